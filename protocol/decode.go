@@ -1,0 +1,219 @@
+package protocol
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// The codes of a [Problem], as the published harness uses them in its 422 answers.
+const (
+	CodeMissing    = "missing"      // a required field is not there
+	CodeString     = "string_type"  // want a string
+	CodeEnum       = "enum"         // not one of the known values
+	CodeList       = "list_type"    // want a list
+	CodeObject     = "dict_type"    // want an object
+	CodeJSON       = "json_invalid" // not JSON at all
+	CodeRepository = "repo_format"  // not "owner/name"
+)
+
+// A Problem is one thing wrong with a message.
+type Problem struct {
+	Path []string // field names and list indices from the top; empty for the message itself
+	Code string   // one of the Code constants
+	Msg  string   // for humans
+}
+
+// A ValidationError lists everything that is wrong with one message.
+type ValidationError struct {
+	Message  string // which message: "task", "decision" or "action"
+	Problems []Problem
+}
+
+// Error joins the problems with "; ".
+func (e *ValidationError) Error() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "decode %s: ", e.Message)
+	for i, p := range e.Problems {
+		if i > 0 {
+			b.WriteString("; ")
+		}
+		if len(p.Path) > 0 {
+			b.WriteString(strings.Join(p.Path, "."))
+			b.WriteString(": ")
+		}
+		b.WriteString(p.Msg)
+	}
+	return b.String()
+}
+
+// ParseDecision decodes a DecisionMessage. Absent actions are none; null actions,
+// an unknown decision, a missing rationale or a field of the wrong type are
+// problems of the returned [ValidationError]. Unknown top-level fields are ignored.
+func ParseDecision(data []byte) (DecisionMessage, error) {
+	var d decoder
+	var m DecisionMessage
+	o := d.object(path{}, data)
+	if o != nil {
+		m.TaskID = d.text(path{}, o, "task_id", true)
+		m.Decision = d.decision(o)
+		m.Rationale = d.text(path{}, o, "rationale", true)
+		m.Actions = d.actions(o)
+	}
+	if err := d.err("decision"); err != nil {
+		return DecisionMessage{}, err
+	}
+	return m, nil
+}
+
+// ParseTask decodes a TaskMessage. The payload must be an object and stays as it
+// came; repo must be "owner/name". Problems are those of a [ValidationError].
+func ParseTask(data []byte) (TaskMessage, error) {
+	var d decoder
+	var m TaskMessage
+	o := d.object(path{}, data)
+	if o != nil {
+		m.TaskID = d.text(path{}, o, "task_id", true)
+		m.Type = d.text(path{}, o, "type", true)
+		m.Repo = d.text(path{}, o, "repo", true)
+		if _, _, ok := SplitRepo(m.Repo); !ok && m.Repo != "" {
+			d.add(path{"repo"}, CodeRepository, "want owner/name, got "+strconv.Quote(m.Repo))
+		}
+		if d.child(path{}, o, "payload") != nil {
+			m.Payload = o["payload"]
+		}
+		m.Context = d.context(o)
+	}
+	if err := d.err("task"); err != nil {
+		return TaskMessage{}, err
+	}
+	return m, nil
+}
+
+// SplitRepo splits "owner/name". ok is false unless both parts are there and
+// there is no third.
+func SplitRepo(repo string) (owner, name string, ok bool) {
+	owner, name, ok = strings.Cut(repo, "/")
+	if !ok || owner == "" || name == "" || strings.ContainsAny(name, "/ ") || strings.Contains(owner, " ") {
+		return "", "", false
+	}
+	return owner, name, true
+}
+
+// path is the place of a value in a message.
+type path []string
+
+func (p path) at(elem string) path { return append(p[:len(p):len(p)], elem) }
+
+// decoder collects problems instead of stopping at the first.
+type decoder struct{ problems []Problem }
+
+func (d *decoder) add(p path, code, msg string) {
+	d.problems = append(d.problems, Problem{Path: p, Code: code, Msg: msg})
+}
+
+func (d *decoder) err(message string) error {
+	if len(d.problems) == 0 {
+		return nil
+	}
+	return &ValidationError{Message: message, Problems: d.problems}
+}
+
+// object decodes an object or records why it is none and returns nil.
+func (d *decoder) object(p path, data []byte) map[string]json.RawMessage {
+	o, err := object(data)
+	switch {
+	case errors.Is(err, errNotObject):
+		d.add(p, CodeObject, "want an object, got "+kind(data))
+	case err != nil:
+		d.add(p, CodeJSON, "invalid JSON: "+err.Error())
+	}
+	return o
+}
+
+// child returns the required object at key.
+func (d *decoder) child(p path, o map[string]json.RawMessage, key string) map[string]json.RawMessage {
+	raw, ok := o[key]
+	if !ok {
+		d.add(p.at(key), CodeMissing, "required, but missing")
+		return nil
+	}
+	return d.object(p.at(key), raw)
+}
+
+// text returns the string at key; an absent one is a problem if it is required.
+func (d *decoder) text(p path, o map[string]json.RawMessage, key string, required bool) string {
+	raw, ok := o[key]
+	if !ok {
+		if required {
+			d.add(p.at(key), CodeMissing, "required, but missing")
+		}
+		return ""
+	}
+	var s string
+	if kind(raw) != "a string" || json.Unmarshal(raw, &s) != nil {
+		d.add(p.at(key), CodeString, "want a string, got "+kind(raw))
+	}
+	return s
+}
+
+func (d *decoder) decision(o map[string]json.RawMessage) DecisionType {
+	got := DecisionType(d.text(path{}, o, "decision", true))
+	if raw, ok := o["decision"]; !ok || kind(raw) != "a string" {
+		return ""
+	}
+	for _, t := range DecisionTypes() {
+		if got == t {
+			return got
+		}
+	}
+	d.add(path{"decision"}, CodeEnum, fmt.Sprintf("want %s, got %q", quoteList(DecisionTypes()), string(got)))
+	return ""
+}
+
+func (d *decoder) actions(o map[string]json.RawMessage) []ActionItem {
+	raw, ok := o["actions"]
+	if !ok {
+		return nil
+	}
+	var items []json.RawMessage
+	if kind(raw) != "a list" || json.Unmarshal(raw, &items) != nil {
+		d.add(path{"actions"}, CodeList, "want a list, got "+kind(raw))
+		return nil
+	}
+	list := make([]ActionItem, 0, len(items))
+	for i, item := range items {
+		list = append(list, d.action(path{"actions", strconv.Itoa(i)}, item))
+	}
+	return list
+}
+
+func (d *decoder) action(p path, data []byte) ActionItem {
+	o := d.object(p, data)
+	if o == nil {
+		return ActionItem{}
+	}
+	typ := d.text(p, o, "type", true)
+	delete(o, "type")
+	return ActionItem{Type: typ, fields: o, raw: compact(data)}
+}
+
+func (d *decoder) context(o map[string]json.RawMessage) TaskContext {
+	var c TaskContext
+	ctx := d.child(path{}, o, "context")
+	if ctx == nil {
+		return c
+	}
+	at := path{"context"}
+	if llm := d.child(at, ctx, "llm_backend"); llm != nil {
+		c.LLMBackend.Provider = d.text(at.at("llm_backend"), llm, "provider", true)
+		c.LLMBackend.Model = d.text(at.at("llm_backend"), llm, "model", true)
+	}
+	if raw, ok := ctx["memory_summary"]; ok && kind(raw) != "null" {
+		s := d.text(at, ctx, "memory_summary", false)
+		c.MemorySummary = &s
+	}
+	return c
+}

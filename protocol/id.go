@@ -1,0 +1,46 @@
+package protocol
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"io"
+)
+
+// NewTaskID returns a UUID version 4 (RFC 9562 §5.4) from 16 bytes of random,
+// which is crypto/rand.Reader in production.
+func NewTaskID(random io.Reader) (string, error) {
+	var b [16]byte
+	if _, err := io.ReadFull(random, b[:]); err != nil {
+		return "", err
+	}
+	return uuid4(b), nil
+}
+
+// DeriveTaskID returns the UUID version 4 whose random bits come from parts: the
+// same parts give the same id on every machine, so that a task which is started
+// again is the same task.
+func DeriveTaskID(parts ...string) string {
+	h := sha256.New()
+	for _, p := range parts {
+		// The length keeps ("a", "bc") and ("ab", "c") apart.
+		io.WriteString(h, hex.EncodeToString([]byte{byte(len(p) >> 8), byte(len(p))}))
+		io.WriteString(h, p)
+	}
+	return uuid4([16]byte(h.Sum(nil)))
+}
+
+func uuid4(b [16]byte) string {
+	b[6] = b[6]&0x0f | 0x40
+	b[8] = b[8]&0x3f | 0x80
+	var out [36]byte
+	hex.Encode(out[0:8], b[0:4])
+	out[8] = '-'
+	hex.Encode(out[9:13], b[4:6])
+	out[13] = '-'
+	hex.Encode(out[14:18], b[6:8])
+	out[18] = '-'
+	hex.Encode(out[19:23], b[8:10])
+	out[23] = '-'
+	hex.Encode(out[24:36], b[10:16])
+	return string(out[:])
+}

@@ -1,0 +1,89 @@
+// Package protocol holds the messages that the harness and its agents exchange.
+//
+// The harness sends a [TaskMessage]; the agent answers with a [DecisionMessage],
+// whose ordered [ActionItem] list the harness executes. Decoding is strict: keys
+// are case-sensitive, required fields must be there with the right type, and every
+// problem in a message is reported at once as a [ValidationError]. Unknown fields
+// of an action survive a round trip byte for byte; unknown fields elsewhere are
+// ignored, so that either side may be older than the other.
+package protocol
+
+import (
+	"bytes"
+	"encoding/json"
+)
+
+// TypeIssueTriage is the task type of everything that happens to an issue.
+const TypeIssueTriage = "issue.triage"
+
+// A TaskMessage is one task as an agent receives it.
+type TaskMessage struct {
+	TaskID  string          `json:"task_id"` // UUID version 4; the idempotency key
+	Type    string          `json:"type"`    // such as TypeIssueTriage
+	Repo    string          `json:"repo"`    // "owner/name"
+	Payload json.RawMessage `json:"payload"` // a JSON object; kept as it came
+	Context TaskContext     `json:"context"`
+}
+
+// A TaskContext is what the harness adds to the event.
+type TaskContext struct {
+	LLMBackend LLMBackendRef `json:"llm_backend"`
+	// MemorySummary tells what was done before on the issue; nil (JSON null, never
+	// omitted) when nothing was.
+	MemorySummary *string `json:"memory_summary"`
+}
+
+// An LLMBackendRef names the model that the agent should use. The harness says
+// "none" for both when nothing is configured.
+type LLMBackendRef struct {
+	Provider string `json:"provider"` // such as "anthropic" or "ollama"
+	Model    string `json:"model"`    // such as "claude-sonnet-4-6"
+}
+
+// A DecisionType says what an agent decided.
+type DecisionType string
+
+// The four decisions.
+const (
+	LabelAndRespond DecisionType = "label_and_respond" // execute the actions
+	Close           DecisionType = "close"             // execute the actions, one of which closes
+	Escalate        DecisionType = "escalate"          // a human must look; nothing is written
+	Skip            DecisionType = "skip"              // nothing to do; nothing is written
+)
+
+// DecisionTypes returns the four decisions in the order of the protocol.
+func DecisionTypes() []DecisionType {
+	return []DecisionType{LabelAndRespond, Close, Escalate, Skip}
+}
+
+// Writes reports whether actions of the decision may be executed at all.
+func (d DecisionType) Writes() bool { return d == LabelAndRespond || d == Close }
+
+// A DecisionMessage is an agent's answer to a task.
+type DecisionMessage struct {
+	TaskID    string       `json:"task_id"`   // that of the task
+	Decision  DecisionType `json:"decision"`  // one of DecisionTypes
+	Rationale string       `json:"rationale"` // why, for humans; may be empty
+	Actions   []ActionItem `json:"actions"`   // in order of execution; nil encodes as []
+}
+
+// MarshalJSON encodes the message with an empty list for nil Actions.
+func (m DecisionMessage) MarshalJSON() ([]byte, error) {
+	type plain DecisionMessage
+	if m.Actions == nil {
+		m.Actions = []ActionItem{}
+	}
+	return marshal(plain(m))
+}
+
+// marshal is json.Marshal without HTML escaping: a body with "<" stays readable
+// in logs and queue rows.
+func marshal(v any) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		return nil, err
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
+}

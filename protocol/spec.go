@@ -1,0 +1,137 @@
+package protocol
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// The names of the actions that the executor knows. The first three are the
+// published protocol's.
+const (
+	ActionAddLabel      = "add_label"
+	ActionComment       = "comment"
+	ActionCloseIssue    = "close_issue"
+	ActionAddLabels     = "add_labels"
+	ActionRemoveLabel   = "remove_label"
+	ActionReopenIssue   = "reopen_issue"
+	ActionAssign        = "assign"
+	ActionUnassign      = "unassign"
+	ActionSetMilestone  = "set_milestone"
+	ActionSetType       = "set_type"
+	ActionLock          = "lock"
+	ActionReact         = "react"
+	ActionUpdateComment = "update_comment"
+	ActionMarkDuplicate = "mark_duplicate"
+)
+
+// A ParamKind is the type of an action's parameter.
+type ParamKind int
+
+// The kinds of parameters.
+const (
+	KindText     ParamKind = iota // a JSON string that is a name or a keyword
+	KindMarkdown                  // a JSON string that GitHub renders
+	KindTexts                     // a list of strings; a single string is a list of one
+	KindInt                       // a whole number
+)
+
+// A Param is one parameter of an action.
+type Param struct {
+	Name     string
+	Kind     ParamKind
+	Required bool
+	Enum     []string // the allowed values of a KindText; nil allows any
+}
+
+// An ActionSpec is the shape of one action: what a decoder can check without
+// knowing the issue or the policy.
+type ActionSpec struct {
+	Name   string
+	Params []Param
+	// Main names the parameter that the short form of a rule file sets, as in
+	// "add_label: bug"; empty when the action has no short form with a value.
+	Main string
+}
+
+// ActionSpecs returns every known action, the published ones first.
+func ActionSpecs() []ActionSpec {
+	text := func(name string, enum ...string) Param {
+		return Param{Name: name, Kind: KindText, Required: true, Enum: enum}
+	}
+	optional := func(p Param) Param { p.Required = false; return p }
+	body := Param{Name: "body", Kind: KindMarkdown, Required: true}
+	logins := Param{Name: "assignees", Kind: KindTexts, Required: true}
+	return []ActionSpec{
+		{ActionAddLabel, []Param{text("label")}, "label"},
+		{ActionComment, []Param{body}, "body"},
+		{ActionCloseIssue, []Param{optional(text("reason", "completed", "not_planned"))}, "reason"},
+		{ActionAddLabels, []Param{{Name: "labels", Kind: KindTexts, Required: true}}, "labels"},
+		{ActionRemoveLabel, []Param{text("label")}, "label"},
+		{ActionReopenIssue, nil, ""},
+		{ActionAssign, []Param{logins}, "assignees"},
+		{ActionUnassign, []Param{logins}, "assignees"},
+		{ActionSetMilestone, []Param{text("milestone")}, "milestone"},
+		{ActionSetType, []Param{text("issue_type")}, "issue_type"},
+		{ActionLock, []Param{optional(text("reason", "off-topic", "too heated", "resolved", "spam"))}, "reason"},
+		{ActionReact, []Param{text("content", "+1", "-1", "laugh", "confused", "heart", "hooray", "rocket", "eyes")}, "content"},
+		{ActionUpdateComment, []Param{body, optional(text("key"))}, "body"},
+		{ActionMarkDuplicate, []Param{{Name: "of", Kind: KindInt, Required: true}}, "of"},
+	}
+}
+
+// SpecOf returns the shape of the named action; ok is false for an unknown one.
+func SpecOf(name string) (spec ActionSpec, ok bool) {
+	specs := ActionSpecs()
+	i := slices.IndexFunc(specs, func(s ActionSpec) bool { return s.Name == name })
+	if i < 0 {
+		return ActionSpec{}, false
+	}
+	return specs[i], true
+}
+
+// Check returns what is wrong with the parameters of a: a required one missing or
+// empty, a wrong type, a value outside its enum. Unknown parameters are fine.
+func (s ActionSpec) Check(a ActionItem) error {
+	var wrong []string
+	for _, p := range s.Params {
+		if err := p.check(a); err != nil {
+			wrong = append(wrong, err.Error())
+		}
+	}
+	if len(wrong) == 0 {
+		return nil
+	}
+	return fmt.Errorf("%s: %s", s.Name, strings.Join(wrong, "; "))
+}
+
+func (p Param) check(a ActionItem) error {
+	ok, err := false, error(nil)
+	empty := false
+	switch p.Kind {
+	case KindTexts:
+		var list []string
+		list, ok, err = a.Texts(p.Name)
+		empty = len(list) == 0 || slices.ContainsFunc(list, blank)
+	case KindInt:
+		_, ok, err = a.Int(p.Name)
+	default:
+		var s string
+		s, ok, err = a.Text(p.Name)
+		empty = blank(s)
+		if ok && err == nil && p.Enum != nil && !slices.Contains(p.Enum, s) {
+			err = fmt.Errorf("%s: want %s, got %q", p.Name, quoteList(p.Enum), s)
+		}
+	}
+	switch {
+	case err != nil:
+		return err
+	case !ok && p.Required:
+		return fmt.Errorf("%s: required, but missing", p.Name)
+	case ok && empty:
+		return fmt.Errorf("%s: must not be empty", p.Name)
+	}
+	return nil
+}
+
+func blank(s string) bool { return strings.TrimSpace(s) == "" }

@@ -3,20 +3,23 @@ package protocol
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
+	"math"
 	"slices"
-	"strings"
+	"strconv"
 )
 
 // An ActionItem is one action that a decision asks for: its type and its
-// parameters. The zero value has no type and is refused by every decoder.
+// parameters. The zero value has the empty type, which no executor knows. Items may
+// be copied, and read by several goroutines.
 type ActionItem struct {
 	Type string
 	// fields are the parameters other than "type", as they came.
 	fields map[string]json.RawMessage
-	// raw is the whole object, compacted, when the item was decoded.
-	raw json.RawMessage
+	// raw is the whole object, compacted, when the item was decoded; it holds for as
+	// long as Type is still rawType.
+	raw     json.RawMessage
+	rawType string
 }
 
 // NewAction returns an action of the given type. The values of params must be
@@ -27,7 +30,7 @@ func NewAction(typ string, params map[string]any) (ActionItem, error) {
 		if k == "type" {
 			continue
 		}
-		b, err := marshal(v)
+		b, err := Encode(v)
 		if err != nil {
 			return ActionItem{}, fmt.Errorf("encode parameter %s of action %s: %w", k, typ, err)
 		}
@@ -36,7 +39,8 @@ func NewAction(typ string, params map[string]any) (ActionItem, error) {
 	return a, nil
 }
 
-// Param returns the raw JSON of a parameter, and whether it is there.
+// Param returns the raw JSON of a parameter, and whether it is there. The caller
+// must not change the bytes.
 func (a ActionItem) Param(name string) (json.RawMessage, bool) {
 	v, ok := a.fields[name]
 	return v, ok
@@ -90,16 +94,37 @@ func (a ActionItem) Texts(name string) (list []string, ok bool, err error) {
 	return list, true, nil
 }
 
-// Int returns a whole-number parameter. ok and err are as for [ActionItem.Text].
+// Int returns a whole-number parameter; 7, 7.0 and 7e0 are the same number. ok and
+// err are as for [ActionItem.Text]. A number that an int64 cannot hold is an error.
 func (a ActionItem) Int(name string) (n int64, ok bool, err error) {
 	raw, ok := a.present(name)
 	if !ok {
 		return 0, false, nil
 	}
-	if err := json.Unmarshal(raw, &n); err != nil {
-		return 0, true, fmt.Errorf("%s: want a whole number, got %s", name, kind(raw))
+	if n, ok := whole(raw); ok {
+		return n, true, nil
 	}
-	return n, true, nil
+	got := kind(raw)
+	if got == "a number" {
+		got = cut(string(raw))
+	}
+	return 0, true, fmt.Errorf("%s: want a whole number, got %s", name, got)
+}
+
+// whole reads a JSON number without a fraction, however it is spelt.
+func whole(raw json.RawMessage) (n int64, ok bool) {
+	if n, err := strconv.ParseInt(string(raw), 10, 64); err == nil {
+		return n, true
+	}
+	if kind(raw) != "a number" {
+		return 0, false
+	}
+	// Beyond 2^53 a float is no exact number any more.
+	f, err := strconv.ParseFloat(string(raw), 64)
+	if err != nil || f != math.Trunc(f) || math.Abs(f) > 1<<53 {
+		return 0, false
+	}
+	return int64(f), true
 }
 
 func (a ActionItem) present(name string) (json.RawMessage, bool) {
@@ -112,12 +137,13 @@ func (a ActionItem) present(name string) (json.RawMessage, bool) {
 }
 
 // MarshalJSON encodes the item. A decoded item is encoded as it came, compacted;
-// otherwise "type" comes first and the parameters follow in sorted order.
+// one that was made here, or whose Type was changed, has "type" first and the
+// parameters behind it in sorted order. See [Encode] on HTML characters.
 func (a ActionItem) MarshalJSON() ([]byte, error) {
-	if a.raw != nil {
-		return a.raw, nil
+	if a.raw != nil && a.Type == a.rawType {
+		return slices.Clone(a.raw), nil
 	}
-	typ, err := marshal(a.Type)
+	typ, err := Encode(a.Type)
 	if err != nil {
 		return nil, err
 	}
@@ -125,7 +151,7 @@ func (a ActionItem) MarshalJSON() ([]byte, error) {
 	b.WriteString(`{"type":`)
 	b.Write(typ)
 	for _, name := range a.ParamNames() {
-		key, err := marshal(name)
+		key, err := Encode(name)
 		if err != nil {
 			return nil, err
 		}
@@ -139,6 +165,8 @@ func (a ActionItem) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes an object with a string "type"; every other field is kept.
+// Anything else, null included, is a [ValidationError]. Of a repeated key the last
+// value counts, and all of them survive.
 func (a *ActionItem) UnmarshalJSON(data []byte) error {
 	d := decoder{}
 	item := d.action(path{}, data)
@@ -156,67 +184,4 @@ func (a ActionItem) String() string {
 		return a.Type
 	}
 	return string(b)
-}
-
-// kind names the JSON type of a value for messages.
-func kind(raw json.RawMessage) string {
-	raw = bytes.TrimSpace(raw)
-	if len(raw) == 0 {
-		return "nothing"
-	}
-	switch raw[0] {
-	case '"':
-		return "a string"
-	case '{':
-		return "an object"
-	case '[':
-		return "a list"
-	case 't', 'f':
-		return "a boolean"
-	case 'n':
-		return "null"
-	default:
-		return "a number"
-	}
-}
-
-// errNotObject is what the decoders say of a value that is no JSON object.
-var errNotObject = errors.New("not a JSON object")
-
-// object decodes a JSON object with case-sensitive keys; of a repeated key the
-// last value counts, as for Python's decoder, which published agents use.
-func object(data []byte) (map[string]json.RawMessage, error) {
-	var m map[string]json.RawMessage
-	if err := json.Unmarshal(data, &m); err != nil {
-		if _, syntax := errors.AsType[*json.SyntaxError](err); syntax {
-			return nil, err
-		}
-		return nil, errNotObject
-	}
-	if m == nil {
-		return nil, errNotObject
-	}
-	return m, nil
-}
-
-func compact(data []byte) json.RawMessage {
-	var b bytes.Buffer
-	if err := json.Compact(&b, data); err != nil {
-		return nil
-	}
-	return b.Bytes()
-}
-
-func quoteList[T ~string](list []T) string {
-	var b strings.Builder
-	for i, s := range list {
-		switch {
-		case i > 0 && i == len(list)-1:
-			b.WriteString(" or ")
-		case i > 0:
-			b.WriteString(", ")
-		}
-		fmt.Fprintf(&b, "'%s'", string(s))
-	}
-	return b.String()
 }

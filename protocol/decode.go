@@ -26,19 +26,31 @@ type Problem struct {
 	Msg  string   // for humans
 }
 
-// A ValidationError lists everything that is wrong with one message.
+// maxProblems bounds the problems of one message, maxShown those of its error text.
+const (
+	maxProblems = 100
+	maxShown    = 10
+)
+
+// A ValidationError lists what is wrong with one message, in the order of its
+// fields, up to 100 problems.
 type ValidationError struct {
 	Message  string // which message: "task", "decision" or "action"
 	Problems []Problem
 }
 
-// Error joins the problems with "; ".
+// Error joins the first ten problems with "; ". It quotes little of the message,
+// and that without control characters.
 func (e *ValidationError) Error() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "decode %s: ", e.Message)
 	for i, p := range e.Problems {
 		if i > 0 {
 			b.WriteString("; ")
+		}
+		if i == maxShown {
+			fmt.Fprintf(&b, "and %d more", len(e.Problems)-maxShown)
+			break
 		}
 		if len(p.Path) > 0 {
 			b.WriteString(strings.Join(p.Path, "."))
@@ -51,7 +63,8 @@ func (e *ValidationError) Error() string {
 
 // ParseDecision decodes a DecisionMessage. Absent actions are none; null actions,
 // an unknown decision, a missing rationale or a field of the wrong type are
-// problems of the returned [ValidationError]. Unknown top-level fields are ignored.
+// problems of the returned [ValidationError]. Unknown top-level fields are ignored,
+// and so is what the actions ask for: see [ActionSpec.Check].
 func ParseDecision(data []byte) (DecisionMessage, error) {
 	var d decoder
 	var m DecisionMessage
@@ -78,8 +91,8 @@ func ParseTask(data []byte) (TaskMessage, error) {
 		m.TaskID = d.text(path{}, o, "task_id", true)
 		m.Type = d.text(path{}, o, "type", true)
 		m.Repo = d.text(path{}, o, "repo", true)
-		if _, _, ok := SplitRepo(m.Repo); !ok && m.Repo != "" {
-			d.add(path{"repo"}, CodeRepository, "want owner/name, got "+strconv.Quote(m.Repo))
+		if _, _, ok := SplitRepo(m.Repo); !ok && kind(o["repo"]) == "a string" {
+			d.add(path{"repo"}, CodeRepository, "want owner/name, got "+strconv.Quote(cut(m.Repo)))
 		}
 		if d.child(path{}, o, "payload") != nil {
 			m.Payload = o["payload"]
@@ -92,14 +105,20 @@ func ParseTask(data []byte) (TaskMessage, error) {
 	return m, nil
 }
 
-// SplitRepo splits "owner/name". ok is false unless both parts are there and
-// there is no third.
+// SplitRepo splits "owner/name". ok is false unless there are exactly these two
+// parts, of letters, digits, '.', '_' and '-', and neither is "." or "..": both are
+// safe as an element of a path or an address.
 func SplitRepo(repo string) (owner, name string, ok bool) {
 	owner, name, ok = strings.Cut(repo, "/")
-	if !ok || owner == "" || name == "" || strings.ContainsAny(name, "/ ") || strings.Contains(owner, " ") {
+	if !ok || !repoPart(owner) || !repoPart(name) {
 		return "", "", false
 	}
 	return owner, name, true
+}
+
+func repoPart(s string) bool {
+	const allowed = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-"
+	return s != "" && s != "." && s != ".." && strings.Trim(s, allowed) == ""
 }
 
 // path is the place of a value in a message.
@@ -111,6 +130,9 @@ func (p path) at(elem string) path { return append(p[:len(p):len(p)], elem) }
 type decoder struct{ problems []Problem }
 
 func (d *decoder) add(p path, code, msg string) {
+	if len(d.problems) == maxProblems {
+		return
+	}
 	d.problems = append(d.problems, Problem{Path: p, Code: code, Msg: msg})
 }
 
@@ -169,7 +191,7 @@ func (d *decoder) decision(o map[string]json.RawMessage) DecisionType {
 			return got
 		}
 	}
-	d.add(path{"decision"}, CodeEnum, fmt.Sprintf("want %s, got %q", quoteList(DecisionTypes()), string(got)))
+	d.add(path{"decision"}, CodeEnum, fmt.Sprintf("want %s, got %q", quoteList(DecisionTypes()), cut(string(got))))
 	return ""
 }
 
@@ -197,7 +219,7 @@ func (d *decoder) action(p path, data []byte) ActionItem {
 	}
 	typ := d.text(p, o, "type", true)
 	delete(o, "type")
-	return ActionItem{Type: typ, fields: o, raw: compact(data)}
+	return ActionItem{Type: typ, fields: o, raw: compact(data), rawType: typ}
 }
 
 func (d *decoder) context(o map[string]json.RawMessage) TaskContext {

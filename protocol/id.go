@@ -2,16 +2,18 @@ package protocol
 
 import (
 	"crypto/sha256"
+	"encoding/binary"
 	"encoding/hex"
+	"fmt"
 	"io"
 )
 
 // NewTaskID returns a UUID version 4 (RFC 9562 §5.4) from 16 bytes of random,
-// which is crypto/rand.Reader in production.
+// which is crypto/rand.Reader in production. The error is that of random.
 func NewTaskID(random io.Reader) (string, error) {
 	var b [16]byte
 	if _, err := io.ReadFull(random, b[:]); err != nil {
-		return "", err
+		return "", fmt.Errorf("draw a task id: %w", err)
 	}
 	return uuid4(b), nil
 }
@@ -23,7 +25,7 @@ func DeriveTaskID(parts ...string) string {
 	h := sha256.New()
 	for _, p := range parts {
 		// The length keeps ("a", "bc") and ("ab", "c") apart.
-		io.WriteString(h, hex.EncodeToString([]byte{byte(len(p) >> 8), byte(len(p))}))
+		h.Write(binary.BigEndian.AppendUint64(nil, uint64(len(p))))
 		io.WriteString(h, p)
 	}
 	return uuid4([16]byte(h.Sum(nil)))

@@ -2,10 +2,12 @@
 //
 // The harness sends a [TaskMessage]; the agent answers with a [DecisionMessage],
 // whose ordered [ActionItem] list the harness executes. Decoding is strict: keys
-// are case-sensitive, required fields must be there with the right type, and every
-// problem in a message is reported at once as a [ValidationError]. Unknown fields
+// are case-sensitive, required fields must be there with the right type, and all
+// problems of a message are reported at once as a [ValidationError]. Unknown fields
 // of an action survive a round trip byte for byte; unknown fields elsewhere are
-// ignored, so that either side may be older than the other.
+// ignored, so that either side may be older than the other. [Encode] is the way back.
+//
+// [Schemas] describes the messages to programs in other languages.
 package protocol
 
 import (
@@ -21,7 +23,7 @@ type TaskMessage struct {
 	TaskID  string          `json:"task_id"` // UUID version 4; the idempotency key
 	Type    string          `json:"type"`    // such as TypeIssueTriage
 	Repo    string          `json:"repo"`    // "owner/name"
-	Payload json.RawMessage `json:"payload"` // a JSON object; kept as it came
+	Payload json.RawMessage `json:"payload"` // a JSON object; kept as it came; nil encodes as {}
 	Context TaskContext     `json:"context"`
 }
 
@@ -67,18 +69,51 @@ type DecisionMessage struct {
 	Actions   []ActionItem `json:"actions"`   // in order of execution; nil encodes as []
 }
 
-// MarshalJSON encodes the message with an empty list for nil Actions.
+// MarshalJSON encodes the message with an empty list for nil Actions. See [Encode]
+// on HTML characters.
 func (m DecisionMessage) MarshalJSON() ([]byte, error) {
 	type plain DecisionMessage
 	if m.Actions == nil {
 		m.Actions = []ActionItem{}
 	}
-	return marshal(plain(m))
+	return Encode(plain(m))
 }
 
-// marshal is json.Marshal without HTML escaping: a body with "<" stays readable
-// in logs and queue rows.
-func marshal(v any) ([]byte, error) {
+// UnmarshalJSON decodes as [ParseDecision] does.
+func (m *DecisionMessage) UnmarshalJSON(data []byte) error {
+	got, err := ParseDecision(data)
+	if err != nil {
+		return err
+	}
+	*m = got
+	return nil
+}
+
+// MarshalJSON encodes the message with an empty object for a nil Payload. See
+// [Encode] on HTML characters.
+func (m TaskMessage) MarshalJSON() ([]byte, error) {
+	type plain TaskMessage
+	if m.Payload == nil {
+		m.Payload = json.RawMessage("{}")
+	}
+	return Encode(plain(m))
+}
+
+// UnmarshalJSON decodes as [ParseTask] does.
+func (m *TaskMessage) UnmarshalJSON(data []byte) error {
+	got, err := ParseTask(data)
+	if err != nil {
+		return err
+	}
+	*m = got
+	return nil
+}
+
+// Encode returns v, a message or a part of one, as compact JSON in which '<', '>'
+// and '&' stay as they are: payloads and bodies go out with the bytes that they
+// came in with, and stay readable in logs and queue rows. json.Marshal escapes the
+// three, in raw parts too; that is the same message in other bytes.
+func Encode(v any) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)

@@ -33,7 +33,7 @@ const (
 	KindText     ParamKind = iota // a JSON string that is a name or a keyword
 	KindMarkdown                  // a JSON string that GitHub renders
 	KindTexts                     // a list of strings; a single string is a list of one
-	KindInt                       // a whole number
+	KindInt                       // a whole number from 1 to 2^53-1
 )
 
 // A Param is one parameter of an action.
@@ -114,13 +114,17 @@ func (p Param) check(a ActionItem) error {
 		list, ok, err = a.Texts(p.Name)
 		empty = len(list) == 0 || slices.ContainsFunc(list, blank)
 	case KindInt:
-		_, ok, err = a.Int(p.Name)
+		var n int64
+		n, ok, err = a.Int(p.Name)
+		if ok && err == nil && (n < 1 || n >= 1<<53) {
+			err = fmt.Errorf("%s: want a whole number from 1, got %d", p.Name, n)
+		}
 	default:
 		var s string
 		s, ok, err = a.Text(p.Name)
 		empty = blank(s)
 		if ok && err == nil && p.Enum != nil && !slices.Contains(p.Enum, s) {
-			err = fmt.Errorf("%s: want %s, got %q", p.Name, quoteList(p.Enum), s)
+			err = fmt.Errorf("%s: want %s, got %q", p.Name, quoteList(p.Enum), cut(s))
 		}
 	}
 	switch {

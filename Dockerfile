@@ -1,0 +1,40 @@
+# The action's image: one static program, a CA bundle and /tmp. There is no shell and no package
+# manager in it, and nothing but the Go toolchain takes part in making it.
+#
+# The base is an argument so that the image can be built from a mirror, a digest or a local image:
+#   docker build --build-arg GO_IMAGE=registry.example/golang@sha256:… .
+ARG GO_IMAGE=golang:1.26-bookworm
+
+FROM ${GO_IMAGE} AS build
+# Unset arguments leave the toolchain's own defaults in place.
+ARG GOPROXY
+ARG GOSUMDB
+ARG GOFLAGS
+ENV CGO_ENABLED=0 GOTOOLCHAIN=local
+WORKDIR /src
+
+# Modules first: a change of source code alone reuses this layer.
+COPY go.mod go.sum ./
+RUN go mod download
+
+COPY . .
+ARG VERSION
+# A scratch image has no /tmp of its own and no certificates; both come along with the program.
+RUN go build -trimpath -buildvcs=false -ldflags "-s -w -X github.com/org/foreman-action/internal/app.buildVersion=${VERSION}" -o /out/foreman . \
+ && mkdir -p /out/etc/ssl/certs /out/tmp \
+ && chmod 1777 /out/tmp \
+ && cp -L /etc/ssl/certs/ca-certificates.crt /out/etc/ssl/certs/ca-certificates.crt
+
+FROM scratch
+ARG VERSION
+ARG REVISION
+LABEL org.opencontainers.image.title="foreman" \
+      org.opencontainers.image.description="Agents decide. Foreman acts: issue events become ordered, guarded writes." \
+      org.opencontainers.image.source="https://github.com/org/foreman-action" \
+      org.opencontainers.image.licenses="MIT" \
+      org.opencontainers.image.version="${VERSION}" \
+      org.opencontainers.image.revision="${REVISION}"
+COPY --from=build /out/ /
+# There is no USER on purpose: the runner mounts the workspace and the files for outputs and the
+# summary as its own user with mode 0644, and only root in the container can append to them.
+ENTRYPOINT ["/foreman"]

@@ -1,0 +1,123 @@
+package actions
+
+import (
+	"strconv"
+	"strings"
+
+	githubactions "github.com/sethvargo/go-githubactions"
+)
+
+// A Level is how grave an annotation is.
+type Level string
+
+// The levels of annotations.
+const (
+	Notice  Level = "notice"
+	Warning Level = "warning"
+	Error   Level = "error"
+)
+
+// An Annotation is a message that GitHub shows on the run's page, and beside the
+// line of a file when it names one.
+type Annotation struct {
+	Level   Level  // empty or unknown: Notice
+	Title   string // short; may be empty
+	File    string // path from the root of the repository; may be empty
+	Line    int    // from 1; 0 is none; needs File
+	Column  int    // from 1; 0 is none; needs Line
+	Message string
+}
+
+// What GitHub keeps: more annotations of a level in one step, and more of a
+// message, are dropped silently.
+const (
+	maxAnnotations = 10   // per level
+	maxMessage     = 4096 // UTF-16 units
+	maxTitle       = 255  // of a check run's annotation
+)
+
+// String returns the annotation as one line, or several when the message has them:
+// "error: file:line:column: title: message".
+func (a Annotation) String() string {
+	var b strings.Builder
+	b.WriteString(string(a.level()) + ": ")
+	if a.File != "" {
+		b.WriteString(a.File + ":")
+		for _, n := range a.position() {
+			b.WriteString(strconv.Itoa(n) + ":")
+		}
+		b.WriteString(" ")
+	}
+	if a.Title != "" {
+		b.WriteString(a.Title + ": ")
+	}
+	b.WriteString(a.Message)
+	return b.String()
+}
+
+func (a Annotation) level() Level {
+	if a.Level == Warning || a.Level == Error {
+		return a.Level
+	}
+	return Notice
+}
+
+// position returns the line, and the column when there is one.
+func (a Annotation) position() []int {
+	switch {
+	case a.File == "" || a.Line < 1:
+		return nil
+	case a.Column < 1:
+		return []int{a.Line}
+	}
+	return []int{a.Line, a.Column}
+}
+
+// Annotate issues an annotation. The runner shows 10 of each level for a step, those
+// of [Runtime.Handler] among them; from the 11th on, and outside Actions, they are
+// lines of the log. A message is cut at 4,096 characters, as GitHub would.
+func (r *Runtime) Annotate(a Annotation) {
+	if !r.live || !r.countAnnotation(a.level()) {
+		r.Printf("%s", a.String())
+		return
+	}
+	properties := githubactions.CommandProperties{}
+	if a.Title != "" {
+		properties["title"] = clipText(strings.ReplaceAll(safeText(a.Title), "\n", " "), maxTitle)
+	}
+	if a.File != "" {
+		properties["file"] = a.File
+	}
+	for i, n := range a.position() {
+		properties[[]string{"line", "col"}[i]] = strconv.Itoa(n)
+	}
+	r.issue(&githubactions.Command{
+		Name:       string(a.level()),
+		Message:    clipText(safeText(a.Message), maxMessage),
+		Properties: properties,
+	})
+}
+
+// countAnnotation reports whether one more annotation of the level will be shown.
+func (r *Runtime) countAnnotation(level Level) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.annotated[level]++
+	return r.annotated[level] <= maxAnnotations
+}
+
+// clipText returns s, or its beginning and an ellipsis, in at most limit UTF-16
+// units.
+func clipText(s string, limit int) string {
+	if len(s) <= limit || utf16Units(s) <= limit {
+		return s
+	}
+	units := 0
+	for i, c := range s {
+		units += utf16Units(string(c))
+		if units > limit-1 {
+			return s[:i] + "…"
+		}
+	}
+	return s
+}

@@ -1,0 +1,84 @@
+package actions
+
+import (
+	"net/url"
+	"strconv"
+	"strings"
+)
+
+// An Env is the context of the step, from the GITHUB_ variables that the runner
+// sets. A variable that is not set leaves the field empty unless it says otherwise.
+//
+// The token is no part of it: see [Values].
+type Env struct {
+	EventName    string // such as "issues"
+	EventPath    string // file that holds the event's payload
+	Repository   string // "owner/name"
+	RepositoryID string // decimal
+	RunID        string // decimal; the same for every attempt
+	RunAttempt   int    // from 1; 1 when the runner does not say
+	Job          string // id of the job in the workflow
+	Step         string // id of the step, or a name that the runner made up
+	Workspace    string // folder of the checkout; empty of files without one
+	APIURL       string // without a final slash; https://api.github.com by default
+	ServerURL    string // without a final slash; https://github.com by default
+	Actor        string // login that started the run
+	Workflow     string // name of the workflow, or its path
+	Ref          string // full git ref, such as "refs/heads/main"
+	Actions      bool   // running inside Actions
+	Debug        bool   // debug logging is on for this run
+}
+
+// Env returns the context of the step.
+func (r *Runtime) Env() Env {
+	attempt, err := strconv.Atoi(r.getenv("GITHUB_RUN_ATTEMPT"))
+	if err != nil || attempt < 1 {
+		attempt = 1
+	}
+	return Env{
+		EventName:    r.getenv("GITHUB_EVENT_NAME"),
+		EventPath:    r.getenv("GITHUB_EVENT_PATH"),
+		Repository:   r.getenv("GITHUB_REPOSITORY"),
+		RepositoryID: r.getenv("GITHUB_REPOSITORY_ID"),
+		RunID:        r.getenv("GITHUB_RUN_ID"),
+		RunAttempt:   attempt,
+		Job:          r.getenv("GITHUB_JOB"),
+		Step:         r.getenv("GITHUB_ACTION"),
+		Workspace:    r.getenv("GITHUB_WORKSPACE"),
+		APIURL:       r.baseURL("GITHUB_API_URL", "https://api.github.com"),
+		ServerURL:    r.baseURL("GITHUB_SERVER_URL", "https://github.com"),
+		Actor:        r.getenv("GITHUB_ACTOR"),
+		Workflow:     r.getenv("GITHUB_WORKFLOW"),
+		Ref:          r.getenv("GITHUB_REF"),
+		Actions:      r.live,
+		Debug:        r.debug,
+	}
+}
+
+func (r *Runtime) baseURL(name, otherwise string) string {
+	if v := strings.TrimRight(r.getenv(name), "/"); v != "" {
+		return v
+	}
+	return otherwise
+}
+
+// Owner returns the part of Repository before the slash.
+func (e Env) Owner() string {
+	owner, _, _ := strings.Cut(e.Repository, "/")
+	return owner
+}
+
+// Name returns the part of Repository after the slash.
+func (e Env) Name() string {
+	_, name, _ := strings.Cut(e.Repository, "/")
+	return name
+}
+
+// RunURL returns the address of this attempt's page, empty outside a run.
+func (e Env) RunURL() string {
+	if e.Repository == "" || e.RunID == "" {
+		return ""
+	}
+	return e.ServerURL + "/" + url.PathEscape(e.Owner()) + "/" + url.PathEscape(e.Name()) +
+		"/actions/runs/" + url.PathEscape(e.RunID) + "/attempts/" + strconv.Itoa(max(e.RunAttempt, 1))
+}

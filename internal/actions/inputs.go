@@ -1,0 +1,111 @@
+package actions
+
+import "strings"
+
+// An InputName is the name of an input, as a workflow writes it under with.
+type InputName string
+
+// The inputs. [Inputs] says what each is for.
+const (
+	InputToken        InputName = "token"
+	InputConfig       InputName = "config"
+	InputRules        InputName = "rules"
+	InputAgentURL     InputName = "agent-url"
+	InputAgentAuth    InputName = "agent-auth"
+	InputAgentToken   InputName = "agent-token"
+	InputAgentTimeout InputName = "agent-timeout"
+	InputAllowClose   InputName = "allow-close"
+	InputLLMProvider  InputName = "llm-provider"
+	InputLLMModel     InputName = "llm-model"
+	InputMemory       InputName = "memory"
+	InputMemoryPath   InputName = "memory-path"
+	InputBotLogin     InputName = "bot-login"
+	InputIssue        InputName = "issue"
+	InputDryRun       InputName = "dry-run"
+	InputOnAgentError InputName = "on-agent-error"
+)
+
+// An Input is one row of the table of inputs.
+type Input struct {
+	Name InputName
+	// Default is the value of an input that is absent or empty.
+	Default string
+	// Metadata is the default in action.yml where it is an expression of the
+	// workflow, which this program cannot evaluate. Empty: the same as Default.
+	Metadata string
+	// Description is Markdown, one line, for action.yml and the documentation.
+	Description string
+	// Secret says that the value must never be shown.
+	Secret bool
+	// List says that the value is a list, one item per line.
+	List bool
+	// Enum holds the only values allowed. Empty: any.
+	Enum []string
+}
+
+// Inputs returns every input in the order in which the documentation lists them.
+// It is the only source of names and defaults: action.yml and the README are
+// generated from it.
+func Inputs() []Input {
+	return []Input{
+		{Name: InputToken, Metadata: "${{ github.token }}", Secret: true,
+			Description: "Token for the writes on GitHub; it needs `issues: write` and `contents: read`."},
+		{Name: InputConfig, Default: ".github/foreman.yml",
+			Description: "Configuration file, read from the workspace or else from the default branch."},
+		{Name: InputRules, List: true,
+			Description: "Further rule files, one path or glob per line."},
+		{Name: InputAgentURL,
+			Description: "Base address of an HTTP agent; `/task` is appended unless the path ends in it. Empty: the rules decide."},
+		{Name: InputAgentAuth, Default: "none", Enum: []string{"none", "token", "oidc"},
+			Description: "How the agent is told who asks: `none`, `token` (see `agent-token`) or `oidc` (needs `id-token: write`)."},
+		{Name: InputAgentToken, Secret: true,
+			Description: "Bearer token for the agent, with `agent-auth: token`."},
+		{Name: InputAgentTimeout, Default: "60s",
+			Description: "Time for the agent's whole answer, from connecting to the last byte, such as `90s` or `2m`."},
+		{Name: InputAllowClose, Default: "false",
+			Description: "Whether a decision may close the issue."},
+		{Name: InputLLMProvider,
+			Description: "Model provider that the agent is told to use, such as `anthropic`."},
+		{Name: InputLLMModel,
+			Description: "Model that the agent is told to use."},
+		{Name: InputMemory, Default: "off", Enum: []string{"off", "file"},
+			Description: "Where what was done on an issue is remembered: `off` or `file` (see `memory-path`)."},
+		{Name: InputMemoryPath, Default: ".foreman/memory",
+			Description: "Folder of the `file` memory, in the workspace."},
+		{Name: InputBotLogin, Default: "github-actions[bot]",
+			Description: "Login that the token acts as; its own events and comments are recognised by it."},
+		{Name: InputIssue,
+			Description: "Number of the issue to triage, for `workflow_dispatch`."},
+		{Name: InputDryRun, Default: "false",
+			Description: "Whether to decide and report without writing anything."},
+		{Name: InputOnAgentError, Default: "fail", Enum: []string{"fail", "skip"},
+			Description: "What an agent that gives no usable answer means: `fail` the step, or `skip` the event."},
+	}
+}
+
+// Input returns the value of an input without surrounding space: the variable
+// INPUT_ and the name in upper case, else the same with hyphens as underscores
+// (shells cannot set the first form), else the default of the table. A name that
+// is not in the table has no value: the empty string.
+func (r *Runtime) Input(name InputName) string {
+	row, ok := inputRow(name)
+	if !ok {
+		return ""
+	}
+	if v := r.input(string(name)); v != "" {
+		return v
+	}
+	if v := r.input(strings.ReplaceAll(string(name), "-", "_")); v != "" {
+		return v
+	}
+	return row.Default
+}
+
+func inputRow(name InputName) (Input, bool) {
+	for _, row := range Inputs() {
+		if row.Name == name {
+			return row, true
+		}
+	}
+	return Input{}, false
+}

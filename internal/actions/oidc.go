@@ -1,0 +1,111 @@
+package actions
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	githubactions "github.com/sethvargo/go-githubactions"
+)
+
+// ErrNoIDToken says that the job may not ask for an OIDC token.
+var ErrNoIDToken = errors.New("the job may not ask for one: add `id-token: write` to its permissions")
+
+// idTokenTimeout bounds the request for an OIDC token, body included.
+const idTokenTimeout = 10 * time.Second
+
+// IDToken asks the runner for an OIDC token that names the audience, masks it in the
+// log and returns it. The token is valid for minutes: ask for one per use.
+//
+// The error is [ErrNoIDToken] when the workflow lacks the permission. One request
+// is made, without following a redirect, and at most 64 kB are read within 10 s.
+// An error never holds the token of the request, nor what was answered.
+func (r *Runtime) IDToken(ctx context.Context, audience string) (string, error) {
+	if audience == "" {
+		return "", errors.New("request an OIDC token: the audience is empty")
+	}
+	token, err := r.idToken(ctx, audience)
+	if err != nil {
+		return "", fmt.Errorf("request an OIDC token: %w", idTokenError(err))
+	}
+	if !isJWT(token) {
+		return "", errors.New("request an OIDC token: the answer holds no token")
+	}
+	r.Mask(token)
+	return token, nil
+}
+
+// idTokenError keeps of an error what is safe to show: neither the answer nor a
+// header may be in it.
+func idTokenError(err error) error {
+	var missing *githubactions.EnvMissingError
+	var refused *githubactions.RequestFailedError
+	var request *url.Error
+	switch {
+	case errors.As(err, &missing):
+		return fmt.Errorf("%w (%s is not set)", ErrNoIDToken, missing.Name)
+	case errors.As(err, &refused):
+		return fmt.Errorf("HTTP status %d", refused.StatusCode)
+	case errors.Is(err, context.Canceled):
+		return context.Canceled
+	case errors.Is(err, context.DeadlineExceeded):
+		return fmt.Errorf("no answer in time: %w", context.DeadlineExceeded)
+	case errors.As(err, &request) && request.Op == "parse":
+		return errors.New("ACTIONS_ID_TOKEN_REQUEST_URL is not an address")
+	case errors.As(err, &request):
+		return connectionError(request.Err)
+	}
+	return errors.New("the answer is not the JSON that was expected")
+}
+
+// connectionError returns the network's own error, which tells what to repair, and
+// nothing of any other, which may quote the peer.
+func connectionError(err error) error {
+	var network *net.OpError
+	var certificate *tls.CertificateVerificationError
+	switch {
+	case errors.As(err, &network):
+		return network
+	case errors.As(err, &certificate):
+		return certificate
+	}
+	return errors.New("the connection failed")
+}
+
+// isJWT says whether a text has the shape of a signed token: three parts in the
+// alphabet of base64url. Such a text can stand in a header and in a mask.
+func isJWT(s string) bool {
+	if strings.Count(s, ".") != 2 {
+		return false
+	}
+	for part := range strings.SplitSeq(s, ".") {
+		if part == "" || strings.ContainsFunc(part, notBase64URL) {
+			return false
+		}
+	}
+	return true
+}
+
+func notBase64URL(c rune) bool {
+	return c != '-' && c != '_' && (c < '0' || c > '9') && (c < 'A' || c > 'Z') && (c < 'a' || c > 'z')
+}
+
+// boundedClient returns a client like the given one that follows no redirect, which
+// would carry the request's token elsewhere, and that does not wait for ever.
+func boundedClient(c *http.Client) *http.Client {
+	bounded := http.Client{}
+	if c != nil {
+		bounded = *c
+	}
+	if bounded.Timeout <= 0 || bounded.Timeout > idTokenTimeout {
+		bounded.Timeout = idTokenTimeout
+	}
+	bounded.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	return &bounded
+}

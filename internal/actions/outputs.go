@@ -1,0 +1,136 @@
+package actions
+
+import (
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+)
+
+// The outputs. [Outputs] says what each holds.
+const (
+	OutputTaskID     = "task-id"
+	OutputDecision   = "decision"
+	OutputRationale  = "rationale"
+	OutputStatus     = "status"
+	OutputActions    = "actions"
+	OutputExecuted   = "executed"
+	OutputCommentURL = "comment-url"
+)
+
+// An Output is one row of the table of outputs.
+type Output struct {
+	Name        string
+	Description string // Markdown, one line
+}
+
+// Outputs returns every output in the order in which the documentation lists them.
+// It is the only source of their names.
+func Outputs() []Output {
+	return []Output{
+		{OutputTaskID, "Id of the task, the same for every attempt of a run."},
+		{OutputDecision, "What was decided: `label_and_respond`, `close`, `escalate`, `skip` or what the agent said."},
+		{OutputRationale, "Why, in the words of the rules or the agent. Foreign text: read it through `env:`, never in a script."},
+		{OutputStatus, "What came of it: `applied`, `partial`, `dry_run`, `skipped`, `escalated` or `failed`."},
+		{OutputActions, "JSON list of the actions, each with its verdict and result. Foreign text too."},
+		{OutputExecuted, "Number of actions carried out."},
+		{OutputCommentURL, "Address of the comment that was posted; empty without one."},
+	}
+}
+
+// maxOutputs is what GitHub keeps of the outputs of one job, counted as UTF-16
+// (https://docs.github.com/actions/reference/limits).
+const maxOutputs = 1 << 20
+
+// SetOutput writes one output of the step to the file GITHUB_OUTPUT. The value may
+// hold anything: it stands between two copies of a random delimiter, fresh for
+// every write, so it cannot end early and name another output. Bytes that are not
+// UTF-8 become U+FFFD, as the runner would read them.
+//
+// It is an error when the name is not an identifier, when all outputs together
+// exceed what GitHub keeps, and when the file is not there or cannot be written:
+// nothing is written then. Without GITHUB_OUTPUT, which is to say outside Actions,
+// the value is dropped.
+func (r *Runtime) SetOutput(name, value string) error {
+	if !isOutputName(name) {
+		return fmt.Errorf("set output %q: want a name of letters, digits, - and _", name)
+	}
+	path := r.getenv("GITHUB_OUTPUT")
+	if path == "" {
+		r.Debugf("output %s is dropped: GITHUB_OUTPUT is not set", name)
+		return nil
+	}
+	value = strings.ToValidUTF8(value, "\uFFFD")
+	delimiter, err := r.delimiter(value)
+	if err != nil {
+		return fmt.Errorf("set output %s: %w", name, err)
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	size := utf16Bytes(name) + utf16Bytes(value)
+	if r.outputs+size > maxOutputs {
+		return fmt.Errorf("set output %s: %d bytes with the outputs before it, and GitHub keeps %d for a job",
+			name, r.outputs+size, maxOutputs)
+	}
+	if err := appendFile(path, name+"<<"+delimiter+"\n"+value+"\n"+delimiter+"\n"); err != nil {
+		return fmt.Errorf("set output %s: %w", name, err)
+	}
+	r.outputs += size
+	return nil
+}
+
+// isOutputName says whether a name is one that an expression can refer to. Such a
+// name holds neither a line break nor one of the signs that end a name in the file.
+func isOutputName(name string) bool {
+	for i, c := range []byte(name) {
+		letter := c == '_' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
+		if !letter && (i == 0 || c != '-' && (c < '0' || c > '9')) {
+			return false
+		}
+	}
+	return name != ""
+}
+
+// delimiter returns a delimiter that cannot be guessed. That a value holds it means
+// that Random is broken or known to whoever wrote the value.
+func (r *Runtime) delimiter(value string) (string, error) {
+	var raw [16]byte
+	if _, err := io.ReadFull(r.random, raw[:]); err != nil {
+		return "", fmt.Errorf("make a delimiter: %w", err)
+	}
+	d := "foreman_" + hex.EncodeToString(raw[:])
+	if strings.Contains(value, d) {
+		return "", errors.New("the value holds the delimiter")
+	}
+	return d, nil
+}
+
+// appendFile appends to a file that the runner made. One that is missing is not
+// created: nobody would read it.
+func appendFile(path, text string) error {
+	f, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	if _, err := f.WriteString(text); err != nil {
+		_ = f.Close()
+		return err
+	}
+	return f.Close()
+}
+
+// utf16Bytes is the size of s in UTF-16, the unit in which GitHub counts.
+func utf16Bytes(s string) int { return 2 * utf16Units(s) }
+
+func utf16Units(s string) int {
+	n := 0
+	for _, c := range s {
+		n++
+		if c > 0xFFFF {
+			n++
+		}
+	}
+	return n
+}

@@ -1,0 +1,203 @@
+package actions
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+)
+
+// Values are the inputs, typed. A text that is empty was not given and has no
+// default.
+type Values struct {
+	Token        Secret // the input, else GITHUB_TOKEN; empty when there is neither
+	Config       string // path in the repository
+	Rules        []string
+	AgentURL     *url.URL // absolute, http or https; nil when not given
+	AgentAuth    string   // none, token or oidc
+	AgentToken   Secret   // not empty when AgentAuth is token
+	AgentTimeout time.Duration
+	AllowClose   bool
+	LLMProvider  string
+	LLMModel     string
+	Memory       string // off or file
+	MemoryPath   string
+	BotLogin     string
+	Issue        int // 0 when not given
+	DryRun       bool
+	OnAgentError string // fail or skip
+
+	set map[InputName]bool
+}
+
+// IsSet reports whether the workflow gave the input a value of its own. action.yml
+// gives every input, so a value that equals the default counts as left alone.
+func (v Values) IsSet(name InputName) bool { return v.set[name] }
+
+// An InputError is a mistake in one input.
+type InputError struct {
+	Name    InputName
+	Problem string // what is wanted and what was found; never a secret
+}
+
+// Error names the input, then the problem.
+func (e *InputError) Error() string { return "input " + string(e.Name) + ": " + e.Problem }
+
+// ParseInputs reads every input and returns all mistakes at once, joined: each is an
+// [*InputError]. The agent's token, and a password in its address, are masked in the
+// log; the GitHub token is not, because the runner does that itself.
+func (r *Runtime) ParseInputs() (Values, error) {
+	p := &inputParser{r: r, set: map[InputName]bool{}}
+	v := Values{
+		Token:        Secret(cmp.Or(p.text(InputToken), strings.TrimSpace(r.getenv("GITHUB_TOKEN")))),
+		Config:       p.text(InputConfig),
+		Rules:        p.list(InputRules),
+		AgentURL:     p.url(InputAgentURL),
+		AgentAuth:    p.text(InputAgentAuth),
+		AgentToken:   Secret(p.text(InputAgentToken)),
+		AgentTimeout: p.duration(InputAgentTimeout),
+		AllowClose:   p.bool(InputAllowClose),
+		LLMProvider:  p.text(InputLLMProvider),
+		LLMModel:     p.text(InputLLMModel),
+		Memory:       p.text(InputMemory),
+		MemoryPath:   p.text(InputMemoryPath),
+		BotLogin:     p.text(InputBotLogin),
+		Issue:        p.number(InputIssue),
+		DryRun:       p.bool(InputDryRun),
+		OnAgentError: p.text(InputOnAgentError),
+		set:          p.set,
+	}
+	// What a configuration file adds is not known here: a token without
+	// "agent-auth: token" may belong to an agent that stands in the file.
+	if v.AgentAuth == "token" && v.AgentToken == "" {
+		p.fail(InputAgentToken, `needed by agent-auth "token", and empty (is the secret set?)`)
+	}
+	if v.AgentAuth == "oidc" && v.AgentToken != "" {
+		p.fail(InputAgentToken, `not used by agent-auth "oidc": give one or the other`)
+	}
+	r.Mask(string(v.AgentToken))
+	if v.AgentURL != nil {
+		password, _ := v.AgentURL.User.Password()
+		r.Mask(password)
+	}
+	if len(p.errs) > 0 {
+		return Values{}, errors.Join(p.errs...)
+	}
+	return v, nil
+}
+
+// An inputParser reads inputs and collects mistakes. After a mistake its methods
+// return the zero value.
+type inputParser struct {
+	r    *Runtime
+	set  map[InputName]bool
+	errs []error
+}
+
+func (p *inputParser) fail(name InputName, format string, args ...any) {
+	p.errs = append(p.errs, &InputError{Name: name, Problem: fmt.Sprintf(format, args...)})
+}
+
+func (p *inputParser) raw(name InputName) (string, Input) {
+	row, _ := inputRow(name)
+	v := p.r.Input(name)
+	p.set[name] = v != row.Default
+	return v, row
+}
+
+// text reads an input of one line; an enumeration is checked.
+func (p *inputParser) text(name InputName) string {
+	v, row := p.raw(name)
+	if strings.ContainsFunc(v, unicode.IsControl) {
+		p.fail(name, "want one line of text, got a line break or another control character")
+		return ""
+	}
+	if len(row.Enum) == 0 {
+		return v
+	}
+	for _, allowed := range row.Enum {
+		if v == allowed {
+			return v
+		}
+	}
+	hint := ""
+	if near := nearest(v, row.Enum); near != "" {
+		hint = fmt.Sprintf(" (did you mean %q?)", near)
+	}
+	p.fail(name, "want %s, got %s%s", alternatives(row.Enum), quote(v), hint)
+	return ""
+}
+
+func (p *inputParser) list(name InputName) []string {
+	v, _ := p.raw(name)
+	var items []string
+	for line := range strings.Lines(v) {
+		if item := strings.TrimSpace(line); item != "" {
+			items = append(items, item)
+		}
+	}
+	return items
+}
+
+// bool accepts what YAML 1.2's core schema does, so that a value means the same
+// quoted and bare.
+func (p *inputParser) bool(name InputName) bool {
+	v, _ := p.raw(name)
+	switch v {
+	case "true", "True", "TRUE":
+		return true
+	case "false", "False", "FALSE":
+		return false
+	}
+	p.fail(name, "want true or false, got %s", quote(v))
+	return false
+}
+
+func (p *inputParser) duration(name InputName) time.Duration {
+	v, row := p.raw(name)
+	d, err := time.ParseDuration(v)
+	if err != nil {
+		p.fail(name, "want a duration such as %s, got %s", row.Default, quote(v))
+		return 0
+	}
+	if d <= 0 {
+		p.fail(name, "want a duration above zero, got %s", quote(v))
+		return 0
+	}
+	return d
+}
+
+// number reads an issue's number, with or without its "#".
+func (p *inputParser) number(name InputName) int {
+	v, _ := p.raw(name)
+	if v == "" {
+		return 0
+	}
+	n, err := strconv.ParseInt(strings.TrimPrefix(v, "#"), 10, 32)
+	if err != nil || n < 1 {
+		p.fail(name, "want a number such as 42, got %s", quote(v))
+		return 0
+	}
+	return int(n)
+}
+
+// url does not repeat a value that it refuses: it may hold a password.
+func (p *inputParser) url(name InputName) *url.URL {
+	v := p.text(name)
+	if v == "" {
+		return nil
+	}
+	u, err := url.Parse(v)
+	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Hostname() == "" {
+		p.fail(name, "want an address that starts with https:// or http:// and names a host")
+		return nil
+	}
+	return u
+}
+
+// quote returns a value in quotes, cut when it is longer than any right one.
+func quote(v string) string { return strconv.Quote(clipText(v, 60)) }

@@ -1,0 +1,129 @@
+// Package app is the foreman program: its command table, and the only place that
+// knows every concrete type and puts them together.
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"runtime/debug"
+	"time"
+
+	"github.com/spf13/cobra"
+)
+
+// The exit codes of every command.
+const (
+	exitOK     = 0 // done; a skip, an escalation and a dry run are done too
+	exitFailed = 1 // something failed that may work another time
+	exitUsage  = 2 // a mistake in the arguments, the inputs, the event or the configuration
+)
+
+// An App is one run of the program. Args, Stdout and Stderr must be set.
+type App struct {
+	Args   []string            // without the program's name
+	Getenv func(string) string // nil: an empty environment
+	Stdin  io.Reader           // nil: empty
+	Stdout io.Writer
+	Stderr io.Writer
+	Dir    string // the working directory; empty: the process's
+	Colour bool   // Stdout shows ANSI colours
+
+	Now   func() time.Time                           // nil: time.Now
+	Sleep func(context.Context, time.Duration) error // nil: real
+}
+
+// Main runs the command that Args name and returns the exit code. Without
+// arguments inside GitHub Actions it is the action.
+func (a App) Main(ctx context.Context) int {
+	if a.Getenv == nil {
+		a.Getenv = func(string) string { return "" }
+	}
+	if a.Now == nil {
+		a.Now = time.Now
+	}
+	code := exitOK
+	root := a.commands(&code)
+	args := a.Args
+	if len(args) == 0 && a.Getenv("GITHUB_ACTIONS") == "true" {
+		args = []string{"action"}
+	}
+	if args == nil {
+		args = []string{} // nil would make cobra read the process's arguments
+	}
+	root.SetArgs(args)
+	root.SetIn(a.Stdin)
+	root.SetOut(a.Stdout)
+	root.SetErr(a.Stderr)
+	if err := root.ExecuteContext(ctx); err != nil {
+		fmt.Fprintf(a.Stderr, "foreman: %v\n", err)
+		return exitCode(err)
+	}
+	return code
+}
+
+// commands returns the command table. A command that reports its own errors sets
+// code; one that returns an error leaves it to Main.
+func (a App) commands(code *int) *cobra.Command {
+	root := &cobra.Command{
+		Use:           "foreman",
+		Short:         "Agents decide, Foreman acts: guarded, exactly-once triage of GitHub issues",
+		Version:       version(),
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Args:          cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			c.SetOut(a.Stderr)
+			if err := c.Help(); err != nil {
+				return err
+			}
+			return usagef("name a command")
+		},
+	}
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &usageError{err} })
+	root.AddCommand(a.actionCommand(code), a.triageCommand(code))
+	return root
+}
+
+// A usageError is a mistake of the user's, which ends with exit code 2.
+type usageError struct{ err error }
+
+func (e *usageError) Error() string { return e.err.Error() }
+func (e *usageError) Unwrap() error { return e.err }
+
+func usagef(format string, args ...any) error {
+	return &usageError{fmt.Errorf(format, args...)}
+}
+
+// exitCode tells the exit code of an error that cobra returned or that a command
+// left to Main.
+func exitCode(err error) int {
+	if err == nil {
+		return exitOK
+	}
+	if _, ok := errors.AsType[*failure](err); ok {
+		return exitFailed
+	}
+	return exitUsage
+}
+
+// A failure is an error that is nobody's mistake here; it ends with exit code 1.
+type failure struct{ err error }
+
+func (e *failure) Error() string { return e.err.Error() }
+func (e *failure) Unwrap() error { return e.err }
+
+// buildVersion is set by the linker of a release.
+var buildVersion string
+
+// version is the release, else what the build knows of itself.
+func version() string {
+	if buildVersion != "" {
+		return buildVersion
+	}
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
+		return info.Main.Version
+	}
+	return "(devel)"
+}

@@ -1,0 +1,276 @@
+package app
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"net/url"
+	"path"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/org/foreman-action/agent"
+	"github.com/org/foreman-action/internal/github"
+	"github.com/org/foreman-action/memory"
+	"github.com/org/foreman-action/protocol"
+	"github.com/org/foreman-action/runner"
+)
+
+// A job is one event on its way from the settings of a command to a report. The
+// action and the command line fill it in; from there on there is one path.
+type job struct {
+	app   App
+	event runner.Event
+	files runner.Files
+	load  runner.LoadSpec
+
+	token    string // GitHub's; empty: there is none
+	apiURL   string
+	offline  bool // make no call to GitHub, even with a token
+	dryRun   bool
+	override overrides
+
+	taskID  string
+	scope   string
+	resumed bool
+	dir     string // below which relative paths of the memory lie
+
+	// idToken returns an OIDC token for an audience; nil: not inside Actions.
+	idToken func(ctx context.Context, audience string) (string, error)
+	log     func(format string, args ...any)
+	audit   func(runner.Audit) error
+}
+
+// overrides are settings that win over the configuration file. The zero value of
+// each leaves the file's.
+type overrides struct {
+	agentURL   string
+	agentAuth  string
+	agentToken string
+	timeout    time.Duration
+	onFailure  runner.OnFailure
+	allowClose bool
+	llm        protocol.LLMBackendRef
+	memory     string
+	memoryPath string
+	bot        string
+}
+
+// A result is what a job came to.
+type result struct {
+	report   runner.Report
+	config   *runner.Config // nil: there is none
+	noConfig bool           // nothing was configured, so nothing was decided
+	needs    []string       // lines of the permissions block that the job needs
+}
+
+// run takes the job to its end. The result is meaningful also with an error.
+func (j job) run(ctx context.Context) (result, error) {
+	res := result{needs: []string{"contents: read", "issues: write"}}
+	res.report = runner.Report{
+		Event: j.event.Key(), Repo: j.event.FullRepo(), Issue: j.event.Number,
+		TaskID: j.taskID, DryRun: j.dryRun, Decision: protocol.Skip, Status: runner.StatusFailed,
+	}
+	host, err := j.host()
+	if err != nil {
+		return res.failed(err), err
+	}
+	o := runner.Options{
+		Bot: j.override.bot, DryRun: j.dryRun, TaskID: j.taskID, Scope: j.scope, Resumed: j.resumed,
+		Now: j.app.Now, Sleep: j.app.Sleep, Audit: j.audit, Log: j.log,
+	}
+	if host != nil {
+		o.Host = host
+	}
+	if j.event.SkipReason(j.bot()) == "" {
+		if res.config, err = j.config(ctx, host); err != nil {
+			return res.failed(err), err
+		}
+		o.Config = j.effective(res.config)
+		res.noConfig = res.config == nil && o.Config.Agent.URL == ""
+		if err := j.equip(&o, &res); err != nil {
+			return res.failed(err), err
+		}
+	}
+	r, err := runner.New(o)
+	if err != nil {
+		return res.failed(err), err
+	}
+	res.report, err = r.Run(ctx, j.event)
+	if res.config != nil {
+		for _, w := range res.config.Warnings {
+			res.report.Warnings = append(res.report.Warnings, w.Error())
+		}
+	}
+	return res, err
+}
+
+func (r result) failed(err error) result {
+	r.report.Reason = err.Error()
+	r.report.Rationale = err.Error()
+	if p, ok := errors.AsType[*runner.PermissionError](err); ok {
+		r.report.Missing = append(r.report.Missing, p.Need)
+	}
+	return r
+}
+
+func (j job) bot() string {
+	if j.override.bot == "" {
+		return runner.DefaultBot
+	}
+	return j.override.bot
+}
+
+// host returns the client, or nil when there is no token or no call is wanted.
+func (j job) host() (*github.Client, error) {
+	if j.token == "" || j.offline {
+		return nil, nil
+	}
+	return github.New(github.Options{
+		BaseURL: j.apiURL, Token: j.token, UserAgent: userAgent(),
+		Now: j.app.Now, Sleep: j.app.Sleep,
+	})
+}
+
+func userAgent() string { return "foreman-action/" + version() }
+
+// config loads the configuration from the workspace, else from the default branch.
+func (j job) config(ctx context.Context, host *github.Client) (*runner.Config, error) {
+	places := layered{j.files}
+	switch {
+	case j.offline:
+	case host == nil:
+		places = append(places, tokenless{})
+	default:
+		places = append(places, branch{host, j.event.Owner, j.event.Repo})
+	}
+	c, err := runner.LoadConfig(ctx, places, j.load)
+	if errors.Is(err, runner.ErrNoConfig) {
+		return nil, &usageError{err}
+	}
+	return c, err
+}
+
+// effective is the configuration with the overrides on top.
+func (j job) effective(c *runner.Config) *runner.Config {
+	var out runner.Config
+	if c != nil {
+		out = *c
+	}
+	o := j.override
+	set(&out.Agent.URL, o.agentURL)
+	set(&out.Agent.Auth, o.agentAuth)
+	set(&out.Agent.Timeout, o.timeout)
+	if o.onFailure.Set {
+		out.Agent.OnFailure = o.onFailure
+	}
+	out.Policy.AllowClose = out.Policy.AllowClose || o.allowClose
+	set(&out.LLM.Provider, o.llm.Provider)
+	set(&out.LLM.Model, o.llm.Model)
+	set(&out.Memory.Store, o.memory)
+	set(&out.Memory.Path, o.memoryPath)
+	return &out
+}
+
+// set replaces *to by a value that is not zero.
+func set[T comparable](to *T, value T) {
+	var zero T
+	if value != zero {
+		*to = value
+	}
+}
+
+// equip adds the agent and the memory that the configuration asks for.
+func (j job) equip(o *runner.Options, res *result) error {
+	if o.Config.Agent.URL != "" {
+		remote, err := j.agent(o.Config.Agent)
+		if err != nil {
+			return &usageError{err}
+		}
+		o.Agent, o.By = remote, remote.Address()
+		if o.Config.Agent.Auth == "oidc" {
+			res.needs = append(res.needs, "id-token: write")
+		}
+	}
+	if o.Config.Memory.Store == "file" {
+		dir := o.Config.Memory.Path
+		if dir == "" {
+			dir = ".foreman/memory"
+		}
+		if !filepath.IsAbs(dir) {
+			dir = filepath.Join(j.dir, filepath.FromSlash(dir))
+		}
+		store, err := memory.OpenFile(dir)
+		if err != nil {
+			j.log("memory: %v; going on without it", err)
+			return nil
+		}
+		o.Memory = store
+	}
+	return nil
+}
+
+// agent returns the client of the HTTP agent.
+func (j job) agent(c runner.AgentConfig) (*agent.Remote, error) {
+	o := agent.RemoteOptions{URL: c.URL, Timeout: c.Timeout, UserAgent: userAgent()}
+	switch c.Auth {
+	case "token":
+		if j.override.agentToken == "" {
+			return nil, errors.New("agent auth is token, but there is no agent token (input agent-token, or FOREMAN_AGENT_TOKEN)")
+		}
+		o.Authorize = func(context.Context) (string, error) { return "Bearer " + j.override.agentToken, nil }
+	case "oidc":
+		if j.idToken == nil {
+			return nil, errors.New("agent auth is oidc, which works inside GitHub Actions only")
+		}
+		audience := audienceOf(c.URL)
+		o.Authorize = func(ctx context.Context) (string, error) {
+			token, err := j.idToken(ctx, audience)
+			return "Bearer " + token, err
+		}
+	}
+	return agent.NewRemote(o)
+}
+
+// audienceOf returns the agent's base address: without userinfo, query and "/task".
+func audienceOf(raw string) string {
+	u, err := url.Parse(raw)
+	if err != nil {
+		return raw
+	}
+	u.User, u.RawQuery, u.Fragment = nil, "", ""
+	p := strings.TrimRight(u.Path, "/")
+	if path.Base(p) == "task" {
+		p = path.Dir(p)
+	}
+	u.Path = strings.TrimRight(p, "/")
+	return u.String()
+}
+
+// runTaskID is the task of a workflow run and an issue, the same for every attempt;
+// outside a run every task is one of its own.
+func runTaskID(repo, runID string, issue int) (string, error) {
+	if runID == "" {
+		return protocol.NewTaskID(rand.Reader)
+	}
+	return protocol.DeriveTaskID("github-actions", repo, runID, fmt.Sprint(issue)), nil
+}
+
+// classify turns an error of a job into one that knows its exit code.
+func classify(err error) error {
+	if err == nil {
+		return nil
+	}
+	if _, ok := errors.AsType[*usageError](err); ok {
+		return err
+	}
+	if problemsOf(err) != nil {
+		return &usageError{err}
+	}
+	if errors.Is(err, runner.ErrNeedsHost) {
+		return usagef("%w: set the input token, or GITHUB_TOKEN", err)
+	}
+	return &failure{err}
+}

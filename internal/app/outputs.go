@@ -1,0 +1,103 @@
+package app
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+
+	"github.com/org/foreman-action/internal/actions"
+	"github.com/org/foreman-action/protocol"
+	"github.com/org/foreman-action/runner"
+)
+
+type output struct{ name, value string }
+
+// outputValues are the step's outputs in the order of their table.
+func outputValues(rep runner.Report) []output {
+	return []output{
+		{actions.OutputTaskID, rep.TaskID},
+		{actions.OutputDecision, string(rep.Decision)},
+		{actions.OutputRationale, rep.Rationale},
+		{actions.OutputStatus, string(rep.Status)},
+		{actions.OutputActions, encode(actionsJSON(rep), "")},
+		{actions.OutputExecuted, fmt.Sprint(rep.Executed)},
+		{actions.OutputCommentURL, rep.CommentURL},
+	}
+}
+
+// actionJSON is one action of the output "actions" and of --json: the action as it
+// was asked for, its verdict and its result.
+type actionJSON struct {
+	Index   int                 `json:"index"`
+	Type    string              `json:"type"`
+	Action  protocol.ActionItem `json:"action"`
+	Source  string              `json:"source"`
+	Verdict runner.Verdict      `json:"verdict"`
+	Result  runner.Result       `json:"result"`
+	Reason  string              `json:"reason"`
+	URL     string              `json:"url"`
+}
+
+func actionsJSON(rep runner.Report) []actionJSON {
+	list := make([]actionJSON, 0, len(rep.Actions))
+	for _, a := range rep.Actions {
+		list = append(list, actionJSON{
+			a.Index, a.Action.Type, a.Action, a.Source, a.Verdict, a.Result, a.Reason, a.URL,
+		})
+	}
+	return list
+}
+
+// reportJSON is what triage --json prints: one object, stable.
+type reportJSON struct {
+	Version    int                   `json:"version"` // of this form
+	Event      string                `json:"event"`
+	Repo       string                `json:"repo"`
+	Issue      int                   `json:"issue"`
+	IssueURL   string                `json:"issue_url"`
+	TaskID     string                `json:"task_id"`
+	Decision   protocol.DecisionType `json:"decision"`
+	Rationale  string                `json:"rationale"`
+	By         string                `json:"by"`
+	Status     runner.Status         `json:"status"`
+	Reason     string                `json:"reason"`
+	DryRun     bool                  `json:"dry_run"`
+	Actions    []actionJSON          `json:"actions"`
+	Executed   int                   `json:"executed"`
+	CommentURL string                `json:"comment_url"`
+	Rules      []ruleJSON            `json:"rules"`
+	Warnings   []string              `json:"warnings"`
+}
+
+// ruleJSON is why one rule fired or did not.
+type ruleJSON struct {
+	ID    string `json:"id"`
+	Fired bool   `json:"fired"`
+	Why   string `json:"why"`
+}
+
+func reportOf(rep runner.Report) reportJSON {
+	out := reportJSON{
+		Version: 1, Event: rep.Event, Repo: rep.Repo, Issue: rep.Issue, IssueURL: rep.IssueURL,
+		TaskID: rep.TaskID, Decision: rep.Decision, Rationale: rep.Rationale, By: rep.By,
+		Status: rep.Status, Reason: rep.Reason, DryRun: rep.DryRun,
+		Actions: actionsJSON(rep), Executed: rep.Executed, CommentURL: rep.CommentURL,
+		Rules: []ruleJSON{}, Warnings: append([]string{}, rep.Warnings...),
+	}
+	for _, t := range traces(rep) {
+		out.Rules = append(out.Rules, ruleJSON{t.id, t.fired, t.why})
+	}
+	return out
+}
+
+// encode returns v as JSON without HTML escapes, indented when indent is not empty.
+func encode(v any, indent string) string {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", indent)
+	if err := enc.Encode(v); err != nil {
+		return "null" // unreachable: every type here can be encoded
+	}
+	return string(bytes.TrimSuffix(b.Bytes(), []byte("\n")))
+}

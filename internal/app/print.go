@@ -1,0 +1,153 @@
+package app
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/org/foreman-action/internal/sanitize"
+	"github.com/org/foreman-action/protocol"
+	"github.com/org/foreman-action/runner"
+)
+
+// A painter colours text for terminals, or leaves it.
+type painter struct{ on bool }
+
+func (p painter) paint(code, s string) string {
+	if !p.on || s == "" {
+		return s
+	}
+	return "\x1b[" + code + "m" + s + "\x1b[0m"
+}
+
+func (p painter) bold(s string) string  { return p.paint("1", s) }
+func (p painter) faint(s string) string { return p.paint("2", s) }
+
+// verdict colours a word by what it means: green goes, yellow stays, red is bad.
+func (p painter) verdict(s string) string {
+	switch s {
+	case "do", "done", "applied", "planned", "dry_run":
+		return p.paint("32", s)
+	case "refuse", "unknown", "failed", "partial":
+		return p.paint("31", s)
+	}
+	return p.paint("33", s)
+}
+
+// printReport writes a report for a person. Foreign text is made harmless for
+// terminals first.
+func printReport(w io.Writer, res result, p painter) error {
+	rep := res.report
+	var b strings.Builder
+	line := func(name, value string) {
+		if value != "" {
+			fmt.Fprintf(&b, "%-10s%s\n", name, value)
+		}
+	}
+	fmt.Fprintf(&b, "%s  %s\n", p.bold(fmt.Sprintf("%s#%d", rep.Repo, rep.Issue)), oneLine(rep.Title))
+	line("event", rep.Event)
+	line("decision", p.bold(string(rep.Decision)))
+	line("why", oneLine(rep.Rationale))
+	line("by", oneLine(rep.By))
+	if len(rep.Actions) > 0 {
+		b.WriteString("\nplan\n")
+		printActions(&b, rep, p)
+	}
+	if ts := traces(rep); len(ts) > 0 {
+		b.WriteString("\nrules\n")
+		for _, t := range ts {
+			mark := p.faint("-")
+			if t.fired {
+				mark = p.paint("32", "+")
+			}
+			fmt.Fprintf(&b, "  %s %-20s %s\n", mark, t.id, p.faint(t.why))
+		}
+	}
+	b.WriteString("\n")
+	line("status", p.verdict(string(rep.Status)))
+	if rep.Reason != rep.Rationale {
+		line("reason", oneLine(rep.Reason))
+	}
+	line("note", closingNote(res))
+	for _, warning := range rep.Warnings {
+		line("warning", sanitize.Log(warning))
+	}
+	if len(rep.Missing) > 0 {
+		b.WriteString("\n" + permissionsHelp(res.needs, rep.Missing) + "\n")
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+func closingNote(res result) string {
+	switch {
+	case res.noConfig:
+		return "there are no rules and no agent: give --rules FILE or --agent URL, or write " + runner.DefaultConfigPath
+	case res.report.Status == runner.StatusDryRun:
+		return "nothing was written; --apply carries the plan out"
+	}
+	return ""
+}
+
+func printActions(b *strings.Builder, rep runner.Report, p painter) {
+	for _, a := range rep.Actions {
+		state := string(a.Result)
+		if a.Verdict != runner.Do || a.Result == runner.ResultPlanned {
+			state = string(a.Verdict)
+		}
+		// The colour codes must not count for the width.
+		pad := strings.Repeat(" ", max(0, 8-len(state)))
+		fmt.Fprintf(b, "  %d. %s%s %s  %s\n", a.Index+1, p.verdict(state), pad, p.bold(a.Action.Type), whatOf(a.Action))
+		fmt.Fprintf(b, "     %s\n", p.faint(strings.Join(nonEmpty(oneLine(a.Reason), "by "+a.Source, a.URL), ", ")))
+	}
+}
+
+func nonEmpty(list ...string) []string {
+	out := list[:0]
+	for _, s := range list {
+		if s != "" {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// whatOf shows the parameters of an action in short.
+func whatOf(a protocol.ActionItem) string {
+	var parts []string
+	for _, name := range a.ParamNames() {
+		if list, ok, err := a.Texts(name); ok && err == nil {
+			parts = append(parts, clip(oneLine(strings.Join(list, ", ")), 100))
+			continue
+		}
+		raw, _ := a.Param(name)
+		parts = append(parts, clip(oneLine(name+" "+string(raw)), 100))
+	}
+	return strings.Join(parts, "; ")
+}
+
+func oneLine(s string) string {
+	return strings.Join(strings.Fields(sanitize.Log(s)), " ")
+}
+
+func clip(s string, n int) string {
+	r := []rune(s)
+	if len(r) <= n {
+		return s
+	}
+	return string(r[:n-1]) + "…"
+}
+
+// permissionsHelp is the exact block to paste into the workflow.
+func permissionsHelp(needs, missing []string) string {
+	lines := map[string]bool{}
+	var b strings.Builder
+	b.WriteString("the token lacks a permission; give the job this block:\n\n    permissions:\n")
+	for _, need := range append(append([]string{}, needs...), missing...) {
+		if !lines[need] {
+			lines[need] = true
+			b.WriteString("      " + need + "\n")
+		}
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}

@@ -1,0 +1,155 @@
+package app
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/org/foreman-action/internal/sanitize"
+	"github.com/org/foreman-action/rules"
+	"github.com/org/foreman-action/runner"
+)
+
+// starterRules is a rule file ready to copy, shown where there is none.
+const starterRules = `version: 1
+rules:
+  - id: crash
+    on: [issues.opened, issues.edited]
+    when: issue.text matches ` + "`(?i)\\b(panic|segfault|stack ?trace)\\b`" + `
+    then:
+      - add_label: bug
+  - id: welcome
+    on: [issues.opened]
+    when: issue.association == "FIRST_TIME_CONTRIBUTOR" or issue.association == "NONE"
+    then:
+      - comment: "Thanks for the report, {{ issue.author }}."
+`
+
+// A trace is why a rule fired or did not.
+type trace struct {
+	id    string
+	fired bool
+	why   string
+}
+
+// summary is the job summary: what was decided, why, and what became of it.
+func summary(res result, err error) string {
+	rep := res.report
+	var b strings.Builder
+	b.WriteString(headline(rep) + "\n\n")
+	if rep.Rationale != "" {
+		b.WriteString("> " + strings.ReplaceAll(sanitize.Markdown(clip(rep.Rationale, 2000)), "\n", "\n> ") + "\n\n")
+	}
+	if rep.Reason != "" && rep.Reason != rep.Rationale {
+		b.WriteString(sanitize.Markdown(clip(rep.Reason, 4000)) + "\n\n")
+	}
+	if ps := problemsOf(err); ps != nil {
+		b.WriteString(sanitize.Fence(clip(ps.Error(), 20_000), "") + "\n\n")
+	}
+	if len(rep.Actions) > 0 {
+		actionTable(&b, rep)
+	}
+	if len(rep.Missing) > 0 {
+		b.WriteString(sanitize.Fence(permissionsHelp(res.needs, rep.Missing), "yaml") + "\n\n")
+	}
+	for _, w := range rep.Warnings {
+		b.WriteString("⚠️ " + sanitize.Markdown(w) + "\n\n")
+	}
+	if ts := traces(rep); len(ts) > 0 {
+		ruleTable(&b, ts)
+	}
+	if res.noConfig {
+		b.WriteString("There is no `" + runner.DefaultConfigPath + "` and no agent, so nothing was decided. " +
+			"A file to start with:\n\n" + sanitize.Fence(starterRules, "yaml") + "\n\n")
+	}
+	b.WriteString(footer(rep))
+	return b.String()
+}
+
+func headline(rep runner.Report) string {
+	icons := map[runner.Status]string{
+		runner.StatusApplied: "✅", runner.StatusPartial: "❌", runner.StatusFailed: "❌",
+		runner.StatusDryRun: "📝", runner.StatusSkipped: "⏭️", runner.StatusEscalated: "🙋",
+	}
+	what := "Foreman"
+	if rep.Issue > 0 {
+		what = fmt.Sprintf("#%d", rep.Issue)
+		if rep.IssueURL != "" {
+			what = fmt.Sprintf("[#%d](%s)", rep.Issue, rep.IssueURL)
+		}
+	}
+	h := fmt.Sprintf("## %s %s: %s", icons[rep.Status], what, words(string(rep.Status)))
+	if rep.By != "" {
+		h += fmt.Sprintf(" (%s)", words(string(rep.Decision)))
+	}
+	if rep.Title != "" {
+		h += "\n\n" + sanitize.Cell(rep.Title, 200)
+	}
+	return h
+}
+
+func words(s string) string { return strings.ReplaceAll(s, "_", " ") }
+
+func actionTable(b *strings.Builder, rep runner.Report) {
+	b.WriteString("| | action | what | verdict | result | |\n|--:|---|---|---|---|---|\n")
+	for _, a := range rep.Actions {
+		result := string(a.Result)
+		if a.URL != "" {
+			result = fmt.Sprintf("[%s](%s)", result, a.URL)
+		}
+		fmt.Fprintf(b, "| %d | %s | %s | %s | %s | %s |\n", a.Index+1,
+			sanitize.Cell(a.Action.Type, 60), sanitize.Cell(whatOf(a.Action), 160),
+			a.Verdict, result, sanitize.Cell(strings.Join(nonEmpty(a.Reason, "by "+a.Source), "; "), 300))
+	}
+	b.WriteString("\n")
+}
+
+func ruleTable(b *strings.Builder, ts []trace) {
+	fired := 0
+	for _, t := range ts {
+		if t.fired {
+			fired++
+		}
+	}
+	fmt.Fprintf(b, "<details><summary>Rules: %d of %d fired</summary>\n\n| rule | | why |\n|---|---|---|\n", fired, len(ts))
+	for _, t := range ts {
+		mark := "–"
+		if t.fired {
+			mark = "✔"
+		}
+		fmt.Fprintf(b, "| %s | %s | %s |\n", sanitize.Cell(t.id, 64), mark, sanitize.Cell(t.why, 300))
+	}
+	b.WriteString("\n</details>\n\n")
+}
+
+func footer(rep runner.Report) string {
+	return fmt.Sprintf("<sub>task %s · %s · foreman %s</sub>\n",
+		sanitize.Cell(rep.TaskID, 40), sanitize.Cell(rep.Event, 60), sanitize.Cell(version(), 60))
+}
+
+// traces tells of each rule why it fired or did not.
+func traces(rep runner.Report) []trace {
+	if rep.Rules == nil {
+		return nil
+	}
+	list := make([]trace, 0, len(rep.Rules.Trace))
+	for _, t := range rep.Rules.Trace {
+		list = append(list, trace{t.ID, t.Outcome == rules.Matched, whyOf(t, rep.Event)})
+	}
+	return list
+}
+
+func whyOf(t rules.RuleTrace, event string) string {
+	condition := strings.Join(strings.Fields(t.Condition), " ")
+	switch t.Outcome {
+	case rules.Matched:
+		if condition == "" {
+			return "it has no condition"
+		}
+		return "true: " + condition
+	case rules.NotListed:
+		return "it does not listen to " + event
+	case rules.False:
+		return "false: " + condition
+	}
+	return "an earlier rule stopped the evaluation"
+}

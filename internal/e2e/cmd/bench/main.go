@@ -1,0 +1,118 @@
+// Command bench times the whole program on one event, as the runner would start it:
+// ten rules, at most one write, against the fake GitHub on loopback, beside the start
+// of node as a yardstick for the machine. The runs of all scenarios are interleaved,
+// so that a busy moment hits each of them, and medians are reported.
+//
+//	bench -foreman bin/foreman -launch bin/launch [-event FILE] [-n 31] [-out FILE] [-check]
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+)
+
+type options struct {
+	foreman, launch string
+	event           string
+	n               int
+	out             string
+	check           bool
+}
+
+func main() {
+	if err := run(os.Args[1:], os.Stdout); err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(1)
+	}
+}
+
+func run(args []string, stdout io.Writer) error {
+	o, err := parse(args)
+	if err != nil {
+		return err
+	}
+	dir, err := os.MkdirTemp("", "foreman-bench-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	stage, err := newStage(o, dir)
+	if err != nil {
+		return err
+	}
+	defer stage.close()
+	results, err := measure(stage.scenarios(), o.n)
+	if err != nil {
+		return err
+	}
+	page := report(results, machine(), o)
+	fmt.Fprint(stdout, page)
+	if o.out != "" {
+		if err := os.WriteFile(o.out, []byte(page), 0o644); err != nil {
+			return err
+		}
+	}
+	if o.check {
+		return judge(results)
+	}
+	return nil
+}
+
+func parse(args []string) (options, error) {
+	var o options
+	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
+	flags.StringVar(&o.foreman, "foreman", "", "the program to time")
+	flags.StringVar(&o.launch, "launch", "", "the launch program beside this one")
+	flags.StringVar(&o.event, "event", "testdata/events/issues/opened.payload.json", "the payload")
+	flags.IntVar(&o.n, "n", 31, "measured runs of each scenario")
+	flags.StringVar(&o.out, "out", "", "file that gets the table too")
+	flags.BoolVar(&o.check, "check", false, "fail when a target is missed")
+	if err := flags.Parse(args); err != nil {
+		return o, err
+	}
+	if o.foreman == "" || o.launch == "" || o.n < 1 || flags.NArg() > 0 {
+		return o, errors.New("usage: bench -foreman FILE -launch FILE [-event FILE] [-n RUNS] [-out FILE] [-check]")
+	}
+	for _, path := range []*string{&o.foreman, &o.launch} {
+		absolute, err := filepath.Abs(*path)
+		if err != nil {
+			return o, err
+		}
+		*path = absolute
+	}
+	return o, nil
+}
+
+// machine describes where the figures come from: processor, kernel and node.
+func machine() string {
+	parts := []string{processor()}
+	for _, command := range [][]string{{"uname", "-srm"}, {"go", "version"}, {"node", "--version"}} {
+		if text, err := exec.Command(command[0], command[1:]...).Output(); err == nil {
+			parts = append(parts, strings.TrimPrefix(strings.TrimSpace(string(text)), "go version "))
+		}
+	}
+	if last := len(parts) - 1; strings.HasPrefix(parts[last], "v") {
+		parts[last] = "node " + parts[last]
+	}
+	return strings.Join(parts, ", ")
+}
+
+func processor() string {
+	info, err := os.ReadFile("/proc/cpuinfo")
+	if err != nil {
+		return "unknown processor"
+	}
+	count := strings.Count("\n"+string(info), "\nprocessor")
+	for line := range strings.Lines(string(info)) {
+		if name, value, ok := strings.Cut(line, ":"); ok && strings.TrimSpace(name) == "model name" {
+			return fmt.Sprintf("%d × %s", count, strings.TrimSpace(value))
+		}
+	}
+	return fmt.Sprintf("%d processors", count)
+}

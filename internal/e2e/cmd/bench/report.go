@@ -1,0 +1,105 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+const yardstick = "node -e 0"
+
+// The targets for one event with ten rules and one write. On a busy machine the
+// ratio to the yardstick counts, so either of the two suffices.
+const (
+	maxTime   = 7 * time.Millisecond
+	maxRSSKiB = 12 << 10
+	maxRatio  = 1.0 / 3
+)
+
+// median returns the middle value, the lower one of two.
+func median[T int64 | time.Duration](values []T) T {
+	sorted := slices.Sorted(slices.Values(values))
+	return sorted[(len(sorted)-1)/2]
+}
+
+func (r result) walls() []time.Duration {
+	return collect(r.samples, func(s sample) time.Duration { return s.wall })
+}
+
+func (r result) cpus() []time.Duration {
+	return collect(r.samples, func(s sample) time.Duration { return s.cpu })
+}
+
+func (r result) peaks() []int64 {
+	return collect(r.samples, func(s sample) int64 { return s.rssKiB })
+}
+
+func collect[T any](samples []sample, field func(sample) T) []T {
+	values := make([]T, len(samples))
+	for i, s := range samples {
+		values[i] = field(s)
+	}
+	return values
+}
+
+func find(results []result, name string) (result, bool) {
+	i := slices.IndexFunc(results, func(r result) bool { return r.name == name })
+	if i < 0 {
+		return result{}, false
+	}
+	return results[i], true
+}
+
+// report renders the results as a Markdown page.
+func report(results []result, machine string, o options) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "# One event, the whole process\n\n")
+	fmt.Fprintf(&b, "%s. %s.\n\n", time.Now().UTC().Format("2006-01-02 15:04 UTC"), machine)
+	fmt.Fprintf(&b, "Command: `make bench BENCH_N=%d`. Medians [smallest to largest] of %d interleaved runs after %d to warm up; CPU is\n", o.n, o.n, warmups)
+	fmt.Fprintf(&b, "user and system time, RSS the peak; ten rules, the payload of `issues.opened`, the fake GitHub on loopback.\n\n")
+	b.WriteString("| process | wall ms | CPU ms | RSS MiB | wall, CPU, RSS beside node |\n|---|---|---|---|---|\n")
+	base, hasBase := find(results, yardstick)
+	for _, r := range results {
+		walls := r.walls()
+		ratio := "no node here"
+		if hasBase {
+			ratio = fmt.Sprintf("%.2f, %.2f, %.2f", float64(median(walls))/float64(median(base.walls())),
+				float64(median(r.cpus()))/float64(median(base.cpus())),
+				float64(median(r.peaks()))/float64(median(base.peaks())))
+		}
+		fmt.Fprintf(&b, "| %s | %s [%s to %s] | %s | %.1f | %s |\n", r.name,
+			ms(median(walls)), ms(slices.Min(walls)), ms(slices.Max(walls)), ms(median(r.cpus())),
+			float64(median(r.peaks()))/1024, ratio)
+	}
+	fmt.Fprintf(&b, "\nTargets for one write: at most %s ms wall and CPU, or a third of node in the same run; at most %d MiB.\n",
+		ms(maxTime), maxRSSKiB>>10)
+	return b.String()
+}
+
+func ms(d time.Duration) string { return fmt.Sprintf("%.1f", float64(d)/float64(time.Millisecond)) }
+
+// judge reports each target that a scenario of foreman misses.
+func judge(results []result) error {
+	base, hasBase := find(results, yardstick)
+	var errs []error
+	for _, r := range results {
+		if r.name == yardstick {
+			continue
+		}
+		wall, cpu, peak := median(r.walls()), median(r.cpus()), median(r.peaks())
+		slow := wall > maxTime || cpu > maxTime
+		if slow && hasBase {
+			slow = float64(wall) > maxRatio*float64(median(base.walls())) ||
+				float64(cpu) > maxRatio*float64(median(base.cpus()))
+		}
+		if slow {
+			errs = append(errs, fmt.Errorf("%s: %s ms wall, %s ms CPU: want at most %s", r.name, ms(wall), ms(cpu), ms(maxTime)))
+		}
+		if peak > maxRSSKiB {
+			errs = append(errs, fmt.Errorf("%s: %d KiB: want at most %d", r.name, peak, maxRSSKiB))
+		}
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,131 @@
+package main
+
+import (
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+
+	"github.com/org/foreman-action/internal/github/githubtest"
+)
+
+const (
+	repository = "Codertocat/Hello-World" // of the payload
+	number     = 1
+)
+
+//go:embed testdata/foreman.yml
+var config []byte
+
+// A stage is all that the program meets: the fake GitHub, a workspace with the
+// configuration, and the files of the runner.
+type stage struct {
+	options
+	fake *githubtest.Server
+	dir  string
+}
+
+func newStage(o options, dir string) (*stage, error) {
+	fake, err := githubtest.Start(githubtest.Config{SkipValidation: true})
+	if err != nil {
+		return nil, err
+	}
+	s := &stage{o, fake, dir}
+	fake.Repo(repository).AddLabel("bug", "kind/compose")
+	path := filepath.Join(dir, "workspace", ".github", "foreman.yml")
+	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, config, 0o644)); err != nil {
+		fake.Close()
+		return nil, err
+	}
+	return s, nil
+}
+
+func (s *stage) close() { s.fake.Close() }
+
+// scenarios lists what is timed. node is left out where there is none.
+func (s *stage) scenarios() []scenario {
+	list := []scenario{
+		{"foreman, one label: 1 look-up, 1 write", s.on("podman-compose does not start", 2)},
+		{"foreman, one comment: 1 write", s.on("Question: how does it start?", 1)},
+		{"foreman, no rule matches: no call", s.on("Spelling error", 0)},
+	}
+	if node, err := exec.LookPath("node"); err == nil {
+		list = slices.Insert(list, 0, scenario{yardstick, func() (command, func() error, error) {
+			return command{launch: s.launch, path: node, args: []string{"-e", "0"}, dir: s.dir}, nil, nil
+		}})
+	}
+	return list
+}
+
+// on returns the preparation of runs on an issue of the given title, each of which
+// must end after so many calls.
+func (s *stage) on(title string, calls int) func() (command, func() error, error) {
+	return func() (command, func() error, error) {
+		s.fake.Repo(repository).AddIssue(githubtest.Issue{Number: number, Title: title, Labels: []string{"bug"}})
+		s.fake.ResetCalls()
+		env, err := s.environment(title)
+		if err != nil {
+			return command{}, nil, err
+		}
+		check := func() error {
+			if log := s.fake.Log(); len(log) != calls {
+				return fmt.Errorf("got the calls %q, want %d", log, calls)
+			}
+			return nil
+		}
+		c := command{launch: s.launch, path: s.foreman, args: []string{"action"}, env: env, dir: filepath.Join(s.dir, "workspace")}
+		return c, check, nil
+	}
+}
+
+// environment writes the files of one step and returns its variables.
+func (s *stage) environment(title string) ([]string, error) {
+	payload, err := s.payload(title)
+	if err != nil {
+		return nil, err
+	}
+	env := []string{
+		"CI=true", "GITHUB_ACTIONS=true", "GITHUB_API_URL=" + s.fake.URL, "GITHUB_EVENT_NAME=issues",
+		"GITHUB_JOB=triage", "GITHUB_ACTION=foreman", "GITHUB_REPOSITORY=" + repository,
+		"GITHUB_RUN_ATTEMPT=1", "GITHUB_RUN_ID=1", "GITHUB_SERVER_URL=https://github.com",
+		"GITHUB_WORKSPACE=" + filepath.Join(s.dir, "workspace"), "INPUT_TOKEN=bench",
+	}
+	files := map[string][]byte{
+		"GITHUB_EVENT_PATH": payload, "GITHUB_OUTPUT": nil, "GITHUB_ENV": nil,
+		"GITHUB_STATE": nil, "GITHUB_STEP_SUMMARY": nil,
+	}
+	for name, content := range files {
+		path := filepath.Join(s.dir, name)
+		if err := os.WriteFile(path, content, 0o644); err != nil {
+			return nil, err
+		}
+		env = append(env, name+"="+path)
+	}
+	return env, nil
+}
+
+// payload returns the event with another title for its issue.
+func (s *stage) payload(title string) ([]byte, error) {
+	original, err := os.ReadFile(s.options.event)
+	if err != nil {
+		return nil, err
+	}
+	var event, issue map[string]json.RawMessage
+	if err := json.Unmarshal(original, &event); err != nil {
+		return nil, fmt.Errorf("%s: %w", s.options.event, err)
+	}
+	if err := json.Unmarshal(event["issue"], &issue); err != nil {
+		return nil, fmt.Errorf("%s: issue: %w", s.options.event, err)
+	}
+	if issue["title"], err = json.Marshal(title); err != nil {
+		return nil, err
+	}
+	if event["issue"], err = json.Marshal(issue); err != nil {
+		return nil, err
+	}
+	return json.MarshalIndent(event, "", "  ")
+}

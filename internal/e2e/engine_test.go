@@ -1,0 +1,118 @@
+package e2e
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/org/foreman-action/internal/github/githubtest"
+)
+
+const (
+	root    = "../.."
+	image   = "foreman-e2e:test"
+	event   = root + "/testdata/events/issues/opened.payload.json"
+	repo    = "Codertocat/Hello-World" // of the event, as the author is
+	number  = 1
+	author  = "Codertocat"
+	title   = "Spelling error in the README file"
+	timeout = 10 * time.Minute
+)
+
+// require makes a missing engine a failure: continuous integration sets it where it
+// has found one, so that nothing is skipped by accident.
+func require() bool { return os.Getenv("FOREMAN_E2E_REQUIRE_DOCKER") != "" }
+
+// engine reports why no Docker engine can be used; nil when one answers.
+var engine = sync.OnceValue(func() error {
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	defer cancel()
+	out, err := exec.CommandContext(ctx, "docker", "version", "--format", "{{.Server.Version}}").CombinedOutput()
+	if err != nil {
+		return errors.New(strings.TrimSpace(string(out) + " " + err.Error()))
+	}
+	return nil
+})
+
+// needEngine skips the test where no engine answers, or fails it where one must.
+func needEngine(t *testing.T) {
+	t.Helper()
+	err := engine()
+	switch {
+	case err == nil:
+	case require():
+		t.Fatalf("no Docker engine answers, and one must: %v", err)
+	default:
+		t.Skipf("no Docker engine answers: %v", err)
+	}
+}
+
+// output runs a command in dir, fails the test when it fails, and returns its
+// standard output without the space around it.
+func output(t *testing.T, dir, name string, args ...string) string {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), timeout)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, name, args...)
+	cmd.Dir = dir
+	var stderr strings.Builder
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("%s %s: %v\n%s%s", name, strings.Join(args, " "), err, out, stderr.String())
+	}
+	return strings.TrimSpace(string(out))
+}
+
+// images makes the local base images and returns their tags: the Go toolchain for the
+// Dockerfile, and the image that act runs a job in.
+func images(t *testing.T) (goImage, jobImage string) {
+	t.Helper()
+	tags := strings.Fields(output(t, root, "bash", ".ci/images"))
+	if len(tags) != 2 {
+		t.Fatalf("got the images %q, want two", tags)
+	}
+	return tags[0], tags[1]
+}
+
+// build makes the action's image from the Dockerfile as it is.
+func build(t *testing.T) {
+	t.Helper()
+	goImage, _ := images(t)
+	start := time.Now()
+	args := []string{"build", "-q", "-t", image, "--build-arg", "GO_IMAGE=" + goImage}
+	output(t, root, "docker", append(args, ".")...)
+	t.Logf("docker build: %.1f s", time.Since(start).Seconds())
+}
+
+// bridge returns the address at which containers of the default network reach this
+// machine.
+func bridge(t *testing.T) string {
+	t.Helper()
+	return output(t, ".", "docker", "network", "inspect", "bridge", "--format", "{{(index .IPAM.Config 0).Gateway}}")
+}
+
+// fake starts a GitHub on the given host that has the event's issue and a label for it.
+func fake(t *testing.T, host string) *githubtest.Server {
+	t.Helper()
+	gh := githubtest.New(t, githubtest.Config{Addr: host + ":0", Token: token})
+	gh.Repo(repo).AddLabel("bug", "documentation").
+		AddIssue(githubtest.Issue{Number: number, Title: title, Author: author, Labels: []string{"bug"}})
+	return gh
+}
+
+// read returns the content of a file.
+func read(t *testing.T, path ...string) []byte {
+	t.Helper()
+	content, err := os.ReadFile(filepath.Join(path...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return content
+}

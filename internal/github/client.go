@@ -1,0 +1,135 @@
+// Package github is the one way to GitHub's REST API: it satisfies [runner.Host]
+// over go-github and reads configuration files from a repository.
+//
+// go-github v62 leaves several things open that matter to a program which must not
+// write twice: it knows rate limits only for 403 and answers later calls from
+// memory, retries nothing, follows redirects (which turns a POST into a GET), does
+// not escape label names and sends labels in a form that GitHub's description does
+// not know. They are settled here, in the transport and in the calls.
+package github
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	gh "github.com/google/go-github/v62/github"
+
+	"github.com/org/foreman-action/runner"
+)
+
+const (
+	defaultBaseURL        = "https://api.github.com"
+	defaultUserAgent      = "foreman-action"
+	defaultRequestTimeout = 30 * time.Second
+	defaultMaxWait        = 90 * time.Second
+)
+
+// Options configures a [Client]. The zero value reads public data from
+// api.github.com without a token.
+type Options struct {
+	// BaseURL is the API's root, such as "https://api.github.com" or, for an
+	// Enterprise Server, "https://github.example.com/api/v3", with or without a
+	// trailing slash. Empty means api.github.com.
+	BaseURL string
+	// Token is sent as a bearer token; empty sends none. It appears in no error.
+	Token string
+	// UserAgent names the program to GitHub; empty means "foreman-action".
+	UserAgent string
+	// Transport carries the requests; nil means a copy of [http.DefaultTransport],
+	// which honours the proxy variables of the environment.
+	Transport http.RoundTripper
+	// Now tells the time; nil means [time.Now].
+	Now func() time.Time
+	// Sleep waits for a duration or until the context ends, whose error it then
+	// returns; nil waits in real time.
+	Sleep func(context.Context, time.Duration) error
+	// RequestTimeout bounds one request, from connecting to the last byte of its
+	// answer; 0 means 30 seconds.
+	RequestTimeout time.Duration
+	// MaxWait bounds how long one call may wait, in total, for rate limits and
+	// between tries; 0 means 90 seconds.
+	MaxWait time.Duration
+	// Log gets a debug record for each request and a warning for each wait; nil
+	// discards.
+	Log *slog.Logger
+}
+
+// A Client talks to one GitHub host with one token. It is safe for concurrent use.
+// Its methods keep the contract of [runner.Host]: reads are tried up to three
+// times, rate limits are waited for within a bound, and a write whose outcome is
+// unknown is not repeated.
+type Client struct{ gh *gh.Client }
+
+var _ runner.Host = (*Client)(nil)
+
+// New returns a client. It does no I/O; an error says that BaseURL is not usable.
+func New(o Options) (*Client, error) {
+	base, err := baseURL(o.BaseURL)
+	if err != nil {
+		return nil, err
+	}
+	client := gh.NewClient(&http.Client{
+		Transport:     newTransport(o),
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	})
+	client.BaseURL = base
+	client.UserAgent = o.UserAgent
+	if client.UserAgent == "" {
+		client.UserAgent = defaultUserAgent
+	}
+	return &Client{gh: client}, nil
+}
+
+func baseURL(s string) (*url.URL, error) {
+	if s == "" {
+		s = defaultBaseURL
+	}
+	u, err := url.Parse(s)
+	if err != nil {
+		// The parser's message repeats its input, which may hold a password.
+		return nil, errors.New("github base URL: not a URL")
+	}
+	switch {
+	case u.Scheme != "https" && u.Scheme != "http", u.Host == "":
+		return nil, errors.New("github base URL: want http(s)://host/path")
+	case u.User != nil, u.RawQuery != "", u.Fragment != "":
+		return nil, errors.New("github base URL: user, query and fragment are not allowed")
+	}
+	u.Path = strings.TrimRight(u.Path, "/") + "/"
+	u.RawPath = ""
+	return u, nil
+}
+
+// do makes one call: it checks the reference, hands call a context through which
+// the transport tells what happened, and turns a failure into an error that says
+// what was being done.
+func (c *Client) do(ctx context.Context, o op, call func(context.Context) error) error {
+	if err := checkRef(o.ref, o.wide); err != nil {
+		return fmt.Errorf("%s: %w", o, err)
+	}
+	ex := &exchange{spent: budgetOf(ctx)}
+	err := call(context.WithValue(ctx, exchangeKey{}, ex))
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%s: %w", o, o.cause(ex, err))
+}
+
+// request is [Client.do] for what go-github has no fitting method for. path is
+// relative to the API's root and already escaped; in and out may be nil.
+func (c *Client) request(ctx context.Context, o op, method, path string, in, out any) error {
+	return c.do(ctx, o, func(ctx context.Context) error {
+		req, err := c.gh.NewRequest(method, path, in)
+		if err != nil {
+			return err
+		}
+		_, err = c.gh.Do(ctx, req, out)
+		return err
+	})
+}

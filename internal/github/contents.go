@@ -1,0 +1,116 @@
+package github
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/org/foreman-action/runner"
+)
+
+// maxFile is what the contents API gives inline, in bytes.
+const maxFile = 1 << 20
+
+// File returns a file of the default branch, at most 1 MiB. ErrNotFound when it is
+// not there (or the token sees no code); a directory or a larger file is an error.
+func (c *Client) File(ctx context.Context, owner, repo, path string) ([]byte, error) {
+	o := contentsOp("read file", owner, repo, path)
+	raw, err := c.contents(ctx, o, path)
+	if err != nil {
+		return nil, err
+	}
+	data, err := fileContent(raw)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", o, err)
+	}
+	return data, nil
+}
+
+// Dir returns the paths of the files that lie directly in a directory of the
+// default branch, sorted; "" is the root. ErrNotFound when it is not there. GitHub
+// lists at most 1,000 entries.
+func (c *Client) Dir(ctx context.Context, owner, repo, path string) ([]string, error) {
+	o := contentsOp("list directory", owner, repo, path)
+	raw, err := c.contents(ctx, o, path)
+	if err != nil {
+		return nil, err
+	}
+	var entries []struct{ Type, Path string }
+	if err := json.Unmarshal(raw, &entries); err != nil {
+		return nil, fmt.Errorf("%s: %w", o, errors.New("not a directory"))
+	}
+	var paths []string
+	for _, e := range entries {
+		if e.Type == "file" || e.Type == "symlink" {
+			paths = append(paths, e.Path)
+		}
+	}
+	slices.Sort(paths)
+	return paths, nil
+}
+
+func contentsOp(what, owner, repo, path string) op {
+	return op{
+		what: fmt.Sprintf("%s %q of", what, clip(path, 200)), ref: runner.Ref{Owner: owner, Repo: repo}, wide: true,
+		need: needContentsRead, absent: runner.ErrNotFound,
+	}
+}
+
+func (c *Client) contents(ctx context.Context, o op, path string) (json.RawMessage, error) {
+	escaped, err := escapePath(path)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", o, err)
+	}
+	var raw json.RawMessage
+	target := fmt.Sprintf("repos/%s/%s/contents/%s", o.ref.Owner, o.ref.Repo, escaped)
+	return raw, c.request(ctx, o, http.MethodGet, target, nil, &raw)
+}
+
+// escapePath escapes each segment of a path below a repository's root.
+func escapePath(path string) (string, error) {
+	path = strings.Trim(path, "/")
+	if path == "" {
+		return "", nil
+	}
+	segments := strings.Split(path, "/")
+	for i, s := range segments {
+		if !segment(s) {
+			return "", errors.New("the path has an empty, '.' or '..' part")
+		}
+		segments[i] = url.PathEscape(s)
+	}
+	return strings.Join(segments, "/"), nil
+}
+
+// fileContent decodes the contents API's description of a file.
+func fileContent(raw json.RawMessage) ([]byte, error) {
+	var file struct {
+		Type, Encoding, Content string
+		Size                    int64
+	}
+	if len(raw) > 0 && raw[0] == '[' {
+		return nil, errors.New("it is a directory")
+	}
+	if err := json.Unmarshal(raw, &file); err != nil {
+		return nil, fmt.Errorf("decode the answer: %w", err)
+	}
+	switch {
+	case file.Type != "file":
+		return nil, fmt.Errorf("it is a %s, not a file", clip(file.Type, 20))
+	case file.Size > maxFile:
+		return nil, fmt.Errorf("it has %d bytes, the limit is %d", file.Size, maxFile)
+	case file.Encoding != "base64":
+		return nil, fmt.Errorf("unknown encoding %q", clip(file.Encoding, 20))
+	}
+	data, err := base64.StdEncoding.DecodeString(strings.ReplaceAll(file.Content, "\n", ""))
+	if err != nil {
+		return nil, fmt.Errorf("decode the content: %w", err)
+	}
+	return data, nil
+}

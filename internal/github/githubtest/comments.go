@@ -1,0 +1,137 @@
+package githubtest
+
+import (
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+const maxComment = 65536 // characters
+
+// A located comment knows its issue.
+type located struct {
+	Comment
+	issue *issue
+}
+
+func (in *input) renderLocated(c located) object { return in.repo.renderComment(c.issue, c.Comment) }
+
+func listComments(in *input) answer {
+	return listed(in.r, in.changed([]*issue{in.issue}), in.renderLocated)
+}
+
+func listRepoComments(in *input) answer {
+	var issues []*issue
+	for _, i := range in.repo.issues {
+		issues = append(issues, i)
+	}
+	list := in.changed(issues)
+	slices.SortFunc(list, func(a, b located) int { return int(a.ID - b.ID) })
+	return listed(in.r, list, in.renderLocated)
+}
+
+// changed returns the comments changed at or after the query's since.
+func (in *input) changed(issues []*issue) []located {
+	since, _ := time.Parse(time.RFC3339, in.r.URL.Query().Get("since"))
+	var list []located
+	for _, i := range issues {
+		for _, c := range i.Comments {
+			if !c.UpdatedAt.Before(since) {
+				list = append(list, located{c, i})
+			}
+		}
+	}
+	return list
+}
+
+// commentBody reads and checks {"body": "..."}.
+func (in *input) commentBody() (string, answer, bool) {
+	var body struct{ Body string }
+	switch {
+	case !in.decode(&body) || strings.TrimSpace(body.Body) == "":
+		return "", invalid("IssueComment", "body", "missing_field", ""), false
+	case utf8.RuneCountInString(body.Body) > maxComment:
+		return "", invalid("IssueComment", "body", "custom", "body is too long (maximum is 65536 characters)"), false
+	}
+	return body.Body, answer{}, true
+}
+
+func createComment(in *input) answer {
+	body, a, ok := in.commentBody()
+	if !ok {
+		return a
+	}
+	c := in.repo.newComment(in.issue, in.actor(), body)
+	a = reply(http.StatusCreated, in.repo.renderComment(in.issue, c))
+	a.header.Set("Location", in.repo.api("/issues/comments/%d", c.ID))
+	return a
+}
+
+// comment finds the comment of the path and its place in its issue.
+func (in *input) comment() (*issue, int) {
+	id, err := strconv.ParseInt(in.vars["id"], 10, 64)
+	if err != nil {
+		return nil, 0
+	}
+	for _, i := range in.repo.issues {
+		k := slices.IndexFunc(i.Comments, func(c Comment) bool { return c.ID == id })
+		if k >= 0 && !i.deleted && i.transferred == "" {
+			return i, k
+		}
+	}
+	return nil, 0
+}
+
+func getComment(in *input) answer {
+	i, k := in.comment()
+	if i == nil {
+		return notFound()
+	}
+	return reply(http.StatusOK, in.repo.renderComment(i, i.Comments[k]))
+}
+
+func updateComment(in *input) answer {
+	i, k := in.comment()
+	if i == nil {
+		return notFound()
+	}
+	body, a, ok := in.commentBody()
+	if !ok {
+		return a
+	}
+	i.Comments[k].Body, i.Comments[k].UpdatedAt = body, in.now()
+	return reply(http.StatusOK, in.repo.renderComment(i, i.Comments[k]))
+}
+
+func deleteComment(in *input) answer {
+	i, k := in.comment()
+	if i == nil {
+		return notFound()
+	}
+	id := i.Comments[k].ID
+	i.Comments = slices.Delete(i.Comments, k, k+1)
+	i.events = slices.DeleteFunc(i.events, func(e event) bool { return e.comment == id })
+	return reply(http.StatusNoContent, nil)
+}
+
+func listReactions(in *input) answer {
+	return listed(in.r, in.issue.Reactions, in.renderReaction)
+}
+
+// createReaction answers 201 for a new reaction and 200 for one that is there.
+func createReaction(in *input) answer {
+	var body struct{ Content string }
+	in.decode(&body)
+	if !slices.Contains(reactions, body.Content) {
+		return invalid("Reaction", "content", "invalid", "")
+	}
+	r := Reaction{Author: in.actor(), Content: body.Content}
+	if slices.Contains(in.issue.Reactions, r) {
+		return reply(http.StatusOK, in.renderReaction(r))
+	}
+	in.issue.Reactions = append(in.issue.Reactions, r)
+	return reply(http.StatusCreated, in.renderReaction(r))
+}

@@ -1,0 +1,86 @@
+package githubtest
+
+import (
+	"bytes"
+	_ "embed"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+
+	"github.com/getkin/kin-openapi/openapi3"
+	"github.com/getkin/kin-openapi/openapi3filter"
+	"github.com/getkin/kin-openapi/routers"
+	"github.com/getkin/kin-openapi/routers/gorillamux"
+)
+
+//go:embed testdata/github-subset.json
+var description []byte
+
+// loadRouter parses the description once for all servers of a process: 50 ms. The
+// router is not changed afterwards.
+var loadRouter = sync.OnceValues(func() (routers.Router, error) {
+	doc, err := openapi3.NewLoader().LoadFromData(description)
+	if err != nil {
+		return nil, err
+	}
+	doc.Servers = nil // any host will do
+	for _, p := range []string{"/repos/{owner}/{repo}/contents/{path}"} {
+		// GitHub takes slashes here, which a template of OpenAPI cannot say.
+		item := doc.Paths.Value(p)
+		doc.Paths.Delete(p)
+		doc.Paths.Set(strings.Replace(p, "{path}", "{path:.*}", 1), item)
+	}
+	return gorillamux.NewRouter(doc)
+})
+
+// A checker holds calls against GitHub's description.
+type checker struct{ router routers.Router }
+
+func newChecker() (*checker, error) {
+	router, err := loadRouter()
+	return &checker{router}, err
+}
+
+// check returns what is wrong with a request and, unless a is nil, its answer.
+func (c *checker) check(r *http.Request, body []byte, a *answer) []string {
+	req := withBody(r, body)
+	route, params, err := c.router.FindRoute(req)
+	if err != nil {
+		return []string{fmt.Sprintf("GitHub's description has no such route: %v", err)}
+	}
+	if path, ok := params["path"]; ok && path == "" {
+		params["path"] = "/" // the root is no missing value
+	}
+	in := &openapi3filter.RequestValidationInput{
+		Request: req, PathParams: params, Route: route,
+		Options: &openapi3filter.Options{SkipSettingDefaults: true, RejectWhenRequestBodyNotSpecified: true},
+	}
+	var problems []string
+	if err := openapi3filter.ValidateRequest(r.Context(), in); err != nil {
+		problems = append(problems, "request: "+reason(err))
+	}
+	if a == nil || a.foreign {
+		return problems
+	}
+	out := &openapi3filter.ResponseValidationInput{
+		RequestValidationInput: in, Status: a.status, Header: a.header,
+		Body: io.NopCloser(bytes.NewReader(a.raw)),
+	}
+	if err := openapi3filter.ValidateResponse(r.Context(), out); err != nil {
+		problems = append(problems, fmt.Sprintf("answer %d: %s", a.status, reason(err)))
+	}
+	return problems
+}
+
+// reason says where in the document the fault is, without the schema that the
+// library prints along.
+func reason(err error) string {
+	if e, ok := errors.AsType[*openapi3.SchemaError](err); ok {
+		return fmt.Sprintf("/%s: %s", strings.Join(e.JSONPointer(), "/"), e.Reason)
+	}
+	s, _, _ := strings.Cut(err.Error(), "\nSchema:")
+	return s
+}

@@ -1,0 +1,166 @@
+package githubtest
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+)
+
+// An input is one call on its way to its handler. The handler holds the server's
+// mutex.
+type input struct {
+	*Server
+	r     *http.Request
+	body  []byte
+	vars  map[string]string
+	repo  *Repo
+	issue *issue
+}
+
+// actor is who the call is made by.
+func (in *input) actor() string { return in.config.Login }
+
+// decode reads the body as JSON; false means that it is none of that form.
+func (in *input) decode(v any) bool { return json.Unmarshal(in.body, v) == nil }
+
+type handler func(*input) answer
+
+type route struct {
+	method string
+	parts  []string
+	handle handler
+}
+
+// routes is the table of what the fake can do.
+func routes() []route {
+	const repo = "/repos/{owner}/{repo}"
+	const one = repo + "/issues/{number}"
+	return []route{
+		at("GET", "/rate_limit", rateLimit),
+		at("GET", "/user", currentUser),
+		at("GET", repo, inRepo(getRepo)),
+		at("GET", repo+"/assignees/{login}", inRepo(getAssignee)),
+		at("GET", repo+"/collaborators/{login}/permission", inRepo(getPermission)),
+		at("GET", repo+"/contents", inRepo(getContents)),
+		at("GET", repo+"/contents/{path...}", inRepo(getContents)),
+		at("GET", repo+"/labels", inRepo(listRepoLabels)),
+		at("POST", repo+"/labels", inRepo(createLabel)),
+		at("GET", repo+"/labels/{name}", inRepo(getLabel)),
+		at("GET", repo+"/milestones", inRepo(listMilestones)),
+		at("GET", repo+"/issues", inRepo(listIssues)),
+		at("POST", repo+"/issues", inRepo(createIssue)),
+		at("GET", repo+"/issues/comments", inRepo(listRepoComments)),
+		at("GET", repo+"/issues/comments/{id}", inRepo(getComment)),
+		at("PATCH", repo+"/issues/comments/{id}", inRepo(updateComment)),
+		at("DELETE", repo+"/issues/comments/{id}", inRepo(deleteComment)),
+		at("GET", one, onIssue(getIssue)),
+		at("PATCH", one, onIssue(editIssue)),
+		at("GET", one+"/comments", onIssue(listComments)),
+		at("POST", one+"/comments", onIssue(createComment)),
+		at("GET", one+"/labels", onIssue(listLabels)),
+		at("POST", one+"/labels", onIssue(addLabels)),
+		at("PUT", one+"/labels", onIssue(replaceLabels)),
+		at("DELETE", one+"/labels/{name}", onIssue(removeLabel)),
+		at("POST", one+"/assignees", onIssue(addAssignees)),
+		at("DELETE", one+"/assignees", onIssue(removeAssignees)),
+		at("PUT", one+"/lock", onIssue(lock)),
+		at("DELETE", one+"/lock", onIssue(unlock)),
+		at("GET", one+"/reactions", onIssue(listReactions)),
+		at("POST", one+"/reactions", onIssue(createReaction)),
+		at("GET", one+"/events", onIssue(listEvents)),
+		at("GET", one+"/timeline", onIssue(listTimeline)),
+	}
+}
+
+func at(method, pattern string, h handler) route {
+	return route{method: method, parts: strings.Split(pattern[1:], "/"), handle: h}
+}
+
+// find returns the handler of a call and the values in its path, unescaped; nil when
+// there is no route.
+func find(routes []route, r *http.Request) (handler, map[string]string) {
+	parts := strings.Split(strings.TrimPrefix(r.URL.EscapedPath(), "/"), "/")
+	for _, route := range routes {
+		if route.method != r.Method {
+			continue
+		}
+		if vars, ok := route.match(parts); ok {
+			return route.handle, vars
+		}
+	}
+	return nil, nil
+}
+
+func (t route) match(parts []string) (map[string]string, bool) {
+	vars := map[string]string{}
+	for i, want := range t.parts {
+		name, isVar := strings.CutPrefix(want, "{")
+		name = strings.TrimSuffix(name, "}")
+		rest, all := strings.CutSuffix(name, "...")
+		switch {
+		case i >= len(parts):
+			return nil, false
+		case all:
+			v, err := url.PathUnescape(strings.Join(parts[i:], "/"))
+			vars[rest] = v
+			return vars, err == nil
+		case isVar:
+			v, err := url.PathUnescape(parts[i])
+			if err != nil || v == "" {
+				return nil, false
+			}
+			vars[name] = v
+		case want != parts[i]:
+			return nil, false
+		}
+	}
+	return vars, len(parts) == len(t.parts)
+}
+
+// inRepo finds the repository of a call; 404 when there is none.
+func inRepo(h handler) handler {
+	return func(in *input) answer {
+		in.repo = in.repos[strings.ToLower(in.vars["owner"]+"/"+in.vars["repo"])]
+		if in.repo == nil {
+			return notFound()
+		}
+		return h(in)
+	}
+}
+
+// onIssue finds the issue of a call: 404 when there is none, 410 when it was
+// deleted, 301 when it was transferred.
+func onIssue(h handler) handler {
+	return inRepo(func(in *input) answer {
+		n, err := strconv.Atoi(in.vars["number"])
+		if err != nil {
+			return notFound()
+		}
+		in.issue = in.repo.issues[n]
+		switch {
+		case in.issue == nil:
+			return notFound()
+		case in.issue.deleted:
+			return failure(http.StatusGone, "This issue was deleted")
+		case in.issue.transferred != "":
+			return moved(in)
+		}
+		return h(in)
+	})
+}
+
+func moved(in *input) answer {
+	// What stands below the issue's path is kept.
+	parts := strings.SplitN(in.r.URL.EscapedPath(), "/", 7)
+	to := "http://" + in.r.Host + in.issue.transferred
+	if len(parts) == 7 {
+		to += "/" + parts[6]
+	}
+	a := reply(http.StatusMovedPermanently, object{
+		"message": "Moved Permanently", "url": to, "documentation_url": docsURL,
+	})
+	a.header.Set("Location", to)
+	return a
+}

@@ -1,0 +1,199 @@
+package githubtest_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/rogpeppe/go-internal/txtar"
+
+	"github.com/org/foreman-action/internal/github/githubtest"
+)
+
+var update = flag.Bool("update", false, "rewrite the sessions with what the fake answers")
+
+// shown are the fields of an answer that a session's transcript has.
+var shown = []string{
+	"message", "errors", "resource", "field", "code", "number", "title", "body", "name", "color", "description", "login", "state",
+	"state_reason", "labels", "label", "assignee", "assignees", "assigner", "milestone", "type", "locked", "active_lock_reason", "user", "actor",
+	"author_association", "comments", "content", "encoding", "path", "event", "lock_reason", "permission", "full_name", "total_count",
+	"html_url", "rename", "from", "to", "issue_type", "default_branch", "open_issues", "closed_issues", "url", "pull_request",
+}
+
+// TestSessions plays each file's calls on a fresh server and compares the transcript.
+// A file holds "calls", one "METHOD path [body]" a line ('#' starts a comment), and
+// "transcript"; what the calls do is also held against GitHub's description.
+func TestSessions(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob("testdata/sessions/*.txtar")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("got %d sessions, %v, want some", len(files), err)
+	}
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
+			t.Parallel()
+			archive, err := txtar.ParseFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := play(t, furnished(t), section(t, archive, "calls"))
+			if *update {
+				archive.Files[1].Data = []byte(got)
+				if err := os.WriteFile(file, txtar.Format(archive), 0o644); err != nil {
+					t.Fatal(err)
+				}
+				return
+			}
+			if diff := cmp.Diff(section(t, archive, "transcript"), got); diff != "" {
+				t.Errorf("transcript (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func section(t *testing.T, a *txtar.Archive, name string) string {
+	t.Helper()
+	for _, f := range a.Files {
+		if f.Name == name {
+			return string(f.Data)
+		}
+	}
+	t.Fatalf("the session has no section %q", name)
+	return ""
+}
+
+// furnished is the server that every session starts with.
+func furnished(t *testing.T) *githubtest.Server {
+	t.Helper()
+	now := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+	s := githubtest.New(t, githubtest.Config{Now: func() time.Time { return now }})
+	r := s.Repo("octo/hello").AddLabel("bug", "Kind/Feature").AddUser("alice", "bob").AddMilestone("v1", "v0").CloseMilestone("v0")
+	r.SetPermission("root", "admin")
+	r.AddIssue(githubtest.Issue{Number: 7, Title: "It breaks", Body: "Always.", Labels: []string{"bug"}})
+	r.AddIssue(githubtest.Issue{Number: 8, Title: "Mend it", PullRequest: true, Author: "alice"})
+	r.AddIssue(githubtest.Issue{Number: 9}).DeleteIssue(9)
+	r.AddIssue(githubtest.Issue{Number: 10}).TransferIssue(10, "octo/other", 3)
+	r.AddIssue(githubtest.Issue{Number: 11, State: "closed", StateReason: "completed", Author: "octo"})
+	r.AddFile("README.md", "hello\n").AddFile(".github/foreman.yml", "version: 1\n").AddFile(".github/rules/a.yml", "rules: []\n")
+	return s
+}
+
+func play(t *testing.T, s *githubtest.Server, calls string) string {
+	t.Helper()
+	var b strings.Builder
+	for line := range strings.Lines(calls) {
+		line = strings.TrimSpace(line)
+		if line == "" || line[0] == '#' {
+			continue
+		}
+		method, rest, _ := strings.Cut(line, " ")
+		path, body, _ := strings.Cut(rest, " ")
+		status, header, answer := call(t, s, method, path, body)
+		fmt.Fprintf(&b, "%s\n  %d", line, status)
+		for _, h := range []string{"Link", "Location"} {
+			if v := header.Get(h); v != "" {
+				fmt.Fprintf(&b, " %s: %s", h, strings.ReplaceAll(v, s.URL, "SERVER"))
+			}
+		}
+		b.WriteString("\n")
+		answer = bytes.ReplaceAll(answer, []byte(s.URL), []byte("SERVER"))
+		for _, l := range lines(t, answer) {
+			b.WriteString("  " + l + "\n")
+		}
+	}
+	return b.String()
+}
+
+func call(t *testing.T, s *githubtest.Server, method, path, body string) (int, http.Header, []byte) {
+	t.Helper()
+	var in io.Reader
+	if body != "" {
+		in = strings.NewReader(body)
+	}
+	req, err := http.NewRequestWithContext(t.Context(), method, s.URL+path, in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if body != "" {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	client := http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	resp, err := client.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	answer, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return resp.StatusCode, resp.Header, answer
+}
+
+// lines renders an answer with only the fields that are shown: one line, or one for
+// each item of a list.
+func lines(t *testing.T, raw []byte) []string {
+	t.Helper()
+	if len(raw) == 0 {
+		return nil
+	}
+	var v any
+	if err := json.Unmarshal(raw, &v); err != nil {
+		t.Fatalf("answer %q: %v", raw, err)
+	}
+	list, ok := v.([]any)
+	if !ok {
+		return []string{compact(t, v)}
+	}
+	if len(list) == 0 {
+		return []string{"[]"}
+	}
+	var out []string
+	for _, item := range list {
+		out = append(out, "- "+compact(t, item))
+	}
+	return out
+}
+
+func compact(t *testing.T, v any) string {
+	t.Helper()
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(prune(v, false)); err != nil {
+		t.Fatal(err)
+	}
+	return strings.TrimSpace(b.String())
+}
+
+// prune leaves out what is not shown, and of what lies inside all but names.
+func prune(v any, inside bool) any {
+	switch v := v.(type) {
+	case map[string]any:
+		out := map[string]any{}
+		for k, field := range v {
+			long := k == "url" || k == "html_url" || k == "type" || k == "author_association" || k == "color"
+			if slices.Contains(shown, k) && field != nil && (!inside || !long) {
+				out[k] = prune(field, true)
+			}
+		}
+		return out
+	case []any:
+		out := []any{}
+		for _, item := range v {
+			out = append(out, prune(item, inside))
+		}
+		return out
+	}
+	return v
+}

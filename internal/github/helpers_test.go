@@ -1,0 +1,132 @@
+package github_test
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/org/foreman-action/internal/github"
+	"github.com/org/foreman-action/internal/github/githubtest"
+	"github.com/org/foreman-action/runner"
+)
+
+const token = "ghs_0123456789secret"
+
+var ref = runner.Ref{Owner: "octo", Repo: "hello", Number: 7}
+
+// A clock is a time that only sleeping moves on.
+type clock struct {
+	mu    sync.Mutex
+	now   time.Time
+	waits []time.Duration
+}
+
+func newClock() *clock {
+	return &clock{now: time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)}
+}
+
+func (c *clock) Now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.now
+}
+
+func (c *clock) Sleep(ctx context.Context, d time.Duration) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.waits = append(c.waits, d)
+	c.now = c.now.Add(d)
+	return ctx.Err()
+}
+
+func (c *clock) Waits() []time.Duration {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.Clone(c.waits)
+}
+
+// fake starts a GitHub with one repository that has something of everything.
+func fake(t *testing.T) *githubtest.Server {
+	t.Helper()
+	s := githubtest.New(t, githubtest.Config{Token: token})
+	furnish(s)
+	return s
+}
+
+func furnish(s *githubtest.Server) {
+	r := s.Repo("octo/hello").AddLabel("bug", "Kind/Feature").AddUser("alice", "bob").AddMilestone("v1", "V2")
+	r.AddIssue(githubtest.Issue{Number: 7, Title: "It breaks", Labels: []string{"bug"}})
+	r.AddIssue(githubtest.Issue{Number: 8, Title: "A pull request", PullRequest: true})
+	r.AddIssue(githubtest.Issue{Number: 9}).DeleteIssue(9)
+	r.AddIssue(githubtest.Issue{Number: 10}).TransferIssue(10, "octo/other", 3)
+	r.AddIssue(githubtest.Issue{Number: 11, Title: "The original"})
+	r.AddFile(".github/foreman.yml", "version: 1\n").AddFile(".github/foreman/b.yml", "b").AddFile(".github/foreman/a b.yml", "a")
+}
+
+// client returns a client of a server, with a clock that does not make tests wait.
+func client(t *testing.T, url string, change ...func(*github.Options)) (*github.Client, *clock) {
+	t.Helper()
+	ticks := newClock()
+	o := github.Options{BaseURL: url, Token: token, Now: ticks.Now, Sleep: ticks.Sleep}
+	for _, f := range change {
+		f(&o)
+	}
+	c, err := github.New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c, ticks
+}
+
+// A write is one of the client's writing methods with fitting arguments.
+type write struct {
+	name string
+	call func(context.Context, *github.Client, runner.Ref) error
+	want []string // the calls it takes when all goes well
+}
+
+func writes() []write {
+	const issue = "/repos/octo/hello/issues/7"
+	return []write{
+		{"AddLabels", func(ctx context.Context, c *github.Client, r runner.Ref) error {
+			return c.AddLabels(ctx, r, []string{"Kind/Feature"})
+		}, []string{"POST " + issue + "/labels 200"}},
+		{"RemoveLabel", func(ctx context.Context, c *github.Client, r runner.Ref) error {
+			return c.RemoveLabel(ctx, r, "bug")
+		}, []string{"DELETE " + issue + "/labels/bug 200"}},
+		{"CreateComment", func(ctx context.Context, c *github.Client, r runner.Ref) error {
+			_, err := c.CreateComment(ctx, r, "hello")
+			return err
+		}, []string{"POST " + issue + "/comments 201"}},
+		{"CloseIssue", func(ctx context.Context, c *github.Client, r runner.Ref) error {
+			return c.CloseIssue(ctx, r, "not_planned")
+		}, []string{"PATCH " + issue + " 200"}},
+		{"ReopenIssue", func(ctx context.Context, c *github.Client, r runner.Ref) error {
+			return c.ReopenIssue(ctx, r)
+		}, []string{"PATCH " + issue + " 200"}},
+		{"Assign", func(ctx context.Context, c *github.Client, r runner.Ref) error {
+			_, err := c.Assign(ctx, r, []string{"alice"})
+			return err
+		}, []string{"POST " + issue + "/assignees 201"}},
+		{"Unassign", func(ctx context.Context, c *github.Client, r runner.Ref) error {
+			return c.Unassign(ctx, r, []string{"alice"})
+		}, []string{"DELETE " + issue + "/assignees 200"}},
+		{"SetType", func(ctx context.Context, c *github.Client, r runner.Ref) error {
+			return c.SetType(ctx, r, "bug")
+		}, []string{"PATCH " + issue + " 200"}},
+		{"Lock", func(ctx context.Context, c *github.Client, r runner.Ref) error {
+			return c.Lock(ctx, r, "too heated")
+		}, []string{"PUT " + issue + "/lock 204"}},
+		{"React", func(ctx context.Context, c *github.Client, r runner.Ref) error {
+			return c.React(ctx, r, "eyes")
+		}, []string{"POST " + issue + "/reactions 201"}},
+		{"SetMilestone", func(ctx context.Context, c *github.Client, r runner.Ref) error {
+			return c.SetMilestone(ctx, r, "v1")
+		}, []string{"GET /repos/octo/hello/milestones 200", "PATCH " + issue + " 200"}},
+		{"MarkDuplicate", func(ctx context.Context, c *github.Client, r runner.Ref) error {
+			return c.MarkDuplicate(ctx, r, 11)
+		}, []string{"GET /repos/octo/hello/issues/11 200", "PATCH " + issue + " 200"}},
+	}
+}

@@ -1,0 +1,214 @@
+package github_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/org/foreman-action/internal/github"
+	"github.com/org/foreman-action/internal/github/githubtest"
+	"github.com/org/foreman-action/runner"
+)
+
+func TestIssue(t *testing.T) {
+	t.Parallel()
+	s := fake(t)
+	c, _ := client(t, s.URL)
+	raw, err := c.Issue(t.Context(), ref)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got struct {
+		Number int
+		Title  string
+		Labels []struct{ Name string }
+		User   struct{ Login string }
+	}
+	if err := json.Unmarshal(raw, &got); err != nil {
+		t.Fatal(err)
+	}
+	if got.Number != 7 || got.Title != "It breaks" || got.Labels[0].Name != "bug" || got.User.Login != "octocat" {
+		t.Errorf("got %+v, want issue 7", got)
+	}
+}
+
+func TestReadsFail(t *testing.T) {
+	t.Parallel()
+	denied := githubtest.Fault{Status: 403, Body: `{"message":"Resource not accessible by integration"}`}
+	tests := []struct {
+		name  string
+		fault githubtest.Fault
+		read  func(*testing.T, *github.Client) error
+		want  error
+		need  string
+		text  string
+	}{
+		{name: "issue deleted", read: readIssue(9), want: runner.ErrGone, text: "read issue octo/hello#9: "},
+		{name: "issue transferred", read: readIssue(10), want: runner.ErrGone, text: "301"},
+		{name: "issue never there", read: readIssue(99), want: runner.ErrGone, text: "404"},
+		{name: "issue denied", fault: denied, read: readIssue(7), need: "issues: read"},
+		{name: "issue is no object", fault: githubtest.Fault{Status: 200, Body: "[]"}, read: readIssue(7), text: "not a JSON object"},
+		{name: "issue is no JSON", fault: githubtest.Fault{Status: 200, Body: "<html>"}, read: readIssue(7), text: "read issue octo/hello#7: invalid character"},
+		{name: "comments of a deleted issue", read: readComments(9), want: runner.ErrGone, text: "list comments of octo/hello#9: "},
+		{name: "comments denied", fault: denied, read: readComments(7), need: "issues: read"},
+		{name: "label unknown", read: readLabel("nope"), want: runner.ErrNotFound, text: `look up label "nope" for octo/hello#7: not found: 404 Not Found`},
+		{name: "label denied", fault: denied, read: readLabel("bug"), need: "issues: read"},
+		{name: "label renamed", fault: githubtest.Fault{Status: 200, Body: `{"name":"defect"}`}, read: readLabel("bug"), want: runner.ErrNotFound, text: `"defect"`},
+		{name: "file missing", read: readFile("nope"), want: runner.ErrNotFound, text: `read file "nope" of octo/hello: `},
+		{name: "file denied", fault: denied, read: readFile("README"), need: "contents: read"},
+		{name: "file is a directory", read: readFile(".github"), text: "it is a directory"},
+		{name: "file is a submodule", fault: githubtest.Fault{Status: 200, Body: `{"type":"submodule"}`}, read: readFile("x"), text: "it is a submodule"},
+		{name: "file too large", read: readFile("large"), text: "1048577 bytes, the limit is 1048576"},
+		{name: "file in an unknown encoding", fault: githubtest.Fault{Status: 200, Body: `{"type":"file","encoding":"rot13"}`}, read: readFile("x"), text: `encoding "rot13"`},
+		{name: "file with broken base64", fault: githubtest.Fault{Status: 200, Body: `{"type":"file","encoding":"base64","content":"*"}`}, read: readFile("x"), text: "decode the content"},
+		{name: "file is a number", fault: githubtest.Fault{Status: 200, Body: `7`}, read: readFile("x"), text: "decode the answer"},
+		{name: "path out of the repository", read: readFile("../../../user"), text: "'..' part"},
+		{name: "path with a hole", read: readFile("a//b"), text: "empty"},
+		{name: "directory missing", read: readDir("nope"), want: runner.ErrNotFound, text: `list directory "nope" of octo/hello: `},
+		{name: "directory is a file", read: readDir(".github/foreman.yml"), text: "not a directory"},
+		{name: "directory denied", fault: denied, read: readDir("x"), need: "contents: read"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			s := fake(t)
+			s.Repo("octo/hello").AddFile("large", strings.Repeat("x", 1<<20+1))
+			if tt.fault.Status != 0 {
+				s.Fault(tt.fault)
+			}
+			c, _ := client(t, s.URL)
+			err := tt.read(t, c)
+			checkFailure(t, err, tt.want, tt.need)
+			if !strings.Contains(err.Error(), tt.text) {
+				t.Errorf("got %q, want it to say %q", err, tt.text)
+			}
+		})
+	}
+}
+
+func readIssue(n int) func(*testing.T, *github.Client) error {
+	return func(t *testing.T, c *github.Client) error {
+		_, err := c.Issue(t.Context(), runner.Ref{Owner: "octo", Repo: "hello", Number: n})
+		return err
+	}
+}
+
+func readComments(n int) func(*testing.T, *github.Client) error {
+	return func(t *testing.T, c *github.Client) error {
+		_, err := c.Comments(t.Context(), runner.Ref{Owner: "octo", Repo: "hello", Number: n}, time.Time{})
+		return err
+	}
+}
+
+func readLabel(name string) func(*testing.T, *github.Client) error {
+	return func(t *testing.T, c *github.Client) error {
+		_, err := c.Label(t.Context(), ref, name)
+		return err
+	}
+}
+
+func TestLabelIsSpeltAsTheRepositoryDoes(t *testing.T) {
+	t.Parallel()
+	s := fake(t)
+	c, _ := client(t, s.URL)
+	got, err := c.Label(t.Context(), ref, "kind/FEATURE")
+	if err != nil || got != "Kind/Feature" {
+		t.Errorf("got %q, %v, want Kind/Feature", got, err)
+	}
+	if diff := cmp.Diff([]string{"GET /repos/octo/hello/labels/kind%2FFEATURE 200"}, s.Log()); diff != "" {
+		t.Errorf("calls (-want +got):\n%s", diff)
+	}
+}
+
+func TestCommentsArePaged(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct{ there, want, calls int }{{0, 0, 1}, {100, 100, 1}, {101, 101, 2}, {450, 400, 4}} {
+		t.Run(fmt.Sprint(tt.there), func(t *testing.T) {
+			t.Parallel()
+			s := fake(t)
+			for n := range tt.there {
+				s.Repo("octo/hello").AddComment(7, "alice", fmt.Sprint(n))
+			}
+			c, _ := client(t, s.URL)
+			got, err := c.Comments(t.Context(), ref, time.Time{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(got) != tt.want || len(s.Log()) != tt.calls {
+				t.Errorf("got %d comments in %d calls, want %d in %d", len(got), len(s.Log()), tt.want, tt.calls)
+			}
+			for n, comment := range got {
+				if comment.Body != fmt.Sprint(n) || comment.Author != "alice" {
+					t.Fatalf("comment %d: got %q of %q, want them in order", n, comment.Body, comment.Author)
+				}
+			}
+		})
+	}
+}
+
+func TestCommentsSince(t *testing.T) {
+	t.Parallel()
+	ticks := newClock()
+	s := githubtest.New(t, githubtest.Config{Now: ticks.Now})
+	furnish(s)
+	r := s.Repo("octo/hello")
+	r.AddComment(7, "alice", "old")
+	if err := ticks.Sleep(t.Context(), time.Hour); err != nil {
+		t.Fatal(err)
+	}
+	r.AddComment(7, "alice", "new")
+	c, _ := client(t, s.URL)
+	// Another zone and a fraction of a second must not lose the comment of that second.
+	since := ticks.Now().In(time.FixedZone("", 2*60*60)).Add(900 * time.Millisecond)
+	got, err := c.Comments(t.Context(), ref, since)
+	if err != nil || len(got) != 1 || got[0].Body != "new" {
+		t.Errorf("got %v, %v, want the new comment", got, err)
+	}
+	if q := s.Calls()[0].Query; q.Get("since") != "2026-11-20T13:00:00Z" || q.Get("per_page") != "100" {
+		t.Errorf("got query %v, want since in UTC and 100 a page", q)
+	}
+}
+
+func TestReferencesAreChecked(t *testing.T) {
+	t.Parallel()
+	s := fake(t)
+	c, _ := client(t, s.URL)
+	for _, r := range []runner.Ref{
+		{}, {Owner: "octo", Repo: "hello"}, {Owner: "octo", Repo: "hello", Number: -1}, {Owner: "", Repo: "hello", Number: 7},
+		{Owner: "octo/hello/issues/1#", Repo: "x", Number: 7}, {Owner: "octo", Repo: "..", Number: 7}, {Owner: ".", Repo: "hello", Number: 7},
+		{Owner: "octo", Repo: "he llo", Number: 7}, {Owner: "octo", Repo: "hello?x=1", Number: 7}, {Owner: "octo", Repo: "%2e%2e", Number: 7},
+		{Owner: "octo", Repo: strings.Repeat("x", 101), Number: 7},
+	} {
+		for _, w := range writes() {
+			checkFailure(t, w.call(t.Context(), c, r), nil, "")
+		}
+		if _, err := c.Issue(t.Context(), r); err == nil {
+			t.Errorf("%v: got success, want an error", r)
+		}
+	}
+	if _, err := c.File(t.Context(), "octo", "../x", "f"); err == nil {
+		t.Error("file: got success, want an error")
+	}
+	if len(s.Log()) != 0 {
+		t.Errorf("got calls %v, want none", s.Log())
+	}
+}
+
+func TestNewChecksTheBaseURL(t *testing.T) {
+	t.Parallel()
+	for _, good := range []string{"", "https://api.github.com", "https://ghe.example.com/api/v3", "http://127.0.0.1:8080/"} {
+		if _, err := github.New(github.Options{BaseURL: good}); err != nil {
+			t.Errorf("%q: got %v, want success", good, err)
+		}
+	}
+	for _, bad := range []string{"api.github.com", "ftp://x/", "https://", "https://u:hunter2@x/", "https://x/?a=hunter2", "https://x/#a", "https://u:hunter2@x/%zz"} {
+		_, err := github.New(github.Options{BaseURL: bad})
+		if err == nil || strings.Contains(err.Error(), "hunter2") {
+			t.Errorf("%q: got %v, want an error without the password", bad, err)
+		}
+	}
+}

@@ -1,0 +1,251 @@
+package github
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"time"
+)
+
+const (
+	maxTries  = 3
+	maxAnswer = 32 << 20 // bytes; 100 comments of 64 Ki characters take up to 26 MiB
+)
+
+var errTooLarge = fmt.Errorf("the answer is larger than %d MiB", maxAnswer>>20)
+
+// A transport carries the requests of a client: it authorises, waits for rate
+// limits, repeats reads, and reads each answer whole, so that the time-out and the
+// size limit hold for bodies as well. What happened it tells in the [exchange] of
+// the request's context.
+type transport struct {
+	base    http.RoundTripper
+	token   string
+	now     func() time.Time
+	sleep   func(context.Context, time.Duration) error
+	timeout time.Duration
+	maxWait time.Duration
+	log     *slog.Logger
+}
+
+func newTransport(o Options) *transport {
+	t := &transport{
+		base: o.Transport, token: o.Token, now: o.Now, sleep: o.Sleep,
+		timeout: o.RequestTimeout, maxWait: o.MaxWait, log: o.Log,
+	}
+	if t.base == nil {
+		t.base = defaultTransport()
+	}
+	if t.now == nil {
+		t.now = time.Now
+	}
+	if t.sleep == nil {
+		t.sleep = sleep
+	}
+	if t.timeout == 0 {
+		t.timeout = defaultRequestTimeout
+	}
+	if t.maxWait == 0 {
+		t.maxWait = defaultMaxWait
+	}
+	if t.log == nil {
+		t.log = slog.New(slog.DiscardHandler)
+	}
+	return t
+}
+
+func defaultTransport() http.RoundTripper {
+	if t, ok := http.DefaultTransport.(*http.Transport); ok {
+		return t.Clone()
+	}
+	return &http.Transport{Proxy: http.ProxyFromEnvironment}
+}
+
+func sleep(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-timer.C:
+		return nil
+	}
+}
+
+// An exchange is where the transport tells the maker of a call what happened.
+type exchange struct {
+	spent    *time.Duration // waited so far, shared by the steps of one call
+	write    bool           // the request may change something
+	answered bool           // GitHub answered with success
+	answer   *answerError   // GitHub's answer, when it is not a success
+	err      error          // why there is no answer
+}
+
+type (
+	exchangeKey struct{}
+	budgetKey   struct{}
+)
+
+// withBudget makes all requests under the returned context share one MaxWait.
+func withBudget(ctx context.Context) context.Context {
+	return context.WithValue(ctx, budgetKey{}, new(time.Duration))
+}
+
+func budgetOf(ctx context.Context) *time.Duration {
+	if spent, ok := ctx.Value(budgetKey{}).(*time.Duration); ok {
+		return spent
+	}
+	return new(time.Duration)
+}
+
+// A reply is an answer that was read whole.
+type reply struct {
+	*http.Response
+	body   []byte
+	answer *answerError // nil for success
+}
+
+// RoundTrip carries one request, repeating it where that is safe.
+func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
+	ex, ok := req.Context().Value(exchangeKey{}).(*exchange)
+	if !ok {
+		ex = &exchange{spent: new(time.Duration)}
+	}
+	ex.write = req.Method != http.MethodGet && req.Method != http.MethodHead
+	ex.answered, ex.answer, ex.err = false, nil, nil
+	r, err := t.persist(req, ex)
+	if err != nil {
+		ex.err = err
+		return nil, err
+	}
+	ex.answer, ex.answered = r.answer, r.answer == nil
+	// go-github would remember these and refuse later calls by itself.
+	for _, h := range []string{"X-Ratelimit-Remaining", "X-Ratelimit-Reset", "Retry-After"} {
+		r.Header.Del(h)
+	}
+	r.Body = io.NopCloser(bytes.NewReader(r.body))
+	r.Request = req
+	return r.Response, nil
+}
+
+// persist tries until there is an answer to hand on, an error that is final, or no
+// time left to wait.
+func (t *transport) persist(req *http.Request, ex *exchange) (*reply, error) {
+	for limits, failures := 0, 0; ; {
+		r, err := t.once(req)
+		wait, limited := limitWait(r, t.now(), limits)
+		if limited {
+			limits++
+			if left := t.maxWait - *ex.spent; wait > left {
+				return nil, &unsentError{&LimitError{Wait: wait, Left: left, Err: r.answer}}
+			}
+		} else {
+			failures++
+			wait = failureWait(r, failures)
+			if failures == maxTries || !passing(req, r, err) || wait > t.maxWait-*ex.spent {
+				return r, err
+			}
+		}
+		t.log.Warn("waiting before the request is repeated", "method", req.Method, "path", req.URL.Path,
+			"wait", wait, "limited", limited, "cause", cause(r, err))
+		*ex.spent += wait
+		if err := t.sleep(req.Context(), wait); err != nil {
+			return nil, &unsentError{fmt.Errorf("waiting to repeat the request: %w", err)}
+		}
+	}
+}
+
+// cause says for the log why a request is repeated; of an error only its kind, for
+// its text may hold what a proxy or a transport put there.
+func cause(r *reply, err error) string {
+	if err != nil {
+		return fmt.Sprintf("%T", err)
+	}
+	return fmt.Sprint(r.StatusCode)
+}
+
+// once sends the request and reads the answer, within the time-out.
+func (t *transport) once(req *http.Request) (*reply, error) {
+	parent := req.Context()
+	if err := parent.Err(); err != nil {
+		return nil, &unsentError{err}
+	}
+	ctx, cancel := context.WithTimeout(parent, t.timeout)
+	defer cancel()
+	out, err := t.prepare(ctx, req)
+	if err != nil {
+		return nil, &unsentError{err}
+	}
+	start := t.now()
+	r, err := t.exchange(out)
+	if err != nil {
+		if ctx.Err() != nil && parent.Err() == nil {
+			err = fmt.Errorf("no answer within %s", t.timeout)
+		}
+		err = redact(err, t.token)
+		if unsent(err) {
+			err = &unsentError{err}
+		}
+		return nil, err
+	}
+	t.log.Debug("request", "method", req.Method, "path", req.URL.Path,
+		"status", r.StatusCode, "took", t.now().Sub(start))
+	return r, nil
+}
+
+// prepare copies the request for one try, for a body can be read only once.
+func (t *transport) prepare(ctx context.Context, req *http.Request) (*http.Request, error) {
+	out := req.Clone(ctx)
+	if req.GetBody != nil {
+		body, err := req.GetBody()
+		if err != nil {
+			return nil, err
+		}
+		out.Body = body
+	}
+	if t.token != "" {
+		out.Header.Set("Authorization", "Bearer "+t.token)
+	}
+	return out, nil
+}
+
+func (t *transport) exchange(req *http.Request) (*reply, error) {
+	resp, err := t.base.RoundTrip(req)
+	if err != nil {
+		return nil, err
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer+1))
+	if err != nil {
+		return nil, fmt.Errorf("read the answer: %w", err)
+	}
+	if len(body) > maxAnswer {
+		return nil, errTooLarge
+	}
+	r := &reply{Response: resp, body: body}
+	if resp.StatusCode < 200 || resp.StatusCode > 299 {
+		// Before decoding, for clipping could leave half a token, and after it, for
+		// JSON can spell one in escapes.
+		r.answer = decodeAnswer(resp.StatusCode, []byte(hide(string(body), t.token)))
+		r.answer.redact(t.token)
+	}
+	return r, nil
+}
+
+// unsent reports whether an error proves that no byte of the request left.
+func unsent(err error) bool {
+	if _, ok := errors.AsType[*net.DNSError](err); ok {
+		return true
+	}
+	if _, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
+		return true
+	}
+	e, ok := errors.AsType[*net.OpError](err)
+	return ok && (e.Op == "dial" || e.Op == "proxyconnect")
+}

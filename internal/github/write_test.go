@@ -1,0 +1,251 @@
+package github_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/org/foreman-action/internal/github"
+	"github.com/org/foreman-action/internal/github/githubtest"
+	"github.com/org/foreman-action/runner"
+)
+
+func TestWritesCall(t *testing.T) {
+	t.Parallel()
+	for _, w := range writes() {
+		t.Run(w.name, func(t *testing.T) {
+			t.Parallel()
+			s := fake(t)
+			c, ticks := client(t, s.URL)
+			// Twice: what is done already is done again without harm, but for comments.
+			for range 2 {
+				s.ResetCalls()
+				if err := w.call(t.Context(), c, ref); err != nil {
+					t.Fatal(err)
+				}
+			}
+			want := w.want
+			switch w.name {
+			case "RemoveLabel":
+				want = []string{"DELETE /repos/octo/hello/issues/7/labels/bug 404"}
+			case "React":
+				want = []string{"POST /repos/octo/hello/issues/7/reactions 200"}
+			}
+			if diff := cmp.Diff(want, s.Log()); diff != "" {
+				t.Errorf("calls (-want +got):\n%s", diff)
+			}
+			if len(ticks.Waits()) != 0 {
+				t.Errorf("waited %v, want no wait", ticks.Waits())
+			}
+		})
+	}
+}
+
+func TestWritesChangeTheIssue(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name string
+		do   func(context.Context, *github.Client) error
+		want func(*githubtest.Issue)
+	}{
+		{"add labels", func(ctx context.Context, c *github.Client) error {
+			return c.AddLabels(ctx, ref, []string{"kind/feature", "BUG"})
+		}, func(i *githubtest.Issue) { i.Labels = []string{"bug", "Kind/Feature"} }},
+		{"remove a label", func(ctx context.Context, c *github.Client) error {
+			return c.RemoveLabel(ctx, ref, "Bug")
+		}, func(i *githubtest.Issue) { i.Labels = []string{} }},
+		{"close without a reason", func(ctx context.Context, c *github.Client) error {
+			return c.CloseIssue(ctx, ref, "")
+		}, func(i *githubtest.Issue) { i.State, i.StateReason = "closed", "completed" }},
+		{"close with a reason", func(ctx context.Context, c *github.Client) error {
+			return c.CloseIssue(ctx, ref, "not_planned")
+		}, func(i *githubtest.Issue) { i.State, i.StateReason = "closed", "not_planned" }},
+		{"close and reopen", func(ctx context.Context, c *github.Client) error {
+			return errors.Join(c.CloseIssue(ctx, ref, ""), c.ReopenIssue(ctx, ref))
+		}, func(i *githubtest.Issue) { i.StateReason = "reopened" }},
+		{"mark as a duplicate", func(ctx context.Context, c *github.Client) error {
+			return c.MarkDuplicate(ctx, ref, 11)
+		}, func(i *githubtest.Issue) { i.State, i.StateReason, i.DuplicateOf = "closed", "duplicate", 11 }},
+		{"assign and unassign", func(ctx context.Context, c *github.Client) error {
+			_, err := c.Assign(ctx, ref, []string{"alice", "bob"})
+			return errors.Join(err, c.Unassign(ctx, ref, []string{"ALICE", "nobody"}))
+		}, func(i *githubtest.Issue) { i.Assignees = []string{"bob"} }},
+		{"milestone of another case", func(ctx context.Context, c *github.Client) error {
+			return c.SetMilestone(ctx, ref, "v2")
+		}, func(i *githubtest.Issue) { i.Milestone = "V2" }},
+		{"type", func(ctx context.Context, c *github.Client) error {
+			return c.SetType(ctx, ref, "bug")
+		}, func(i *githubtest.Issue) { i.Type = "Bug" }},
+		{"lock", func(ctx context.Context, c *github.Client) error {
+			return c.Lock(ctx, ref, "spam")
+		}, func(i *githubtest.Issue) { i.Locked, i.LockReason = true, "spam" }},
+		{"lock without a reason", func(ctx context.Context, c *github.Client) error {
+			return c.Lock(ctx, ref, "")
+		}, func(i *githubtest.Issue) { i.Locked = true }},
+		{"react", func(ctx context.Context, c *github.Client) error {
+			return errors.Join(c.React(ctx, ref, "+1"), c.React(ctx, ref, "+1"))
+		}, func(i *githubtest.Issue) {
+			i.Reactions = []githubtest.Reaction{{Author: "github-actions[bot]", Content: "+1"}}
+		}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			s := fake(t)
+			want := s.Issue("octo/hello", 7)
+			tt.want(&want)
+			c, _ := client(t, s.URL)
+			if err := tt.do(t.Context(), c); err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(want, s.Issue("octo/hello", 7)); diff != "" {
+				t.Errorf("issue (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestCommentIsCreatedAndReplaced(t *testing.T) {
+	t.Parallel()
+	s := fake(t)
+	c, _ := client(t, s.URL)
+	made, err := c.CreateComment(t.Context(), ref, "first <b> & \u2028")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if made.Author != "github-actions[bot]" || !strings.Contains(made.URL, "/octo/hello/issues/7#issuecomment-") || made.CreatedAt.IsZero() {
+		t.Errorf("got comment %+v, want author, page and time", made)
+	}
+	changed, err := c.UpdateComment(t.Context(), ref, made.ID, "second")
+	if err != nil {
+		t.Fatal(err)
+	}
+	made.Body = "second"
+	if diff := cmp.Diff(made, changed); diff != "" {
+		t.Errorf("comment (-want +got):\n%s", diff)
+	}
+	got := s.Issue("octo/hello", 7).Comments
+	if len(got) != 1 || got[0].Body != "second" {
+		t.Errorf("got comments %v, want one that says second", got)
+	}
+	if _, err := c.UpdateComment(t.Context(), ref, 99, "x"); !errors.Is(err, runner.ErrNotFound) || errors.Is(err, runner.ErrGone) {
+		t.Errorf("update of a comment that is not there: got %v, want ErrNotFound only", err)
+	}
+}
+
+func TestAssignReturnsWhoWasAccepted(t *testing.T) {
+	t.Parallel()
+	s := fake(t)
+	c, _ := client(t, s.URL)
+	if _, err := c.Assign(t.Context(), ref, []string{"bob"}); err != nil {
+		t.Fatal(err)
+	}
+	got, err := c.Assign(t.Context(), ref, []string{"Alice", "mallory"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"alice"}, got); diff != "" {
+		t.Errorf("accepted (-want +got):\n%s", diff)
+	}
+}
+
+func TestNothingToDoIsNoCall(t *testing.T) {
+	t.Parallel()
+	s := fake(t)
+	c, _ := client(t, s.URL)
+	_, err := c.Assign(t.Context(), ref, nil)
+	err = errors.Join(err, c.AddLabels(t.Context(), ref, nil), c.Unassign(t.Context(), ref, nil))
+	if err != nil || len(s.Log()) != 0 {
+		t.Errorf("got %v and calls %v, want none", err, s.Log())
+	}
+}
+
+// TestWritesFail runs every write through every way to fail, and counts the tries.
+// faultOnWrites lets the reads of a write pass.
+func TestRemoveLabelThatIsNotThere(t *testing.T) {
+	t.Parallel()
+	s := fake(t)
+	c, _ := client(t, s.URL)
+	if err := c.RemoveLabel(t.Context(), ref, "Kind/Feature"); err != nil {
+		t.Errorf("a label that the issue does not bear: got %v, want success", err)
+	}
+	gone := ref
+	gone.Number = 9
+	if err := c.RemoveLabel(t.Context(), gone, "bug"); !errors.Is(err, runner.ErrGone) {
+		t.Errorf("a deleted issue: got %v, want ErrGone", err)
+	}
+}
+
+func TestLabelNamesAreEscaped(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"a/b", "what?", "#1", "50%", "%2F", "a b", "ü", "a+b", "x;y", "...", "a\\b"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := fake(t)
+			s.Repo("octo/hello").AddLabel(name)
+			c, _ := client(t, s.URL)
+			got, err := c.Label(t.Context(), ref, name)
+			if err != nil || got != name {
+				t.Errorf("Label: got %q, %v, want %q", got, err, name)
+			}
+			if err := c.AddLabels(t.Context(), ref, []string{name}); err != nil {
+				t.Error(err)
+			}
+			if err := c.RemoveLabel(t.Context(), ref, name); err != nil {
+				t.Error(err)
+			}
+			if diff := cmp.Diff([]string{"bug"}, s.Issue("octo/hello", 7).Labels); diff != "" {
+				t.Errorf("labels (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestDotsAreNoPath keeps "." from becoming the path that removes all labels.
+func TestDotsAreNoPath(t *testing.T) {
+	t.Parallel()
+	s := fake(t)
+	c, _ := client(t, s.URL)
+	for _, name := range []string{"", ".", ".."} {
+		if err := c.RemoveLabel(t.Context(), ref, name); err == nil {
+			t.Errorf("RemoveLabel(%q): got success, want an error", name)
+		}
+		if _, err := c.Label(t.Context(), ref, name); !errors.Is(err, runner.ErrNotFound) {
+			t.Errorf("Label(%q): got %v, want ErrNotFound", name, err)
+		}
+	}
+	if len(s.Log()) != 0 {
+		t.Errorf("got calls %v, want none", s.Log())
+	}
+}
+
+func TestMilestones(t *testing.T) {
+	t.Parallel()
+	s := fake(t)
+	r := s.Repo("octo/hello").AddMilestone("V1", "done").CloseMilestone("done")
+	for range 100 {
+		r.AddMilestone("filler")
+	}
+	r.AddMilestone("last")
+	c, _ := client(t, s.URL)
+	for title, want := range map[string]string{"V1": "V1", "v1": "v1", "LAST": "last"} {
+		if err := c.SetMilestone(t.Context(), ref, title); err != nil {
+			t.Fatal(err)
+		}
+		if got := s.Issue("octo/hello", 7).Milestone; got != want {
+			t.Errorf("title %q: got milestone %q, want %q", title, got, want)
+		}
+	}
+	s.ResetCalls()
+	err := c.SetMilestone(t.Context(), ref, "done")
+	if !errors.Is(err, runner.ErrNotFound) {
+		t.Errorf("a closed milestone: got %v, want ErrNotFound", err)
+	}
+	want := []string{"GET /repos/octo/hello/milestones 200", "GET /repos/octo/hello/milestones 200"}
+	if diff := cmp.Diff(want, s.Log()); diff != "" {
+		t.Errorf("calls (-want +got):\n%s", diff)
+	}
+}

@@ -1,0 +1,2 @@
+// Package sanitize makes foreign text harmless.
+package sanitize

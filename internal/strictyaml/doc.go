@@ -1,0 +1,13 @@
+// Package strictyaml decodes YAML documents strictly and says where each mistake
+// stands.
+//
+// [Parse] reads one document; [File.Decode] fills Go values from its nodes.
+// Unknown and repeated keys, wrong types and missing values are problems, each
+// with file, line, column and the line's text; they are collected in the [File],
+// so that all mistakes of a document are reported at once by [File.Err].
+// [File.ProblemIn] finds the place of an offset inside a scalar, for languages
+// that are embedded in YAML values.
+//
+// The input may be hostile: its size, its nesting and the expansion of its
+// aliases are bounded.
+package strictyaml

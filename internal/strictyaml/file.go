@@ -1,0 +1,152 @@
+package strictyaml
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"unicode/utf8"
+
+	"gopkg.in/yaml.v3"
+)
+
+// The bounds of a document.
+const (
+	MaxSize  = 1 << 20 // bytes
+	maxDepth = 100     // nested lists and mappings
+	maxNodes = 200_000 // nodes, each alias counted as what it stands for
+)
+
+// A File is one parsed document and the problems found in it so far. It is not
+// safe for concurrent use.
+type File struct {
+	name     string
+	lines    []string
+	root     *yaml.Node
+	problems Problems
+}
+
+// Parse reads src, which must be one YAML document of at most [MaxSize] bytes; an
+// empty one counts as an empty mapping. The error is a [Problems] and says that
+// there is no document to work with: bad syntax, too large, too deep. Repeated
+// keys, merge keys and custom tags are reported by [File.Err] together with what
+// is found later.
+//
+// Aliases are replaced by what they stand for, so no alias nodes are left.
+func Parse(name string, src []byte) (*File, error) {
+	src = bytes.TrimPrefix(src, []byte("\xef\xbb\xbf"))
+	f := &File{name: name}
+	if len(src) > MaxSize {
+		return nil, Problems{{File: name, Msg: fmt.Sprintf("the file has %d bytes; at most %d are allowed", len(src), MaxSize)}}
+	}
+	f.lines = splitLines(string(src))
+	if p, ok := f.badCharacter(src); ok {
+		return nil, Problems{p}
+	}
+	doc, err := decodeOne(src)
+	if err != nil {
+		return nil, Problems{f.syntaxProblem(src, err)}
+	}
+	f.root = &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map", Line: 1, Column: 1}
+	if len(doc.Content) > 0 && doc.Content[0].ShortTag() != "!!null" {
+		f.root = doc.Content[0]
+	}
+	w := walker{f: f, left: maxNodes, open: map[*yaml.Node]bool{}, seen: map[*yaml.Node]bool{}}
+	if err := w.walk(f.root, 0); err != nil {
+		return nil, Problems{f.at(w.at, err.Error())}
+	}
+	return f, nil
+}
+
+// errSecond says that more follows the document.
+var errSecond = errors.New("a second document starts here; a file holds one")
+
+// decodeOne decodes the only document of src; an empty src gives an empty node.
+func decodeOne(src []byte) (*yaml.Node, error) {
+	dec := yaml.NewDecoder(bytes.NewReader(src))
+	var doc, next yaml.Node
+	if err := dec.Decode(&doc); err != nil {
+		if errors.Is(err, io.EOF) {
+			return &doc, nil
+		}
+		return nil, err
+	}
+	switch err := dec.Decode(&next); {
+	case errors.Is(err, io.EOF):
+		return &doc, nil
+	case err != nil:
+		return nil, err
+	default:
+		return nil, errSecond
+	}
+}
+
+// Name returns the name given to [Parse].
+func (f *File) Name() string { return f.name }
+
+// Root returns the document's top node, usually a mapping. It must not be changed.
+func (f *File) Root() *yaml.Node { return f.root }
+
+// Problemf records an error at the start of n; a nil n is the start of the file.
+func (f *File) Problemf(n *yaml.Node, format string, args ...any) {
+	f.problems = append(f.problems, f.at(n, fmt.Sprintf(format, args...)))
+}
+
+// Warnf records a warning at the start of n.
+func (f *File) Warnf(n *yaml.Node, format string, args ...any) {
+	p := f.at(n, fmt.Sprintf(format, args...))
+	p.Warning = true
+	f.problems = append(f.problems, p)
+}
+
+// ProblemIn records an error inside the scalar n, at a line and column of its
+// value, both from 1 and the column in characters.
+func (f *File) ProblemIn(n *yaml.Node, line, col int, format string, args ...any) {
+	f.problems = append(f.problems, f.At(n, line, col, fmt.Sprintf(format, args...)))
+}
+
+// At returns a problem inside the scalar n as [File.ProblemIn] would record it,
+// without recording it. It may be called concurrently with itself.
+func (f *File) At(n *yaml.Node, line, col int, msg string) Problem {
+	l, c := f.locate(n, line, col)
+	return f.problem(l, c, msg)
+}
+
+// Err returns the errors found so far as a [Problems], or nil.
+func (f *File) Err() error { return Err(f) }
+
+// Warnings returns the warnings found so far, sorted.
+func (f *File) Warnings() Problems { return f.problems.filter(true) }
+
+// ErrorCount returns the number of errors found so far.
+func (f *File) ErrorCount() int { return len(f.problems.filter(false)) }
+
+func (f *File) at(n *yaml.Node, msg string) Problem {
+	if n == nil {
+		return f.problem(1, 1, msg)
+	}
+	return f.problem(n.Line, n.Column, msg)
+}
+
+func (f *File) problem(line, col int, msg string) Problem {
+	// The parser puts what is left out at the very end on a line after the last.
+	if last := len(f.lines); line > last {
+		line, col = last, utf8.RuneCountInString(f.line(last))+1
+	}
+	return Problem{File: f.name, Line: line, Column: col, Msg: msg, Source: f.line(line)}
+}
+
+// line returns the text of a line counted from 1, without its end.
+func (f *File) line(n int) string {
+	if n < 1 || n > len(f.lines) {
+		return ""
+	}
+	return f.lines[n-1]
+}
+
+// splitLines splits where YAML's scanner does, so that line numbers agree.
+func splitLines(s string) []string {
+	s = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\u0085", "\n", "\u2028", "\n", "\u2029", "\n").Replace(s)
+	return strings.Split(s, "\n")
+}

@@ -1,0 +1,192 @@
+package strictyaml
+
+import (
+	"strings"
+
+	"gopkg.in/yaml.v3"
+)
+
+// locate maps a line and column of a scalar's value to those of the file. For
+// folded blocks, which keep no line structure, and for anything that does not
+// line up, it returns the start of the scalar.
+func (f *File) locate(n *yaml.Node, line, col int) (int, int) {
+	if n == nil {
+		return 1, 1
+	}
+	if n.Kind != yaml.ScalarNode || line < 1 || col < 1 {
+		return n.Line, n.Column
+	}
+	c := cursor{f: f, line: n.Line, col: n.Column - 1}
+	c.load()
+	c.skipProperties()
+	switch {
+	case n.Style&yaml.FoldedStyle != 0:
+		return n.Line, n.Column
+	case n.Style&yaml.LiteralStyle != 0:
+		return c.inLiteral(n, line, col)
+	default:
+		return c.inFlow(n, line, col)
+	}
+}
+
+// A cursor is a place in the file.
+type cursor struct {
+	f    *File
+	line int    // from 1
+	col  int    // in characters, from 0
+	text []rune // of the line
+}
+
+func (c *cursor) load() { c.text = []rune(c.f.line(c.line)) }
+
+func (c *cursor) more() bool { return c.line < len(c.f.lines) }
+
+func (c *cursor) next() {
+	c.line++
+	c.col = 0
+	c.load()
+}
+
+// skipProperties goes over the anchor and the tag before a value.
+func (c *cursor) skipProperties() {
+	for {
+		if c.blankRest() && c.more() {
+			c.next()
+			continue
+		}
+		switch {
+		case c.blankRest():
+			return
+		case c.text[c.col] == ' ' || c.text[c.col] == '\t':
+			c.col++
+		case c.text[c.col] == '&' || c.text[c.col] == '!':
+			for c.col < len(c.text) && c.text[c.col] != ' ' && c.text[c.col] != '\t' {
+				c.col++
+			}
+		default:
+			return
+		}
+	}
+}
+
+// blankRest reports whether nothing but blanks is left of the line.
+func (c *cursor) blankRest() bool {
+	for _, r := range c.text[min(c.col, len(c.text)):] {
+		if r != ' ' && r != '\t' {
+			return false
+		}
+	}
+	return true
+}
+
+// inLiteral maps a place in a literal block, whose lines are those of the file
+// without the indentation.
+func (c *cursor) inLiteral(n *yaml.Node, line, col int) (int, int) {
+	lines := strings.Split(n.Value, "\n")
+	if line > len(lines) || c.line+line > len(c.f.lines) {
+		return n.Line, n.Column
+	}
+	value := []rune(lines[line-1])
+	text := []rune(c.f.line(c.line + line))
+	indent := len(text) - len(value)
+	if indent < 0 || string(text[indent:]) != string(value) {
+		return n.Line, n.Column
+	}
+	return c.line + line, indent + min(col, len(value)+1)
+}
+
+// inFlow maps a place in a plain or quoted scalar by reading it again.
+func (c *cursor) inFlow(n *yaml.Node, line, col int) (int, int) {
+	quote := rune(0)
+	switch {
+	case n.Style&yaml.DoubleQuotedStyle != 0:
+		quote = '"'
+	case n.Style&yaml.SingleQuotedStyle != 0:
+		quote = '\''
+	}
+	if quote != 0 {
+		c.col++
+	}
+	target := offset(n.Value, line, col)
+	for done := 0; done < target; {
+		if c.blankRest() && !c.more() {
+			return n.Line, n.Column
+		}
+		done += c.step(quote)
+	}
+	return c.line, c.col + 1
+}
+
+// offset returns the number of characters before a place in the value; at most
+// all of them.
+func offset(value string, line, col int) int {
+	n := 0
+	for _, r := range value {
+		if line == 1 && col == 1 {
+			break
+		}
+		switch {
+		case r != '\n':
+			if line == 1 {
+				col--
+			}
+		case line == 1:
+			return n // the column is beyond the end of its line
+		default:
+			line--
+		}
+		n++
+	}
+	return n
+}
+
+// step goes over what stands for the next characters of the value and returns
+// how many those are: an escape is one, a line break one or more, an escaped
+// line break none.
+func (c *cursor) step(quote rune) int {
+	if c.blankRest() {
+		return c.fold()
+	}
+	r := c.text[c.col]
+	switch {
+	case quote == '"' && r == '\\' && c.col == len(c.text)-1:
+		c.fold()
+		return 0
+	case quote == '"' && r == '\\':
+		c.col += escapeLen(c.text[c.col+1])
+	case quote == '\'' && r == '\'':
+		c.col += 2
+	default:
+		c.col++
+	}
+	return 1
+}
+
+// escapeLen is the length of an escape sequence, by the character after the
+// backslash.
+func escapeLen(r rune) int {
+	switch r {
+	case 'x':
+		return 4
+	case 'u':
+		return 6
+	case 'U':
+		return 10
+	default:
+		return 2
+	}
+}
+
+// fold goes over a line break, the empty lines after it and the indentation of
+// the next line: one break is a space, of several all but the first are kept.
+func (c *cursor) fold() int {
+	breaks := 0
+	for c.blankRest() && c.more() || breaks == 0 {
+		c.next()
+		breaks++
+	}
+	for c.col < len(c.text) && (c.text[c.col] == ' ' || c.text[c.col] == '\t') {
+		c.col++
+	}
+	return max(1, breaks-1)
+}

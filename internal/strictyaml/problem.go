@@ -1,0 +1,150 @@
+package strictyaml
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+)
+
+// A Problem is one mistake in a file.
+type Problem struct {
+	File    string // as given to Parse
+	Line    int    // from 1; 0 when unknown
+	Column  int    // in characters, from 1; 0 when unknown
+	Msg     string // what is wrong, and often what to write instead
+	Source  string // the text of the line; empty when unknown
+	Warning bool   // the document is usable all the same
+}
+
+// Error returns "file:line:column: message", and below it the source line with a
+// caret under the column. Long lines are cut to the part around the caret.
+func (p Problem) Error() string {
+	var b strings.Builder
+	b.WriteString(p.File)
+	for _, n := range []int{p.Line, p.Column} {
+		if n == 0 {
+			break
+		}
+		b.WriteByte(':')
+		b.WriteString(strconv.Itoa(n))
+	}
+	b.WriteString(": ")
+	if p.Warning {
+		b.WriteString("warning: ")
+	}
+	b.WriteString(p.Msg)
+	if p.Line > 0 && strings.TrimSpace(p.Source) != "" {
+		p.writeSource(&b)
+	}
+	return b.String()
+}
+
+const (
+	sourceIndent = "\n    "
+	sourceWidth  = 100 // characters of a source line that are shown
+)
+
+func (p Problem) writeSource(b *strings.Builder) {
+	line := []rune(p.Source)
+	caret := min(p.Column-1, len(line)) // -1: no caret
+	from, to := 0, len(line)
+	if len(line) > sourceWidth {
+		from = max(0, min(caret-sourceWidth/2, len(line)-sourceWidth))
+		to = from + sourceWidth
+	}
+	b.WriteString(sourceIndent)
+	lead := ""
+	if from > 0 {
+		lead = "…"
+	}
+	b.WriteString(lead)
+	for _, r := range line[from:to] {
+		b.WriteRune(printable(r))
+	}
+	if to < len(line) {
+		b.WriteString("…")
+	}
+	if caret < 0 {
+		return
+	}
+	b.WriteString(sourceIndent)
+	if from > 0 {
+		b.WriteByte(' ')
+	}
+	for _, r := range line[from:caret] {
+		// A tab in the line above must be a tab here, or the caret moves.
+		if r != '\t' {
+			r = ' '
+		}
+		b.WriteRune(r)
+	}
+	b.WriteByte('^')
+}
+
+// printable keeps a file's text from steering the terminal or the log.
+func printable(r rune) rune {
+	if r != '\t' && (unicode.IsControl(r) || unicode.Is(unicode.Cf, r)) {
+		return unicode.ReplacementChar
+	}
+	return r
+}
+
+// Problems are the mistakes of one or several files, sorted by file, line and
+// column. As an error it can be taken out of a chain with errors.As.
+type Problems []Problem
+
+// maxShown bounds the text of Error.
+const maxShown = 50
+
+// Error returns the problems one after the other; of more than 50 the rest is
+// only counted.
+func (ps Problems) Error() string {
+	var b strings.Builder
+	for i, p := range ps {
+		if i > 0 {
+			b.WriteByte('\n')
+		}
+		if i == maxShown {
+			fmt.Fprintf(&b, "… and %d more", len(ps)-i)
+			break
+		}
+		b.WriteString(p.Error())
+	}
+	return b.String()
+}
+
+func (ps Problems) sort() {
+	slices.SortStableFunc(ps, func(a, b Problem) int {
+		return cmp.Or(strings.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
+	})
+}
+
+// filter returns the sorted problems that are warnings, or those that are not.
+func (ps Problems) filter(warnings bool) Problems {
+	var out Problems
+	for _, p := range ps {
+		if p.Warning == warnings {
+			out = append(out, p)
+		}
+	}
+	out.sort()
+	return out
+}
+
+// Err returns the errors of all the files as one [Problems], or nil when there
+// are none. A nil file has none.
+func Err(files ...*File) error {
+	var all Problems
+	for _, f := range files {
+		if f != nil {
+			all = append(all, f.problems...)
+		}
+	}
+	if errs := all.filter(false); len(errs) > 0 {
+		return errs
+	}
+	return nil
+}

@@ -1,0 +1,149 @@
+package strictyaml
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"sort"
+	"strings"
+	"unicode/utf8"
+)
+
+// badCharacter finds bytes that no YAML document may hold; the parser reports
+// them without a position.
+func (f *File) badCharacter(src []byte) (Problem, bool) {
+	if utf8.Valid(src) && !slices.ContainsFunc(f.lines, hasBadRune) {
+		return Problem{}, false
+	}
+	for i, line := range f.lines {
+		col := 1
+		for j, r := range line {
+			switch {
+			case r == utf8.RuneError && !strings.HasPrefix(line[j:], string(utf8.RuneError)):
+				return f.problem(i+1, col, fmt.Sprintf("byte %#02x is not UTF-8; save the file as UTF-8", line[j])), true
+			case badRune(r):
+				return f.problem(i+1, col, fmt.Sprintf("character %U is not allowed in YAML", r)), true
+			}
+			col++
+		}
+	}
+	return Problem{}, false
+}
+
+func hasBadRune(line string) bool { return strings.ContainsFunc(line, badRune) }
+
+// badRune reports what YAML 1.2 §5.1 excludes. The parser takes U+FFFE and
+// U+FFFF as well, and stumbles over a byte order mark inside the text.
+func badRune(r rune) bool {
+	return r < 0x20 && r != '\t' || r == 0x7f || r >= 0x80 && r < 0xa0 || r == 0xfeff || r == 0xfffe || r == 0xffff
+}
+
+// syntaxProblem turns a parser's error into a problem. The parser names the line
+// where the surrounding construct starts, or none; the shortest beginning of src
+// that fails in the same way tells where it stumbled.
+func (f *File) syntaxProblem(src []byte, err error) Problem {
+	reason := parserReason(err)
+	fails := func(n int) bool {
+		_, err := decodeOne(src[:n])
+		return err != nil && parserReason(err) == reason
+	}
+	ends := lineEnds(src)
+	line := sort.Search(len(ends)-1, func(i int) bool { return fails(ends[i]) })
+	start := 0
+	if line > 0 {
+		start = ends[line-1]
+	}
+	n := sort.Search(ends[line]-start, func(i int) bool { return fails(start + i) })
+	text := f.line(line + 1)
+	col := utf8.RuneCount(src[start : start+n])
+	// A parser that stumbles over the end of a line, or before its text, is better
+	// answered at the text.
+	indent := len(text) - len(strings.TrimLeft(text, " \t"))
+	col = max(min(col, utf8.RuneCountInString(text)), indent+1)
+	if errors.Is(err, errSecond) {
+		col = 1
+	}
+	return f.problem(line+1, col, f.explain(reason, line+1))
+}
+
+// lineEnds returns the offset after each line of src.
+func lineEnds(src []byte) []int {
+	var ends []int
+	for i, c := range src {
+		if c == '\n' {
+			ends = append(ends, i+1)
+		}
+	}
+	if len(ends) == 0 || ends[len(ends)-1] < len(src) {
+		ends = append(ends, len(src))
+	}
+	return ends
+}
+
+// parserReason is the parser's error without its prefix and its line.
+func parserReason(err error) string {
+	s := strings.TrimPrefix(err.Error(), "yaml: ")
+	if rest, ok := strings.CutPrefix(s, "line "); ok {
+		if _, text, ok := strings.Cut(rest, ": "); ok {
+			return text
+		}
+	}
+	return s
+}
+
+const (
+	hintBlock = "quote the whole value, or put it on its own line under \"|\""
+	hintNot   = "to negate, write not instead of !, or quote the whole value"
+)
+
+// A trap is a way to write a value that reads well and is not YAML.
+type trap struct {
+	value *regexp.Regexp // of the text after "key: "
+	hint  string
+}
+
+// traps are tried in order.
+func traps() []trap {
+	return []trap{
+		{regexp.MustCompile(`^!`), "a value that starts with ! is a YAML tag; " + hintNot},
+		{regexp.MustCompile("^`"), "a value cannot start with a backtick; " + hintBlock},
+		{regexp.MustCompile(`^[@%]`), "a value cannot start with @ or %; " + hintBlock},
+		{regexp.MustCompile(`^"(?:[^"\\]|\\.)*"\s*[^\s#,\]}]`), "a value that starts with a quote ends at the closing one; " + hintBlock},
+		{regexp.MustCompile(`^'(?:[^']|'')*'\s*[^\s#,\]}]`), "a value that starts with a quote ends at the closing one; " + hintBlock},
+		{regexp.MustCompile(`^[\[{].*[\]}]\s*[^\s#,\]}]`), "a value that starts with [ or { ends at the closing bracket; " + hintBlock},
+		{regexp.MustCompile(`^[^"'\[{].*: `), "a plain value cannot hold \": \"; " + hintBlock},
+		{regexp.MustCompile(`\s#`), "\" #\" starts a comment; " + hintBlock},
+	}
+}
+
+var (
+	// keyPrefix is what stands before a value: list dashes and a key.
+	keyPrefix = regexp.MustCompile(`^\s*(?:- +)*(?:[\w./-]+:\s+)?`)
+	tabIndent = regexp.MustCompile(`^ *\t`)
+)
+
+// explain adds to the parser's reason what was probably meant.
+func (f *File) explain(reason string, line int) string {
+	switch reason {
+	case errSecond.Error():
+		return reason
+	case "did not find expected <document start>":
+		return "the document ends before this text"
+	}
+	text := f.line(line)
+	if tabIndent.MatchString(text) {
+		return "indent with spaces; YAML does not allow tabs there"
+	}
+	value := text[len(keyPrefix.FindString(text)):]
+	for _, t := range traps() {
+		if t.value.MatchString(value) {
+			return t.hint + " (" + reason + ")"
+		}
+	}
+	// A comment cuts a value short; the parser only notices on the next line.
+	if before := f.line(line - 1); strings.Contains(before, " #") {
+		return "the value on the line above ends at \" #\", which starts a comment; " + hintBlock + " (" + reason + ")"
+	}
+	return reason
+}

@@ -1,0 +1,28 @@
+// Foreman is a GitHub Action and a command line that triage issues: rules or an
+// agent decide, and Foreman carries the decision out.
+package main
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"golang.org/x/term"
+
+	"github.com/org/foreman-action/internal/app"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	code := app.App{
+		Args:   os.Args[1:],
+		Getenv: os.Getenv,
+		Stdin:  os.Stdin,
+		Stdout: os.Stdout,
+		Stderr: os.Stderr,
+		Colour: term.IsTerminal(int(os.Stdout.Fd())) && os.Getenv("NO_COLOR") == "",
+	}.Main(ctx)
+	stop()
+	os.Exit(code)
+}

@@ -1,0 +1,274 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/org/foreman-action/internal/actions/actionstest"
+	"github.com/org/foreman-action/internal/github/githubtest"
+)
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"foreman": main})
+}
+
+// TestScripts runs every script of testdata/script against the real program and a
+// fake GitHub. The commands that scripts have beside testscript's own are:
+//
+//	gh label NAME…            add labels to the repository
+//	gh user LOGIN…            add people who can be assigned
+//	gh milestone TITLE…       add open milestones
+//	gh file PATH LOCAL        put a file on the default branch
+//	gh issue N [label=L…] [state=closed] [pr] [author=A] [title=T]
+//	gh fault METHOD PATH status=N|cutbefore|cutafter [nth=N] [times=N] [body=B]
+//	gh delete N | gh transfer N
+//	gh calls WANT             compare the calls so far with a file, and forget them
+//	gh show N                 print an issue as it is now
+//	agent FILE [status=N]     start an agent that answers with a file; $TASK is the id
+//	event FILE                make FILE the event, and name it by its folder
+//	outputs [NAME]            print the outputs of the step, or one
+func TestScripts(t *testing.T) {
+	t.Parallel()
+	root, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	testscript.Run(t, testscript.Params{
+		Dir:                 "testdata/script",
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+		UpdateScripts:       os.Getenv("UPDATE_SCRIPTS") != "",
+		Setup:               func(e *testscript.Env) error { return setUp(e, root) },
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"gh": ghCommand, "agent": agentCommand, "event": eventCommand, "outputs": outputsCommand,
+		},
+	})
+}
+
+const scriptRepo = "Codertocat/Hello-World"
+
+// setUp gives a script a GitHub of its own and the environment of a workflow step.
+func setUp(e *testscript.Env, root string) error {
+	gh, err := githubtest.Start(githubtest.Config{Token: "t0ken-of-the-step"})
+	if err != nil {
+		return err
+	}
+	e.Defer(func() {
+		gh.Close()
+		for _, p := range gh.Problems() {
+			e.T().Log(p)
+			e.T().FailNow()
+		}
+	})
+	e.Values["gh"] = gh
+	gh.Repo(scriptRepo)
+	for _, dir := range []string{"workspace", "runner"} {
+		if err := os.MkdirAll(filepath.Join(e.WorkDir, dir), 0o755); err != nil {
+			return err
+		}
+	}
+	for _, name := range []string{"output", "summary"} {
+		if err := os.WriteFile(filepath.Join(e.WorkDir, "runner", name), nil, 0o644); err != nil {
+			return err
+		}
+	}
+	e.Setenv("REPO", root)
+	e.Setenv("EVENTS", filepath.Join(root, "testdata/events"))
+	e.Setenv("GITHUB_API_URL", gh.URL)
+	for name, value := range map[string]string{
+		"GITHUB_ACTIONS": "true", "GITHUB_REPOSITORY": scriptRepo, "GITHUB_RUN_ID": "4711", "GITHUB_RUN_ATTEMPT": "1",
+		"GITHUB_JOB": "triage", "GITHUB_ACTION": "foreman", "GITHUB_WORKSPACE": filepath.Join(e.WorkDir, "workspace"),
+		"GITHUB_OUTPUT":       filepath.Join(e.WorkDir, "runner/output"),
+		"GITHUB_STEP_SUMMARY": filepath.Join(e.WorkDir, "runner/summary"),
+		"INPUT_TOKEN":         "t0ken-of-the-step", "NO_PROXY": "127.0.0.1",
+	} {
+		e.Setenv(name, value)
+	}
+	return nil
+}
+
+func github(ts *testscript.TestScript) *githubtest.Server { return ts.Value("gh").(*githubtest.Server) }
+
+func ghCommand(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: gh VERB ARG…")
+	}
+	gh := github(ts)
+	repo := gh.Repo(scriptRepo)
+	switch verb, args := args[0], args[1:]; verb {
+	case "label":
+		repo.AddLabel(args...)
+	case "user":
+		repo.AddUser(args...)
+	case "milestone":
+		repo.AddMilestone(args...)
+	case "file":
+		repo.AddFile(args[0], ts.ReadFile(args[1]))
+	case "issue":
+		repo.AddIssue(scriptIssue(ts, args))
+	case "fault":
+		gh.Fault(scriptFault(ts, args))
+	case "delete":
+		repo.DeleteIssue(number(ts, args[0]))
+	case "transfer":
+		repo.TransferIssue(number(ts, args[0]), "elsewhere/other", 1)
+	case "calls":
+		got := strings.Join(gh.Log(), "\n")
+		if got != "" {
+			got += "\n"
+		}
+		if want := ts.ReadFile(args[0]); got != want {
+			ts.Fatalf("calls:\ngot:\n%swant:\n%s", got, want)
+		}
+		gh.ResetCalls()
+	case "show":
+		showIssue(ts, gh.Issue(scriptRepo, number(ts, args[0])))
+	default:
+		ts.Fatalf("gh: unknown verb %s", verb)
+	}
+}
+
+func scriptIssue(ts *testscript.TestScript, args []string) githubtest.Issue {
+	i := githubtest.Issue{Number: number(ts, args[0]), Author: "Codertocat"}
+	for _, a := range args[1:] {
+		name, value, _ := strings.Cut(a, "=")
+		switch name {
+		case "label":
+			i.Labels = append(i.Labels, value)
+		case "state":
+			i.State = value
+		case "pr":
+			i.PullRequest = true
+		case "author":
+			i.Author = value
+		case "title":
+			i.Title = value
+		default:
+			ts.Fatalf("gh issue: unknown word %s", a)
+		}
+	}
+	return i
+}
+
+func scriptFault(ts *testscript.TestScript, args []string) githubtest.Fault {
+	f := githubtest.Fault{Method: args[0], Path: args[1]}
+	for _, a := range args[2:] {
+		name, value, _ := strings.Cut(a, "=")
+		switch name {
+		case "status":
+			f.Status = number(ts, value)
+		case "nth":
+			f.Nth = number(ts, value)
+		case "times":
+			f.Times = number(ts, value)
+		case "body":
+			f.Body = value
+		case "cutbefore":
+			f.CutBefore = true
+		case "cutafter":
+			f.CutAfter = true
+		default:
+			ts.Fatalf("gh fault: unknown word %s", a)
+		}
+	}
+	return f
+}
+
+func number(ts *testscript.TestScript, s string) int {
+	n, err := strconv.Atoi(s)
+	ts.Check(err)
+	return n
+}
+
+func showIssue(ts *testscript.TestScript, i githubtest.Issue) {
+	out := ts.Stdout()
+	fmt.Fprintf(out, "state: %s %s\nlabels: %s\n", i.State, i.StateReason, strings.Join(i.Labels, ", "))
+	if len(i.Assignees) > 0 || i.Milestone != "" || i.Type != "" {
+		fmt.Fprintf(out, "assignees: %s milestone: %s type: %s\n", strings.Join(i.Assignees, ", "), i.Milestone, i.Type)
+	}
+	if i.Locked {
+		fmt.Fprintf(out, "locked: %s\n", i.LockReason)
+	}
+	for _, r := range i.Reactions {
+		fmt.Fprintf(out, "reaction: %s\n", r.Content)
+	}
+	for _, c := range i.Comments {
+		fmt.Fprintf(out, "comment by %s:\n%s\n", c.Author, c.Body)
+	}
+}
+
+// agentCommand starts an agent and sets $AGENT to its address. It keeps the last
+// task that it got in the file task.json.
+func agentCommand(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) == 0 {
+		ts.Fatalf("usage: agent FILE [status=N]")
+	}
+	answer, status := ts.ReadFile(args[0]), http.StatusOK
+	for _, a := range args[1:] {
+		if value, ok := strings.CutPrefix(a, "status="); ok {
+			status = number(ts, value)
+		}
+	}
+	taskFile := ts.MkAbs("task.json")
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var task json.RawMessage
+		var id struct {
+			TaskID string `json:"task_id"`
+		}
+		if err := json.NewDecoder(r.Body).Decode(&task); err == nil {
+			err = json.Unmarshal(task, &id)
+			if err == nil {
+				err = os.WriteFile(taskFile, task, 0o644)
+			}
+			if err != nil {
+				http.Error(w, err.Error(), http.StatusInternalServerError)
+				return
+			}
+		}
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(status)
+		fmt.Fprint(w, strings.ReplaceAll(answer, "$TASK", id.TaskID))
+	}))
+	ts.Defer(srv.Close)
+	ts.Setenv("AGENT", srv.URL)
+}
+
+func eventCommand(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: event FILE")
+	}
+	path := args[0]
+	if _, err := os.Stat(ts.MkAbs(path)); err != nil {
+		path = filepath.Join(ts.Getenv("EVENTS"), path)
+		ts.Setenv("GITHUB_EVENT_NAME", filepath.Base(filepath.Dir(path)))
+	}
+	ts.Setenv("GITHUB_EVENT_PATH", ts.MkAbs(path))
+}
+
+func outputsCommand(ts *testscript.TestScript, neg bool, args []string) {
+	data := ts.ReadFile(ts.Getenv("GITHUB_OUTPUT"))
+	outputs, err := actionstest.ParseFileCommands(data)
+	ts.Check(err)
+	slices.SortFunc(outputs, func(a, b actionstest.Pair) int { return strings.Compare(a.Name, b.Name) })
+	for i, o := range outputs {
+		if i > 0 && outputs[i-1].Name == o.Name {
+			ts.Fatalf("output %s is written twice", o.Name)
+		}
+		switch {
+		case len(args) == 0:
+			fmt.Fprintf(ts.Stdout(), "%s=%s\n", o.Name, o.Value)
+		case args[0] == o.Name:
+			fmt.Fprintln(ts.Stdout(), o.Value)
+		}
+	}
+}

@@ -1,0 +1,147 @@
+package memory
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/org/foreman-action/protocol"
+)
+
+// errTooLarge says that an encoded record is larger than MaxSize.
+var errTooLarge = fmt.Errorf("the record is larger than %d bytes", MaxSize)
+
+// Key returns the one name of an issue's record, "owner/name/number" in lower case,
+// for use as a path or a key of a table. An error says that repo is not
+// "owner/name" or issue is not positive. Neither part of a repository's name can be
+// "." or "..", or hold anything but letters, digits, '.', '_' and '-'.
+func Key(repo string, issue int) (string, error) {
+	if _, _, ok := protocol.SplitRepo(repo); !ok || len(repo) > 200 {
+		return "", fmt.Errorf("want owner/name, got %q", clip(repo, 60))
+	}
+	if issue < 1 {
+		return "", fmt.Errorf("want an issue number from 1, got %d", issue)
+	}
+	return strings.ToLower(repo) + "/" + strconv.Itoa(issue), nil
+}
+
+// Encode returns the stored form of r at the revision that it has. Errors: a bad
+// repository or number, or a record larger than [MaxSize]. Stores use it; callers
+// of a store do not need to.
+func Encode(r Record) ([]byte, error) {
+	if _, err := Key(r.Repo, r.Issue); err != nil {
+		return nil, err
+	}
+	data, err := marshal(r)
+	if err != nil {
+		return nil, fmt.Errorf("encode the record of %s#%d: %w", r.Repo, r.Issue, err)
+	}
+	if len(data) > MaxSize {
+		return nil, errTooLarge
+	}
+	return data, nil
+}
+
+func marshal(r Record) ([]byte, error) {
+	r.Schema = Schema
+	if r.Tasks == nil {
+		r.Tasks = []Task{}
+	}
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", " ")
+	err := e.Encode(r)
+	return b.Bytes(), err
+}
+
+// Decode reads the stored form of the record of an issue. Its errors are
+// [ErrBroken], with the reason, and [ErrNewer].
+func Decode(data []byte, repo string, issue int) (Record, error) {
+	if len(data) > MaxSize {
+		return Record{}, broken(errTooLarge)
+	}
+	// The schema comes first: a newer form need not fit into today's types.
+	var head struct {
+		Schema *int `json:"schema"`
+	}
+	if err := unmarshal(data, &head); err != nil {
+		return Record{}, err
+	}
+	switch {
+	case head.Schema == nil:
+		return Record{}, broken(errors.New("it has no schema"))
+	case *head.Schema > Schema:
+		return Record{}, fmt.Errorf("%w: schema %d, and this program knows %d", ErrNewer, *head.Schema, Schema)
+	case *head.Schema != Schema:
+		return Record{}, broken(fmt.Errorf("schema %d", *head.Schema))
+	}
+	var r Record
+	if err := unmarshal(data, &r); err != nil {
+		return Record{}, err
+	}
+	if err := check(r, repo, issue); err != nil {
+		return Record{}, broken(err)
+	}
+	return r, nil
+}
+
+// unmarshal decodes one JSON value with nothing behind it.
+func unmarshal(data []byte, v any) error {
+	if !utf8.Valid(data) {
+		return broken(errors.New("it is not UTF-8"))
+	}
+	d := json.NewDecoder(bytes.NewReader(data))
+	err := d.Decode(v)
+	if err == io.EOF || errors.Is(err, io.ErrUnexpectedEOF) {
+		return broken(fmt.Errorf("it is truncated after %d bytes", len(data)))
+	}
+	if err != nil {
+		return broken(err)
+	}
+	if _, err := d.Token(); err != io.EOF {
+		return broken(errors.New("something follows the record"))
+	}
+	return nil
+}
+
+func broken(err error) error { return fmt.Errorf("%w: %w", ErrBroken, err) }
+
+// maxCount bounds the counts of an Earlier, so that sums cannot overflow.
+const maxCount = 1 << 30
+
+// check verifies the identity of a record and the ranges of its numbers.
+func check(r Record, repo string, issue int) error {
+	switch {
+	case !strings.EqualFold(r.Repo, repo) || r.Issue != issue:
+		return fmt.Errorf("it is the record of %q #%d, not of %s#%d", clip(r.Repo, 60), r.Issue, repo, issue)
+	case r.Revision < 1:
+		return fmt.Errorf("revision %d", r.Revision)
+	}
+	if r.Earlier != nil && !r.Earlier.plausible() {
+		return errors.New("the counts of earlier tasks are out of range")
+	}
+	for _, t := range r.Tasks {
+		for _, a := range t.Actions {
+			if a.Index < 0 {
+				return fmt.Errorf("task %q has an action %d", clip(t.ID, 60), a.Index)
+			}
+		}
+	}
+	return nil
+}
+
+func (e Earlier) plausible() bool {
+	ok := func(n, least int) bool { return n >= least && n <= maxCount }
+	for _, n := range e.Done {
+		if !ok(n, 0) {
+			return false
+		}
+	}
+	return ok(e.Tasks, 1) && ok(e.Escalated, 0)
+}

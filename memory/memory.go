@@ -1,0 +1,143 @@
+// Package memory keeps what was done before on an issue: one [Record] per issue,
+// the [Store] that it lives in, and the [Summary] that an agent is told.
+//
+// A record holds structured facts. The text that agents see is rendered from them
+// by code: nothing that was written in an issue, and no rationale, gets into it.
+// Memory is a help and never an authority: a caller that cannot load it goes on
+// without it.
+package memory
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"time"
+
+	"github.com/org/foreman-action/protocol"
+)
+
+// Schema is the version of the encoded form of a [Record].
+const Schema = 1
+
+// The bounds of a record. [Record.Put] keeps a record within them by folding the
+// oldest tasks into [Record.Earlier].
+const (
+	MaxTasks = 100       // tasks kept one by one
+	MaxSize  = 256 << 10 // bytes of the encoded record
+)
+
+// Errors that callers branch on; test with errors.Is.
+var (
+	// ErrNotFound says that nothing is remembered of the issue.
+	ErrNotFound = errors.New("nothing is remembered of the issue")
+	// ErrConflict says that somebody else saved the record meanwhile. What was to be
+	// saved is not saved: load again, put the change on top, save.
+	ErrConflict = errors.New("the record was changed meanwhile")
+	// ErrBroken says that something is stored which is no record of this issue:
+	// truncated, not JSON, too large, or of another issue. The next Save with
+	// revision 0 takes its place and keeps what was there aside, where the store can.
+	ErrBroken = errors.New("the stored record is unusable")
+	// ErrNewer says that a newer version of this program wrote the record. It is
+	// neither read nor replaced.
+	ErrNewer = errors.New("the stored record is of a newer version")
+)
+
+// A Store keeps one [Record] per issue. Implementations are safe for concurrent
+// use, by several processes too, and pass the suite of package memorytest.
+// Repository names match without regard to case.
+type Store interface {
+	// Load returns the record of an issue. It changes nothing. Errors: [ErrNotFound],
+	// [ErrBroken], [ErrNewer], the context's, or one of the medium.
+	Load(ctx context.Context, repo string, issue int) (Record, error)
+	// Save stores the record of r.Repo and r.Issue if the stored one still has the
+	// revision r.Revision, 0 meaning that there is none (or only a broken one), and
+	// returns [ErrConflict] otherwise. The store increments: what is stored has the
+	// revision r.Revision+1 and the schema [Schema]; r itself does not change, so a
+	// caller that goes on with it adds 1 to its revision. When Save returns nil the
+	// record is durable, as far as the medium goes. After any other error but
+	// ErrConflict the old record or the new one is stored, never a mixture.
+	Save(ctx context.Context, r Record) error
+}
+
+// A Record is everything that was done on one issue.
+type Record struct {
+	Schema   int    `json:"schema"`   // of the encoded form; 0 in a record that was never stored
+	Repo     string `json:"repo"`     // "owner/name"
+	Issue    int    `json:"issue"`    // number, from 1
+	Revision int    `json:"revision"` // counts the saves; 0 for a record that was never stored
+	// Earlier sums up the tasks that are not kept one by one any more; nil: none.
+	Earlier *Earlier `json:"earlier,omitempty"`
+	Tasks   []Task   `json:"tasks"` // oldest first
+}
+
+// A Task is one task and what became of it.
+type Task struct {
+	ID    string    `json:"id"`
+	At    time.Time `json:"at"`    // when it was decided; UTC
+	Event string    `json:"event"` // such as "issues.opened"
+	// Decision is what was decided.
+	Decision protocol.DecisionType `json:"decision"`
+	// Rationale is the decider's own text; hostile, and never shown to an agent.
+	Rationale string   `json:"rationale,omitempty"`
+	By        string   `json:"by"`     // "rules", the agent's address, or both
+	Status    string   `json:"status"` // how the run ended, such as "applied"
+	Actions   []Action `json:"actions"`
+}
+
+// The results of an action. Any other value counts as nothing done.
+const (
+	Done    = "done"    // carried out by this task
+	Already = "already" // it was so before
+	Planned = "planned" // a dry run would have carried it out
+	Skipped = "skipped" // there was nothing to do, or it was not permitted to anybody
+	Refused = "refused" // the policy or the protocol forbids it
+	Failed  = "failed"  // tried, and failed
+	NotRun  = "not_run" // never tried, because something before it failed
+)
+
+// An Action is one action of a task and what became of it.
+type Action struct {
+	Index int    `json:"index"` // in the decision, from 0
+	Type  string `json:"type"`  // such as protocol.ActionAddLabel
+	// Values are the facts of the action: labels, logins, a closing reason, a
+	// milestone's title, an issue type, a reaction, the number of the original. Never
+	// free text such as a comment's body.
+	Values  []string `json:"values,omitempty"`
+	Rule    string   `json:"rule,omitempty"`    // id of the rule that asked for it; empty: an agent
+	Verdict string   `json:"verdict,omitempty"` // what the policy made of it
+	Result  string   `json:"result"`            // Done and its like
+	Reason  string   `json:"reason,omitempty"`  // why it was not done, or what was odd
+	URL     string   `json:"url,omitempty"`     // where it can be seen
+}
+
+// NewAction returns the record of an action with its index, type and values filled
+// in. Of a known action every parameter counts that is not Markdown, nor the key of
+// a sticky comment; of an unknown one, none.
+func NewAction(index int, item protocol.ActionItem) Action {
+	a := Action{Index: index, Type: item.Type}
+	spec, _ := protocol.SpecOf(item.Type)
+	for _, p := range spec.Params {
+		switch {
+		case p.Kind == protocol.KindMarkdown, item.Type == protocol.ActionUpdateComment:
+		case p.Kind == protocol.KindInt:
+			if n, ok, err := item.Int(p.Name); ok && err == nil {
+				a.Values = append(a.Values, strconv.FormatInt(n, 10))
+			}
+		default:
+			list, _, _ := item.Texts(p.Name)
+			a.Values = append(a.Values, list...)
+		}
+	}
+	return a
+}
+
+// An Earlier sums up tasks that are not kept one by one.
+type Earlier struct {
+	Tasks int       `json:"tasks"`
+	From  time.Time `json:"from"` // of the oldest one; UTC
+	To    time.Time `json:"to"`   // of the newest one; UTC
+	// Done counts the actions that were carried out, by type.
+	Done map[string]int `json:"done,omitempty"`
+	// Escalated counts the tasks that were left to a human.
+	Escalated int `json:"escalated,omitempty"`
+}

@@ -1,0 +1,280 @@
+// Package memorytest holds the tests that every memory.Store passes, and a store
+// in memory for tests of what uses one.
+package memorytest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/org/foreman-action/memory"
+	"github.com/org/foreman-action/protocol"
+)
+
+// Run runs the suite. open returns an empty store; it is called once per subtest
+// and may use t.Cleanup to close it.
+func Run(t *testing.T, open func(t *testing.T) memory.Store) {
+	t.Helper()
+	tests := []struct {
+		name string
+		test func(*testing.T, memory.Store)
+	}{
+		{"load missing", loadMissing},
+		{"round trip", roundTrip},
+		{"revisions", revisions},
+		{"conflict", conflict},
+		{"nothing shared", nothingShared},
+		{"isolation", isolation},
+		{"case of the repository", foldedCase},
+		{"concurrent saves", concurrentSaves},
+		{"cancelled", cancelled},
+		{"big record", bigRecord},
+		{"too big", tooBig},
+		{"hostile names", hostileNames},
+		{"hostile text", hostileText},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			tt.test(t, open(t))
+		})
+	}
+}
+
+// Sample returns a record of one task, as a caller would save it first.
+func Sample(repo string, issue int) memory.Record {
+	return memory.Record{Repo: repo, Issue: issue, Tasks: []memory.Task{{
+		ID: "a3f8c2d1-4b5e-4f6a-8c9d-0e1f2a3b4c5d", At: time.Date(2026, 4, 10, 8, 30, 0, 0, time.UTC),
+		Event: "issues.opened", Decision: protocol.LabelAndRespond, Rationale: "a crash", By: "rules", Status: "applied",
+		Actions: []memory.Action{
+			{Index: 0, Type: protocol.ActionAddLabel, Values: []string{"bug"}, Rule: "crash", Verdict: "do", Result: memory.Done},
+			{Index: 1, Type: protocol.ActionCloseIssue, Verdict: "refuse", Result: memory.Refused, Reason: "close is not allowed"},
+		},
+	}}}
+}
+
+func loadMissing(t *testing.T, s memory.Store) {
+	if _, err := s.Load(t.Context(), "org/repo", 1); !errors.Is(err, memory.ErrNotFound) {
+		t.Errorf("Load of nothing: got %v, want ErrNotFound", err)
+	}
+}
+
+func roundTrip(t *testing.T, s memory.Store) {
+	want := Sample("org/repo", 7)
+	want.Earlier = &memory.Earlier{
+		Tasks: 3, From: time.Date(2025, 1, 2, 0, 0, 0, 0, time.UTC), To: time.Date(2025, 3, 4, 0, 0, 0, 0, time.UTC),
+		Done: map[string]int{protocol.ActionComment: 2}, Escalated: 1,
+	}
+	save(t, s, want)
+	want.Schema, want.Revision = memory.Schema, 1
+	if diff := cmp.Diff(want, load(t, s, "org/repo", 7)); diff != "" {
+		t.Errorf("record changed on its way (-saved +loaded):\n%s", diff)
+	}
+}
+
+func revisions(t *testing.T, s memory.Store) {
+	save(t, s, Sample("org/repo", 7))
+	for want := 1; want <= 5; want++ {
+		r := load(t, s, "org/repo", 7)
+		if r.Revision != want {
+			t.Fatalf("revision: got %d, want %d", r.Revision, want)
+		}
+		save(t, s, r)
+	}
+}
+
+func conflict(t *testing.T, s memory.Store) {
+	first := Sample("org/repo", 7)
+	for _, revision := range []int{1, 2} {
+		r := first
+		r.Revision = revision
+		if err := s.Save(t.Context(), r); !errors.Is(err, memory.ErrConflict) {
+			t.Errorf("first Save with revision %d: got %v, want ErrConflict", revision, err)
+		}
+	}
+	save(t, s, first)
+	for _, revision := range []int{0, 2, -1} {
+		r := first
+		r.Revision, r.Tasks = revision, nil
+		if err := s.Save(t.Context(), r); !errors.Is(err, memory.ErrConflict) {
+			t.Errorf("Save with revision %d over 1: got %v, want ErrConflict", revision, err)
+		}
+	}
+	if r := load(t, s, "org/repo", 7); r.Revision != 1 || len(r.Tasks) != 1 {
+		t.Errorf("after conflicts: got revision %d and %d tasks, want 1 and 1", r.Revision, len(r.Tasks))
+	}
+}
+
+func nothingShared(t *testing.T, s memory.Store) {
+	r := Sample("org/repo", 7)
+	save(t, s, r)
+	r.Tasks[0].Actions[0].Values[0] = "changed after Save"
+	got := load(t, s, "org/repo", 7)
+	got.Tasks[0].Actions[0].Values[0] = "changed after Load"
+	if v := load(t, s, "org/repo", 7).Tasks[0].Actions[0].Values[0]; v != "bug" {
+		t.Errorf("stored value: got %q, want %q", v, "bug")
+	}
+}
+
+func isolation(t *testing.T, s memory.Store) {
+	ids := []struct {
+		repo  string
+		issue int
+	}{
+		{"org/repo", 7}, {"org/repo", 71}, {"org/repo", 1}, {"org/repo7", 1}, {"org7/repo", 1}, {"org-repo/x", 7}, {"org/repo-x", 7}, {"o/rg.repo", 7},
+	}
+	for i, id := range ids {
+		r := Sample(id.repo, id.issue)
+		r.Tasks[0].ID = fmt.Sprint("task ", i)
+		save(t, s, r)
+	}
+	for i, id := range ids {
+		r := load(t, s, id.repo, id.issue)
+		if want := fmt.Sprint("task ", i); r.Tasks[0].ID != want || r.Repo != id.repo || r.Issue != id.issue {
+			t.Errorf("%s#%d: got %s of %s#%d, want %s", id.repo, id.issue, r.Tasks[0].ID, r.Repo, r.Issue, want)
+		}
+	}
+}
+
+func foldedCase(t *testing.T, s memory.Store) {
+	save(t, s, Sample("Org/Repo", 7))
+	if r := load(t, s, "org/repo", 7); r.Revision != 1 {
+		t.Errorf("org/repo: got revision %d, want that of Org/Repo", r.Revision)
+	}
+	if err := s.Save(t.Context(), Sample("ORG/REPO", 7)); !errors.Is(err, memory.ErrConflict) {
+		t.Errorf("Save of ORG/REPO: got %v, want ErrConflict", err)
+	}
+}
+
+func concurrentSaves(t *testing.T, s memory.Store) {
+	const writers = 8
+	var wg sync.WaitGroup
+	errs := make(chan error, writers)
+	for i := range writers {
+		wg.Go(func() {
+			// A writer may lose as many races as there are other writers.
+			for {
+				_, err := memory.Update(t.Context(), s, "org/repo", 7, func(r *memory.Record) error {
+					r.Put(memory.Task{ID: fmt.Sprint(i), By: "rules"})
+					return nil
+				})
+				if !errors.Is(err, memory.ErrConflict) {
+					errs <- err
+					return
+				}
+			}
+		})
+	}
+	wg.Wait()
+	close(errs)
+	for err := range errs {
+		if err != nil {
+			t.Errorf("update: %v", err)
+		}
+	}
+	if r := load(t, s, "org/repo", 7); len(r.Tasks) != writers || r.Revision != writers {
+		t.Errorf("got %d tasks at revision %d, want %d at %d", len(r.Tasks), r.Revision, writers, writers)
+	}
+}
+
+func cancelled(t *testing.T, s memory.Store) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := s.Save(ctx, Sample("org/repo", 7)); !errors.Is(err, context.Canceled) {
+		t.Errorf("Save: got %v, want context.Canceled", err)
+	}
+	if _, err := s.Load(ctx, "org/repo", 7); !errors.Is(err, context.Canceled) {
+		t.Errorf("Load: got %v, want context.Canceled", err)
+	}
+	loadMissing(t, s)
+}
+
+func bigRecord(t *testing.T, s memory.Store) {
+	r := memory.Record{Repo: "org/repo", Issue: 7}
+	for i := range 2 * memory.MaxTasks {
+		task := Sample("org/repo", 7).Tasks[0]
+		task.ID, task.At = fmt.Sprint(i), task.At.Add(time.Duration(i)*time.Hour)
+		task.Rationale = strings.Repeat("because ", 500)
+		r.Put(task)
+	}
+	save(t, s, r)
+	r.Schema, r.Revision = memory.Schema, 1
+	if diff := cmp.Diff(r, load(t, s, "org/repo", 7)); diff != "" {
+		t.Errorf("record changed on its way (-saved +loaded):\n%s", diff)
+	}
+}
+
+func tooBig(t *testing.T, s memory.Store) {
+	save(t, s, Sample("org/repo", 7))
+	r := load(t, s, "org/repo", 7)
+	r.Tasks[0].Rationale = strings.Repeat("x", memory.MaxSize)
+	if err := s.Save(t.Context(), r); err == nil {
+		t.Error("Save of a record beyond MaxSize: got no error")
+	}
+	if r := load(t, s, "org/repo", 7); r.Revision != 1 {
+		t.Errorf("after it: got revision %d, want 1", r.Revision)
+	}
+}
+
+func hostileNames(t *testing.T, s memory.Store) {
+	long := strings.Repeat("x", 300)
+	for _, repo := range []string{
+		"", "/", "org", "org/", "/repo", "../repo", "org/..", "./repo", "org/.", "org/../../etc", "org/re/po", `org\..\repo`,
+		"org/re po", "org/repo\n", "org/\x00", "org/%2e%2e", "org/repö", "org/" + long, long + "/repo",
+	} {
+		r := Sample(repo, 7)
+		if err := s.Save(t.Context(), r); err == nil {
+			t.Errorf("Save of %q: got no error", repo)
+		}
+		if _, err := s.Load(t.Context(), repo, 7); err == nil {
+			t.Errorf("Load of %q: got no error", repo)
+		}
+	}
+	for _, issue := range []int{0, -1} {
+		if err := s.Save(t.Context(), Sample("org/repo", issue)); err == nil {
+			t.Errorf("Save of issue %d: got no error", issue)
+		}
+		if _, err := s.Load(t.Context(), "org/repo", issue); err == nil {
+			t.Errorf("Load of issue %d: got no error", issue)
+		}
+	}
+	for _, repo := range []string{"o/.github", "o/a..b", "o/con", "o-1/_", "o/7.json", "o/.lock"} {
+		save(t, s, Sample(repo, 7))
+		load(t, s, repo, 7)
+	}
+}
+
+func hostileText(t *testing.T, s memory.Store) {
+	want := Sample("org/repo", 7)
+	for _, text := range []string{"'; drop table record; --", "\x00\x1b[31m", "</script>&", "\u2028\u202e", `"\`, "${{ x }}\n::error::"} {
+		want.Tasks[0].Rationale += text
+		want.Tasks[0].Actions[0].Values = append(want.Tasks[0].Actions[0].Values, text)
+	}
+	save(t, s, want)
+	want.Schema, want.Revision = memory.Schema, 1
+	if diff := cmp.Diff(want, load(t, s, "org/repo", 7)); diff != "" {
+		t.Errorf("record changed on its way (-saved +loaded):\n%s", diff)
+	}
+}
+
+func save(t *testing.T, s memory.Store, r memory.Record) {
+	t.Helper()
+	if err := s.Save(t.Context(), r); err != nil {
+		t.Fatalf("Save %s#%d at revision %d: %v", r.Repo, r.Issue, r.Revision, err)
+	}
+}
+
+func load(t *testing.T, s memory.Store, repo string, issue int) memory.Record {
+	t.Helper()
+	r, err := s.Load(t.Context(), repo, issue)
+	if err != nil {
+		t.Fatalf("Load %s#%d: %v", repo, issue, err)
+	}
+	return r
+}

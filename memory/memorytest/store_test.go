@@ -1,0 +1,13 @@
+package memorytest_test
+
+import (
+	"testing"
+
+	"github.com/org/foreman-action/memory"
+	"github.com/org/foreman-action/memory/memorytest"
+)
+
+func TestStore(t *testing.T) {
+	t.Parallel()
+	memorytest.Run(t, func(*testing.T) memory.Store { return &memorytest.Store{} })
+}

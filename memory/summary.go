@@ -1,0 +1,139 @@
+package memory
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/org/foreman-action/protocol"
+)
+
+// MaxSummary is the most bytes that [Summary] returns.
+const MaxSummary = 4 << 10
+
+// Summary tells in one paragraph what was done on the issue, for
+// protocol.TaskContext.MemorySummary. ok is false, and the text empty, when nothing
+// was: no action carried out, and nothing escalated. The text depends on the record
+// alone and is at most [MaxSummary] bytes long; the oldest tasks are folded into
+// counts when there is more to tell.
+//
+// Published agents stay away from an issue whose summary holds one of a few phrases
+// about a reply, in any case. The text therefore holds the word "commented" if and
+// only if a comment was posted, and otherwise none of those phrases: names that
+// would bring one in (a label called "commented") are written with an escape, as in
+// 'comm\u0065nted'. No rationale and nothing written in an issue gets into it.
+func Summary(r Record) (text string, ok bool) {
+	tasks := slices.DeleteFunc(slices.Clone(r.Tasks), func(t Task) bool { return !eventful(t) })
+	e := r.Earlier.clone()
+	for len(tasks) > MaxTasks {
+		e.add(tasks[0])
+		tasks = tasks[1:]
+	}
+	parts := make([]string, len(tasks))
+	for i, t := range tasks {
+		parts[i] = t.sentence()
+	}
+	for i := 0; ; i++ {
+		text = render(r.Issue, e.sentence(), parts[i:])
+		if len(text) <= MaxSummary {
+			return text, text != ""
+		}
+		e.add(tasks[i])
+	}
+}
+
+// eventful reports whether a task left a trace.
+func eventful(t Task) bool {
+	return t.Decision == protocol.Escalate || slices.ContainsFunc(t.Actions, func(a Action) bool { return a.Result == Done })
+}
+
+func render(issue int, earlier string, parts []string) string {
+	if earlier != "" {
+		parts = append([]string{earlier}, parts...)
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("Issue #%d: %s. No further actions.", issue, strings.Join(parts, "; "))
+}
+
+// maxParts bounds the things that one task is told to have done; a task that did
+// more is told in counts.
+const maxParts = 30
+
+// sentence is "labelled 'bug', commented on 2026-04-10 (rule crash)".
+func (t Task) sentence() string {
+	var did, who []string
+	for _, a := range t.Actions {
+		if a.Result != Done {
+			continue
+		}
+		did = appendNew(did, verbOf(a.Type).tell(a))
+		if a.Rule == "" {
+			who = appendNew(who, "agent")
+		} else {
+			who = appendNew(who, "rule "+name(a.Rule))
+		}
+		if len(did) > maxParts || len(who) > maxParts {
+			var e Earlier
+			e.add(t)
+			return strings.Join(e.counts(), ", ") + " on " + date(t.At)
+		}
+	}
+	if t.Decision == protocol.Escalate {
+		did = append(did, escalated)
+	}
+	s := strings.Join(did, ", ") + " on " + date(t.At)
+	if len(who) > 0 {
+		s += " (" + strings.Join(who, ", ") + ")"
+	}
+	return s
+}
+
+const escalated = "escalated to a human"
+
+// sentence is "from 2025-01-02 to 2025-03-04 labelled 12 times, commented once"; it
+// is empty when nothing was done.
+func (e Earlier) sentence() string {
+	did := e.counts()
+	if len(did) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("from %s to %s %s", date(e.From), date(e.To), strings.Join(did, ", "))
+}
+
+// counts lists what was done and how often, the most frequent first.
+func (e Earlier) counts() []string {
+	sum := map[string]int{escalated: e.Escalated}
+	for typ, n := range e.Done {
+		sum[verbOf(typ).past] += n
+	}
+	maps.DeleteFunc(sum, func(_ string, n int) bool { return n == 0 })
+	did := slices.SortedFunc(maps.Keys(sum), func(a, b string) int {
+		return cmp.Or(cmp.Compare(sum[b], sum[a]), cmp.Compare(a, b))
+	})
+	for i, past := range did {
+		did[i] = past + " " + times(sum[past])
+	}
+	return did
+}
+
+func times(n int) string {
+	if n == 1 {
+		return "once"
+	}
+	return strconv.Itoa(n) + " times"
+}
+
+func date(t time.Time) string { return t.UTC().Format(time.DateOnly) }
+
+func appendNew(list []string, s string) []string {
+	if slices.Contains(list, s) {
+		return list
+	}
+	return append(list, s)
+}

@@ -1,0 +1,98 @@
+package protocol_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/org/foreman-action/protocol"
+)
+
+func TestCheck(t *testing.T) {
+	t.Parallel()
+	tests := []struct{ item, want string }{
+		{`{"type":"add_label","label":"bug","priority":1}`, ""},
+		{`{"type":"add_label"}`, "add_label: label: required, but missing"},
+		{`{"type":"add_label","label":null}`, "add_label: label: required, but missing"},
+		{`{"type":"add_label","Label":"bug"}`, "add_label: label: required, but missing"},
+		{`{"type":"add_label","label":" \n"}`, "add_label: label: must not be empty"},
+		{`{"type":"add_label","label":["bug"]}`, "add_label: label: want a string, got a list"},
+		{`{"type":"comment","body":"hi"}`, ""},
+		{`{"type":"comment","body":""}`, "comment: body: must not be empty"},
+		{`{"type":"close_issue"}`, ""},
+		{`{"type":"close_issue","reason":null}`, ""},
+		{`{"type":"close_issue","reason":"not_planned"}`, ""},
+		{`{"type":"close_issue","reason":"duplicate"}`, `close_issue: reason: want 'completed' or 'not_planned', got "duplicate"`},
+		{`{"type":"close_issue","reason":""}`, `close_issue: reason: want 'completed' or 'not_planned', got ""`},
+		{`{"type":"add_labels","labels":"bug"}`, ""},
+		{`{"type":"add_labels","labels":["a","b"]}`, ""},
+		{`{"type":"add_labels","labels":[]}`, "add_labels: labels: must not be empty"},
+		{`{"type":"add_labels","labels":["a",""]}`, "add_labels: labels: must not be empty"},
+		{`{"type":"add_labels","labels":["a",2]}`, "add_labels: labels[1]: want a string, got a number"},
+		{`{"type":"remove_label","label":"bug"}`, ""},
+		{`{"type":"reopen_issue"}`, ""},
+		{`{"type":"assign","assignees":["octocat"]}`, ""},
+		{`{"type":"unassign"}`, "unassign: assignees: required, but missing"},
+		{`{"type":"set_milestone","milestone":3}`, "set_milestone: milestone: want a string, got a number"},
+		{`{"type":"set_type","issue_type":"Bug"}`, ""},
+		{`{"type":"lock"}`, ""},
+		{`{"type":"lock","reason":"too heated"}`, ""},
+		{`{"type":"react","content":"tada"}`, `react: content: want '+1', '-1', 'laugh', 'confused', 'heart', 'hooray', 'rocket' or 'eyes', got "tada"`},
+		{`{"type":"update_comment","key":7}`, "update_comment: body: required, but missing; key: want a string, got a number"},
+		{`{"type":"update_comment","body":"b","key":""}`, "update_comment: key: must not be empty"},
+		{`{"type":"mark_duplicate","of":7}`, ""},
+		{`{"type":"mark_duplicate","of":"7"}`, "mark_duplicate: of: want a whole number, got a string"},
+		{`{"type":"mark_duplicate","of":0}`, "mark_duplicate: of: want a whole number from 1, got 0"},
+		{`{"type":"mark_duplicate","of":-7}`, "mark_duplicate: of: want a whole number from 1, got -7"},
+		{`{"type":"mark_duplicate","of":1.5}`, "mark_duplicate: of: want a whole number, got 1.5"},
+	}
+	for _, tt := range tests {
+		a := item(t, tt.item)
+		spec, ok := protocol.SpecOf(a.Type)
+		if !ok {
+			t.Errorf("%s: no such action", tt.item)
+			continue
+		}
+		got := ""
+		if err := spec.Check(a); err != nil {
+			got = err.Error()
+		}
+		if got != tt.want {
+			t.Errorf("Check(%s): got %q, want %q", tt.item, got, tt.want)
+		}
+	}
+}
+
+func TestSpecs(t *testing.T) {
+	t.Parallel()
+	published := []string{protocol.ActionAddLabel, protocol.ActionComment, protocol.ActionCloseIssue}
+	var names []string
+	for _, s := range protocol.ActionSpecs() {
+		names = append(names, s.Name)
+		main := s.Main == ""
+		for _, p := range s.Params {
+			main = main || p.Name == s.Main
+			if p.Enum != nil && p.Kind != protocol.KindText {
+				t.Errorf("%s: %s has an enum and is no text", s.Name, p.Name)
+			}
+		}
+		if !main {
+			t.Errorf("%s: Main is %q, which is no parameter", s.Name, s.Main)
+		}
+	}
+	if !slices.Equal(names[:3], published) {
+		t.Errorf("the first actions are %q, want %q", names[:3], published)
+	}
+	slices.Sort(names)
+	if len(slices.Compact(names)) != 14 {
+		t.Errorf("got %d different actions, want 14", len(slices.Compact(names)))
+	}
+	for _, name := range []string{"", "Comment", "comment ", "launch_rocket"} {
+		if s, ok := protocol.SpecOf(name); ok {
+			t.Errorf("SpecOf(%q): got %v, want none", name, s.Name)
+		}
+	}
+	protocol.ActionSpecs()[0].Name = "changed"
+	if _, ok := protocol.SpecOf("add_label"); !ok {
+		t.Error("the table of actions is shared with its callers")
+	}
+}

@@ -1,0 +1,239 @@
+package rules
+
+import (
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"gopkg.in/yaml.v3"
+
+	"github.com/org/foreman-action/internal/strictyaml"
+	"github.com/org/foreman-action/protocol"
+)
+
+// escalate is the action that only rules have; the decision says it.
+const escalate = "escalate"
+
+// specs returns the actions that "then" takes.
+func specs() []protocol.ActionSpec {
+	return append(protocol.ActionSpecs(), protocol.ActionSpec{
+		Name: escalate, Params: []protocol.Param{{Name: "reason", Kind: protocol.KindText}}, Main: "reason",
+	})
+}
+
+// An action is one compiled item of "then".
+type action struct {
+	spec   protocol.ActionSpec
+	file   *strictyaml.File
+	node   *yaml.Node // its name
+	params []param
+}
+
+// A param is a compiled parameter: one of the three.
+type param struct {
+	spec  protocol.Param
+	texts []*template // one, or the items of a list
+	list  *expression // yields the list
+	value any         // an int that needs no evaluation
+	whole *expression // yields an int
+}
+
+const (
+	maxActions  = 50     // of one rule
+	maxList     = 100    // items of a list parameter
+	maxMarkdown = 60_000 // characters; GitHub takes 65,536, and a marker is added
+)
+
+// A ruleCompiler compiles the rules of one or several files.
+type ruleCompiler struct {
+	*exprCompiler
+	specs []protocol.ActionSpec
+}
+
+func (c *ruleCompiler) actions(f *strictyaml.File, n *yaml.Node) []action {
+	switch {
+	case n.Kind != yaml.SequenceNode:
+		f.Problemf(n, "then: want a list of actions, got %s", strictyaml.Kind(n))
+		return nil
+	case len(n.Content) == 0:
+		f.Problemf(n, "then: the list is empty; name an action")
+	case len(n.Content) > maxActions:
+		f.Problemf(n, "then: %d actions; at most %d are allowed", len(n.Content), maxActions)
+		return nil
+	}
+	var list []action
+	for _, item := range n.Content {
+		if a, ok := c.action(f, item); ok {
+			list = append(list, a)
+		}
+	}
+	return list
+}
+
+// action compiles one item: a name, or a mapping of one name to its parameters.
+func (c *ruleCompiler) action(f *strictyaml.File, n *yaml.Node) (action, bool) {
+	name, value := n, (*yaml.Node)(nil)
+	switch {
+	case n.Kind == yaml.MappingNode && len(n.Content) == 2:
+		name, value = n.Content[0], n.Content[1]
+	case n.Kind == yaml.MappingNode && len(n.Content) > 2:
+		f.Problemf(n.Content[2], "an action is one key; start %s on its own line with \"- \", or indent it below %s", n.Content[2].Value, n.Content[0].Value)
+		return action{}, false
+	case n.Kind != yaml.ScalarNode || n.ShortTag() != "!!str":
+		f.Problemf(n, "want an action, got %s", strictyaml.Kind(n))
+		return action{}, false
+	}
+	i := slices.IndexFunc(c.specs, func(s protocol.ActionSpec) bool { return s.Name == name.Value })
+	if i < 0 {
+		f.Problemf(name, "unknown action %q%s", name.Value, strictyaml.DidYouMean(name.Value, c.names()))
+		return action{}, false
+	}
+	a := action{spec: c.specs[i], file: f, node: name}
+	before := f.ErrorCount()
+	a.params = c.params(f, a.spec, value)
+	c.checkRequired(f, a)
+	return a, f.ErrorCount() == before
+}
+
+func (c *ruleCompiler) names() []string {
+	names := make([]string, len(c.specs))
+	for i, s := range c.specs {
+		names[i] = s.Name
+	}
+	return names
+}
+
+func (c *ruleCompiler) checkRequired(f *strictyaml.File, a action) {
+	for _, p := range a.spec.Params {
+		given := slices.ContainsFunc(a.params, func(q param) bool { return q.spec.Name == p.Name })
+		if p.Required && !given {
+			f.Problemf(a.node, "%s needs %s", a.spec.Name, p.Name)
+		}
+	}
+}
+
+// params compiles the short form, a value, or the long form, a mapping.
+func (c *ruleCompiler) params(f *strictyaml.File, spec protocol.ActionSpec, n *yaml.Node) []param {
+	switch {
+	case n == nil || n.Kind == yaml.ScalarNode && n.ShortTag() == "!!null":
+		return nil
+	case n.Kind == yaml.MappingNode:
+		return c.long(f, spec, n)
+	case spec.Main == "":
+		f.Problemf(n, "%s takes no value", spec.Name)
+		return nil
+	}
+	i := slices.IndexFunc(spec.Params, func(p protocol.Param) bool { return p.Name == spec.Main })
+	return []param{c.param(f, spec, spec.Params[i], n)}
+}
+
+func (c *ruleCompiler) long(f *strictyaml.File, spec protocol.ActionSpec, n *yaml.Node) []param {
+	var list []param
+	known := make([]string, len(spec.Params))
+	for i, p := range spec.Params {
+		known[i] = p.Name
+	}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		key := n.Content[i]
+		j := slices.Index(known, key.Value)
+		switch {
+		case j >= 0:
+			list = append(list, c.param(f, spec, spec.Params[j], n.Content[i+1]))
+		case len(known) == 0:
+			f.Problemf(key, "%s takes no parameters", spec.Name)
+		default:
+			f.UnknownKey(key, known)
+		}
+	}
+	return list
+}
+
+// param compiles the value of one parameter; what is wrong is recorded in f.
+func (c *ruleCompiler) param(f *strictyaml.File, spec protocol.ActionSpec, p protocol.Param, n *yaml.Node) param {
+	out := param{spec: p}
+	before := f.ErrorCount()
+	switch {
+	case p.Kind == protocol.KindInt:
+		c.intParam(f, n, &out)
+	case p.Kind == protocol.KindTexts && n.Kind == yaml.SequenceNode:
+		for _, item := range n.Content {
+			c.textParam(f, item, &out)
+		}
+	case p.Kind == protocol.KindTexts && n.Kind == yaml.ScalarNode && !strings.Contains(n.Value, opening):
+		c.listParam(f, spec, n, &out)
+	default:
+		c.textParam(f, n, &out)
+	}
+	if f.ErrorCount() == before {
+		c.checkLiteral(f, spec, out, n)
+	}
+	return out
+}
+
+func (c *ruleCompiler) textParam(f *strictyaml.File, n *yaml.Node, out *param) {
+	var s string
+	if !f.DecodeKey(out.spec.Name, n, &s) {
+		return
+	}
+	if out.spec.Kind == protocol.KindMarkdown && !checkComment(f, n) {
+		return
+	}
+	if t := c.template(f, n); t != nil {
+		out.texts = append(out.texts, t)
+	}
+}
+
+// bareName is a name that was meant literally where an expression is expected.
+var bareName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_./:-]*$`)
+
+// listParam compiles a bare string as an expression.
+func (c *ruleCompiler) listParam(f *strictyaml.File, spec protocol.ActionSpec, n *yaml.Node, out *param) {
+	var s string
+	if !f.DecodeKey(out.spec.Name, n, &s) || !checkComment(f, n) {
+		return
+	}
+	root, _, _ := strings.Cut(s, ".")
+	if bareName.MatchString(s) && !slices.Contains(names(reflect.TypeFor[env]()), root) {
+		f.Problemf(n, "%s takes a list, and a bare text is an expression that yields one; a fixed name is written [%s]", spec.Name, s)
+		return
+	}
+	out.list = c.expression(f, n, span{text: s}, wantTexts)
+}
+
+func (c *ruleCompiler) intParam(f *strictyaml.File, n *yaml.Node, out *param) {
+	spans, _, err := split(n.Value)
+	if n.Kind == yaml.ScalarNode && n.ShortTag() == "!!str" && err == nil && len(spans) == 1 && spans[0].expr {
+		out.whole = c.expression(f, n, spans[0], wantInt)
+		return
+	}
+	var i int
+	if f.DecodeKey(out.spec.Name, n, &i) {
+		out.value = i
+	}
+}
+
+// checkLiteral checks a value that needs no evaluation.
+func (c *ruleCompiler) checkLiteral(f *strictyaml.File, spec protocol.ActionSpec, p param, n *yaml.Node) {
+	v, ok := p.literal()
+	if !ok {
+		return
+	}
+	if s, isText := v.(string); isText && utf8.RuneCountInString(s) > most(p.spec) {
+		f.Problemf(n, "%s: %s has more than %d characters", spec.Name, p.spec.Name, most(p.spec))
+		return
+	}
+	a, err := protocol.NewAction(spec.Name, map[string]any{p.spec.Name: v})
+	if err != nil {
+		f.Problemf(n, "%v", err)
+		return
+	}
+	if err := (protocol.ActionSpec{Name: spec.Name, Params: []protocol.Param{p.spec}}).Check(a); err != nil {
+		hint := ""
+		if s, isText := v.(string); isText {
+			hint = strictyaml.DidYouMean(s, p.spec.Enum)
+		}
+		f.Problemf(n, "%v%s", err, hint)
+	}
+}

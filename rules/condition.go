@@ -1,0 +1,37 @@
+package rules
+
+import (
+	"gopkg.in/yaml.v3"
+
+	"github.com/org/foreman-action/internal/strictyaml"
+)
+
+// A Condition is a compiled condition outside of a rule, such as that of an
+// agent. It is safe for concurrent use.
+type Condition struct {
+	expr *expression
+}
+
+// CompileCondition compiles the scalar n of f. Mistakes are recorded in f, and
+// returned as a [strictyaml.Problems] with what was recorded in f before.
+func CompileCondition(f *strictyaml.File, n *yaml.Node) (*Condition, error) {
+	before := f.ErrorCount()
+	x := newExprCompiler().condition(f, n)
+	if f.ErrorCount() > before {
+		return nil, f.Err()
+	}
+	return &Condition{x}, nil
+}
+
+// Eval reports whether the condition holds. The error is an [*EvalError].
+func (c *Condition) Eval(f Facts) (bool, error) {
+	v := &evaluation{env: newEnv(f)}
+	value, err := v.eval(c.expr)
+	if err != nil {
+		return false, evalError("", err)
+	}
+	return value == true, nil
+}
+
+// String returns the text of the condition.
+func (c *Condition) String() string { return c.expr.src }

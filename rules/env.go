@@ -1,0 +1,219 @@
+package rules
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// env is what expressions see.
+type env struct {
+	Issue Issue `expr:"issue"`
+	Event Event `expr:"event"`
+	Actor Actor `expr:"actor"`
+	Repo  Repo  `expr:"repo"`
+	// Run is handed to our functions by the patched tree; rules cannot name it.
+	Run *run `expr:"__run"`
+}
+
+// runName is the name of env.Run; names that start like it are refused in rules.
+const runName = "__run"
+
+func newEnv(f Facts) *env {
+	f = f.complete()
+	return &env{Issue: f.Issue, Event: f.Event, Actor: f.Actor, Repo: f.Repo, Run: &run{labels: f.Issue.Labels}}
+}
+
+// The bounds of one evaluation. A step is a turn of a loop or comparable work.
+const (
+	maxSteps   = 100_000
+	maxMatched = 2 << 20 // bytes read by regular expressions of ordinary size
+	maxMade    = 4 << 20 // bytes of new strings
+	maxCells   = 100_000 // list and map elements, the virtual machine's budget
+)
+
+var (
+	errSteps   = fmt.Errorf("the expression takes more than %d steps", maxSteps)
+	errMatched = fmt.Errorf("the expression's patterns read more than %d bytes", maxMatched)
+	errMade    = fmt.Errorf("the expression builds more than %d bytes of text", maxMade)
+	errList    = errors.New("join takes a list of strings")
+)
+
+// A run is the state of one evaluation.
+type run struct {
+	labels               []string
+	steps, matched, made int
+}
+
+// reset makes the run ready for the next expression.
+func (r *run) reset() { r.steps, r.matched, r.made = 0, 0, 0 }
+
+func (r *run) step(n int) error {
+	r.steps += n
+	if r.steps > maxSteps {
+		return errSteps
+	}
+	return nil
+}
+
+func (r *run) build(n int) error {
+	r.made += n
+	if r.made > maxMade {
+		return errMade
+	}
+	return nil
+}
+
+// bytesPerStep is how much text a cheap scan reads in the time of a step.
+const bytesPerStep = 64
+
+// tick is called once for each turn of a loop.
+func tick(args ...any) (any, error) {
+	return true, args[0].(*run).step(1)
+}
+
+// pay charges for reading a value inside a loop and returns the value.
+func pay(args ...any) (any, error) {
+	n := 0
+	switch x := args[1].(type) {
+	case string:
+		n = len(x) / bytesPerStep
+	case int, bool, float64, nil:
+	default:
+		switch v := reflect.ValueOf(x); v.Kind() {
+		case reflect.Slice, reflect.Array, reflect.Map:
+			n = v.Len()
+		}
+	}
+	return args[1], args[0].(*run).step(n)
+}
+
+// made charges for a new value and returns it.
+func made(args ...any) (any, error) {
+	s, ok := args[1].(string)
+	if !ok {
+		return args[1], nil
+	}
+	return s, args[0].(*run).build(len(s))
+}
+
+// matches is the operator of that name with its constant pattern.
+func matches(args ...any) (any, error) {
+	r, s, p := args[0].(*run), args[1].(string), args[2].(*pattern)
+	r.matched += len(s) * p.weight
+	if r.matched > maxMatched {
+		return nil, errMatched
+	}
+	return p.re.MatchString(s), nil
+}
+
+// label is label(name).
+func label(args ...any) (any, error) {
+	r, name := args[0].(*run), args[1].(string)
+	for _, l := range r.labels {
+		if strings.EqualFold(l, name) {
+			return true, r.step(len(r.labels))
+		}
+	}
+	return false, r.step(len(r.labels))
+}
+
+// anyLabel is any_label(glob, ...).
+func anyLabel(args ...any) (any, error) {
+	r := args[0].(*run)
+	for _, g := range args[1:] {
+		glob := g.(string)
+		for _, l := range r.labels {
+			if err := r.step(1 + len(glob)*len(l)/bytesPerStep); err != nil {
+				return nil, err
+			}
+			if globMatch(glob, l) {
+				return true, nil
+			}
+		}
+	}
+	return false, nil
+}
+
+// globMatch reports whether s is matched by a pattern whose "*" stands for any
+// run of characters, without regard to case.
+func globMatch(glob, s string) bool {
+	glob, s = strings.ToLower(glob), strings.ToLower(s)
+	parts := strings.Split(glob, "*")
+	if len(parts) == 1 {
+		return glob == s
+	}
+	s, ok := strings.CutPrefix(s, parts[0])
+	if !ok {
+		return false
+	}
+	last := parts[len(parts)-1]
+	for _, part := range parts[1 : len(parts)-1] {
+		i := strings.Index(s, part)
+		if i < 0 {
+			return false
+		}
+		s = s[i+len(part):]
+	}
+	return strings.HasSuffix(s, last)
+}
+
+// join is join(list, separator); it measures before it builds.
+func join(args ...any) (any, error) {
+	r, sep := args[0].(*run), ""
+	if len(args) == 3 {
+		sep = args[2].(string)
+	}
+	list, ok := stringsOf(args[1])
+	if !ok {
+		return nil, errList
+	}
+	n := len(sep) * max(0, len(list)-1)
+	for _, s := range list {
+		n += len(s)
+	}
+	if err := r.build(n); err != nil {
+		return nil, err
+	}
+	return strings.Join(list, sep), nil
+}
+
+// stringsOf returns the elements of a list of strings.
+func stringsOf(v any) ([]string, bool) {
+	switch x := v.(type) {
+	case []string:
+		return x, true
+	case []any:
+		list := make([]string, len(x))
+		for i, e := range x {
+			s, ok := e.(string)
+			if !ok {
+				return nil, false
+			}
+			list[i] = s
+		}
+		return list, true
+	}
+	return nil, false
+}
+
+// plain drops the control and formatting characters of a foreign value and what
+// is not UTF-8, and cuts it to most characters.
+func plain(s string, most int) string {
+	var b strings.Builder
+	n := 0
+	for _, r := range s {
+		if n == most {
+			break
+		}
+		if unicode.IsControl(r) || unicode.Is(unicode.Cf, r) || r == utf8.RuneError {
+			continue
+		}
+		b.WriteRune(r)
+		n++
+	}
+	return b.String()
+}

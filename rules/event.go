@@ -1,0 +1,85 @@
+package rules
+
+import (
+	"slices"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+
+	"github.com/org/foreman-action/internal/strictyaml"
+)
+
+// eventKeys returns the names that "on" takes. The activities are those of
+// GitHub's page "Events that trigger workflows".
+func eventKeys() []string {
+	keys := []string{"issues.*", "issue_comment.*", "workflow_dispatch", "repository_dispatch"}
+	for _, activity := range []string{
+		"opened", "edited", "deleted", "transferred", "pinned", "unpinned", "closed", "reopened",
+		"assigned", "unassigned", "labeled", "unlabeled", "locked", "unlocked",
+		"milestoned", "demilestoned", "typed", "untyped", "field_added", "field_removed",
+	} {
+		keys = append(keys, "issues."+activity)
+	}
+	for _, activity := range []string{"created", "edited", "deleted"} {
+		keys = append(keys, "issue_comment."+activity)
+	}
+	return keys
+}
+
+// defaultEvents is what a rule without "on" listens to.
+func defaultEvents() []string {
+	return []string{"issues.opened", "issues.reopened", "workflow_dispatch", "repository_dispatch"}
+}
+
+// listens reports whether one of the names in on covers the event.
+func listens(on []string, e Event) bool {
+	return slices.ContainsFunc(on, func(name string) bool {
+		if event, ok := strings.CutSuffix(name, ".*"); ok {
+			return e.Name == event
+		}
+		return name == e.Key || name == e.Name && e.Name == "repository_dispatch"
+	})
+}
+
+// decodeOn reads the value of "on"; nil stands for an absent one.
+func decodeOn(f *strictyaml.File, n *yaml.Node) []string {
+	if n == nil {
+		return defaultEvents()
+	}
+	items := []*yaml.Node{n}
+	if n.Kind == yaml.SequenceNode {
+		items = n.Content
+	}
+	if len(items) == 0 {
+		f.Problemf(n, "on: an empty list listens to nothing; name an event, or leave on out")
+	}
+	var on []string
+	for _, item := range items {
+		var key string
+		if !f.DecodeKey("on", item, &key) {
+			continue
+		}
+		checkEvent(f, item, key)
+		on = append(on, key)
+	}
+	return on
+}
+
+func checkEvent(f *strictyaml.File, n *yaml.Node, key string) {
+	keys := eventKeys()
+	typ, dispatch := strings.CutPrefix(key, "repository_dispatch.")
+	switch {
+	case slices.Contains(keys, key), dispatch && typ != "" && typ != "*":
+	case key == "issues" || key == "issue_comment":
+		f.Problemf(n, "on: %s has several activities; name them, such as %s, or write %s.* for all", key, firstOf(keys, key), key)
+	default:
+		f.Problemf(n, "on: unknown event %q%s", key, strictyaml.DidYouMean(key, keys))
+	}
+}
+
+func firstOf(keys []string, event string) string {
+	i := slices.IndexFunc(keys, func(k string) bool {
+		return strings.HasPrefix(k, event+".") && !strings.HasSuffix(k, "*")
+	})
+	return keys[i]
+}

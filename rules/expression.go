@@ -1,0 +1,248 @@
+package rules
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"strings"
+
+	"github.com/expr-lang/expr/ast"
+	"github.com/expr-lang/expr/builtin"
+	"github.com/expr-lang/expr/checker"
+	"github.com/expr-lang/expr/compiler"
+	"github.com/expr-lang/expr/conf"
+	"github.com/expr-lang/expr/file"
+	"github.com/expr-lang/expr/optimizer"
+	"github.com/expr-lang/expr/parser"
+	"github.com/expr-lang/expr/vm"
+)
+
+const (
+	maxExpression = 4096 // bytes
+	maxBrackets   = 100  // open at the same time
+	maxTerms      = 500  // nodes of the tree
+)
+
+// A want is what an expression must yield.
+type want int
+
+const (
+	wantBool  want = iota // a condition
+	wantText              // text, a number or a boolean
+	wantTexts             // a list of strings
+	wantInt               // a whole number
+)
+
+// An exprError is a mistake in an expression, at a line and column of its text,
+// both from 1.
+type exprError struct {
+	line, col int
+	msg       string
+}
+
+func (e *exprError) Error() string { return e.msg }
+
+// An exprCompiler compiles expressions against the environment of rules. It is
+// not safe for concurrent use; the programs are.
+type exprCompiler struct {
+	config   *conf.Config
+	patterns map[string]*pattern
+}
+
+// allowed lists the functions of the expression language that rules may use:
+// those whose work and result are bounded by their arguments.
+func allowed() []string {
+	return []string{
+		"all", "none", "any", "one", "filter", "map", "find", "findIndex", "findLast", "findLastIndex", "count", "sum",
+		"len", "abs", "ceil", "floor", "round", "int", "float", "trim", "trimPrefix", "trimSuffix", "upper", "lower",
+		"indexOf", "lastIndexOf", "hasPrefix", "hasSuffix", "max", "min", "duration", "date",
+		"first", "last", "take", "reverse", "uniq", "sort",
+	}
+}
+
+func newExprCompiler() *exprCompiler {
+	c := conf.CreateNew()
+	c.MaxNodes = maxTerms
+	keep := map[string]bool{}
+	for _, name := range allowed() {
+		keep[name] = true
+	}
+	for name := range c.Builtins {
+		if !keep[name] {
+			c.Disabled[name] = true
+			delete(c.Builtins, name)
+		}
+	}
+	for _, f := range functions() {
+		c.Functions[f.Name] = f
+	}
+	c.WithEnv(&env{})
+	return &exprCompiler{config: c, patterns: map[string]*pattern{}}
+}
+
+// functions are the functions of rules, and those that only the patched tree
+// calls. The run comes first in all but string.
+func functions() []*builtin.Function {
+	fn := func(name string, f func(...any) (any, error), types ...reflect.Type) *builtin.Function {
+		return &builtin.Function{Name: name, Func: f, Types: types}
+	}
+	return []*builtin.Function{
+		fn("label", label, reflect.TypeFor[func(*run, string) bool]()),
+		fn("any_label", anyLabel, reflect.TypeFor[func(*run, string, ...string) bool]()),
+		fn("join", join, reflect.TypeFor[func(*run, any) string](), reflect.TypeFor[func(*run, any, string) string]()),
+		fn("string", text, reflect.TypeFor[func(string) string](), reflect.TypeFor[func(int) string](),
+			reflect.TypeFor[func(float64) string](), reflect.TypeFor[func(bool) string]()),
+		fn("matches", matches, reflect.TypeFor[func(*run, string, *pattern) bool]()),
+		fn("__tick", tick, reflect.TypeFor[func(*run) bool]()),
+		fn("__pay", pay, wrapperType),
+		fn("__made", made, wrapperType),
+	}
+}
+
+// text is string(x).
+func text(args ...any) (any, error) {
+	switch x := args[0].(type) {
+	case string:
+		return x, nil
+	case int, int64, float64, bool:
+		return fmt.Sprint(x), nil
+	}
+	return nil, errors.New("string takes a text, a number or a boolean")
+}
+
+// compile compiles src; the error is an *exprError.
+func (c *exprCompiler) compile(src string, w want) (*vm.Program, error) {
+	if err := checkSource(src); err != nil {
+		return nil, err
+	}
+	tree, err := parser.ParseWithConfig(src, c.config)
+	if err != nil {
+		return nil, explain(tree, err)
+	}
+	if err := (guard{c.pattern}).check(&tree.Node, 0); err != nil {
+		return nil, explain(tree, err)
+	}
+	if _, err := checker.Check(tree, c.config); err != nil {
+		return nil, explain(tree, err)
+	}
+	if msg := w.check(tree.Node); msg != "" {
+		return nil, &exprError{1, 1, msg}
+	}
+	meter(&tree.Node, false)
+	if err := optimizer.Optimize(&tree.Node, c.config); err != nil {
+		return nil, explain(tree, err)
+	}
+	program, err := compiler.Compile(tree, c.config)
+	if err != nil {
+		// The compiler puts a stack trace below its first line.
+		msg, _, _ := strings.Cut(err.Error(), "\n")
+		return nil, &exprError{1, 1, msg}
+	}
+	return program, nil
+}
+
+func (c *exprCompiler) pattern(s string) (*pattern, error) {
+	if p := c.patterns[s]; p != nil {
+		return p, nil
+	}
+	p, err := newPattern(s)
+	if err == nil {
+		c.patterns[s] = p
+	}
+	return p, err
+}
+
+// checkSource bounds what the parser, which is recursive, gets to see.
+func checkSource(src string) error {
+	if len(src) > maxExpression {
+		return &exprError{1, 1, fmt.Sprintf("the expression has %d bytes; at most %d are allowed", len(src), maxExpression)}
+	}
+	if strings.TrimSpace(src) == "" {
+		return &exprError{1, 1, "the expression is empty"}
+	}
+	depth, quote := 0, rune(0)
+	line, col := 1, 0
+	escaped := false
+	for _, r := range src {
+		col++
+		switch {
+		case r == '\n':
+			line, col = line+1, 0
+		case quote != 0:
+			switch {
+			case escaped:
+				escaped = false
+			case r == '\\' && quote != '`':
+				escaped = true
+			case r == quote:
+				quote = 0
+			}
+		case r == '"' || r == '\'' || r == '`':
+			quote = r
+		case strings.ContainsRune("([{", r):
+			if depth++; depth > maxBrackets {
+				return &exprError{line, col, fmt.Sprintf("more than %d brackets are open", maxBrackets)}
+			}
+		case strings.ContainsRune(")]}", r):
+			depth--
+		}
+	}
+	return nil
+}
+
+// check says what is wrong with the type of a checked tree; "" is nothing.
+func (w want) check(n ast.Node) string {
+	t := n.Type()
+	if n.Nature().Nil {
+		return fmt.Sprintf("want %s, got nil", w)
+	}
+	switch w {
+	case wantBool:
+		if t.Kind() == reflect.Bool {
+			return ""
+		}
+	case wantInt:
+		if t.Kind() == reflect.Int {
+			return ""
+		}
+	case wantText:
+		switch t.Kind() {
+		case reflect.String, reflect.Bool, reflect.Int, reflect.Float64:
+			return ""
+		}
+	case wantTexts:
+		if t.Kind() == reflect.Slice && (t.Elem().Kind() == reflect.String || t.Elem().Kind() == reflect.Interface) {
+			return ""
+		}
+	}
+	return fmt.Sprintf("want %s, got %s", w, typeName(t))
+}
+
+// String says what is wanted, for messages.
+func (w want) String() string {
+	switch w {
+	case wantBool:
+		return "a condition (true or false)"
+	case wantTexts:
+		return "a list of strings"
+	case wantInt:
+		return "a whole number"
+	default:
+		return "text, a number or a boolean"
+	}
+}
+
+// eval runs a program; the error is an *exprError.
+func eval(m *vm.VM, p *vm.Program, e *env) (any, error) {
+	e.Run.reset()
+	m.MemoryBudget = maxCells
+	v, err := m.Run(p, e)
+	if err == nil {
+		return v, nil
+	}
+	fe, ok := errors.AsType[*file.Error](err)
+	if !ok {
+		return nil, &exprError{1, 1, err.Error()}
+	}
+	return nil, &exprError{max(1, fe.Line), fe.Column + 1, runtimeMessage(fe.Message)}
+}

@@ -1,0 +1,164 @@
+package rules_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/rogpeppe/go-internal/txtar"
+
+	"github.com/org/foreman-action/internal/strictyaml"
+	"github.com/org/foreman-action/protocol"
+	"github.com/org/foreman-action/rules"
+)
+
+var update = flag.Bool("update", false, "rewrite the expected parts of testdata")
+
+// TestGolden runs every archive in testdata/ok and testdata/err: rule files, the
+// facts in facts.json, and in want the decision or the exact text of the error.
+func TestGolden(t *testing.T) {
+	t.Parallel()
+	for _, dir := range []string{"ok", "err"} {
+		files, err := filepath.Glob(filepath.Join("testdata", dir, "*.txtar"))
+		if err != nil || len(files) < 25 {
+			t.Fatalf("%s: %d golden files, want at least 25: %v", dir, len(files), err)
+		}
+		for _, file := range files {
+			t.Run(dir+"/"+strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
+				t.Parallel()
+				golden(t, file, dir == "err")
+			})
+		}
+	}
+}
+
+func golden(t *testing.T, file string, wantErr bool) {
+	ar, err := txtar.ParseFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := outcome(t, ar)
+	if (err != nil) != wantErr {
+		t.Fatalf("got error %v, want an error: %v", err, wantErr)
+	}
+	if err != nil {
+		got = err.Error() + "\n"
+	}
+	if *update {
+		setFile(ar, "want", got)
+		if err := os.WriteFile(file, txtar.Format(ar), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if diff := cmp.Diff(getFile(ar, "want"), got); diff != "" {
+		t.Errorf("want and got differ (-want +got):\n%s", diff)
+	}
+}
+
+// decision is what the golden files keep of a result.
+type decision struct {
+	Message  protocol.DecisionMessage `json:"message"`
+	Sources  []string                 `json:"sources,omitempty"`
+	Fired    []string                 `json:"fired,omitempty"`
+	Stopped  bool                     `json:"stopped,omitempty"`
+	Outcomes []string                 `json:"outcomes"`
+	Warnings []string                 `json:"warnings,omitempty"`
+}
+
+func outcome(t *testing.T, ar *txtar.Archive) (string, error) {
+	set, warnings, err := compile(ar)
+	if err != nil {
+		return "", err
+	}
+	var facts rules.Facts
+	d := json.NewDecoder(strings.NewReader(getFile(ar, "facts.json")))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&facts); err != nil {
+		t.Fatalf("facts.json: %v", err)
+	}
+	r, err := set.Decide(facts)
+	if err != nil {
+		return "", err
+	}
+	out := decision{Message: r.Message, Sources: r.Sources, Fired: r.Fired, Stopped: r.Stopped, Warnings: warnings}
+	for _, tr := range r.Trace {
+		out.Outcomes = append(out.Outcomes, tr.ID+": "+string(tr.Outcome))
+	}
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	err = e.Encode(out)
+	return b.String(), err
+}
+
+// compile compiles the rule files of an archive, all but those named below.
+func compile(ar *txtar.Archive) (*rules.Set, []string, error) {
+	var sources []rules.Source
+	for _, f := range ar.Files {
+		if f.Name == "facts.json" || f.Name == "want" {
+			continue
+		}
+		s, err := rules.Parse(f.Name, f.Data)
+		if err != nil {
+			return nil, nil, err
+		}
+		sources = append(sources, s)
+	}
+	set, err := rules.Compile(sources...)
+	var warnings []string
+	for _, s := range sources {
+		for _, w := range s.File.Warnings() {
+			warnings = append(warnings, w.Error())
+		}
+	}
+	return set, warnings, err
+}
+
+func getFile(ar *txtar.Archive, name string) string {
+	for _, f := range ar.Files {
+		if f.Name == name {
+			return string(f.Data)
+		}
+	}
+	return ""
+}
+
+func setFile(ar *txtar.Archive, name, text string) {
+	for i := range ar.Files {
+		if ar.Files[i].Name == name {
+			ar.Files[i].Data = []byte(text)
+			return
+		}
+	}
+	ar.Files = append(ar.Files, txtar.File{Name: name, Data: []byte(text)})
+}
+
+// mustCompile compiles one rule file.
+func mustCompile(t testing.TB, src string) *rules.Set {
+	t.Helper()
+	s, err := rules.Parse("rules.yml", []byte(src))
+	if err != nil {
+		t.Fatal(err)
+	}
+	set, err := rules.Compile(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return set
+}
+
+// condition compiles one condition, in a block scalar.
+func condition(src string) (*rules.Condition, error) {
+	f, err := strictyaml.Parse("c.yml", []byte("when: |\n  "+strings.ReplaceAll(src, "\n", "\n  ")+"\n"))
+	if err != nil {
+		return nil, err
+	}
+	return rules.CompileCondition(f, f.Root().Content[1])
+}

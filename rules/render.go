@@ -1,0 +1,156 @@
+package rules
+
+import (
+	"fmt"
+	"slices"
+	"unicode/utf8"
+
+	"github.com/expr-lang/expr/vm"
+
+	"github.com/org/foreman-action/internal/sanitize"
+	"github.com/org/foreman-action/internal/strictyaml"
+	"github.com/org/foreman-action/protocol"
+)
+
+const (
+	maxName       = 256  // characters of a name or keyword
+	maxForeign    = 4096 // characters of one value in Markdown
+	cutMark       = "…"
+	cutMarkLength = 1
+)
+
+// most returns how many characters a string parameter may have.
+func most(p protocol.Param) int {
+	if p.Kind == protocol.KindMarkdown {
+		return maxMarkdown
+	}
+	return maxName
+}
+
+// cut shortens s to at most n characters.
+func cut(s string, n int) string {
+	if len(s) <= n || utf8.RuneCountInString(s) <= n {
+		return s
+	}
+	return string([]rune(s)[:n-cutMarkLength]) + cutMark
+}
+
+// clean returns what makes a foreign value fit for the parameter.
+func clean(p protocol.Param) func(string) string {
+	if p.Kind == protocol.KindMarkdown {
+		return func(s string) string { return sanitize.Value(cut(s, maxForeign)) }
+	}
+	return func(s string) string { return plain(s, maxName) }
+}
+
+// An evaluation is one event's: the environment and the machine that expressions
+// run on, one after the other.
+type evaluation struct {
+	env     *env
+	machine vm.VM
+}
+
+// eval runs an expression; the error is a *placedError.
+func (v *evaluation) eval(x *expression) (any, error) {
+	value, err := eval(&v.machine, x.program, v.env)
+	if err != nil {
+		return nil, x.fail(err.(*exprError))
+	}
+	return value, nil
+}
+
+// A placedError is a failure at run time with its place in a rule file.
+type placedError struct{ problem strictyaml.Problem }
+
+func (e *placedError) Error() string { return e.problem.Error() }
+
+// literal returns the value of a parameter that has no expressions.
+func (p param) literal() (any, bool) {
+	switch {
+	case p.list != nil || p.whole != nil:
+		return nil, false
+	case p.spec.Kind == protocol.KindInt:
+		return p.value, p.value != nil
+	}
+	list := []string{}
+	for _, t := range p.texts {
+		s, ok := t.constant()
+		if !ok {
+			return nil, false
+		}
+		list = append(list, s)
+	}
+	if p.spec.Kind == protocol.KindTexts {
+		return list, true
+	}
+	if len(list) != 1 {
+		return nil, false // a mistake that is already recorded
+	}
+	return list[0], true
+}
+
+// render evaluates the parameter. ok is false for an empty computed list.
+func (p param) render(v *evaluation) (value any, ok bool, err error) {
+	switch {
+	case p.whole != nil:
+		value, err = v.eval(p.whole)
+		return value, true, err
+	case p.list != nil:
+		return p.renderList(v)
+	case p.spec.Kind == protocol.KindInt:
+		return p.value, true, nil
+	}
+	list := make([]string, len(p.texts))
+	for i, t := range p.texts {
+		if list[i], err = t.render(v, clean(p.spec)); err != nil {
+			return nil, false, err
+		}
+		list[i] = cut(list[i], most(p.spec))
+	}
+	if p.spec.Kind == protocol.KindTexts {
+		return list, true, nil
+	}
+	return list[0], true, nil
+}
+
+func (p param) renderList(v *evaluation) (any, bool, error) {
+	value, err := v.eval(p.list)
+	if err != nil {
+		return nil, false, err
+	}
+	items, ok := stringsOf(value)
+	if !ok {
+		return nil, false, p.list.fail(&exprError{1, 1, "want a list of strings, got something else in the list"})
+	}
+	if len(items) > maxList {
+		return nil, false, p.list.fail(&exprError{1, 1, fmt.Sprintf("the list has %d items; at most %d are allowed", len(items), maxList)})
+	}
+	var list []string
+	for _, item := range items {
+		if item = plain(item, maxName); !slices.Contains(list, item) {
+			list = append(list, item)
+		}
+	}
+	return list, len(list) > 0, nil
+}
+
+// render evaluates the action's parameters. ok is false when there is nothing to
+// do, because a computed list is empty.
+func (a action) render(v *evaluation) (item protocol.ActionItem, ok bool, err error) {
+	params := make(map[string]any, len(a.params))
+	for _, p := range a.params {
+		value, ok, err := p.render(v)
+		if err != nil || !ok {
+			return protocol.ActionItem{}, false, err
+		}
+		params[p.spec.Name] = value
+	}
+	item, err = protocol.NewAction(a.spec.Name, params)
+	if err == nil {
+		err = a.spec.Check(item)
+	}
+	if err != nil {
+		return protocol.ActionItem{}, false, &placedError{a.file.At(a.node, 1, 1, err.Error())}
+	}
+	return item, true, nil
+}

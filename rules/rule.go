@@ -1,0 +1,112 @@
+package rules
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+
+	"github.com/org/foreman-action/internal/strictyaml"
+	"github.com/org/foreman-action/protocol"
+)
+
+// A rule is one compiled rule.
+type rule struct {
+	id      string
+	file    *strictyaml.File
+	node    *yaml.Node // its id
+	on      []string
+	when    *expression // nil: always
+	actions []action
+	stop    bool
+}
+
+// ruleKeys are the keys of a rule in the file.
+type ruleKeys struct {
+	ID   *yaml.Node `yaml:"id,required"`
+	On   *yaml.Node `yaml:"on"`
+	When *yaml.Node `yaml:"when"`
+	Then *yaml.Node `yaml:"then,required"`
+	Stop bool       `yaml:"stop"`
+}
+
+const maxID = 64 // characters
+
+var idPattern = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]*$`)
+
+// rule compiles one item of "rules"; what is wrong is recorded in f.
+func (c *ruleCompiler) rule(f *strictyaml.File, n *yaml.Node) *rule {
+	var keys ruleKeys
+	f.Decode(n, &keys)
+	r := &rule{file: f, node: n, on: decodeOn(f, keys.On), stop: keys.Stop}
+	if keys.ID != nil {
+		r.id, r.node = decodeID(f, keys.ID), keys.ID
+	}
+	if keys.When != nil {
+		r.when = c.condition(f, keys.When)
+	}
+	if keys.Then != nil {
+		r.actions = c.actions(f, keys.Then)
+	}
+	r.checkComments()
+	return r
+}
+
+func decodeID(f *strictyaml.File, n *yaml.Node) string {
+	var id string
+	if !f.DecodeKey("id", n, &id) {
+		return ""
+	}
+	if !idPattern.MatchString(id) || len(id) > maxID {
+		f.Problemf(n, "id: want at most %d of a-z, 0-9, - and _, the first a letter or a digit, got %q", maxID, id)
+		return ""
+	}
+	return id
+}
+
+// checkComments refuses comments in answer to events that the rule does not name.
+func (r *rule) checkComments() {
+	i := slices.IndexFunc(r.on, func(on string) bool { return strings.HasSuffix(on, ".*") })
+	if i < 0 {
+		return
+	}
+	for _, a := range r.actions {
+		if a.spec.Name == protocol.ActionComment {
+			r.file.Problemf(a.node, "a comment in answer to %s would follow every edit and label; name the events in on", r.on[i])
+		}
+	}
+}
+
+// condition compiles the value of "when".
+func (c *exprCompiler) condition(f *strictyaml.File, n *yaml.Node) *expression {
+	switch {
+	case n.Kind == yaml.ScalarNode && n.ShortTag() == "!!null":
+		f.Problemf(n, "when has no value; give it one or leave it out")
+		return nil
+	case n.Kind == yaml.MappingNode && n.Style&yaml.FlowStyle != 0:
+		f.Problemf(n, "when: want a condition, got a mapping; write it without {{ }}")
+		return nil
+	case n.Kind != yaml.ScalarNode:
+		f.Problemf(n, "when: want a condition, got %s; quote the whole value, or put it on its own line under \"|\"", strictyaml.Kind(n))
+		return nil
+	}
+	if !checkComment(f, n) {
+		return nil
+	}
+	if n.Style&yaml.FoldedStyle != 0 {
+		f.Warnf(n, "a folded block (>) loses the lines of the condition; write | so that mistakes show their place")
+	}
+	return c.expression(f, n, span{text: n.Value}, wantBool)
+}
+
+// checkComment refuses a line comment after a plain scalar, where " #" more often
+// was meant as a part of the text; it reports whether there was none.
+func checkComment(f *strictyaml.File, n *yaml.Node) bool {
+	if n.LineComment == "" || n.Style&^yaml.TaggedStyle != 0 {
+		return true
+	}
+	line, col := position(n.Value, len(n.Value))
+	f.ProblemIn(n, line, col+1, "\" #\" starts a comment, which cuts the value short; quote the whole value, or put it on its own line under \"|\"")
+	return false
+}

@@ -1,0 +1,144 @@
+package rules
+
+import (
+	"errors"
+
+	"gopkg.in/yaml.v3"
+
+	"github.com/org/foreman-action/internal/strictyaml"
+)
+
+// A Source is a list of rules in a YAML file. Node is the value of the file's
+// "rules" key; nil means that the file has none.
+type Source struct {
+	File *strictyaml.File
+	Node *yaml.Node
+}
+
+// Parse reads a rule file: a mapping of version, which is 1, and rules. The error
+// says that src is no YAML document; other mistakes are reported by [Compile],
+// together with those of the rules.
+func Parse(name string, src []byte) (Source, error) {
+	f, err := strictyaml.Parse(name, src)
+	if err != nil {
+		return Source{}, err
+	}
+	var keys struct {
+		Version *yaml.Node `yaml:"version,required"`
+		Rules   *yaml.Node `yaml:"rules,required"`
+	}
+	f.Decode(f.Root(), &keys)
+	version := 1
+	if keys.Version != nil && f.DecodeKey("version", keys.Version, &version) && version != 1 {
+		f.Problemf(keys.Version, "version: want 1, got %d", version)
+	}
+	return Source{File: f, Node: keys.Rules}, nil
+}
+
+// A Set is a compiled list of rules. It does not change and is safe for
+// concurrent use. The zero value has no rules.
+type Set struct {
+	rules []*rule
+}
+
+const maxRules = 5000 // of all files together
+
+// Compile compiles the rules of all sources, in order, as one list. Mistakes are
+// recorded in their files; the error holds all errors of all files given, those
+// recorded before included, as a [strictyaml.Problems]. Warnings stay in the files.
+func Compile(sources ...Source) (*Set, error) {
+	c := &ruleCompiler{exprCompiler: newExprCompiler(), specs: specs()}
+	s := &Set{}
+	var files []*strictyaml.File
+	first := map[string]*rule{}
+	for _, src := range sources {
+		if src.File == nil {
+			return nil, errors.New("compile rules: a source without a file")
+		}
+		files = append(files, src.File)
+		for _, n := range items(src) {
+			if len(s.rules) == maxRules {
+				src.File.Problemf(n, "more than %d rules", maxRules)
+				break
+			}
+			r := c.rule(src.File, n)
+			r.checkUnique(first)
+			s.rules = append(s.rules, r)
+		}
+	}
+	if err := strictyaml.Err(distinct(files)...); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+func items(src Source) []*yaml.Node {
+	switch {
+	case src.Node == nil:
+		return nil
+	case src.Node.Kind != yaml.SequenceNode:
+		src.File.Problemf(src.Node, "rules: want a list of rules, got %s", strictyaml.Kind(src.Node))
+		return nil
+	}
+	return src.Node.Content
+}
+
+func (r *rule) checkUnique(first map[string]*rule) {
+	if r.id == "" {
+		return
+	}
+	if other := first[r.id]; other != nil {
+		r.file.Problemf(r.node, "the id %s is used twice; the first is at %s:%d", r.id, other.file.Name(), other.node.Line)
+		return
+	}
+	first[r.id] = r
+}
+
+// distinct drops repeated files, whose problems must not be listed twice.
+func distinct(files []*strictyaml.File) []*strictyaml.File {
+	seen := map[*strictyaml.File]bool{}
+	var out []*strictyaml.File
+	for _, f := range files {
+		if !seen[f] {
+			seen[f] = true
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// Len returns the number of rules; a nil set has none.
+func (s *Set) Len() int {
+	if s == nil {
+		return 0
+	}
+	return len(s.rules)
+}
+
+// Listens reports whether any rule listens to the event with that name and
+// action, such as "issues" and "opened".
+func (s *Set) Listens(name, action string) bool {
+	e := Facts{Event: Event{Name: name, Action: action}}.complete().Event
+	for _, r := range s.all() {
+		if listens(r.on, e) {
+			return true
+		}
+	}
+	return false
+}
+
+// IDs returns the ids of the rules in order.
+func (s *Set) IDs() []string {
+	ids := make([]string, 0, s.Len())
+	for _, r := range s.all() {
+		ids = append(ids, r.id)
+	}
+	return ids
+}
+
+func (s *Set) all() []*rule {
+	if s == nil {
+		return nil
+	}
+	return s.rules
+}

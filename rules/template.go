@@ -1,0 +1,183 @@
+package rules
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/expr-lang/expr/vm"
+	"gopkg.in/yaml.v3"
+
+	"github.com/org/foreman-action/internal/strictyaml"
+)
+
+// An expression is a compiled expression and where it stands.
+type expression struct {
+	file    *strictyaml.File
+	node    *yaml.Node // the scalar that holds it
+	line    int        // of its start in the scalar's value, from 1
+	col     int
+	src     string
+	program *vm.Program
+}
+
+// fail returns the mistake err at its place in the file.
+func (x *expression) fail(err *exprError) error {
+	line, col := x.place(err)
+	return &placedError{x.file.At(x.node, line, col, err.msg)}
+}
+
+func (x *expression) place(err *exprError) (line, col int) {
+	if err.line == 1 {
+		return x.line, x.col + err.col - 1
+	}
+	return x.line + err.line - 1, err.col
+}
+
+// expression compiles src, which starts at byte offset in the value of the
+// scalar n; it records what is wrong and returns nil then.
+func (c *exprCompiler) expression(f *strictyaml.File, n *yaml.Node, span span, w want) *expression {
+	x := &expression{file: f, node: n, src: strings.TrimSpace(span.text)}
+	lead := len(span.text) - len(strings.TrimLeft(span.text, " \t\r\n"))
+	if x.src == "" {
+		lead = 0
+	}
+	x.line, x.col = position(n.Value, span.start+lead)
+	program, err := c.compile(x.src, w)
+	if err != nil {
+		line, col := x.place(err.(*exprError))
+		f.ProblemIn(n, line, col, "%v", err)
+		return nil
+	}
+	x.program = program
+	return x
+}
+
+// position returns the line and column, from 1, of a byte offset.
+func position(s string, offset int) (line, col int) {
+	before := s[:offset]
+	start := strings.LastIndexByte(before, '\n') + 1
+	return 1 + strings.Count(before, "\n"), 1 + utf8.RuneCountInString(before[start:])
+}
+
+// A span is a part of a template.
+type span struct {
+	text  string
+	start int // byte offset in the template
+	expr  bool
+}
+
+const (
+	maxParts = 50 // {{ }} of one string
+	opening  = "{{"
+	closing  = "}}"
+)
+
+// split takes a template apart. The error's offset is that of an opening "{{".
+func split(s string) (parts []span, offset int, err error) {
+	exprs := 0
+	for pos := 0; pos < len(s); {
+		i := strings.Index(s[pos:], opening)
+		if i < 0 {
+			return append(parts, span{text: s[pos:], start: pos}), 0, nil
+		}
+		if i > 0 {
+			parts = append(parts, span{text: s[pos : pos+i], start: pos})
+		}
+		start := pos + i + len(opening)
+		n := exprEnd(s[start:])
+		if n < 0 {
+			return nil, pos + i, fmt.Errorf("%s without %s; a literal %s is written {{ %q }}", opening, closing, opening, opening)
+		}
+		if exprs++; exprs > maxParts {
+			return nil, pos + i, fmt.Errorf("more than %d {{ }} in one string", maxParts)
+		}
+		parts = append(parts, span{text: s[start : start+n], start: start, expr: true})
+		pos = start + n + len(closing)
+	}
+	return parts, 0, nil
+}
+
+// exprEnd returns the offset of the "}}" that ends an expression, which may hold
+// others in its strings; -1 when there is none.
+func exprEnd(s string) int {
+	quote := byte(0)
+	for i := 0; i < len(s); i++ {
+		switch c := s[i]; {
+		case quote != 0 && c == '\\' && quote != '`':
+			i++
+		case quote != 0 && c == quote:
+			quote = 0
+		case quote != 0:
+		case c == '"' || c == '\'' || c == '`':
+			quote = c
+		case strings.HasPrefix(s[i:], closing):
+			return i
+		}
+	}
+	return -1
+}
+
+// A template is a string with {{ }} parts.
+type template struct {
+	parts []templatePart
+}
+
+// A templatePart is literal text or an expression.
+type templatePart struct {
+	literal string
+	expr    *expression // nil for literal text
+}
+
+// template compiles the value of the scalar n; it records what is wrong and
+// returns nil then.
+func (c *exprCompiler) template(f *strictyaml.File, n *yaml.Node) *template {
+	spans, offset, err := split(n.Value)
+	if err != nil {
+		line, col := position(n.Value, offset)
+		f.ProblemIn(n, line, col, "%v", err)
+		return nil
+	}
+	t, ok := &template{}, true
+	for _, s := range spans {
+		if !s.expr {
+			t.parts = append(t.parts, templatePart{literal: s.text})
+			continue
+		}
+		x := c.expression(f, n, s, wantText)
+		ok = ok && x != nil
+		t.parts = append(t.parts, templatePart{expr: x})
+	}
+	if !ok {
+		return nil
+	}
+	return t
+}
+
+// constant returns the text of a template without {{ }}.
+func (t *template) constant() (string, bool) {
+	switch {
+	case len(t.parts) == 0:
+		return "", true
+	case len(t.parts) == 1 && t.parts[0].expr == nil:
+		return t.parts[0].literal, true
+	}
+	return "", false
+}
+
+// render evaluates the template; clean makes foreign values harmless.
+func (t *template) render(v *evaluation, clean func(string) string) (string, error) {
+	var b strings.Builder
+	for _, p := range t.parts {
+		if p.expr == nil {
+			b.WriteString(p.literal)
+			continue
+		}
+		value, err := v.eval(p.expr)
+		if err != nil {
+			return "", err
+		}
+		b.WriteString(clean(fmt.Sprint(value)))
+	}
+	return b.String(), nil
+}

@@ -1,0 +1,69 @@
+package runner
+
+import (
+	"context"
+	"fmt"
+	"strings"
+)
+
+func addLabels(param string) action {
+	return action{
+		limit: addsLabels,
+		judge: func(p *planner, s *Step) {
+			wanted := names(s.Action, param)
+			s.labels = pick(wanted, p.now.labels, false)
+			switch {
+			case len(wanted) == 0:
+				s.set(Refuse, "it names no label")
+			case len(s.labels) == 0:
+				s.set(Pass, "already there")
+			default:
+				p.judgeLabels(s)
+			}
+		},
+		effect: func(now *state, s *Step) { put(now.labels, s.labels, true) },
+		write: func(ctx context.Context, x *execution, s *Step) error {
+			return x.host.AddLabels(ctx, x.ref, s.labels)
+		},
+		landed: func(i Issue, s *Step) bool {
+			return len(pick(s.labels, issueState(i).labels, false)) == 0
+		},
+	}
+}
+
+func removeLabel() action {
+	return action{
+		judge: func(p *planner, s *Step) {
+			s.labels = names(s.Action, "label")
+			if len(pick(s.labels, p.now.labels, true)) == 0 {
+				s.set(Pass, "not there")
+				return
+			}
+			p.judgeLabels(s)
+		},
+		effect: func(now *state, s *Step) { put(now.labels, s.labels, false) },
+		write: func(ctx context.Context, x *execution, s *Step) error {
+			return x.host.RemoveLabel(ctx, x.ref, s.labels[0])
+		},
+		landed: func(i Issue, s *Step) bool {
+			return len(pick(s.labels, issueState(i).labels, true)) == 0
+		},
+	}
+}
+
+// judgeLabels drops the labels that the policy forbids and refuses the step when
+// none is left.
+func (p *planner) judgeLabels(s *Step) {
+	var kept, why []string
+	for _, name := range s.labels {
+		if reason := p.policy.Labels.refuses(name); reason != "" {
+			why = append(why, fmt.Sprintf("%s: %s", name, reason))
+			continue
+		}
+		kept = append(kept, name)
+	}
+	s.labels, s.Reason = kept, strings.Join(why, "; ")
+	if len(kept) == 0 {
+		s.set(Refuse, s.Reason)
+	}
+}

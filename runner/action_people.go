@@ -1,0 +1,56 @@
+package runner
+
+import (
+	"context"
+	"fmt"
+	"strings"
+)
+
+func assign() action {
+	return action{
+		judge: func(p *planner, s *Step) {
+			s.logins = pick(names(s.Action, "assignees"), p.now.assignees, false)
+			switch {
+			case len(s.logins) == 0:
+				s.set(Pass, "already assigned")
+			case len(s.logins) > maxAssignees:
+				s.set(Refuse, fmt.Sprintf("at most %d people can be assigned", maxAssignees))
+			}
+		},
+		effect: func(now *state, s *Step) { put(now.assignees, s.logins, true) },
+		write: func(ctx context.Context, x *execution, s *Step) error {
+			accepted, err := x.host.Assign(ctx, x.ref, s.logins)
+			if err != nil {
+				return err
+			}
+			if dropped := pick(s.logins, set(accepted), false); len(dropped) > 0 {
+				s.Reason = "GitHub did not accept " + strings.Join(dropped, ", ")
+			}
+			return nil
+		},
+		landed: func(i Issue, s *Step) bool {
+			return len(pick(s.logins, issueState(i).assignees, false)) == 0
+		},
+	}
+}
+
+// maxAssignees is GitHub's limit for one issue.
+const maxAssignees = 10
+
+func unassign() action {
+	return action{
+		judge: func(p *planner, s *Step) {
+			s.logins = pick(names(s.Action, "assignees"), p.now.assignees, true)
+			if len(s.logins) == 0 {
+				s.set(Pass, "not assigned")
+			}
+		},
+		effect: func(now *state, s *Step) { put(now.assignees, s.logins, false) },
+		write: func(ctx context.Context, x *execution, s *Step) error {
+			return x.host.Unassign(ctx, x.ref, s.logins)
+		},
+		landed: func(i Issue, s *Step) bool {
+			return len(pick(s.logins, issueState(i).assignees, true)) == 0
+		},
+	}
+}

@@ -1,0 +1,121 @@
+package runner
+
+import (
+	"context"
+	"fmt"
+	"strings"
+)
+
+func closeIssue() action {
+	return action{
+		judge: func(p *planner, s *Step) {
+			s.text = first(s.Action, "reason")
+			p.judgeClose(s)
+		},
+		effect: func(now *state, s *Step) { now.open = false },
+		write: func(ctx context.Context, x *execution, s *Step) error {
+			return x.host.CloseIssue(ctx, x.ref, s.text)
+		},
+		landed: func(i Issue, s *Step) bool { return i.State == "closed" },
+	}
+}
+
+func (p *planner) judgeClose(s *Step) {
+	switch {
+	case !p.policy.AllowClose:
+		s.set(Pass, "closing is not allowed: policy.allow_close (input allow-close) is false")
+	case !p.now.open:
+		s.set(Pass, "already closed")
+	}
+}
+
+func markDuplicate() action {
+	return action{
+		judge: func(p *planner, s *Step) {
+			n, _, _ := s.Action.Int("of")
+			s.duplicate = int(n)
+			if n <= 0 || s.duplicate == p.now.number {
+				s.set(Refuse, fmt.Sprintf("an issue cannot be a duplicate of #%d", n))
+				return
+			}
+			p.judgeClose(s)
+		},
+		effect: func(now *state, s *Step) { now.open = false },
+		write: func(ctx context.Context, x *execution, s *Step) error {
+			return x.host.MarkDuplicate(ctx, x.ref, s.duplicate)
+		},
+		landed: func(i Issue, s *Step) bool { return i.State == "closed" },
+	}
+}
+
+func reopenIssue() action {
+	return action{
+		judge: func(p *planner, s *Step) {
+			if p.now.open {
+				s.set(Pass, "already open")
+			}
+		},
+		effect: func(now *state, s *Step) { now.open = true },
+		write: func(ctx context.Context, x *execution, s *Step) error {
+			return x.host.ReopenIssue(ctx, x.ref)
+		},
+		landed: func(i Issue, s *Step) bool { return i.State == "open" },
+	}
+}
+
+func setMilestone() action {
+	return action{
+		judge: func(p *planner, s *Step) {
+			s.text = first(s.Action, "milestone")
+			if s.text == p.now.milestone {
+				s.set(Pass, "already set")
+			}
+		},
+		effect: func(now *state, s *Step) { now.milestone = s.text },
+		write: func(ctx context.Context, x *execution, s *Step) error {
+			return x.host.SetMilestone(ctx, x.ref, s.text)
+		},
+		landed: func(i Issue, s *Step) bool { return i.Milestone == s.text },
+	}
+}
+
+func setType() action {
+	return action{
+		judge: func(p *planner, s *Step) {
+			s.text = first(s.Action, "issue_type")
+			if strings.EqualFold(s.text, p.now.issueType) {
+				s.set(Pass, "already set")
+			}
+		},
+		effect: func(now *state, s *Step) { now.issueType = s.text },
+		write: func(ctx context.Context, x *execution, s *Step) error {
+			return x.host.SetType(ctx, x.ref, s.text)
+		},
+		landed: func(i Issue, s *Step) bool { return strings.EqualFold(i.Type, s.text) },
+	}
+}
+
+func lock() action {
+	return action{
+		judge: func(p *planner, s *Step) {
+			s.text = first(s.Action, "reason")
+			if p.now.locked {
+				s.set(Pass, "already locked")
+			}
+		},
+		effect: func(now *state, s *Step) { now.locked = true },
+		write: func(ctx context.Context, x *execution, s *Step) error {
+			return x.host.Lock(ctx, x.ref, s.text)
+		},
+		landed: func(i Issue, s *Step) bool { return i.Locked },
+	}
+}
+
+func react() action {
+	return action{
+		judge: func(p *planner, s *Step) { s.text = first(s.Action, "content") },
+		write: func(ctx context.Context, x *execution, s *Step) error {
+			return x.host.React(ctx, x.ref, s.text)
+		},
+	}
+}

@@ -1,0 +1,250 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// A Result says what became of an action.
+type Result string
+
+// The results.
+const (
+	ResultDone    Result = "done"    // carried out, now or by an earlier attempt
+	ResultPlanned Result = "planned" // a dry run would have carried it out
+	ResultNone    Result = "none"    // its verdict was not to do it
+	ResultFailed  Result = "failed"  // tried, and failed
+	ResultNotRun  Result = "not_run" // never tried, because something before it failed
+)
+
+// A Target is where and how a plan is applied.
+type Target struct {
+	Host  Host // nil: a dry run that looks nothing up
+	Ref   Ref
+	Issue Issue // as the plan saw it
+	// Task is the id of the task: with the index of an action it is the key under
+	// which a write happens once.
+	Task string
+	// Scope tells two executors of the same task apart, such as two steps of one
+	// workflow job; letters, digits, '.', '_' and '-'.
+	Scope string
+	Bot   string // login that our comments appear under
+	// Since is a time before which none of this task's writes can lie; the zero time
+	// when it is not known.
+	Since time.Time
+	// Resumed says that an earlier attempt at the task may have written already.
+	Resumed bool
+	// DryRun looks up, but writes nothing.
+	DryRun       bool
+	CreateLabels bool
+	Labels       LabelPolicy
+	Sleep        func(context.Context, time.Duration) error // nil: real
+	Log          func(format string, args ...any)           // progress, one line each; nil discards
+	Warn         func(format string, args ...any)           // nil discards
+}
+
+// An Outcome is what became of a plan.
+type Outcome struct {
+	Results []StepResult // one for each step
+	Err     error        // the first failure; nil when everything went as planned
+	Gone    bool         // the issue was deleted or transferred meanwhile
+}
+
+// A StepResult is what became of one step.
+type StepResult struct {
+	Result Result
+	Reason string // why it was not done, or what was odd; may be empty
+	URL    string // where it can be seen; may be empty
+}
+
+// Executed counts the actions that were carried out.
+func (o Outcome) Executed() int {
+	n := 0
+	for _, r := range o.Results {
+		if r.Result == ResultDone {
+			n++
+		}
+	}
+	return n
+}
+
+// ApplyPlan carries out a plan, one write at a time, in order. Labels are looked up
+// before the first write. The first failure ends it; what was done stays. A write
+// whose outcome is unknown is looked up before it is tried again.
+func ApplyPlan(ctx context.Context, plan Plan, t Target) Outcome {
+	x := newExecution(plan, t)
+	if t.Host == nil && !t.DryRun && x.anyToDo() {
+		return x.abort(fmt.Errorf("carry out the plan: %w", ErrNeedsHost))
+	}
+	if t.Host != nil && len(plan.Steps) > 0 {
+		if err := x.prepare(ctx); err != nil {
+			return x.abort(err)
+		}
+	}
+	return x.run(ctx)
+}
+
+// An execution is one application of one plan.
+type execution struct {
+	Target
+	host  Host
+	ref   Ref
+	task  string
+	scope string
+	bot   string
+	since time.Time // of this task's writes
+	ever  time.Time // of any of our comments: the zero time
+	steps []Step
+	urls  map[int]string // by index of the step
+	out   Outcome
+}
+
+func newExecution(plan Plan, t Target) *execution {
+	x := &execution{Target: t, host: t.Host, ref: t.Ref, task: t.Task, scope: t.Scope, bot: t.Bot, since: t.Since, urls: map[int]string{}}
+	x.steps = append(x.steps, plan.Steps...)
+	x.out.Results = make([]StepResult, len(x.steps))
+	for i, s := range x.steps {
+		x.out.Results[i] = StepResult{Result: ResultNone, Reason: s.Reason}
+		if s.Verdict == Do {
+			x.out.Results[i].Result = ResultNotRun
+		}
+	}
+	return x
+}
+
+func (x *execution) log(format string, args ...any) {
+	if x.Log != nil {
+		x.Log(format, args...)
+	}
+}
+
+func (x *execution) warn(format string, args ...any) {
+	if x.Warn != nil {
+		x.Warn(format, args...)
+	}
+}
+
+// run carries out the steps.
+func (x *execution) run(ctx context.Context) Outcome {
+	for i := range x.steps {
+		s := &x.steps[i]
+		r := &x.out.Results[i]
+		r.Reason = s.Reason
+		switch {
+		case s.Verdict == Unknown:
+			r.Result = ResultFailed
+			x.out.Err = &UnknownActionError{Type: s.Action.Type, Index: s.Index}
+			return x.out
+		case s.Verdict != Do:
+			r.Result = ResultNone
+		case x.DryRun:
+			r.Result = ResultPlanned
+		default:
+			if err := x.step(ctx, s); err != nil {
+				return x.fail(i, err)
+			}
+			r.Result, r.Reason, r.URL = ResultDone, s.Reason, x.urls[s.Index]
+		}
+		x.log("%d. %s: %s", s.Index+1, s.Action.Type, describe(*r))
+	}
+	return x.out
+}
+
+func describe(r StepResult) string {
+	if r.Reason == "" {
+		return string(r.Result)
+	}
+	return fmt.Sprintf("%s (%s)", r.Result, r.Reason)
+}
+
+// fail ends the run at step i. An issue that is gone is no failure.
+func (x *execution) fail(i int, err error) Outcome {
+	r := &x.out.Results[i]
+	if errors.Is(err, ErrGone) {
+		x.out.Gone = true
+		r.Result, r.Reason = ResultNotRun, ErrGone.Error()
+		return x.out
+	}
+	r.Result, r.Reason = ResultFailed, err.Error()
+	x.out.Err = err
+	return x.out
+}
+
+// abort ends the run before the first write.
+func (x *execution) abort(err error) Outcome {
+	if errors.Is(err, ErrGone) {
+		x.out.Gone = true
+		return x.out
+	}
+	x.out.Err = err
+	return x.out
+}
+
+// maxTries bounds how often a write of unknown outcome is tried.
+const maxTries = 3
+
+// step makes one write, and makes sure of it.
+func (x *execution) step(ctx context.Context, s *Step) error {
+	if s.isComment() && x.Resumed {
+		if done, err := x.done(ctx, s); done || err != nil {
+			if done {
+				s.Reason = "an earlier attempt posted it"
+			}
+			return err
+		}
+	}
+	for try := 1; ; try++ {
+		err := s.kind.write(ctx, x, s)
+		if !errors.Is(err, ErrUncertain) {
+			return err
+		}
+		x.log("%d. %s: %v; looking whether it was carried out", s.Index+1, s.Action.Type, err)
+		if werr := x.sleep(ctx, time.Second<<(try-1)); werr != nil {
+			return errors.Join(err, werr)
+		}
+		done, rerr := x.landed(ctx, s)
+		switch {
+		case rerr != nil:
+			return fmt.Errorf("%w; and it could not be looked up: %w", err, rerr)
+		case done:
+			return nil
+		case try == maxTries:
+			return fmt.Errorf("gave up after %d tries: %w", maxTries, err)
+		}
+	}
+}
+
+// landed reads back whether a write took effect.
+func (x *execution) landed(ctx context.Context, s *Step) (bool, error) {
+	if s.isComment() {
+		return x.done(ctx, s)
+	}
+	if s.kind.landed == nil {
+		return false, nil
+	}
+	raw, err := x.host.Issue(ctx, x.ref)
+	if err != nil {
+		return false, err
+	}
+	issue, err := ParseIssue(raw)
+	if err != nil {
+		return false, err
+	}
+	return s.kind.landed(issue, s), nil
+}
+
+func (x *execution) sleep(ctx context.Context, d time.Duration) error {
+	if x.Sleep != nil {
+		return x.Sleep(ctx, d)
+	}
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-t.C:
+		return nil
+	}
+}

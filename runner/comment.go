@@ -1,0 +1,106 @@
+package runner
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/org/foreman-action/internal/sanitize"
+	"github.com/org/foreman-action/protocol"
+)
+
+func comment() action {
+	return action{
+		judge: func(p *planner, s *Step) { p.judgeComment(s) },
+		write: func(ctx context.Context, x *execution, s *Step) error {
+			return x.post(ctx, s, 0)
+		},
+	}
+}
+
+// updateComment is the sticky comment: one for each key, written anew in place.
+func updateComment() action {
+	return action{
+		judge: func(p *planner, s *Step) {
+			s.key = first(s.Action, "key")
+			if s.key == "" {
+				s.key = "sticky"
+			}
+			if !validKey(s.key) {
+				s.set(Refuse, "key: want letters, digits, '.', '_' and '-', at most 64")
+				return
+			}
+			p.judgeComment(s)
+		},
+		write: func(ctx context.Context, x *execution, s *Step) error {
+			id, err := x.sticky(ctx, s.key)
+			if err != nil {
+				return err
+			}
+			return x.post(ctx, s, id)
+		},
+	}
+}
+
+// judgeComment makes the body harmless and holds it against the policy.
+func (p *planner) judgeComment(s *Step) {
+	body, _, _ := s.Action.Text("body")
+	s.text = p.policy.clean(body, s.Source)
+	n := utf8.RuneCountInString(s.text)
+	switch limit := p.policy.commentLength(); {
+	case strings.TrimSpace(s.text) == "":
+		s.set(Refuse, "nothing of the body is left once it is made harmless")
+	case n > limit:
+		s.set(Refuse, fmt.Sprintf("the body has %d characters, policy.comment_length is %d", n, limit))
+	case !p.mayComment:
+		s.set(Pass, "edits, label events and comments are answered only where a rule names that event")
+	}
+}
+
+// clean makes a comment's body harmless. The author of a rule is trusted with
+// mentions and links: the values in it were made harmless when it was rendered.
+func (p Policy) clean(body string, from Source) string {
+	if from.Rule != "" {
+		return sanitize.Trusted(body)
+	}
+	o := sanitize.Options{}
+	if len(p.Mentions) > 0 {
+		o.AllowMention = func(login string) bool { _, ok := anyGlob(p.Mentions, login); return ok }
+	}
+	if p.Links != nil {
+		o.AllowLink = func(host string) bool { _, ok := anyGlob(p.Links, host); return ok }
+	}
+	return sanitize.Comment(body, o)
+}
+
+// post creates a comment, or replaces the one with the given id.
+func (x *execution) post(ctx context.Context, s *Step, id int64) error {
+	body := s.text + "\n\n" + x.marker(s)
+	var c Comment
+	var err error
+	if id == 0 {
+		c, err = x.host.CreateComment(ctx, x.ref, body)
+	} else {
+		c, err = x.host.UpdateComment(ctx, x.ref, id, body)
+	}
+	if err != nil {
+		return err
+	}
+	x.posted(s, c)
+	return nil
+}
+
+// posted notes the comment that a step led to.
+func (x *execution) posted(s *Step, c Comment) {
+	x.urls[s.Index] = c.URL
+	if c.Author != "" && !strings.EqualFold(c.Author, x.bot) {
+		x.warn("comments are posted as %s, but the bot's login is %s: set bot-login, or a re-run may not recognise them",
+			c.Author, x.bot)
+	}
+}
+
+// isComment reports whether a step writes a comment.
+func (s *Step) isComment() bool {
+	return s.Action.Type == protocol.ActionComment || s.Action.Type == protocol.ActionUpdateComment
+}

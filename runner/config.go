@@ -1,0 +1,258 @@
+package runner
+
+import (
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"gopkg.in/yaml.v3"
+
+	"github.com/org/foreman-action/internal/strictyaml"
+	"github.com/org/foreman-action/protocol"
+	"github.com/org/foreman-action/rules"
+)
+
+// A Mode says whether decisions are carried out.
+type Mode string
+
+// The modes.
+const (
+	ModeApply  Mode = "apply"  // the default
+	ModeShadow Mode = "shadow" // decide and report, write nothing
+)
+
+// A Config is what the configuration file and the rule files say. The zero value
+// has no rules, no agent and the safe policy.
+type Config struct {
+	Mode   Mode // empty: ModeApply
+	Policy Policy
+	LLM    protocol.LLMBackendRef // empty fields: not configured
+	Memory MemoryConfig
+	Agent  AgentConfig
+	Rules  *rules.Set // nil: no rules
+	// Files names the files that were read, in order.
+	Files []string
+	// Warnings are problems that leave the configuration usable.
+	Warnings strictyaml.Problems
+}
+
+// A MemoryConfig says where is kept what was done.
+type MemoryConfig struct {
+	Store string // "off" or "file"; empty: not configured
+	Path  string // folder of the file store; empty: not configured
+}
+
+// An AgentConfig says how an HTTP agent is asked.
+type AgentConfig struct {
+	URL       string           // base address; empty: none is configured
+	Auth      string           // "none", "token" or "oidc"; empty: not configured
+	Timeout   time.Duration    // connect to last byte; 0: not configured
+	When      *rules.Condition // asked only when it holds; nil: when no rule fired
+	OnFailure OnFailure
+}
+
+// OnFailure says what happens when the agent gives no usable decision. The zero
+// value fails the run.
+type OnFailure struct {
+	Set   bool   // the configuration says something
+	Skip  bool   // the decision is skip
+	Label string // the decision is to add this label
+}
+
+// sections is one file as it is written.
+type sections struct {
+	Version *yaml.Node      `yaml:"version"`
+	Mode    *string         `yaml:"mode"`
+	Policy  *policySection  `yaml:"policy"`
+	LLM     *llmSection     `yaml:"llm"`
+	Memory  *memorySection  `yaml:"memory"`
+	Agent   *agentSection   `yaml:"agent"`
+	Rules   *yaml.Node      `yaml:"rules"`
+	Include *includeSection `yaml:"include"`
+}
+
+type policySection struct {
+	AllowClose    bool           `yaml:"allow_close"`
+	Actions       []string       `yaml:"actions"`
+	Limits        map[string]int `yaml:"limits"`
+	Labels        labelSection   `yaml:"labels"`
+	CreateLabels  bool           `yaml:"create_labels"`
+	UnknownAction string         `yaml:"unknown_action"`
+	CommentLength int            `yaml:"comment_length"`
+	Mentions      []string       `yaml:"mentions"`
+	Links         []string       `yaml:"links"`
+
+	node *yaml.Node
+}
+
+type labelSection struct {
+	Allow []string `yaml:"allow"`
+	Deny  []string `yaml:"deny"`
+}
+
+type llmSection struct {
+	Provider string `yaml:"provider"`
+	Model    string `yaml:"model"`
+}
+
+type memorySection struct {
+	Store string `yaml:"store"`
+	Path  string `yaml:"path"`
+}
+
+type agentSection struct {
+	URL       string        `yaml:"url"`
+	Auth      string        `yaml:"auth"`
+	Timeout   time.Duration `yaml:"timeout"`
+	When      *yaml.Node    `yaml:"when"`
+	OnFailure *yaml.Node    `yaml:"on_failure"`
+}
+
+type includeSection struct {
+	Globs []string
+	node  *yaml.Node
+}
+
+// DecodeYAML takes a list of globs, or one.
+func (i *includeSection) DecodeYAML(f *strictyaml.File, n *yaml.Node) {
+	var list struct{ globs []string }
+	if n.Kind == yaml.ScalarNode {
+		list.globs = []string{n.Value}
+	} else {
+		f.Decode(n, &list.globs)
+	}
+	for _, g := range list.globs {
+		if _, err := path.Match(g, ""); err != nil || path.IsAbs(g) || slices.Contains(strings.Split(g, "/"), "..") {
+			f.Problemf(n, "include: %q is no glob of files in this repository", g)
+		}
+	}
+	i.Globs, i.node = list.globs, n
+}
+
+// DecodeYAML fills the section and checks its values.
+func (p *policySection) DecodeYAML(f *strictyaml.File, n *yaml.Node) {
+	type plain policySection
+	if !f.Decode(n, (*plain)(p)) {
+		return
+	}
+	p.node = n
+	known := make([]string, 0, 16)
+	for _, s := range protocol.ActionSpecs() {
+		known = append(known, s.Name)
+	}
+	for _, a := range p.Actions {
+		if !slices.Contains(known, a) {
+			f.Problemf(child(n, "actions"), "policy.actions: unknown action %q%s", a, strictyaml.DidYouMean(a, known))
+		}
+	}
+	for _, name := range sortedKeys(p.Limits) {
+		at := child(child(n, "limits"), name)
+		if !slices.Contains(known, name) {
+			f.Problemf(at, "policy.limits: unknown action %q%s", name, strictyaml.DidYouMean(name, known))
+		}
+		if p.Limits[name] < 0 {
+			f.Problemf(at, "policy.limits.%s: want 0 or more, got %d", name, p.Limits[name])
+		}
+	}
+	oneOf(f, child(n, "unknown_action"), "policy.unknown_action", p.UnknownAction, "stop", "reject")
+	if p.CommentLength < 0 || p.CommentLength > MaxCommentLength {
+		f.Problemf(child(n, "comment_length"), "policy.comment_length: want 1 to %d, got %d", MaxCommentLength, p.CommentLength)
+	}
+	p.checkGlobs(f, n)
+}
+
+func (p *policySection) checkGlobs(f *strictyaml.File, n *yaml.Node) {
+	lists := []struct {
+		name  string
+		at    *yaml.Node
+		globs []string
+	}{
+		{"labels.allow", child(child(n, "labels"), "allow"), p.Labels.Allow},
+		{"labels.deny", child(child(n, "labels"), "deny"), p.Labels.Deny},
+		{"mentions", child(n, "mentions"), p.Mentions},
+		{"links", child(n, "links"), p.Links},
+	}
+	for _, l := range lists {
+		for _, g := range l.globs {
+			if _, err := path.Match(g, ""); err != nil || g == "" {
+				f.Problemf(l.at, "policy.%s: %q is no glob", l.name, g)
+			}
+		}
+	}
+}
+
+func (p *policySection) policy() Policy {
+	return Policy{
+		AllowClose: p.AllowClose, Actions: p.Actions, Limits: p.Limits,
+		Labels:       LabelPolicy(p.Labels),
+		CreateLabels: p.CreateLabels, RejectUnknown: p.UnknownAction == "reject",
+		CommentLength: p.CommentLength, Mentions: p.Mentions, Links: p.Links,
+	}
+}
+
+// DecodeYAML fills the section and checks its values.
+func (m *memorySection) DecodeYAML(f *strictyaml.File, n *yaml.Node) {
+	type plain memorySection
+	if f.Decode(n, (*plain)(m)) {
+		oneOf(f, child(n, "store"), "memory.store", m.Store, "off", "file")
+	}
+}
+
+// DecodeYAML fills the section and checks its values.
+func (a *agentSection) DecodeYAML(f *strictyaml.File, n *yaml.Node) {
+	type plain agentSection
+	if !f.Decode(n, (*plain)(a)) {
+		return
+	}
+	oneOf(f, child(n, "auth"), "agent.auth", a.Auth, "none", "token", "oidc")
+	if at := child(n, "timeout"); at != nil && a.Timeout <= 0 {
+		f.Problemf(at, "agent.timeout: want more than 0")
+	}
+}
+
+// onFailure reads "fail", "skip" or {add_label: name}.
+func (a *agentSection) onFailure(f *strictyaml.File) OnFailure {
+	n := a.OnFailure
+	if n == nil {
+		return OnFailure{}
+	}
+	if n.Kind == yaml.MappingNode {
+		var o struct {
+			Label string `yaml:"add_label,required"`
+		}
+		f.Decode(n, &o)
+		return OnFailure{Set: true, Label: o.Label}
+	}
+	oneOf(f, n, "agent.on_failure", n.Value, "fail", "skip")
+	return OnFailure{Set: true, Skip: n.Value == "skip"}
+}
+
+func oneOf(f *strictyaml.File, at *yaml.Node, name, got string, want ...string) {
+	if at == nil || slices.Contains(want, got) {
+		return
+	}
+	f.Problemf(at, "%s: want %s, got %q%s", name, strings.Join(want, " or "), got, strictyaml.DidYouMean(got, want))
+}
+
+// child returns the value of a key of a mapping, or nil.
+func child(n *yaml.Node, key string) *yaml.Node {
+	if n == nil || n.Kind != yaml.MappingNode {
+		return nil
+	}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		if n.Content[i].Value == key {
+			return n.Content[i+1]
+		}
+	}
+	return nil
+}
+
+func sortedKeys[V any](m map[string]V) []string {
+	keys := make([]string, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
+}

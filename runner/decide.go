@@ -1,0 +1,144 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/org/foreman-action/memory"
+	"github.com/org/foreman-action/protocol"
+	"github.com/org/foreman-action/rules"
+)
+
+// decide asks the rules, and the agent for what they left open.
+func (r *Runner) decide(ctx context.Context, e Event, past memory.Record, rep *Report) (Decision, error) {
+	facts := rulesFacts(e)
+	d, res, err := r.askRules(facts)
+	if err != nil {
+		return Decision{}, err
+	}
+	rep.Rules = res
+	if r.o.Agent == nil {
+		return d, nil
+	}
+	wanted, err := r.wantsAgent(facts, res)
+	if err != nil || !wanted {
+		return d, err
+	}
+	asked, err := r.askAgent(ctx, e, past, rep)
+	if err != nil {
+		return Decision{}, err
+	}
+	return merge(d, asked, res), nil
+}
+
+func (r *Runner) askRules(facts rules.Facts) (Decision, *rules.Result, error) {
+	d := Decision{By: "rules", DecisionMessage: protocol.DecisionMessage{
+		TaskID: r.o.TaskID, Decision: protocol.Skip, Rationale: "there are no rules",
+	}}
+	if r.c.Rules == nil {
+		return d, nil, nil
+	}
+	res, err := r.c.Rules.Decide(facts)
+	if err != nil {
+		return Decision{}, nil, err
+	}
+	d.DecisionMessage = res.Message
+	d.TaskID = r.o.TaskID
+	for _, id := range res.Sources {
+		d.Sources = append(d.Sources, Source{Rule: id})
+	}
+	return d, &res, nil
+}
+
+// wantsAgent reports whether the rules left anything open: by agent.when, or else
+// when none of them fired.
+func (r *Runner) wantsAgent(facts rules.Facts, res *rules.Result) (bool, error) {
+	if res != nil && (res.Stopped || res.Message.Decision == protocol.Escalate) {
+		return false, nil
+	}
+	if r.c.Agent.When != nil {
+		return r.c.Agent.When.Eval(facts)
+	}
+	return res == nil || len(res.Fired) == 0, nil
+}
+
+// askAgent asks the agent, and falls back on what the configuration says when it
+// gives no usable answer.
+func (r *Runner) askAgent(ctx context.Context, e Event, past memory.Record, rep *Report) (Decision, error) {
+	spec := TaskSpec{ID: r.o.TaskID, LLM: r.c.LLM, AllowClose: r.c.Policy.AllowClose}
+	if text, ok := memory.Summary(past); ok {
+		spec.Memory = &text
+	}
+	task, err := Task(e, spec)
+	if err != nil {
+		return Decision{}, err
+	}
+	m, err := r.o.Agent.Decide(ctx, task)
+	if err == nil && m.TaskID != task.TaskID {
+		err = fmt.Errorf("the agent answered for task %q", m.TaskID)
+	}
+	if err == nil {
+		return Decision{DecisionMessage: m, By: r.o.By}, nil
+	}
+	if ctx.Err() != nil {
+		return Decision{}, errors.Join(&AgentError{err}, context.Cause(ctx))
+	}
+	return r.fallBack(err, rep)
+}
+
+// fallBack is what happens when the agent fails.
+func (r *Runner) fallBack(err error, rep *Report) (Decision, error) {
+	d := Decision{By: r.o.By, DecisionMessage: protocol.DecisionMessage{
+		TaskID: r.o.TaskID, Decision: protocol.Skip, Rationale: err.Error(),
+	}}
+	switch {
+	case r.c.Agent.OnFailure.Label != "":
+		a, aerr := protocol.NewAction(protocol.ActionAddLabel, map[string]any{"label": r.c.Agent.OnFailure.Label})
+		if aerr != nil {
+			return Decision{}, aerr
+		}
+		d.Decision = protocol.LabelAndRespond
+		d.Actions = []protocol.ActionItem{a}
+		d.Sources = []Source{{Rule: "agent.on_failure"}}
+	case r.c.Agent.OnFailure.Skip:
+	default:
+		return Decision{}, &AgentError{err}
+	}
+	rep.warnf("%v", err)
+	return d, nil
+}
+
+// merge joins the agent's decision to that of rules that fired. The stronger
+// decision wins: escalate, close, label_and_respond, skip.
+func merge(byRules, byAgent Decision, res *rules.Result) Decision {
+	if res == nil || len(res.Fired) == 0 {
+		return byAgent
+	}
+	d := byRules
+	d.By = "rules, " + byAgent.By
+	d.Rationale = byRules.Rationale + "; " + byAgent.Rationale
+	d.Decision = stronger(byRules.Decision, byAgent.Decision)
+	if !byAgent.Decision.Writes() {
+		return d
+	}
+	d.Actions = append(d.Actions[:len(d.Actions):len(d.Actions)], byAgent.Actions...)
+	sources := make([]Source, 0, len(d.Actions))
+	for i := range byRules.Actions {
+		sources = append(sources, byRules.source(i))
+	}
+	for i := range byAgent.Actions {
+		sources = append(sources, byAgent.source(i))
+	}
+	d.Sources = sources
+	return d
+}
+
+func stronger(a, b protocol.DecisionType) protocol.DecisionType {
+	for _, d := range []protocol.DecisionType{protocol.Escalate, protocol.Close, protocol.LabelAndRespond} {
+		if a == d || b == d {
+			return d
+		}
+	}
+	return protocol.Skip
+}

@@ -1,0 +1,338 @@
+package runner
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/org/foreman-action/internal/sanitize"
+	"github.com/org/foreman-action/protocol"
+)
+
+// The events that carry or name an issue.
+const (
+	EventIssues             = "issues"
+	EventIssueComment       = "issue_comment"
+	EventWorkflowDispatch   = "workflow_dispatch"
+	EventRepositoryDispatch = "repository_dispatch"
+)
+
+// An EventSource is an event as it arrives: a webhook's body or the file that a
+// workflow run finds at GITHUB_EVENT_PATH.
+type EventSource struct {
+	Name    string // such as "issues"; empty: inferred from the payload's keys
+	File    string // where the payload was read, for messages
+	Repo    string // "owner/name", used when the payload names none
+	Issue   int    // the issue that a dispatch event is about; 0: the payload says
+	Payload []byte
+}
+
+// An Event is something that happened to one issue. Its texts are hostile.
+type Event struct {
+	Name   string // such as "issues"
+	Action string // such as "opened"; empty for events without activity types
+	Owner  string
+	Repo   string
+	Number int // of the issue
+	// Issue is nil when the payload only names the issue: the caller fetches it and
+	// calls [Event.WithIssue].
+	Issue     *Issue
+	Label     string // of labeled and unlabeled
+	Assignee  string // of assigned and unassigned
+	Milestone string // of milestoned and demilestoned
+	Comment   *EventComment
+	Sender    Actor
+
+	payload map[string]json.RawMessage
+}
+
+// An EventComment is the comment of an issue_comment event.
+type EventComment struct {
+	ID          int64
+	Body        string
+	Author      string
+	Association string
+	URL         string
+}
+
+// An Actor is who caused an event.
+type Actor struct {
+	Login string
+	Type  string // "User", "Bot", …
+}
+
+// Key returns "name.action", or the name alone for an event without an action.
+func (e Event) Key() string {
+	if e.Action == "" {
+		return e.Name
+	}
+	return e.Name + "." + e.Action
+}
+
+// Ref returns the issue that the event is about.
+func (e Event) Ref() Ref { return Ref{e.Owner, e.Repo, e.Number} }
+
+// FullRepo returns "owner/name".
+func (e Event) FullRepo() string { return e.Owner + "/" + e.Repo }
+
+// ParseEvent decodes an event. An error names the file, and the line and column
+// where the JSON is broken.
+func ParseEvent(src EventSource) (Event, error) {
+	e, err := parseEvent(src)
+	if p, ok := errors.AsType[*placedError](err); ok {
+		return Event{}, fmt.Errorf("%s:%d:%d: %w", src.where(), p.line, p.column, p.err)
+	}
+	if err != nil {
+		return Event{}, fmt.Errorf("%s: %w", src.where(), err)
+	}
+	return e, nil
+}
+
+func (s EventSource) where() string {
+	if s.File == "" {
+		return "event"
+	}
+	return s.File
+}
+
+func parseEvent(src EventSource) (Event, error) {
+	var payload map[string]json.RawMessage
+	if err := decodeAt(src.Payload, &payload); err != nil {
+		return Event{}, err
+	}
+	if payload == nil {
+		return Event{}, &placedError{1, 1, errors.New("the event payload is not a JSON object")}
+	}
+	var w wireEvent
+	if err := decodeAt(src.Payload, &w); err != nil {
+		return Event{}, err
+	}
+	e := Event{Name: src.Name, payload: payload}
+	if e.Name == "" {
+		name, err := inferName(payload)
+		if err != nil {
+			return Event{}, err
+		}
+		e.Name = name
+	}
+	if err := e.setRepo(w.Repository.FullName, src.Repo); err != nil {
+		return Event{}, err
+	}
+	w.fill(&e)
+	if err := e.setIssue(src, w); err != nil {
+		return Event{}, err
+	}
+	return e, nil
+}
+
+// wireEvent lists the fields of the supported events that are read.
+type wireEvent struct {
+	Action     string          `json:"action"`
+	Issue      json.RawMessage `json:"issue"`
+	Repository struct {
+		FullName string `json:"full_name"`
+	} `json:"repository"`
+	Sender   wireUser  `json:"sender"`
+	Label    wireLabel `json:"label"`
+	Assignee *wireUser `json:"assignee"`
+	// Milestone is an object with a title on milestone events.
+	Milestone *struct {
+		Title string `json:"title"`
+	} `json:"milestone"`
+	Comment *struct {
+		ID          int64     `json:"id"`
+		Body        string    `json:"body"`
+		User        *wireUser `json:"user"`
+		Association string    `json:"author_association"`
+		HTMLURL     string    `json:"html_url"`
+	} `json:"comment"`
+	Inputs struct {
+		Issue json.RawMessage `json:"issue"`
+	} `json:"inputs"`
+	ClientPayload struct {
+		Issue json.RawMessage `json:"issue"`
+	} `json:"client_payload"`
+}
+
+func (w wireEvent) fill(e *Event) {
+	e.Action = w.Action
+	e.Sender = Actor(w.Sender)
+	e.Label = w.Label.Name
+	if w.Assignee != nil {
+		e.Assignee = w.Assignee.Login
+	}
+	if w.Milestone != nil {
+		e.Milestone = w.Milestone.Title
+	}
+	if c := w.Comment; c != nil {
+		e.Comment = &EventComment{ID: c.ID, Body: c.Body, Association: c.Association, URL: c.HTMLURL}
+		if c.User != nil {
+			e.Comment.Author = c.User.Login
+		}
+	}
+}
+
+func (e *Event) setRepo(fromPayload, fallback string) error {
+	full := fromPayload
+	if full == "" {
+		full = fallback
+	}
+	owner, name, ok := protocol.SplitRepo(full)
+	if !ok {
+		return fmt.Errorf("the event names no repository (want repository.full_name as owner/name, got %q)", full)
+	}
+	e.Owner, e.Repo = owner, name
+	return nil
+}
+
+func (e *Event) setIssue(src EventSource, w wireEvent) error {
+	switch e.Name {
+	case EventIssues, EventIssueComment:
+		if len(w.Issue) == 0 || string(w.Issue) == "null" {
+			return fmt.Errorf("the %s event carries no issue", e.Name)
+		}
+		issue, err := ParseIssue(w.Issue)
+		if err != nil {
+			return err
+		}
+		e.Issue, e.Number = &issue, issue.Number
+		return nil
+	case EventWorkflowDispatch, EventRepositoryDispatch:
+		n, err := dispatchNumber(src.Issue, w.Inputs.Issue, w.ClientPayload.Issue)
+		e.Number = n
+		return err
+	}
+	return fmt.Errorf("the event %s carries no issue (supported: %s, %s, %s, %s)", e.Name,
+		EventIssues, EventIssueComment, EventWorkflowDispatch, EventRepositoryDispatch)
+}
+
+// dispatchNumber finds the issue of a dispatch event: the given number, then the
+// workflow's input, then the client payload's.
+func dispatchNumber(given int, sources ...json.RawMessage) (int, error) {
+	if given > 0 {
+		return given, nil
+	}
+	for _, raw := range sources {
+		raw = bytes.TrimSpace(raw)
+		if len(raw) == 0 || string(raw) == "null" || string(raw) == `""` {
+			continue
+		}
+		return numberOf(raw)
+	}
+	return 0, errors.New("the dispatch event names no issue: set the input issue, or issue in its inputs or its client_payload")
+}
+
+// numberOf reads an issue number: a number, a string with or without "#", or an
+// object with number.
+func numberOf(raw json.RawMessage) (int, error) {
+	var o struct {
+		Number json.RawMessage `json:"number"`
+	}
+	if raw[0] == '{' && json.Unmarshal(raw, &o) == nil && len(o.Number) > 0 && o.Number[0] != '{' {
+		raw = o.Number
+	}
+	var text string
+	if json.Unmarshal(raw, &text) != nil {
+		text = string(raw)
+	}
+	return ParseNumber(text)
+}
+
+// ParseNumber reads an issue number such as "7" or "#7".
+func ParseNumber(s string) (int, error) {
+	n, err := strconv.Atoi(strings.TrimPrefix(strings.TrimSpace(s), "#"))
+	if err != nil || n <= 0 {
+		return 0, fmt.Errorf("%q is not an issue number", clip(s, 40))
+	}
+	return n, nil
+}
+
+// inferName tells the event's name from the keys of its payload.
+func inferName(payload map[string]json.RawMessage) (string, error) {
+	has := func(key string) bool { _, ok := payload[key]; return ok }
+	switch {
+	case has("issue") && has("comment"):
+		return EventIssueComment, nil
+	case has("issue"):
+		return EventIssues, nil
+	case has("client_payload"):
+		return EventRepositoryDispatch, nil
+	case has("inputs") && has("workflow"):
+		return EventWorkflowDispatch, nil
+	}
+	return "", errors.New("the payload holds no issue, and no dispatch that could name one; say which event it is")
+}
+
+// WithIssue returns the event with the fetched issue in place, in the payload too.
+func (e Event) WithIssue(issue Issue) Event {
+	payload := make(map[string]json.RawMessage, len(e.payload)+1)
+	for k, v := range e.payload {
+		payload[k] = v
+	}
+	payload["issue"] = issue.Raw
+	e.Issue, e.payload = &issue, payload
+	return e
+}
+
+// SkipReason says why nothing is to be decided on the event, or is empty: the
+// issue is a pull request, our own bot caused the event, or the comment is ours.
+// A dispatch is always somebody's wish, whoever sent it.
+func (e Event) SkipReason(bot string) string {
+	switch {
+	case e.Issue != nil && e.Issue.PullRequest:
+		return fmt.Sprintf("#%d is a pull request; only issues are triaged", e.Number)
+	case e.Name != EventIssues && e.Name != EventIssueComment:
+		return ""
+	case bot != "" && strings.EqualFold(e.Sender.Login, bot):
+		return "the event was caused by our own bot, " + e.Sender.Login
+	case e.Comment != nil && sanitize.HasMarker(e.Comment.Body):
+		return "the comment is one of ours: it carries our marker"
+	}
+	return ""
+}
+
+// A placedError is a mistake at a place of the payload.
+type placedError struct {
+	line, column int
+	err          error
+}
+
+func (e *placedError) Error() string { return fmt.Sprintf("%d:%d: %v", e.line, e.column, e.err) }
+
+// decodeAt is json.Unmarshal whose errors know their place.
+func decodeAt(data []byte, out any) error {
+	if len(bytes.TrimSpace(data)) == 0 {
+		return &placedError{1, 1, errors.New("the event payload is empty")}
+	}
+	err := json.Unmarshal(data, out)
+	if err == nil {
+		return nil
+	}
+	if s, ok := errors.AsType[*json.SyntaxError](err); ok {
+		line, column := position(data, s.Offset)
+		return &placedError{line, column, fmt.Errorf("decode event payload: %w", err)}
+	}
+	if t, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+		line, column := position(data, t.Offset)
+		return &placedError{line, column, fmt.Errorf("decode event payload: %s: want %s, got %s", t.Field, t.Type, t.Value)}
+	}
+	return fmt.Errorf("decode event payload: %w", err)
+}
+
+// position turns the 1-based offset of a JSON error into a line and a column.
+func position(data []byte, offset int64) (line, column int) {
+	offset = min(max(offset-1, 0), int64(len(data)))
+	before := data[:offset]
+	return bytes.Count(before, []byte("\n")) + 1, len(before) - bytes.LastIndexByte(before, '\n')
+}
+
+func clip(s string, n int) string {
+	r := []rune(s)
+	if len(r) <= n {
+		return s
+	}
+	return string(r[:n]) + "…"
+}

@@ -1,0 +1,298 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+
+	"github.com/org/foreman-action/internal/strictyaml"
+	"github.com/org/foreman-action/protocol"
+	"github.com/org/foreman-action/rules"
+)
+
+// DefaultConfigPath is where a repository keeps its configuration.
+const DefaultConfigPath = ".github/foreman.yml"
+
+// Files is where configuration is read: a folder, or a repository's default branch.
+type Files interface {
+	// Read returns a file. The error matches fs.ErrNotExist when there is none.
+	Read(ctx context.Context, path string) ([]byte, error)
+	// Glob returns the files that match, sorted; none is no error. Only the last
+	// element of the pattern may hold wildcards.
+	Glob(ctx context.Context, pattern string) ([]string, error)
+}
+
+// A LoadSpec says which files make up a configuration.
+type LoadSpec struct {
+	Path string // the configuration file, usually DefaultConfigPath; empty: there is none
+	// Optional says that the configuration file may be missing.
+	Optional bool
+	// Rules are globs of more rule files; each must match.
+	Rules []string
+	// Getenv resolves ${VAR} in values outside the rules; nil: none is set.
+	Getenv func(string) string
+}
+
+// ErrNoConfig says that the configuration file does not exist and had to.
+var ErrNoConfig = errors.New("no such configuration file")
+
+// LoadConfig reads the configuration file, what it includes, and more rule files.
+//
+// All files share one schema, so that a rule file may be complete by itself; but
+// each section other than rules stands in one file only. The mistakes of all files
+// are reported together, as strictyaml.Problems. A nil Config without an error
+// means that there is none, and that none had to be.
+func LoadConfig(ctx context.Context, files Files, spec LoadSpec) (*Config, error) {
+	l := loader{files: files, getenv: spec.Getenv, setBy: map[string]string{}}
+	if l.getenv == nil {
+		l.getenv = func(string) string { return "" }
+	}
+	if err := l.first(ctx, spec); err != nil {
+		return nil, err
+	}
+	for _, glob := range spec.Rules {
+		if err := l.glob(ctx, glob); err != nil {
+			return nil, err
+		}
+	}
+	if len(l.parsed) == 0 && l.broken == nil {
+		return nil, nil
+	}
+	return l.finish()
+}
+
+// first reads the configuration file.
+func (l *loader) first(ctx context.Context, spec LoadSpec) error {
+	if spec.Path == "" {
+		return nil
+	}
+	err := l.file(ctx, spec.Path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && spec.Optional:
+		return nil
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("%s: %w", spec.Path, ErrNoConfig)
+	}
+	return err
+}
+
+// ParseConfig is LoadConfig for a single file that is at hand.
+func ParseConfig(name string, src []byte, getenv func(string) string) (*Config, error) {
+	return LoadConfig(context.Background(), single{name, src}, LoadSpec{Path: name, Getenv: getenv})
+}
+
+// single is one file in memory.
+type single struct {
+	name string
+	src  []byte
+}
+
+func (s single) Read(_ context.Context, path string) ([]byte, error) {
+	if path != s.name {
+		return nil, fs.ErrNotExist
+	}
+	return s.src, nil
+}
+
+func (s single) Glob(context.Context, string) ([]string, error) { return nil, nil }
+
+// A loader collects files and their problems.
+type loader struct {
+	files   Files
+	getenv  func(string) string
+	config  Config
+	parsed  []*strictyaml.File
+	broken  strictyaml.Problems // of files that could not be parsed at all
+	sources []rules.Source
+	seen    []string
+	setBy   map[string]string // section → file
+	when    *yaml.Node
+	whenIn  *strictyaml.File
+}
+
+// file reads one file and what it includes, once.
+func (l *loader) file(ctx context.Context, name string) error {
+	name = path.Clean(name)
+	if slices.Contains(l.seen, name) {
+		return nil
+	}
+	src, err := l.files.Read(ctx, name)
+	if err != nil {
+		return fmt.Errorf("read %s: %w", name, err)
+	}
+	l.seen = append(l.seen, name)
+	f, err := strictyaml.Parse(name, src)
+	if ps, ok := errors.AsType[strictyaml.Problems](err); ok {
+		l.broken = append(l.broken, ps...)
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	l.parsed = append(l.parsed, f)
+	return l.sections(ctx, f)
+}
+
+// glob reads the files that match, and wants at least one.
+func (l *loader) glob(ctx context.Context, glob string) error {
+	if !strings.ContainsAny(glob, "*?[") {
+		err := l.file(ctx, glob)
+		if errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("rule file %s: %w", glob, ErrNoConfig)
+		}
+		return err
+	}
+	names, err := l.files.Glob(ctx, glob)
+	if err != nil {
+		return fmt.Errorf("find rule files %s: %w", glob, err)
+	}
+	if len(names) == 0 {
+		return fmt.Errorf("rule files %s: %w", glob, ErrNoConfig)
+	}
+	for _, name := range names {
+		if err := l.file(ctx, name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// sections decodes one file into the configuration.
+func (l *loader) sections(ctx context.Context, f *strictyaml.File) error {
+	var s sections
+	f.Decode(f.Root(), &s)
+	l.version(f, s.Version)
+	once := func(name string, there bool) bool {
+		if !there {
+			return false
+		}
+		if other, ok := l.setBy[name]; ok {
+			f.Problemf(child(f.Root(), name), "%s is already set in %s; a section stands in one file", name, other)
+			return false
+		}
+		l.setBy[name] = f.Name()
+		return true
+	}
+	if once("mode", s.Mode != nil) {
+		oneOf(f, child(f.Root(), "mode"), "mode", *s.Mode, string(ModeApply), string(ModeShadow))
+		l.config.Mode = Mode(*s.Mode)
+	}
+	if once("policy", s.Policy != nil) {
+		l.config.Policy = s.Policy.policy()
+	}
+	if once("llm", s.LLM != nil) {
+		at := child(f.Root(), "llm")
+		l.config.LLM = protocol.LLMBackendRef{
+			Provider: l.expand(f, child(at, "provider"), s.LLM.Provider),
+			Model:    l.expand(f, child(at, "model"), s.LLM.Model),
+		}
+	}
+	if once("memory", s.Memory != nil) {
+		at := child(f.Root(), "memory")
+		l.config.Memory = MemoryConfig{Store: s.Memory.Store, Path: l.expand(f, child(at, "path"), s.Memory.Path)}
+	}
+	if once("agent", s.Agent != nil) {
+		l.agent(f, s.Agent)
+	}
+	if s.Rules != nil {
+		l.sources = append(l.sources, rules.Source{File: f, Node: s.Rules})
+	}
+	return l.include(ctx, f, s.Include)
+}
+
+func (l *loader) version(f *strictyaml.File, n *yaml.Node) {
+	switch {
+	case n == nil:
+		f.Problemf(nil, "version is missing: begin the file with version: 1")
+	case n.Kind != yaml.ScalarNode || n.Value != "1":
+		f.Problemf(n, "version: want 1, got %s", strictyaml.Kind(n))
+	}
+}
+
+func (l *loader) agent(f *strictyaml.File, a *agentSection) {
+	at := child(f.Root(), "agent")
+	l.config.Agent = AgentConfig{
+		URL: l.expand(f, child(at, "url"), a.URL), Auth: a.Auth, Timeout: a.Timeout,
+		OnFailure: a.onFailure(f),
+	}
+	l.when, l.whenIn = a.When, f
+}
+
+// expand resolves ${VAR} in a value.
+func (l *loader) expand(f *strictyaml.File, at *yaml.Node, s string) string {
+	if at == nil {
+		return s
+	}
+	out, err := strictyaml.Expand(s, l.getenv)
+	if err != nil {
+		f.Problemf(at, "%v", err)
+	}
+	return out
+}
+
+// include reads the files that a file names; a glob may match none.
+func (l *loader) include(ctx context.Context, f *strictyaml.File, in *includeSection) error {
+	if in == nil {
+		return nil
+	}
+	for _, glob := range in.Globs {
+		err := l.glob(ctx, glob)
+		switch {
+		case errors.Is(err, ErrNoConfig) && strings.ContainsAny(glob, "*?["):
+		case errors.Is(err, ErrNoConfig):
+			f.Problemf(in.node, "include: there is no file %s", glob)
+		case err != nil:
+			return err
+		}
+	}
+	return nil
+}
+
+// finish compiles the rules and reports the problems of all files at once.
+func (l *loader) finish() (*Config, error) {
+	if l.when != nil {
+		// Its mistakes are recorded in the file.
+		l.config.Agent.When, _ = rules.CompileCondition(l.whenIn, l.when)
+	}
+	// Compile records its mistakes in the files too.
+	set, err := rules.Compile(l.sources...)
+	if _, ok := errors.AsType[strictyaml.Problems](err); err != nil && !ok {
+		return nil, err
+	}
+	if err := l.problems(); err != nil {
+		return nil, err
+	}
+	if len(l.sources) > 0 {
+		l.config.Rules = set
+	}
+	l.config.Files = l.seen
+	for _, f := range l.parsed {
+		l.config.Warnings = append(l.config.Warnings, f.Warnings()...)
+	}
+	return &l.config, nil
+}
+
+func (l *loader) problems() error {
+	err := strictyaml.Err(l.parsed...)
+	all, _ := errors.AsType[strictyaml.Problems](err)
+	all = append(all, l.broken...)
+	if len(all) == 0 {
+		return nil
+	}
+	slices.SortStableFunc(all, func(a, b strictyaml.Problem) int {
+		if c := strings.Compare(a.File, b.File); c != 0 {
+			return c
+		}
+		if a.Line != b.Line {
+			return a.Line - b.Line
+		}
+		return a.Column - b.Column
+	})
+	return all
+}

@@ -1,0 +1,209 @@
+package runner
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/org/foreman-action/protocol"
+)
+
+// A Verdict says what the policy makes of an action.
+type Verdict string
+
+// The verdicts.
+const (
+	Do      Verdict = "do"      // carry it out
+	Pass    Verdict = "skip"    // nothing to do, or not permitted to anybody here; the reason says which
+	Refuse  Verdict = "refuse"  // the policy or the protocol forbids it
+	Unknown Verdict = "unknown" // no such action: it ends the list
+)
+
+// A Source is who asked for an action.
+type Source struct {
+	Rule  string // id of the rule; its author's text keeps its mentions
+	Agent bool   // an agent: all of its text is hostile
+}
+
+// String returns "rule <id>" or "agent".
+func (s Source) String() string {
+	if s.Rule != "" {
+		return "rule " + s.Rule
+	}
+	return "agent"
+}
+
+// A Decision is what was decided on a task, and who asked for each action.
+type Decision struct {
+	protocol.DecisionMessage
+	By string // who decided, for the audit: "rules", an agent's address, or both
+	// Sources has one entry for each action; a missing one means an agent.
+	Sources []Source
+}
+
+func (d Decision) source(i int) Source {
+	if i < len(d.Sources) {
+		return d.Sources[i]
+	}
+	return Source{Agent: true}
+}
+
+// A Step is one action of a plan.
+type Step struct {
+	Index   int // in the decision, from 0
+	Action  protocol.ActionItem
+	Source  Source
+	Verdict Verdict
+	Reason  string // why it is not simply done; empty for most that are
+
+	kind      action
+	labels    []string // to add or remove
+	logins    []string // to assign or unassign
+	text      string   // the parameter of the other actions; a comment's body, made harmless
+	key       string   // of a sticky comment
+	duplicate int      // the issue that this one repeats
+}
+
+// A Plan is a decision with a verdict on every action.
+type Plan struct {
+	Decision Decision
+	Steps    []Step
+}
+
+// MakePlan judges every action of a decision by the policy and by what the event
+// tells of the issue. It makes no call; labels are looked up when the plan is
+// applied. mayComment is false for an event that nobody asked to be answered.
+func MakePlan(d Decision, issue Issue, policy Policy, mayComment bool) Plan {
+	p := planner{policy: policy, limits: policy.limits(), used: map[string]int{}, now: issueState(issue), mayComment: mayComment}
+	plan := Plan{Decision: d, Steps: make([]Step, 0, len(d.Actions))}
+	ended := false
+	for i, a := range d.Actions {
+		s := Step{Index: i, Action: a, Source: d.source(i)}
+		switch {
+		case !d.Decision.Writes():
+			s.set(Pass, fmt.Sprintf("the decision %s writes nothing", d.Decision))
+		case ended:
+			s.set(Pass, "it stands behind an unknown action")
+		default:
+			p.judge(&s)
+			ended = s.Verdict == Unknown
+		}
+		plan.Steps = append(plan.Steps, s)
+	}
+	if ended && policy.RejectUnknown {
+		plan.rejectAll()
+	}
+	return plan
+}
+
+// rejectAll refuses what stands before an unknown action.
+func (p *Plan) rejectAll() {
+	for i := range p.Steps {
+		if s := &p.Steps[i]; s.Verdict == Do {
+			s.set(Refuse, "the plan holds an unknown action and policy.unknown_action is reject")
+		}
+	}
+}
+
+// unknown returns the error of the unknown action in the plan, or nil.
+func (p Plan) unknown() *UnknownActionError {
+	for _, s := range p.Steps {
+		if s.Verdict == Unknown {
+			return &UnknownActionError{Type: s.Action.Type, Index: s.Index}
+		}
+	}
+	return nil
+}
+
+func (s *Step) set(v Verdict, reason string) { s.Verdict, s.Reason = v, reason }
+
+// A planner judges actions one after another: each sees the issue as those before
+// it will leave it.
+type planner struct {
+	policy     Policy
+	limits     map[string]int
+	used       map[string]int
+	now        state
+	mayComment bool
+}
+
+// judge sets the verdict of a step.
+func (p *planner) judge(s *Step) {
+	kind, ok := actionOf(s.Action.Type)
+	if !ok {
+		s.set(Unknown, (&UnknownActionError{Type: s.Action.Type, Index: s.Index}).Error())
+		return
+	}
+	s.kind = kind
+	if err := kind.spec.Check(s.Action); err != nil {
+		s.set(Refuse, "malformed: "+err.Error())
+		return
+	}
+	if !p.policy.permits(s.Action.Type) {
+		s.set(Refuse, "policy.actions does not list "+s.Action.Type)
+		return
+	}
+	s.set(Do, "")
+	if kind.judge(p, s); s.Verdict != Do {
+		return
+	}
+	if name, n := kind.counts(s); !p.take(name, n) {
+		s.set(Refuse, fmt.Sprintf("policy.limits.%s is %d per event", name, p.limits[name]))
+		return
+	}
+	kind.change(&p.now, s)
+}
+
+// take uses n of a type's limit, all or nothing.
+func (p *planner) take(name string, n int) bool {
+	if p.used[name]+n > p.limits[name] {
+		return false
+	}
+	p.used[name] += n
+	return true
+}
+
+// A state is what a plan needs to know of an issue as it goes along.
+type state struct {
+	number    int
+	labels    map[string]bool // by lower-case name
+	assignees map[string]bool // by lower-case login
+	open      bool
+	locked    bool
+	milestone string
+	issueType string
+}
+
+func issueState(i Issue) state {
+	s := state{
+		number: i.Number, open: i.State != "closed", locked: i.Locked,
+		milestone: i.Milestone, issueType: i.Type,
+		labels: map[string]bool{}, assignees: map[string]bool{},
+	}
+	for _, l := range i.Labels {
+		s.labels[fold(l)] = true
+	}
+	for _, a := range i.Assignees {
+		s.assignees[fold(a)] = true
+	}
+	return s
+}
+
+func fold(s string) string { return strings.ToLower(s) }
+
+// without returns the items of list that are not (or, if keep, that are) in set.
+func pick(list []string, set map[string]bool, keep bool) []string {
+	var out []string
+	for _, s := range list {
+		if set[fold(s)] == keep && !slices.Contains(out, s) {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+func put(set map[string]bool, list []string, there bool) {
+	for _, s := range list {
+		set[fold(s)] = there
+	}
+}

@@ -1,0 +1,128 @@
+package runner
+
+import (
+	"maps"
+	"path"
+	"strings"
+
+	"github.com/org/foreman-action/protocol"
+)
+
+// MaxCommentLength is the longest comment, in characters, that GitHub takes, less
+// what our marker needs.
+const MaxCommentLength = 65_536 - 256
+
+// A Policy is what the executor permits, whoever decides: the rules, an agent, or
+// both. It is never the agent's to change. The zero value is the safe one: labels
+// that exist, a few actions per event, no closing.
+type Policy struct {
+	// AllowClose permits close_issue and mark_duplicate.
+	AllowClose bool
+	// Actions are the permitted types; nil permits every known one.
+	Actions []string
+	// Limits are the most of each type per event; a type that is not named has its
+	// default, 0 forbids it. Labels count one by one under add_label, also those of
+	// add_labels.
+	Limits map[string]int
+	// Labels limit which labels may be added or removed.
+	Labels LabelPolicy
+	// CreateLabels lets a label be added that the repository does not have.
+	CreateLabels bool
+	// RejectUnknown refuses the whole plan for an unknown action type, before the
+	// first write; otherwise what stands before it is carried out.
+	RejectUnknown bool
+	// CommentLength is the most characters of a comment; 0 means MaxCommentLength.
+	CommentLength int
+	// Mentions are globs of the logins and teams that an agent may mention; all
+	// others are broken.
+	Mentions []string
+	// Links are globs of the hosts that an agent may link to; nil permits all.
+	Links []string
+}
+
+// A LabelPolicy limits labels by glob, without regard to case; "*" matches any
+// run of characters, "/" included.
+type LabelPolicy struct {
+	Allow []string // nil: every label; empty: none
+	Deny  []string // wins over Allow
+}
+
+// defaultLimits are the limits of the types that a policy does not name.
+func defaultLimits() map[string]int {
+	return map[string]int{
+		protocol.ActionAddLabel:      5,
+		protocol.ActionComment:       1,
+		protocol.ActionCloseIssue:    1,
+		protocol.ActionAddLabels:     5,
+		protocol.ActionRemoveLabel:   5,
+		protocol.ActionReopenIssue:   1,
+		protocol.ActionAssign:        1,
+		protocol.ActionUnassign:      1,
+		protocol.ActionSetMilestone:  1,
+		protocol.ActionSetType:       1,
+		protocol.ActionLock:          1,
+		protocol.ActionReact:         1,
+		protocol.ActionUpdateComment: 1,
+		protocol.ActionMarkDuplicate: 1,
+	}
+}
+
+// limits returns the effective limit of every type.
+func (p Policy) limits() map[string]int {
+	limits := defaultLimits()
+	maps.Copy(limits, p.Limits)
+	return limits
+}
+
+// permits reports whether actions of the type are permitted at all.
+func (p Policy) permits(action string) bool {
+	if p.Actions == nil {
+		return true
+	}
+	for _, a := range p.Actions {
+		if a == action {
+			return true
+		}
+	}
+	return false
+}
+
+func (p Policy) commentLength() int {
+	if p.CommentLength <= 0 {
+		return MaxCommentLength
+	}
+	return min(p.CommentLength, MaxCommentLength)
+}
+
+// refuses says why a label may not be touched, or is empty.
+func (l LabelPolicy) refuses(name string) string {
+	if glob, ok := anyGlob(l.Deny, name); ok {
+		return "policy.labels.deny has " + glob
+	}
+	if l.Allow == nil {
+		return ""
+	}
+	if _, ok := anyGlob(l.Allow, name); !ok {
+		return "policy.labels.allow does not list it"
+	}
+	return ""
+}
+
+// anyGlob returns the first glob that matches name.
+func anyGlob(globs []string, name string) (string, bool) {
+	for _, g := range globs {
+		if globMatch(g, name) {
+			return g, true
+		}
+	}
+	return "", false
+}
+
+// globMatch is path.Match without regard to case and with "*" matching "/" too.
+// A broken glob matches nothing; the configuration loader refuses it earlier.
+func globMatch(glob, name string) bool {
+	// Label names hold no NUL, so it can stand for the slash.
+	fold := strings.NewReplacer("/", "\x00")
+	ok, err := path.Match(fold.Replace(strings.ToLower(glob)), fold.Replace(strings.ToLower(name)))
+	return err == nil && ok
+}

@@ -1,0 +1,117 @@
+package runner
+
+import (
+	"github.com/org/foreman-action/protocol"
+	"github.com/org/foreman-action/rules"
+)
+
+// A Status says how a run ended.
+type Status string
+
+// The statuses.
+const (
+	StatusApplied   Status = "applied"   // at least one action was carried out, and none failed
+	StatusPartial   Status = "partial"   // some actions were carried out before one failed
+	StatusDryRun    Status = "dry_run"   // decided and planned; nothing was to be written
+	StatusSkipped   Status = "skipped"   // nothing was to be done, or nothing of it was permitted
+	StatusEscalated Status = "escalated" // a human must look; nothing was written
+	StatusFailed    Status = "failed"    // nothing was carried out, and something failed
+)
+
+// A Report is everything that one run has to say.
+type Report struct {
+	Event    string // such as "issues.opened"
+	Repo     string // "owner/name"
+	Issue    int
+	IssueURL string
+	Title    string // of the issue; hostile
+
+	TaskID    string
+	Decision  protocol.DecisionType
+	Rationale string // hostile when an agent decided
+	By        string // who decided: "rules", an agent's address, or both
+	Status    Status
+	Reason    string // why nothing was decided or something failed; empty when all went well
+	DryRun    bool
+
+	Actions    []ActionReport
+	Executed   int    // number of actions carried out
+	CommentURL string // of the last comment posted; may be empty
+
+	// Rules tells for each rule why it fired or not; nil when no rules were asked.
+	Rules *rules.Result
+	// Warnings are things a maintainer should know that did not stop the run.
+	Warnings []string
+	// Missing lists permissions that the token turned out to lack.
+	Missing []string
+}
+
+// An ActionReport is one action with its verdict and result.
+type ActionReport struct {
+	Index   int
+	Action  protocol.ActionItem
+	Source  string // "rule <id>" or "agent"
+	Verdict Verdict
+	Result  Result
+	Reason  string
+	URL     string
+
+	rule string // id of the rule that asked for it; empty: an agent
+}
+
+// setActions takes over what became of a plan.
+func (r *Report) setActions(plan Plan, out Outcome) {
+	r.Actions = r.Actions[:0]
+	for i, s := range plan.Steps {
+		res := out.Results[i]
+		a := ActionReport{
+			Index: s.Index, Action: s.Action, Source: s.Source.String(),
+			Verdict: s.Verdict, Result: res.Result, Reason: res.Reason, URL: res.URL,
+			rule: s.Source.Rule,
+		}
+		// What a look-up found out after the plan was made is a verdict too.
+		if a.Verdict == Do && a.Result == ResultNone {
+			a.Verdict = Pass
+		}
+		if a.Result == ResultDone {
+			if a.URL == "" {
+				a.URL = r.IssueURL
+			}
+			if s.isComment() {
+				r.CommentURL = res.URL
+			}
+		}
+		r.Actions = append(r.Actions, a)
+	}
+	r.Executed = out.Executed()
+}
+
+// setStatus derives the status from the decision and the outcome.
+func (r *Report) setStatus(out Outcome) {
+	switch {
+	case out.Err != nil && r.Executed > 0:
+		r.Status = StatusPartial
+	case out.Err != nil:
+		r.Status = StatusFailed
+	case out.Gone && r.Executed == 0:
+		r.Status = StatusSkipped
+	case r.Decision == protocol.Escalate:
+		r.Status = StatusEscalated
+	case r.Decision == protocol.Skip:
+		r.Status = StatusSkipped
+	case r.DryRun:
+		r.Status = StatusDryRun
+	case r.Executed == 0:
+		r.Status = StatusSkipped
+	default:
+		r.Status = StatusApplied
+	}
+	switch {
+	case out.Err != nil:
+		r.Reason = out.Err.Error()
+	case out.Gone:
+		r.Reason = ErrGone.Error()
+	case r.Status == StatusSkipped && r.Decision.Writes():
+		r.Reason = "no action was left to carry out"
+	}
+}

@@ -1,0 +1,90 @@
+package runner
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/org/foreman-action/protocol"
+)
+
+// A TaskSpec is what a task says beside the event.
+type TaskSpec struct {
+	ID         string                 // UUID version 4
+	LLM        protocol.LLMBackendRef // empty fields become "none"
+	Memory     *string                // what was done before on the issue; nil: nothing
+	AllowClose bool                   // tells the agent whether a close would be carried out
+}
+
+// Task returns the task that agents get for an event, which must hold its issue.
+//
+// The payload is the event as it came plus, at its top level, the keys that
+// published agents read: number, issue_number, title, body, state, user, author,
+// labels and allow_close. A key of that name in the event itself is replaced.
+func Task(e Event, spec TaskSpec) (protocol.TaskMessage, error) {
+	if e.Issue == nil {
+		return protocol.TaskMessage{}, errors.New("make task: the event holds no issue")
+	}
+	payload, err := taskPayload(e, spec.AllowClose)
+	if err != nil {
+		return protocol.TaskMessage{}, fmt.Errorf("make task: %w", err)
+	}
+	return protocol.TaskMessage{
+		TaskID:  spec.ID,
+		Type:    protocol.TypeIssueTriage,
+		Repo:    e.FullRepo(),
+		Payload: payload,
+		Context: protocol.TaskContext{
+			LLMBackend: protocol.LLMBackendRef{
+				Provider: orNone(spec.LLM.Provider),
+				Model:    orNone(spec.LLM.Model),
+			},
+			MemorySummary: spec.Memory,
+		},
+	}, nil
+}
+
+func taskPayload(e Event, allowClose bool) (json.RawMessage, error) {
+	type login struct {
+		Login string `json:"login"`
+	}
+	type label struct {
+		Name string `json:"name"`
+	}
+	labels := make([]label, 0, len(e.Issue.Labels))
+	for _, name := range e.Issue.Labels {
+		labels = append(labels, label{name})
+	}
+	var body *string
+	if !e.Issue.NullBody {
+		body = &e.Issue.Body
+	}
+	out := make(map[string]any, len(e.payload)+9)
+	for k, v := range e.payload {
+		out[k] = v
+	}
+	out["number"] = e.Issue.Number
+	out["issue_number"] = e.Issue.Number
+	out["title"] = e.Issue.Title
+	out["body"] = body
+	out["state"] = e.Issue.State
+	out["user"] = login{e.Issue.Author}
+	out["author"] = e.Issue.Author
+	out["labels"] = labels
+	out["allow_close"] = allowClose
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(out); err != nil {
+		return nil, err
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
+}
+
+func orNone(s string) string {
+	if s == "" {
+		return "none"
+	}
+	return s
+}

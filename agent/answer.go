@@ -3,6 +3,7 @@ package agent
 import (
 	"bytes"
 	"compress/gzip"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -14,14 +15,11 @@ import (
 	"github.com/org/foreman-action/protocol"
 )
 
-// excerptBytes is how much of a body is read for an excerpt.
-const excerptBytes = 4 << 10
-
 // maxProblems bounds the problems of one answer that are told.
 const maxProblems = 10
 
 // read returns the body of an answer that may hold a decision.
-func (c *call) read(resp *http.Response) ([]byte, error) {
+func (c *call) read(ctx context.Context, resp *http.Response) ([]byte, error) {
 	r := c.remote
 	if err := c.refuse(resp); err != nil {
 		return nil, err
@@ -37,7 +35,7 @@ func (c *call) read(resp *http.Response) ([]byte, error) {
 	case errors.Is(err, gzip.ErrHeader), errors.Is(err, gzip.ErrChecksum):
 		return nil, r.fail(ReasonNotJSON, resp.StatusCode, fmt.Errorf("unpack the answer: %w", err))
 	case err != nil:
-		return nil, c.broken(resp.StatusCode, fmt.Sprintf("no complete answer (%d bytes came)", len(data)), err)
+		return nil, c.broken(ctx, resp.StatusCode, fmt.Sprintf("no complete answer (%d bytes came)", len(data)), err)
 	}
 	return data, nil
 }
@@ -53,7 +51,7 @@ func (c *call) refuse(resp *http.Response) error {
 		return nil
 	case code >= 300 && code < 400:
 		text += ": redirects are not followed"
-		if to := resp.Header.Get("Location"); to != "" {
+		if to, _, _ := strings.Cut(resp.Header.Get("Location"), "?"); to != "" {
 			text += " (to " + strconv.Quote(c.secrets.clean(to)) + ")"
 		}
 	case code >= 400:
@@ -65,18 +63,12 @@ func (c *call) refuse(resp *http.Response) error {
 // excerpt returns the start of a body for an error's text, or nothing. A body that
 // breaks off is quoted as far as it came: the status is what matters.
 func (c *call) excerpt(resp *http.Response) string {
-	data, _ := io.ReadAll(io.LimitReader(resp.Body, excerptBytes))
-	cut := len(data) == excerptBytes
-	text := c.secrets.redact(string(data))
-	if cut {
-		// The start of a secret that the limit cut in two is not recognised.
-		text = text[:max(0, len(text)-c.secrets.longest())]
-	}
-	text = strings.Join(strings.Fields(text), " ")
+	data, _ := io.ReadAll(io.LimitReader(resp.Body, scanLimit+1))
+	text := c.secrets.clean(string(data))
 	if text == "" {
 		return ""
 	}
-	return ": " + strconv.Quote(bound(text))
+	return ": " + strconv.Quote(text)
 }
 
 // decode returns the decision on the task in an answer's body.
@@ -86,7 +78,7 @@ func (c *call) decode(resp *http.Response, data []byte, taskID string) (protocol
 		return protocol.DecisionMessage{}, err
 	}
 	if m.TaskID != taskID {
-		err := fmt.Errorf("the answer is for task %s, not %s", strconv.Quote(bound(c.secrets.redact(m.TaskID))), strconv.Quote(taskID))
+		err := fmt.Errorf("the answer is for task %s, not %s", strconv.Quote(c.secrets.clean(m.TaskID)), strconv.Quote(taskID))
 		return protocol.DecisionMessage{}, c.remote.fail(ReasonWrongTask, resp.StatusCode, err)
 	}
 	return m, nil
@@ -121,7 +113,7 @@ func (c *call) parse(resp *http.Response, data []byte) (protocol.DecisionMessage
 func (c *call) shorten(v *protocol.ValidationError) error {
 	short := &protocol.ValidationError{Message: v.Message}
 	for _, p := range v.Problems[:min(maxProblems, len(v.Problems))] {
-		p.Msg = bound(printable(c.secrets.redact(p.Msg)))
+		p.Msg = c.secrets.clean(p.Msg)
 		short.Problems = append(short.Problems, p)
 	}
 	if more := len(v.Problems) - len(short.Problems); more > 0 {

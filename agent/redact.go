@@ -4,55 +4,74 @@ import (
 	"encoding/base64"
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode"
 )
 
-// textLimit bounds foreign text in an error, in characters.
-const textLimit = 200
+const (
+	textLimit = 200     // characters of foreign text in an error
+	scanLimit = 4 << 10 // bytes of foreign text that are looked at
+
+	minQuerySecret = 8 // length from which a query's value counts as a secret
+)
 
 // mask stands where a secret stood.
 const mask = "***"
 
 // What a credential looks like in the text of an error that we did not write.
 var (
-	urlSecrets  = regexp.MustCompile(`([A-Za-z][A-Za-z0-9+.-]*://)(?:[^\s/"'?#]*@)?([^\s"'?#]*)(?:[?#][^\s"']*)?`)
+	urlSecrets  = regexp.MustCompile(`((?:[A-Za-z][A-Za-z0-9+.-]*:)?//)(?:[^\s/"'?#]*@)?([^\s"'?#]*)(?:[?#][^\s"']*)?`)
 	userinfo    = regexp.MustCompile(`[^\s"'/@:]+:[^\s"'/@]*@`)
-	credentials = regexp.MustCompile(`(?i)\b(bearer|basic)\s+[A-Za-z0-9._~+/=-]+`)
+	credentials = regexp.MustCompile(`(?i)\b(bearer|basic)\s+[A-Za-z0-9._~+/=-]{16,}`)
 	jsonWebKeys = regexp.MustCompile(`\beyJ[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]*)*`)
 )
 
 // secrets are the texts that must not appear in any error of one call.
 type secrets []string
 
-// secretsOf returns what an Authorization header and a userinfo give away, in each
-// form in which a peer might repeat it.
-func secretsOf(header string, user *url.Userinfo) secrets {
+// secretsOf returns what the parts of a request give away, in each form in which a
+// peer might repeat it.
+func secretsOf(header string, user *url.Userinfo, query string) secrets {
 	var s secrets
 	s.add(header)
-	if scheme, value, ok := strings.Cut(header, " "); ok {
+	if _, value, ok := strings.Cut(header, " "); ok {
 		s.add(strings.TrimSpace(value))
-		if plain, err := base64.StdEncoding.DecodeString(strings.TrimSpace(value)); err == nil && strings.EqualFold(scheme, "basic") {
-			s.add(string(plain))
-			_, password, _ := strings.Cut(string(plain), ":")
-			s.add(password)
-		}
 	}
 	if user != nil {
-		s.add(user.String())
 		password, ok := user.Password()
+		s.add(user.String())
+		s.add(user.Username() + ":" + password)
 		s.add(password)
 		s.add(url.QueryEscape(password))
+		s.add(basic(user))
 		// A name without a password is the usual way to write a token.
 		if !ok {
 			s.add(user.Username())
 		}
 	}
+	s.add(query)
+	values, _ := url.ParseQuery(query)
+	for _, list := range values {
+		for _, v := range list {
+			// Shorter ones, such as a version, are words that any text may hold.
+			if len(v) >= minQuerySecret {
+				s.add(v)
+				s.add(url.QueryEscape(v))
+			}
+		}
+	}
 	return s
 }
 
+// basic returns the credentials of Basic auth (RFC 7617).
+func basic(user *url.Userinfo) string {
+	password, _ := user.Password()
+	return base64.StdEncoding.EncodeToString([]byte(user.Username() + ":" + password))
+}
+
 func (s *secrets) add(text string) {
-	if strings.TrimSpace(text) != "" {
+	if strings.Trim(text, " \t:") != "" {
 		*s = append(*s, text)
 	}
 }
@@ -66,25 +85,28 @@ func (s secrets) longest() int {
 	return n
 }
 
-// redact masks the secrets in text.
-func (s secrets) redact(text string) string {
-	// Whole header first, then its parts: the order of secretsOf.
-	for _, t := range s {
+// clean makes foreign text safe to show: known secrets and whatever looks like one
+// are masked, userinfo and query strings go, white space and control characters
+// become single spaces, and the length is bounded.
+func (s secrets) clean(text string) string {
+	cut := len(text) > scanLimit
+	text = text[:min(len(text), scanLimit)]
+	// Longest first: a secret may hold another.
+	for _, t := range slices.SortedFunc(slices.Values(s), longerFirst) {
 		text = strings.ReplaceAll(text, t, mask)
 	}
-	return text
-}
-
-// clean makes the text of a foreign error safe to show: known secrets and whatever
-// looks like one are masked, query strings go, control characters are replaced.
-func (s secrets) clean(text string) string {
-	text = s.redact(text)
+	if cut {
+		// A secret that the limit cut in two was not recognised.
+		text = text[:max(0, len(text)-s.longest())]
+	}
 	text = urlSecrets.ReplaceAllString(text, "$1$2")
 	text = userinfo.ReplaceAllString(text, "")
 	text = credentials.ReplaceAllString(text, "$1 "+mask)
 	text = jsonWebKeys.ReplaceAllString(text, mask)
-	return bound(printable(text))
+	return bound(strings.Join(strings.Fields(printable(text)), " "))
 }
+
+func longerFirst(a, b string) int { return len(b) - len(a) }
 
 // printable replaces what is not printable, line breaks included, by spaces.
 func printable(text string) string {

@@ -119,7 +119,7 @@ func (c *exprCompiler) compile(src string, w want) (*vm.Program, error) {
 	if err != nil {
 		return nil, explain(tree, err)
 	}
-	if err := (guard{c.pattern}).check(&tree.Node, 0); err != nil {
+	if err := (guard{c.pattern, c.config.Builtins}).check(&tree.Node, 0); err != nil {
 		return nil, explain(tree, err)
 	}
 	if _, err := checker.Check(tree, c.config); err != nil {

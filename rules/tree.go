@@ -3,9 +3,11 @@ package rules
 import (
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/expr-lang/expr/ast"
+	"github.com/expr-lang/expr/builtin"
 )
 
 // children returns the places of a node's direct children.
@@ -72,7 +74,8 @@ const (
 // charge. It works on the tree as it was parsed, before types are known, so that
 // type errors are about what was written.
 type guard struct {
-	pattern func(string) (*pattern, error)
+	pattern  func(string) (*pattern, error)
+	builtins map[string]*builtin.Function // those that rules may use
 }
 
 // check visits the tree at place, which lies inside that many loops.
@@ -108,6 +111,11 @@ func (g guard) refuse(n ast.Node, loops int) error {
 	case *ast.PredicateNode:
 		if loops == maxLoops {
 			return refuse(n, "more than %d loops inside each other", maxLoops)
+		}
+	case *ast.BuiltinNode:
+		// The parser takes functions with predicates even when they are disabled.
+		if g.builtins[n.Name] == nil {
+			return refuse(n, "unknown name %s", n.Name)
 		}
 	case *ast.CallNode:
 		if _, ok := n.Callee.(*ast.IdentifierNode); !ok {
@@ -233,7 +241,13 @@ func readsOperands(n ast.Node) bool {
 			return false
 		}
 		return true
-	case *ast.BuiltinNode, *ast.SliceNode:
+	case *ast.BuiltinNode:
+		// What a predicate goes through is charged turn by turn.
+		return !slices.ContainsFunc(n.Arguments, func(a ast.Node) bool {
+			_, ok := a.(*ast.PredicateNode)
+			return ok
+		})
+	case *ast.SliceNode:
 		return true
 	}
 	return false

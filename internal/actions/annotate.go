@@ -81,21 +81,36 @@ func (r *Runtime) Annotate(a Annotation) {
 		r.Printf("%s", a.String())
 		return
 	}
-	properties := githubactions.CommandProperties{}
-	if a.Title != "" {
-		properties["title"] = clipText(strings.ReplaceAll(safeText(a.Title), "\n", " "), maxTitle)
-	}
+	// The library would sort the properties; the place goes first here.
+	r.issue(&githubactions.Command{
+		Name:    string(a.level()) + a.properties(),
+		Message: clipText(safeText(a.Message), maxMessage),
+	})
+}
+
+// properties returns the place and the title as a workflow command has them, after
+// a space, or nothing.
+func (a Annotation) properties() string {
+	var list []string
 	if a.File != "" {
-		properties["file"] = a.File
+		list = append(list, "file="+escapeProperty(a.File))
 	}
 	for i, n := range a.position() {
-		properties[[]string{"line", "col"}[i]] = strconv.Itoa(n)
+		list = append(list, []string{"line=", "col="}[i]+strconv.Itoa(n))
 	}
-	r.issue(&githubactions.Command{
-		Name:       string(a.level()),
-		Message:    clipText(safeText(a.Message), maxMessage),
-		Properties: properties,
-	})
+	if a.Title != "" {
+		title := clipText(strings.ReplaceAll(safeText(a.Title), "\n", " "), maxTitle)
+		list = append(list, "title="+escapeProperty(title))
+	}
+	if len(list) == 0 {
+		return ""
+	}
+	return " " + strings.Join(list, ",")
+}
+
+// escapeProperty escapes what would end a property of a workflow command.
+func escapeProperty(s string) string {
+	return strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C").Replace(s)
 }
 
 // countAnnotation reports whether one more annotation of the level will be shown.

@@ -27,7 +27,7 @@ func TestAnnotate(t *testing.T) {
 			wantLive: "::warning::m\n", wantLocal: "warning: m\n"},
 		{name: "everything",
 			a:         actions.Annotation{Level: actions.Error, Title: "T", File: "a/b.yml", Line: 3, Column: 4, Message: "m"},
-			wantLive:  "::error col=4,file=a/b.yml,line=3,title=T::m\n",
+			wantLive:  "::error file=a/b.yml,line=3,col=4,title=T::m\n",
 			wantLocal: "error: a/b.yml:3:4: T: m\n"},
 		{name: "line", a: actions.Annotation{Level: actions.Error, File: "a.yml", Line: 3, Message: "m"},
 			wantLive: "::error file=a.yml,line=3::m\n", wantLocal: "error: a.yml:3: m\n"},

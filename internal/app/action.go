@@ -190,7 +190,11 @@ func problemsOf(err error) strictyaml.Problems {
 
 // unjoin returns the errors that errors.Join put together, else the error itself.
 func unjoin(err error) []error {
-	if u, ok := errors.AsType[*usageError](err); ok {
+	for {
+		u, ok := err.(*usageError)
+		if !ok {
+			break
+		}
 		err = u.err
 	}
 	if j, ok := err.(interface{ Unwrap() []error }); ok {

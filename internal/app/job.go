@@ -64,6 +64,7 @@ type result struct {
 	config   *runner.Config // nil: there is none
 	noConfig bool           // nothing was configured, so nothing was decided
 	needs    []string       // lines of the permissions block that the job needs
+	warnings []string       // from before the run
 }
 
 // run takes the job to its end. The result is meaningful also with an error.
@@ -88,6 +89,7 @@ func (j job) run(ctx context.Context) (result, error) {
 		if res.config, err = j.config(ctx, host); err != nil {
 			return res.failed(err), err
 		}
+		res.warnings = warningsOf(res.config)
 		o.Config = j.effective(res.config)
 		res.noConfig = res.config == nil && o.Config.Agent.URL == ""
 		if err := j.equip(&o, &res); err != nil {
@@ -99,12 +101,18 @@ func (j job) run(ctx context.Context) (result, error) {
 		return res.failed(err), err
 	}
 	res.report, err = r.Run(ctx, j.event)
-	if res.config != nil {
-		for _, w := range res.config.Warnings {
-			res.report.Warnings = append(res.report.Warnings, w.Error())
+	res.report.Warnings = append(res.warnings, res.report.Warnings...)
+	return res, err
+}
+
+func warningsOf(c *runner.Config) []string {
+	var list []string
+	if c != nil {
+		for _, w := range c.Warnings {
+			list = append(list, w.Error())
 		}
 	}
-	return res, err
+	return list
 }
 
 func (r result) failed(err error) result {
@@ -204,7 +212,7 @@ func (j job) equip(o *runner.Options, res *result) error {
 		}
 		store, err := memory.OpenFile(dir)
 		if err != nil {
-			j.log("memory: %v; going on without it", err)
+			res.warnings = append(res.warnings, fmt.Sprintf("memory: %v; going on without it", err))
 			return nil
 		}
 		o.Memory = store
@@ -263,14 +271,14 @@ func classify(err error) error {
 	if err == nil {
 		return nil
 	}
+	if errors.Is(err, runner.ErrNeedsHost) {
+		return usagef("%w: set the input token, or GITHUB_TOKEN", err)
+	}
 	if _, ok := errors.AsType[*usageError](err); ok {
 		return err
 	}
 	if problemsOf(err) != nil {
 		return &usageError{err}
-	}
-	if errors.Is(err, runner.ErrNeedsHost) {
-		return usagef("%w: set the input token, or GITHUB_TOKEN", err)
 	}
 	return &failure{err}
 }

@@ -1,0 +1,85 @@
+package agenttest
+
+import (
+	"cmp"
+	"encoding/json"
+	"net/http"
+	"strings"
+
+	"github.com/org/foreman-action/protocol"
+)
+
+// A CutPoint says when the connection is cut.
+type CutPoint int
+
+// The points at which a connection can be cut.
+const (
+	NoCut            CutPoint = iota
+	CutBeforeHeaders          // the client sees no byte of an answer
+	CutInBody                 // after the first half of the body
+)
+
+// An Answer is what the agent does with one task. The zero value is status 200 with
+// an empty body.
+type Answer struct {
+	Status int         // 0 means 200
+	Header http.Header // added to, or instead of, Content-Type: application/json
+	// Decision is the body when Body is nil. An empty TaskID becomes that of the task.
+	Decision *protocol.DecisionMessage
+	Body     []byte // the body as it is
+	// HoldHeaders and HoldBody hold back everything, or the second half of the body,
+	// until the channel is closed; nil holds nothing. A client that goes away ends it.
+	HoldHeaders, HoldBody <-chan struct{}
+	Cut                   CutPoint
+}
+
+func (a Answer) status() int { return cmp.Or(a.Status, http.StatusOK) }
+
+func (a Answer) body(task protocol.TaskMessage) ([]byte, error) {
+	if a.Body != nil || a.Decision == nil {
+		return a.Body, nil
+	}
+	m := *a.Decision
+	m.TaskID = cmp.Or(m.TaskID, task.TaskID)
+	return json.Marshal(m)
+}
+
+// Decide answers with a decision on the task that was asked.
+func Decide(d protocol.DecisionType, rationale string, actions ...protocol.ActionItem) Answer {
+	return Answer{Decision: &protocol.DecisionMessage{Decision: d, Rationale: rationale, Actions: actions}}
+}
+
+// Skip answers that there is nothing to do.
+func Skip(rationale string) Answer { return Decide(protocol.Skip, rationale) }
+
+// WrongTask answers with a decision on another task.
+func WrongTask(id string) Answer {
+	a := Skip("meant for another task")
+	a.Decision.TaskID = id
+	return a
+}
+
+// Status answers with a status and a body.
+func Status(code int, body string) Answer { return Answer{Status: code, Body: []byte(body)} }
+
+// Raw answers 200 with a body that need not be a decision, nor JSON.
+func Raw(body string) Answer { return Status(http.StatusOK, body) }
+
+// Redirect answers with a redirect to another address.
+func Redirect(code int, to string) Answer {
+	return Answer{Status: code, Header: http.Header{"Location": {to}}}
+}
+
+// Huge answers with a decision whose JSON has more than n bytes.
+func Huge(n int) Answer { return Skip(strings.Repeat("x", n)) }
+
+// Held gives no byte of an answer before the client goes away or the test ends.
+func Held() Answer { return Answer{HoldHeaders: make(chan struct{})} }
+
+// HeldBody sends headers and half a body, and nothing more before the client goes
+// away or the test ends.
+func HeldBody() Answer {
+	a := Skip("this will not be read to its end")
+	a.HoldBody = make(chan struct{})
+	return a
+}

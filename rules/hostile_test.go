@@ -1,0 +1,182 @@
+package rules
+
+import (
+	"runtime"
+	"strings"
+	"testing"
+)
+
+// hostileBody is as large as GitHub lets an issue be.
+var hostileBody = strings.Repeat("aA x", 65536/4)
+
+// hostile lists expressions that would run away in an unguarded evaluator, and
+// what stops each: at load, or at run time.
+var hostile = []struct {
+	name, src string
+	load, run string // a part of the error; both empty: it must just end
+}{
+	{"huge range", `len(1..100000000) > 0`, "a range has at most 1000 elements", ""},
+	{"range one too long", `len(1..1001) > 0`, "a range has at most 1000 elements", ""},
+	{"range as long as allowed", `len(1..1000) == 1000`, "", ""},
+	{"overflowing range", `len(-9223372036854775807..9223372036854775807) > 0`, "a range has at most 1000 elements", ""},
+	{"computed range", `len(1..issue.number) > 0`, "the bounds of a range must be whole numbers", ""},
+	{"repeat", `repeat("x", 100000000) == ""`, "not available in rules", ""},
+	{"nested map", `len(map(1..1000, map(1..1000, #))) > 0`, "", "builds lists that are too long"},
+	{"three loops with ranges", `all(1..1000, all(1..1000, all(1..1000, # > 0)))`, "more than 2 loops", ""},
+	{"two loops over a variable", `let a = 1..1000; all(a, all(a, # > 0))`, "", "more than 100000 steps"},
+	{"three loops over a variable", `let a = 1..1000; all(a, all(a, all(a, # > 0)))`, "more than 2 loops", ""},
+	{"loops in different predicates", `let a = 1..1000; count(a, any(a, # == -1)) == 0`, "", "more than 100000 steps"},
+	{"split", `let a = split(issue.body, ""); all(a, all(a, # != ""))`, "not available in rules", ""},
+	{"doubled text", "let a = issue.body; " + doubled(24) + "len(z) > 0", "", "builds more than"},
+	{"doubled text of unknown type", `let a = find([issue.body], true) ?? ""; let b = a + a; let c = b + b; let d = c + c; let e = d + d; let f = e + e; let g = f + f; let h = g + g; len(h + h) > 0`, "", "builds more than"},
+	{"doubled text in a loop", `let l = map(1..1000, issue.body + #index); len(l) > 0`, "invalid operation: +", ""},
+	{"text built in a loop", `len(map(1..1000, issue.body + "x")) > 0`, "", "builds more than"},
+	{"lower in a loop", `len(map(1..1000, lower(issue.body))) > 0`, "", "builds more than"},
+	{"join", `len(join(map(1..1000, issue.body), "")) > 0`, "", "builds more than"},
+	{"join of join", `let a = map(1..1000, "0123456789"); let b = map(1..1000, join(a, "")); len(b) > 0`, "", "builds more than"},
+	{"replace", `len(replace(issue.body, "x", issue.body)) > 0`, "not available in rules", ""},
+	{"reduce", `reduce(1..1000, # + #acc) > 0`, "not available in rules", ""},
+	{"toJSON of everything", `toJSON($env) == ""`, "unknown name $env", ""},
+	{"string of a list", `string(map(1..1000, issue.body)) == ""`, "cannot use", ""},
+	{"flatten", `len(flatten([[1]])) > 0`, "not available in rules", ""},
+	{"concat", `len(concat(1..1000, 1..1000)) > 0`, "not available in rules", ""},
+	{"dynamic pattern", `issue.body matches repeat("(a?){500}", 400)`, "the right side of matches", ""},
+	{"large pattern", "issue.body matches `((a?){30}){30}((a?){30}){30}`", "the pattern is too large", ""},
+	{"slow pattern", "issue.body matches `(.?.?.?.?.?){150}0`", "", ""},
+	{"slow patterns", "issue.body matches `(.?.?.?.?.?){150}0` or issue.body matches `(.?.?.?.?.?){150}1`", "", "patterns read more than"},
+	{"pattern in a loop", "any(1..1000, issue.body matches `x+y`)", "", "patterns read more than"},
+	{"contains in loops", `all(1..1000, all(1..90, not (issue.body contains "zzz")))`, "", "more than 100000 steps"},
+	{"comparison in loops", `let a = lower(issue.body); let b = lower(issue.body); all(1..1000, all(1..90, a == b))`, "", "more than 100000 steps"},
+	{"membership in loops", `let a = 1..1000; all(a, all(1..90, # in a))`, "", "more than 100000 steps"},
+	{"length of text in loops", `all(1..1000, all(1..90, len(issue.body) > 0))`, "", "more than 100000 steps"},
+	{"sum in loops", `let a = 1..1000; all(a, all(1..90, sum(a) > 0))`, "", "more than 100000 steps"},
+	{"label in loops", `all(1..1000, all(1..90, not label("zzz")))`, "", "more than 100000 steps"},
+	{"any_label in loops", `all(1..1000, all(1..90, not any_label("*0*0*")))`, "", "more than 100000 steps"},
+	{"loops over the labels", `all(issue.labels, let l = #; all(issue.labels, # == l or # != l))`, "", ""},
+	{"6,000 and", strings.Repeat("true and ", 6000) + "true", "at most 4096 are allowed", ""},
+	{"600 and", strings.Repeat("1>0&&", 600) + "true", "more than 500 terms", ""},
+	{"20,000 not", strings.Repeat("not ", 20000) + "true", "at most 4096 are allowed", ""},
+	{"1,000 not", strings.Repeat("not ", 1000) + "true", "more than 500 terms", ""},
+	{"4,000 signs", "1 > " + strings.Repeat("-", 4000) + "1", "more than 500 terms", ""},
+	{"nested conditionals", strings.Repeat("true?", 150) + "true" + strings.Repeat(":true", 150), "", ""},
+	{"1,000,000 parentheses", strings.Repeat("(", 1_000_000) + "true", "at most 4096 are allowed", ""},
+	{"101 parentheses", strings.Repeat("(", 101) + "true" + strings.Repeat(")", 101), "more than 100 brackets", ""},
+	{"100 parentheses", strings.Repeat("(", 100) + "true" + strings.Repeat(")", 100), "", ""},
+	{"101 lists", "len(" + strings.Repeat("[", 101) + strings.Repeat("]", 101) + ") > 0", "more than 100 brackets", ""},
+	{"101 brackets in a text", `"` + strings.Repeat("(", 101) + `" != ""`, "", ""},
+	{"nil", `len(find(issue.labels, # == "zzz")) > 0`, "", "a missing value is nil"},
+	{"index", `len(issue.labels[1000]) > 0`, "", "index out of range"},
+	{"modulo by zero", `1 % (issue.number - issue.number) == 0`, "", "integer divide by zero"},
+	{"division by zero", `1 / 0 > 1`, "", ""},
+	{"bad pattern", "issue.body matches `(`", "bad pattern", ""},
+	{"whole environment", `len($env) > 0`, "unknown name $env", ""},
+	{"our internals", `__run.steps > 0`, "unknown name __run", ""},
+	{"our internals by name", `issue["__run"] == nil`, "issue has no field __run", ""},
+	{"our internal functions", `__tick(1)`, "unknown name __tick", ""},
+	{"method of a time", `issue.created_at.Format("2006") != ""`, "values have no methods", ""},
+	{"method by name", `issue.created_at["Format"]("2006") != ""`, "unexpected token", ""},
+}
+
+// doubled declares b to z, each twice as long as the one before.
+func doubled(n int) string {
+	var b strings.Builder
+	for i := range n {
+		b.WriteString("let " + string(rune('b'+i)) + " = " + string(rune('a'+i)) + " + " + string(rune('a'+i)) + "; ")
+	}
+	return b.String() + "let z = " + string(rune('a'+n)) + "; "
+}
+
+// hostileFacts are what an attacker can put into an event.
+func hostileFacts() Facts {
+	labels := make([]string, 100)
+	for i := range labels {
+		labels[i] = strings.Repeat(string(rune('a'+i%26)), 50)
+	}
+	return Facts{Issue: Issue{Number: 1, Title: strings.Repeat("t", 256), Body: hostileBody, Labels: labels}, Event: Event{Name: "issues", Action: "opened"}}
+}
+
+// Every hostile expression ends in an ordinary error, within its bounds of steps
+// and bytes. It is not run in parallel because it counts the memory in use.
+func TestHostileExpressions(t *testing.T) {
+	const maxBytes = 64 << 20
+	facts := hostileFacts()
+	for _, tt := range hostile {
+		t.Run(tt.name, func(t *testing.T) {
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			c := newExprCompiler()
+			v := &evaluation{env: newEnv(facts)}
+			program, err := c.compile(tt.src, wantBool)
+			checkError(t, "load", err, tt.load)
+			if err == nil {
+				_, err = eval(&v.machine, program, v.env)
+				checkError(t, "run", err, tt.run)
+			}
+			runtime.ReadMemStats(&after)
+			if got := after.TotalAlloc - before.TotalAlloc; got > maxBytes {
+				t.Errorf("allocated %d bytes, want at most %d", got, maxBytes)
+			}
+			r := v.env.Run
+			if r.steps > maxSteps+len(hostileBody) || r.matched > maxMatched+40*len(hostileBody) || r.made > 2*maxMade+1000*len(hostileBody) {
+				t.Errorf("steps %d, matched %d, made %d: far beyond the bounds", r.steps, r.matched, r.made)
+			}
+		})
+	}
+}
+
+func checkError(t *testing.T, when string, err error, want string) {
+	t.Helper()
+	switch {
+	case err == nil && want != "":
+		t.Errorf("%s: no error, want %q", when, want)
+	case err != nil && (want == "" || !strings.Contains(err.Error(), want)):
+		t.Errorf("%s: got error %q, want %q", when, err, want)
+	case err != nil && len(err.Error()) > 300:
+		t.Errorf("%s: the error has %d bytes", when, len(err.Error()))
+	}
+}
+
+// The bounds start anew with each expression: many rules may use what one may.
+func TestBoundsAreOfOneExpression(t *testing.T) {
+	t.Parallel()
+	c := newExprCompiler()
+	program, err := c.compile(`all(1..300, all(1..300, # > 0))`, wantBool)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := &evaluation{env: newEnv(hostileFacts())}
+	for i := range 3 {
+		if got, err := eval(&v.machine, program, v.env); got != true || err != nil {
+			t.Fatalf("run %d: got %v, %v", i, got, err)
+		}
+	}
+	if got := v.env.Run.steps; got < 90_000 || got > maxSteps {
+		t.Errorf("got %d steps, want about 90,300", got)
+	}
+}
+
+// Nothing but plain data can be reached from the environment.
+func TestEnvironmentIsPlainData(t *testing.T) {
+	t.Parallel()
+	for _, src := range []string{"issue", "event", "actor", "repo", "event.comment"} {
+		_, err := newExprCompiler().compile(src+".complete() == nil", wantBool)
+		if err == nil {
+			t.Errorf("%s has methods", src)
+		}
+	}
+}
+
+// The functions that rules may use are exactly those of the list and ours.
+func TestFunctionsAreAListOfTheirOwn(t *testing.T) {
+	t.Parallel()
+	c := newExprCompiler()
+	if got, want := len(c.config.Builtins), len(allowed()); got != want {
+		t.Errorf("%d functions of the language are there, want %d: a name in the list is unknown to it", got, want)
+	}
+	for _, name := range []string{"now", "timezone", "toJSON", "fromJSON", "groupBy", "get", "replace", "toBase64"} {
+		_, err := c.compile(name+"([1], true) == 1", wantBool)
+		if err == nil || !strings.Contains(err.Error(), "not available") {
+			t.Errorf("%s: got %v, want it to be unavailable", name, err)
+		}
+	}
+}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"flag"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -17,6 +18,8 @@ import (
 	"github.com/org/foreman-action/internal/actions/actionstest"
 	"github.com/org/foreman-action/internal/github/githubtest"
 )
+
+var update = flag.Bool("update", false, "rewrite what the scripts expect")
 
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"foreman": main})
@@ -49,7 +52,7 @@ func TestScripts(t *testing.T) {
 		Dir:                 "testdata/script",
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
-		UpdateScripts:       os.Getenv("UPDATE_SCRIPTS") != "",
+		UpdateScripts:       *update,
 		Setup:               func(e *testscript.Env) error { return setUp(e, root) },
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"gh": ghCommand, "agent": agentCommand, "event": eventCommand, "task": taskCommand, "events": eventsCommand, "outputs": outputsCommand,

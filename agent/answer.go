@@ -9,14 +9,12 @@ import (
 	"io"
 	"math"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/org/foreman-action/protocol"
 )
-
-// maxProblems bounds the problems of one answer that are told.
-const maxProblems = 10
 
 // read returns the body of an answer that may hold a decision.
 func (c *call) read(ctx context.Context, resp *http.Response) ([]byte, error) {
@@ -35,7 +33,7 @@ func (c *call) read(ctx context.Context, resp *http.Response) ([]byte, error) {
 	case errors.Is(err, gzip.ErrHeader), errors.Is(err, gzip.ErrChecksum):
 		return nil, r.fail(ReasonNotJSON, resp.StatusCode, fmt.Errorf("unpack the answer: %w", err))
 	case err != nil:
-		return nil, c.broken(ctx, resp.StatusCode, fmt.Sprintf("no complete answer (%d bytes came)", len(data)), err)
+		return nil, c.broken(ctx, resp.StatusCode, fmt.Sprintf("no complete answer (%d B came)", len(data)), err)
 	}
 	return data, nil
 }
@@ -99,25 +97,29 @@ func (c *call) parse(resp *http.Response, data []byte) (protocol.DecisionMessage
 	if !ok {
 		return protocol.DecisionMessage{}, r.fail(ReasonInvalid, resp.StatusCode, c.hide("decode the answer", err))
 	}
-	reason := ReasonInvalid
-	for _, p := range v.Problems {
-		if p.Code == protocol.CodeJSON {
-			reason = ReasonNotJSON
-		}
+	invalid := func(p protocol.Problem) bool { return p.Code == protocol.CodeJSON }
+	if !slices.ContainsFunc(v.Problems, invalid) {
+		return protocol.DecisionMessage{}, r.fail(ReasonInvalid, resp.StatusCode, c.shorten(v))
 	}
-	return protocol.DecisionMessage{}, r.fail(reason, resp.StatusCode, c.shorten(v))
+	err = fmt.Errorf("%w; the answer%s starts %s", c.shorten(v), c.kind(resp), strconv.Quote(c.secrets.clean(string(data))))
+	return protocol.DecisionMessage{}, r.fail(ReasonNotJSON, resp.StatusCode, err)
 }
 
-// shorten returns the error with few problems and short, clean messages: an answer
-// of a megabyte can hold very many, and very long ones.
-func (c *call) shorten(v *protocol.ValidationError) error {
-	short := &protocol.ValidationError{Message: v.Message}
-	for _, p := range v.Problems[:min(maxProblems, len(v.Problems))] {
-		p.Msg = c.secrets.clean(p.Msg)
-		short.Problems = append(short.Problems, p)
+// kind returns what an answer says of its own form, in parentheses, or nothing.
+func (c *call) kind(resp *http.Response) string {
+	form := c.secrets.clean(resp.Header.Get("Content-Type") + " " + resp.Header.Get("Content-Encoding"))
+	if form == "" {
+		return ""
 	}
-	if more := len(v.Problems) - len(short.Problems); more > 0 {
-		return fmt.Errorf("%w; and %d more", short, more)
+	return " (" + form + ")"
+}
+
+// shorten returns the error with short, clean messages: an unknown decision may be
+// as long as the whole answer.
+func (c *call) shorten(v *protocol.ValidationError) error {
+	short := &protocol.ValidationError{Message: v.Message, Problems: slices.Clone(v.Problems)}
+	for i, p := range short.Problems {
+		short.Problems[i].Msg = c.secrets.clean(p.Msg)
 	}
 	return short
 }

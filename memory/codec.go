@@ -101,6 +101,9 @@ func unmarshal(data []byte, v any) error {
 	if err == io.EOF || errors.Is(err, io.ErrUnexpectedEOF) {
 		return broken(fmt.Errorf("it is truncated after %d bytes", len(data)))
 	}
+	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+		return broken(fmt.Errorf("byte %d: %s does not belong here", wrong.Offset, wrong.Value))
+	}
 	if err != nil {
 		return broken(err)
 	}

@@ -136,15 +136,17 @@ func clipTask(t Task) Task {
 
 // clip cuts s to n bytes at most, between characters, and replaces what is not UTF-8.
 func clip(s string, n int) string {
-	s = strings.ToValidUTF8(s, "\uFFFD")
-	if len(s) <= n {
-		return s
+	if len(s) > n {
+		cut := n - len("…")
+		for range utf8.UTFMax - 1 {
+			if !utf8.RuneStart(s[cut]) {
+				cut--
+			}
+		}
+		s = s[:cut] + "…"
 	}
-	cut := n - len("…")
-	for !utf8.RuneStart(s[cut]) {
-		cut--
-	}
-	return s[:cut] + "…"
+	// One byte, so that the text does not grow again.
+	return strings.ToValidUTF8(s, "?")
 }
 
 // updateTries bounds how often [Update] starts again after a conflict.

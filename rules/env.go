@@ -30,14 +30,14 @@ func newEnv(f Facts) *env {
 // The bounds of one evaluation. A step is a turn of a loop or comparable work.
 const (
 	maxSteps   = 100_000
-	maxMatched = 2 << 20 // bytes read by regular expressions of ordinary size
+	maxMatched = 2 << 20 // bytes read by patterns, each times the pattern's weight
 	maxMade    = 4 << 20 // bytes of new strings
 	maxCells   = 100_000 // list and map elements, the virtual machine's budget
 )
 
 var (
 	errSteps   = fmt.Errorf("the expression takes more than %d steps", maxSteps)
-	errMatched = fmt.Errorf("the expression's patterns read more than %d bytes", maxMatched)
+	errMatched = errors.New("the expression's patterns are too much work on a text of this size")
 	errMade    = fmt.Errorf("the expression builds more than %d bytes of text", maxMade)
 	errList    = errors.New("join takes a list of strings")
 )

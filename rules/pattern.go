@@ -15,8 +15,9 @@ type pattern struct {
 }
 
 const (
-	maxStates   = 2000 // of a pattern, its repetitions written out
-	heavyStates = 64   // a matcher may go through all states for each byte
+	maxStates = 2000 // of a pattern, its repetitions written out
+	perWeight = 5    // states that are tried for a byte in ordinary patterns
+	perTried  = 8    // letters of a literal, of which a text seldom meets more than a few
 )
 
 func newPattern(s string) (*pattern, error) {
@@ -35,7 +36,7 @@ func newPattern(s string) (*pattern, error) {
 	if err != nil {
 		return nil, patternError(err)
 	}
-	return &pattern{re: re, weight: 1 + n/heavyStates}, nil
+	return &pattern{re: re, weight: 1 + tried(tree, false)/perWeight}, nil
 }
 
 // control returns the first control character that nobody means in a pattern.
@@ -78,6 +79,28 @@ func states(re *syntax.Regexp) int {
 	}
 	if re.Op == syntax.OpRepeat {
 		n = min(n*max(1, re.Min, re.Max), maxStates+1)
+	}
+	return n
+}
+
+// tried estimates how many states a matcher goes through for each byte of a text
+// that was made to be slow.
+func tried(re *syntax.Regexp, repeated bool) int {
+	n := 0
+	switch re.Op {
+	case syntax.OpCharClass, syntax.OpAnyChar, syntax.OpAnyCharNotNL:
+		n = 1
+	case syntax.OpLiteral:
+		n = 1 + len(re.Rune)/perTried
+		if repeated {
+			n = len(re.Rune)
+		}
+	}
+	for _, sub := range re.Sub {
+		n += tried(sub, repeated || re.Op == syntax.OpRepeat)
+	}
+	if re.Op == syntax.OpRepeat {
+		n *= max(1, re.Min, re.Max)
 	}
 	return n
 }

@@ -25,8 +25,8 @@ func addLabels(param string) action {
 		write: func(ctx context.Context, x *execution, s *Step) error {
 			return x.host.AddLabels(ctx, x.ref, s.labels)
 		},
-		landed: func(i Issue, s *Step) bool {
-			return len(pick(s.labels, issueState(i).labels, false)) == 0
+		landed: func(now state, s *Step) bool {
+			return len(pick(s.labels, now.labels, false)) == 0
 		},
 	}
 }
@@ -45,8 +45,8 @@ func removeLabel() action {
 		write: func(ctx context.Context, x *execution, s *Step) error {
 			return x.host.RemoveLabel(ctx, x.ref, s.labels[0])
 		},
-		landed: func(i Issue, s *Step) bool {
-			return len(pick(s.labels, issueState(i).labels, true)) == 0
+		landed: func(now state, s *Step) bool {
+			return len(pick(s.labels, now.labels, true)) == 0
 		},
 	}
 }

@@ -28,8 +28,8 @@ func assign() action {
 			}
 			return nil
 		},
-		landed: func(i Issue, s *Step) bool {
-			return len(pick(s.logins, issueState(i).assignees, false)) == 0
+		landed: func(now state, s *Step) bool {
+			return len(pick(s.logins, now.assignees, false)) == 0
 		},
 	}
 }
@@ -49,8 +49,8 @@ func unassign() action {
 		write: func(ctx context.Context, x *execution, s *Step) error {
 			return x.host.Unassign(ctx, x.ref, s.logins)
 		},
-		landed: func(i Issue, s *Step) bool {
-			return len(pick(s.logins, issueState(i).assignees, true)) == 0
+		landed: func(now state, s *Step) bool {
+			return len(pick(s.logins, now.assignees, true)) == 0
 		},
 	}
 }

@@ -16,7 +16,7 @@ func closeIssue() action {
 		write: func(ctx context.Context, x *execution, s *Step) error {
 			return x.host.CloseIssue(ctx, x.ref, s.text)
 		},
-		landed: func(i Issue, s *Step) bool { return i.State == "closed" },
+		landed: func(now state, s *Step) bool { return !now.open },
 	}
 }
 
@@ -44,7 +44,7 @@ func markDuplicate() action {
 		write: func(ctx context.Context, x *execution, s *Step) error {
 			return x.host.MarkDuplicate(ctx, x.ref, s.duplicate)
 		},
-		landed: func(i Issue, s *Step) bool { return i.State == "closed" },
+		landed: func(now state, s *Step) bool { return !now.open },
 	}
 }
 
@@ -59,7 +59,7 @@ func reopenIssue() action {
 		write: func(ctx context.Context, x *execution, s *Step) error {
 			return x.host.ReopenIssue(ctx, x.ref)
 		},
-		landed: func(i Issue, s *Step) bool { return i.State == "open" },
+		landed: func(now state, s *Step) bool { return now.open },
 	}
 }
 
@@ -75,7 +75,7 @@ func setMilestone() action {
 		write: func(ctx context.Context, x *execution, s *Step) error {
 			return x.host.SetMilestone(ctx, x.ref, s.text)
 		},
-		landed: func(i Issue, s *Step) bool { return i.Milestone == s.text },
+		landed: func(now state, s *Step) bool { return now.milestone == s.text },
 	}
 }
 
@@ -91,7 +91,7 @@ func setType() action {
 		write: func(ctx context.Context, x *execution, s *Step) error {
 			return x.host.SetType(ctx, x.ref, s.text)
 		},
-		landed: func(i Issue, s *Step) bool { return strings.EqualFold(i.Type, s.text) },
+		landed: func(now state, s *Step) bool { return strings.EqualFold(now.issueType, s.text) },
 	}
 }
 
@@ -107,7 +107,7 @@ func lock() action {
 		write: func(ctx context.Context, x *execution, s *Step) error {
 			return x.host.Lock(ctx, x.ref, s.text)
 		},
-		landed: func(i Issue, s *Step) bool { return i.Locked },
+		landed: func(now state, s *Step) bool { return now.locked },
 	}
 }
 

@@ -23,7 +23,7 @@ type action struct {
 	write func(ctx context.Context, x *execution, s *Step) error
 	// landed reports whether a write of unknown outcome took effect. nil: a
 	// repetition does no harm.
-	landed func(issue Issue, s *Step) bool
+	landed func(now state, s *Step) bool
 }
 
 // counts returns the limit that a step uses up, and how much of it.

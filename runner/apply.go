@@ -232,7 +232,7 @@ func (x *execution) landed(ctx context.Context, s *Step) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	return s.kind.landed(issue, s), nil
+	return s.kind.landed(issueState(issue), s), nil
 }
 
 func (x *execution) sleep(ctx context.Context, d time.Duration) error {

@@ -82,8 +82,6 @@ type policySection struct {
 	CommentLength int            `yaml:"comment_length"`
 	Mentions      []string       `yaml:"mentions"`
 	Links         []string       `yaml:"links"`
-
-	node *yaml.Node
 }
 
 type labelSection struct {
@@ -116,27 +114,28 @@ type includeSection struct {
 
 // DecodeYAML takes a list of globs, or one.
 func (i *includeSection) DecodeYAML(f *strictyaml.File, n *yaml.Node) {
-	var list struct{ globs []string }
-	if n.Kind == yaml.ScalarNode {
-		list.globs = []string{n.Value}
-	} else {
-		f.Decode(n, &list.globs)
+	items := []*yaml.Node{n}
+	if n.Kind == yaml.SequenceNode {
+		items = n.Content
 	}
-	for _, g := range list.globs {
-		if _, err := path.Match(g, ""); err != nil || path.IsAbs(g) || slices.Contains(strings.Split(g, "/"), "..") {
-			f.Problemf(n, "include: %q is no glob of files in this repository", g)
+	for _, item := range items {
+		var glob string
+		if !f.Decode(item, &glob) {
+			continue
 		}
+		if _, err := path.Match(glob, ""); err != nil || path.IsAbs(glob) || slices.Contains(strings.Split(glob, "/"), "..") {
+			f.Problemf(item, "include: %q is no path or glob of files in this repository", glob)
+			continue
+		}
+		i.Globs = append(i.Globs, glob)
 	}
-	i.Globs, i.node = list.globs, n
+	i.node = n
 }
 
 // DecodeYAML fills the section and checks its values.
 func (p *policySection) DecodeYAML(f *strictyaml.File, n *yaml.Node) {
 	type plain policySection
-	if !f.Decode(n, (*plain)(p)) {
-		return
-	}
-	p.node = n
+	f.Decode(n, (*plain)(p))
 	known := make([]string, 0, 16)
 	for _, s := range protocol.ActionSpecs() {
 		known = append(known, s.Name)
@@ -194,20 +193,19 @@ func (p *policySection) policy() Policy {
 // DecodeYAML fills the section and checks its values.
 func (m *memorySection) DecodeYAML(f *strictyaml.File, n *yaml.Node) {
 	type plain memorySection
-	if f.Decode(n, (*plain)(m)) {
-		oneOf(f, child(n, "store"), "memory.store", m.Store, "off", "file")
-	}
+	f.Decode(n, (*plain)(m))
+	oneOf(f, child(n, "store"), "memory.store", m.Store, "off", "file")
 }
 
 // DecodeYAML fills the section and checks its values.
 func (a *agentSection) DecodeYAML(f *strictyaml.File, n *yaml.Node) {
 	type plain agentSection
-	if !f.Decode(n, (*plain)(a)) {
-		return
-	}
+	f.Decode(n, (*plain)(a))
 	oneOf(f, child(n, "auth"), "agent.auth", a.Auth, "none", "token", "oidc")
-	if at := child(n, "timeout"); at != nil && a.Timeout <= 0 {
-		f.Problemf(at, "agent.timeout: want more than 0")
+	if at := child(n, "timeout"); at != nil {
+		if d, err := time.ParseDuration(at.Value); err == nil && d <= 0 {
+			f.Problemf(at, "agent.timeout: want more than 0")
+		}
 	}
 }
 
@@ -229,8 +227,8 @@ func (a *agentSection) onFailure(f *strictyaml.File) OnFailure {
 }
 
 func oneOf(f *strictyaml.File, at *yaml.Node, name, got string, want ...string) {
-	if at == nil || slices.Contains(want, got) {
-		return
+	if at == nil || slices.Contains(want, got) || got != at.Value {
+		return // absent, right, or of the wrong type, which was reported
 	}
 	f.Problemf(at, "%s: want %s, got %q%s", name, strings.Join(want, " or "), got, strictyaml.DidYouMean(got, want))
 }

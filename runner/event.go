@@ -196,7 +196,8 @@ func (e *Event) setIssue(src EventSource, w wireEvent) error {
 		}
 		issue, err := ParseIssue(w.Issue)
 		if err != nil {
-			return err
+			// The issue stands in the payload as it came.
+			return placed(src.Payload, int64(bytes.Index(src.Payload, w.Issue)), err)
 		}
 		e.Issue, e.Number = &issue, issue.Number
 		return nil
@@ -292,47 +293,4 @@ func (e Event) SkipReason(bot string) string {
 		return "the comment is one of ours: it carries our marker"
 	}
 	return ""
-}
-
-// A placedError is a mistake at a place of the payload.
-type placedError struct {
-	line, column int
-	err          error
-}
-
-func (e *placedError) Error() string { return fmt.Sprintf("%d:%d: %v", e.line, e.column, e.err) }
-
-// decodeAt is json.Unmarshal whose errors know their place.
-func decodeAt(data []byte, out any) error {
-	if len(bytes.TrimSpace(data)) == 0 {
-		return &placedError{1, 1, errors.New("the event payload is empty")}
-	}
-	err := json.Unmarshal(data, out)
-	if err == nil {
-		return nil
-	}
-	if s, ok := errors.AsType[*json.SyntaxError](err); ok {
-		line, column := position(data, s.Offset)
-		return &placedError{line, column, fmt.Errorf("decode event payload: %w", err)}
-	}
-	if t, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
-		line, column := position(data, t.Offset)
-		return &placedError{line, column, fmt.Errorf("decode event payload: %s: want %s, got %s", t.Field, t.Type, t.Value)}
-	}
-	return fmt.Errorf("decode event payload: %w", err)
-}
-
-// position turns the 1-based offset of a JSON error into a line and a column.
-func position(data []byte, offset int64) (line, column int) {
-	offset = min(max(offset-1, 0), int64(len(data)))
-	before := data[:offset]
-	return bytes.Count(before, []byte("\n")) + 1, len(before) - bytes.LastIndexByte(before, '\n')
-}
-
-func clip(s string, n int) string {
-	r := []rune(s)
-	if len(r) <= n {
-		return s
-	}
-	return string(r[:n]) + "…"
 }

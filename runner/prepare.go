@@ -86,10 +86,17 @@ func (x *execution) refresh(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	// Each step is held against the issue as those before it will leave it: of a label
+	// that is added and removed again both are done again, never one.
+	now := issueState(issue)
 	for i := range x.steps {
 		s := &x.steps[i]
-		if s.Verdict == Do && s.kind.landed != nil && s.kind.landed(issue, s) {
+		switch {
+		case s.Verdict != Do:
+		case s.kind.landed != nil && s.kind.landed(now, s):
 			s.set(Pass, "already so")
+		default:
+			s.kind.change(&now, s)
 		}
 	}
 	return nil

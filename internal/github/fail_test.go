@@ -105,7 +105,7 @@ func TestMarkDuplicateRefuses(t *testing.T) {
 		of   int
 		want error
 	}{
-		{"itself", 7, nil},
+		{"itself", 7, nil}, // without a call
 		{"a pull request", 8, runner.ErrNotFound},
 		{"a deleted issue", 9, runner.ErrNotFound},
 		{"a transferred issue", 10, runner.ErrNotFound},
@@ -120,6 +120,9 @@ func TestMarkDuplicateRefuses(t *testing.T) {
 			checkFailure(t, c.MarkDuplicate(t.Context(), ref, tt.of), tt.want, "")
 			if got := s.Issue("octo/hello", 7).State; got != "open" {
 				t.Errorf("got state %q, want open", got)
+			}
+			if calls := s.Log(); tt.want == nil && len(calls) != 0 {
+				t.Errorf("got calls %v, want none", calls)
 			}
 		})
 	}

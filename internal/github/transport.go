@@ -125,10 +125,10 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	ex.answer, ex.answered = r.answer, r.answer == nil
-	// go-github would remember these and refuse later calls by itself.
-	for _, h := range []string{"X-Ratelimit-Remaining", "X-Ratelimit-Reset", "Retry-After"} {
-		r.Header.Del(h)
-	}
+	// go-github would remember these and refuse later calls by itself. The answers
+	// that it takes for a secondary limit never get here.
+	r.Header.Del("X-Ratelimit-Remaining")
+	r.Header.Del("X-Ratelimit-Reset")
 	r.Body = io.NopCloser(bytes.NewReader(r.body))
 	r.Request = req
 	return r.Response, nil

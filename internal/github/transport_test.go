@@ -72,6 +72,11 @@ func TestReadsAreRepeated(t *testing.T) {
 			[]string{issueGet + "cut", issueGet + "cut", issueGet + "cut"}, "EOF",
 		},
 		{
+			"not made for it", githubtest.Fault{Status: 501},
+			nil,
+			[]string{issueGet + "501"}, "501 Not Implemented",
+		},
+		{
 			"refused", githubtest.Fault{Status: 401, Body: `{"message":"Bad credentials"}`},
 			nil,
 			[]string{issueGet + "401"}, "Bad credentials",

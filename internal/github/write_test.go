@@ -225,19 +225,23 @@ func TestDotsAreNoPath(t *testing.T) {
 func TestMilestones(t *testing.T) {
 	t.Parallel()
 	s := fake(t)
-	r := s.Repo("octo/hello").AddMilestone("V1", "done").CloseMilestone("done")
+	r := s.Repo("octo/hello").AddMilestone("V1", "done", "Next", "nExt").CloseMilestone("done")
 	for range 100 {
 		r.AddMilestone("filler")
 	}
 	r.AddMilestone("last")
 	c, _ := client(t, s.URL)
-	for title, want := range map[string]string{"V1": "V1", "v1": "v1", "LAST": "last"} {
+	for title, want := range map[string]string{"V1": "V1", "v1": "v1", "LAST": "last", "NEXT": "Next"} {
 		if err := c.SetMilestone(t.Context(), ref, title); err != nil {
 			t.Fatal(err)
 		}
 		if got := s.Issue("octo/hello", 7).Milestone; got != want {
 			t.Errorf("title %q: got milestone %q, want %q", title, got, want)
 		}
+	}
+	s.ResetCalls()
+	if err := c.SetMilestone(t.Context(), ref, "v1"); err != nil || len(s.Log()) != 2 {
+		t.Errorf("a title of the first page: got %v and calls %v, want one page and one write", err, s.Log())
 	}
 	s.ResetCalls()
 	err := c.SetMilestone(t.Context(), ref, "done")

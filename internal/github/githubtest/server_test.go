@@ -226,3 +226,31 @@ func TestManyAtOnce(t *testing.T) {
 		t.Errorf("got labels %v after %d calls, want 6 after 20", got.Labels, len(s.Log()))
 	}
 }
+
+func TestTenAssigneesAtMost(t *testing.T) {
+	t.Parallel()
+	s := furnished(t)
+	var names []string
+	for n := range 12 {
+		names = append(names, fmt.Sprintf("user%d", n))
+	}
+	s.Repo("octo/hello").AddUser(names...)
+	send(t, s, "POST", issuePath+"/assignees", `{"assignees":["`+strings.Join(names, `","`)+`"]}`)
+	if diff := cmp.Diff(names[:10], s.Issue("octo/hello", 7).Assignees); diff != "" {
+		t.Errorf("assignees (-want +got):\n%s", diff)
+	}
+}
+
+func TestAFaultDoesNotHideABadRequest(t *testing.T) {
+	t.Parallel()
+	s, err := githubtest.Start(githubtest.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	s.Fault(githubtest.Fault{Status: 500})
+	send(t, s, "POST", issuePath+"/comments", `{}`)
+	if got := s.Problems(); len(got) != 1 {
+		t.Errorf("got problems %q, want one", got)
+	}
+}

@@ -1,0 +1,84 @@
+package memory_test
+
+import (
+	"errors"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"golang.org/x/tools/txtar"
+
+	"github.com/org/foreman-action/memory"
+)
+
+// FuzzDecode reads any bytes as a record: no panic, one of two errors, and what is
+// accepted is the same record after a save, has a good summary, and takes a task.
+func FuzzDecode(f *testing.F) {
+	f.Add(read(f, "testdata/record.json"))
+	for _, pattern := range []string{"testdata/broken/*.txtar", "testdata/summary/*.txtar"} {
+		list, err := filepath.Glob(pattern)
+		if err != nil || len(list) == 0 {
+			f.Fatalf("no files %s: %v", pattern, err)
+		}
+		for _, file := range list {
+			f.Add(txtar.Parse(read(f, file)).Files[0].Data)
+		}
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		r, err := memory.Decode(data, "org/repo", 42)
+		if err != nil {
+			if !errors.Is(err, memory.ErrBroken) && !errors.Is(err, memory.ErrNewer) {
+				t.Fatalf("got %v, want ErrBroken or ErrNewer", err)
+			}
+			return
+		}
+		text, ok := memory.Summary(r)
+		checkSummary(t, r, text, ok)
+		if stored, err := memory.Encode(r); err == nil {
+			again, err := memory.Decode(stored, "org/repo", 42)
+			if err != nil {
+				t.Fatalf("decode what was encoded: %v", err)
+			}
+			if got, _ := memory.Encode(again); string(got) != string(stored) {
+				t.Fatalf("second round:\n%s", cmp.Diff(string(stored), string(got)))
+			}
+		}
+		was := posted(r)
+		r.Put(memory.Task{ID: "new", At: time.Date(2026, 4, 10, 0, 0, 0, 0, time.UTC), Actions: []memory.Action{{Type: "add_label", Result: memory.Done}}})
+		if posted(r) != was {
+			t.Fatal("adding a task changed whether a comment was posted")
+		}
+		text, ok = memory.Summary(r)
+		checkSummary(t, r, text, ok)
+	})
+}
+
+// FuzzSummary puts any names into the places where names go.
+func FuzzSummary(f *testing.F) {
+	for _, s := range []string{"bug", "commented", "a comment", "Comment\nwas posted", "re\u017fponded", "comm\u200bented", "'", `\u0065`, "\xff", "a\x00b", strings.Repeat("comment", 30)} {
+		f.Add(s, s, s, uint8(0))
+		f.Add("crash", s, "add_label", uint8(1))
+	}
+	f.Fuzz(func(t *testing.T, rule, value, typ string, kind uint8) {
+		types := []string{typ, "add_label", "close_issue", "mark_duplicate", "remove_label", "react"}
+		r := memory.Record{Repo: "org/repo", Issue: 42, Tasks: []memory.Task{{
+			ID: "t", By: rule, Rationale: value, Event: typ, Status: value,
+			Actions: []memory.Action{
+				{Type: types[int(kind)%len(types)], Values: []string{value, rule}, Rule: rule, Reason: value, URL: value, Result: memory.Done},
+				{Type: typ, Values: []string{rule + value}, Rule: value + rule, Result: memory.Done},
+				{Type: "comment", Result: memory.Failed},
+			},
+		}}}
+		text, ok := memory.Summary(r)
+		checkSummary(t, r, text, ok)
+		if !ok {
+			t.Error("nothing is told of what was done")
+		}
+		r.Put(memory.Task{ID: "u"})
+		if _, err := memory.Encode(r); err != nil {
+			t.Errorf("encode: %v", err)
+		}
+	})
+}

@@ -1,0 +1,133 @@
+package memory_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/org/foreman-action/memory"
+	"github.com/org/foreman-action/protocol"
+)
+
+// TestSummary reads testdata/summary: each archive has a "record" and the "summary"
+// that it gives, "null" for none.
+func TestSummary(t *testing.T) {
+	t.Parallel()
+	archives(t, "testdata/summary/*.txtar", func(t *testing.T, in map[string]string) map[string]string {
+		r, err := memory.Decode([]byte(in["record"]), "org/repo", 42)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, ok := memory.Summary(r)
+		checkSummary(t, r, text, ok)
+		if !ok {
+			text = "null"
+		}
+		return map[string]string{"summary": text + "\n"}
+	})
+}
+
+// phrases are what published agents look for, in lower case.
+var phrases = []string{"comment was posted", "commented", "a comment", "responded"}
+
+// posted reports whether a record tells of a comment.
+func posted(r memory.Record) bool {
+	is := func(typ string) bool { return typ == protocol.ActionComment || typ == protocol.ActionUpdateComment }
+	if r.Earlier != nil {
+		for typ, n := range r.Earlier.Done {
+			if n > 0 && is(typ) {
+				return true
+			}
+		}
+	}
+	for _, task := range r.Tasks {
+		for _, a := range task.Actions {
+			if a.Result == memory.Done && is(a.Type) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// checkSummary checks what holds of every summary.
+func checkSummary(t testing.TB, r memory.Record, text string, ok bool) {
+	t.Helper()
+	if ok != (text != "") {
+		t.Errorf("ok is %v for %q", ok, text)
+	}
+	if len(text) > memory.MaxSummary || !utf8.ValidString(text) {
+		t.Errorf("%d bytes, valid UTF-8 %v: %q", len(text), utf8.ValidString(text), text)
+	}
+	if i := strings.IndexFunc(text, func(r rune) bool { return !unicode.IsPrint(r) }); i >= 0 {
+		t.Errorf("unprintable at byte %d: %q", i, text)
+	}
+	low := strings.ToLower(text)
+	if got, want := strings.Contains(text, "commented"), posted(r); got != want {
+		t.Errorf("says commented: %v, a comment was posted: %v\n%s", got, want, text)
+	}
+	for _, p := range phrases {
+		if strings.Contains(low, p) && !posted(r) {
+			t.Errorf("says %q without a comment: %s", p, text)
+		}
+	}
+	if again, _ := memory.Summary(r); again != text {
+		t.Errorf("the second time: got %q, want %q", again, text)
+	}
+}
+
+func TestSummaryFolds(t *testing.T) {
+	t.Parallel()
+	r := memory.Record{Repo: "org/repo", Issue: 42}
+	for i := range 95 {
+		r.Tasks = append(r.Tasks, memory.Task{
+			ID: fmt.Sprint(i), At: time.Date(2026, 1, 1+i, 0, 0, 0, 0, time.UTC), Decision: protocol.LabelAndRespond,
+			Actions: []memory.Action{
+				{Type: protocol.ActionAddLabel, Values: []string{fmt.Sprint("label ", i)}, Rule: "sort", Result: memory.Done},
+			},
+		})
+	}
+	r.Tasks[0].Actions = append(r.Tasks[0].Actions, memory.Action{Index: 1, Type: protocol.ActionComment, Result: memory.Done})
+	before := len(r.Tasks)
+	text, ok := memory.Summary(r)
+	checkSummary(t, r, text, ok)
+	if !strings.HasPrefix(text, "Issue #42: from 2026-01-01 to ") || !strings.Contains(text, "commented once") {
+		t.Errorf("the oldest are not folded: %s", text)
+	}
+	if !strings.HasSuffix(text, "labelled 'label 94' on 2026-04-05 (rule sort). No further actions.") || strings.Contains(text, "'label 0'") {
+		t.Errorf("the newest are not told: %s", text)
+	}
+	if len(text) < memory.MaxSummary-200 {
+		t.Errorf("got %d bytes, want the space to be used", len(text))
+	}
+	if len(r.Tasks) != before || r.Earlier != nil {
+		t.Error("Summary changed the record")
+	}
+}
+
+// TestSummaryOfOneHugeTask cannot fold less than one task.
+func TestSummaryOfOneHugeTask(t *testing.T) {
+	t.Parallel()
+	task := memory.Task{ID: "t", At: time.Date(2026, 4, 10, 0, 0, 0, 0, time.UTC)}
+	for i := range 25 {
+		a := memory.Action{Index: i, Type: protocol.ActionAddLabels, Rule: strings.Repeat("r", 200), Result: memory.Done}
+		for j := range 40 {
+			a.Values = append(a.Values, fmt.Sprint(i, strings.Repeat("é", 300), j))
+		}
+		task.Actions = append(task.Actions, a)
+	}
+	for _, more := range []int{0, 1000} {
+		r := memory.Record{Repo: "org/repo", Issue: 42, Tasks: []memory.Task{task}}
+		for i := range more {
+			r.Tasks[0].Actions = append(r.Tasks[0].Actions, memory.Action{Type: fmt.Sprint("type ", i), Values: []string{"x"}, Result: memory.Done})
+		}
+		text, ok := memory.Summary(r)
+		checkSummary(t, r, text, ok)
+		if !strings.Contains(text, "labelled 25 times") {
+			t.Errorf("got %s, want counts", text)
+		}
+	}
+}

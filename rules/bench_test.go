@@ -1,0 +1,92 @@
+package rules_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/org/foreman-action/protocol"
+	"github.com/org/foreman-action/rules"
+)
+
+// shapes are ten common kinds of conditions; %[1]d is the number of the rule.
+var shapes = []string{
+	"issue.title matches `(?i)(docker|podman)-compose%[1]d`",
+	"issue.body matches `(?im)^### Version\\s+v?%[1]d\\.\\d+`",
+	"label(\"area/%[1]d\")",
+	"issue.association in [\"OWNER\", \"MEMBER\"] and issue.comments > %[1]d",
+	"issue.body contains \"error E%[1]d\"",
+	"any(issue.labels, {# startsWith \"kind/%[1]d\"})",
+	"len(issue.body) > 100000 + %[1]d",
+	"issue.title matches `(?i)panic%[1]d` or issue.body matches `(?i)segfault%[1]d`",
+	"(issue.number + %[1]d) %% 1009 == 1000",
+	"issue.title contains \"crash%[1]d\" and issue.author not in [\"bot%[1]d\"]",
+}
+
+// ruleFile returns n rules of the ten shapes.
+func ruleFile(n int) []byte {
+	var b strings.Builder
+	b.WriteString("version: 1\nrules:\n")
+	for i := range n {
+		fmt.Fprintf(&b, "- id: r%d\n  when: |-\n    %s\n  then: [add_label: l%d]\n", i, fmt.Sprintf(shapes[i%len(shapes)], i), i)
+	}
+	return []byte(b.String())
+}
+
+func benchFacts(size int) rules.Facts {
+	text := strings.Repeat("The service does not start after the upgrade, see the log below.\n", 1+size/65)[:size]
+	return opened(rules.Issue{
+		Number: 77, Title: "It does not start after the upgrade", Body: text, Author: "octocat",
+		Association: "NONE", Labels: []string{"kind/bug", "area/net", "needs-info"}, Comments: 2,
+	})
+}
+
+// Each shape matches when it should, or the benchmarks would measure nothing.
+func TestShapesMatch(t *testing.T) {
+	t.Parallel()
+	facts := opened(rules.Issue{
+		Number: 992, Title: "Docker-Compose0 panic7 crash9", Body: "### version 1.2\nerror E4" + strings.Repeat(".", 100_010),
+		Association: "OWNER", Labels: []string{"AREA/2", "kind/5x"}, Comments: 4,
+	})
+	r, err := mustCompile(t, string(ruleFile(10))).Decide(facts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Message.Decision != protocol.LabelAndRespond || len(r.Fired) != 10 {
+		t.Errorf("fired: %v, want all ten", r.Fired)
+	}
+}
+
+func BenchmarkCompile(b *testing.B) {
+	for _, n := range []int{10, 100, 1000} {
+		src := ruleFile(n)
+		b.Run(fmt.Sprintf("rules=%d", n), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				s, err := rules.Parse("rules.yml", src)
+				if err != nil {
+					b.Fatal(err)
+				}
+				if _, err := rules.Compile(s); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+func BenchmarkDecide(b *testing.B) {
+	for _, size := range []int{1500, 64 << 10} {
+		for _, n := range []int{10, 100, 1000} {
+			set, facts := mustCompile(b, string(ruleFile(n))), benchFacts(size)
+			b.Run(fmt.Sprintf("body=%d/rules=%d", size, n), func(b *testing.B) {
+				b.ReportAllocs()
+				for b.Loop() {
+					if _, err := set.Decide(facts); err != nil {
+						b.Fatal(err)
+					}
+				}
+			})
+		}
+	}
+}

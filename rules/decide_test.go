@@ -1,0 +1,287 @@
+package rules_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/org/foreman-action/internal/sanitize"
+	"github.com/org/foreman-action/internal/strictyaml"
+	"github.com/org/foreman-action/protocol"
+	"github.com/org/foreman-action/rules"
+)
+
+func opened(issue rules.Issue) rules.Facts {
+	return rules.Facts{Issue: issue, Event: rules.Event{Name: "issues", Action: "opened"}, Repo: rules.Repo{Owner: "o", Name: "r"}}
+}
+
+// body returns the only comment's text for an issue with that title.
+func body(t *testing.T, template string, issue rules.Issue) string {
+	t.Helper()
+	set := mustCompile(t, "version: 1\nrules:\n  - id: r\n    then: [comment: "+fmt.Sprintf("%q", template)+"]\n")
+	r, err := set.Decide(opened(issue))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, ok, err := r.Message.Actions[0].Text("body")
+	if !ok || err != nil {
+		t.Fatalf("no body: %v", err)
+	}
+	return text
+}
+
+func TestForeignValuesAreNeutralisedInMarkdown(t *testing.T) {
+	t.Parallel()
+	title := "@all fixes #1 <!-- foreman:v1 x --> [x](http://e) o/r#2"
+	got := body(t, "Hi @team, see #3 and {{ issue.title }}.", rules.Issue{Title: title})
+	want := "Hi @team, see #3 and " + sanitize.Value(title) + "."
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("body (-want +got):\n%s", diff)
+	}
+	if strings.Contains(got, "@all") {
+		t.Errorf("the mention is live: %q", got)
+	}
+}
+
+func TestRenderedTextIsBounded(t *testing.T) {
+	t.Parallel()
+	issue := rules.Issue{Body: strings.Repeat("é", 65536)}
+	if got := utf8.RuneCountInString(body(t, "<{{ issue.body }}>", issue)); got < 4000 || got > 4200 {
+		t.Errorf("one value: got %d characters, want about 4,096", got)
+	}
+	got := body(t, strings.Repeat("{{ issue.body }}", 50), issue)
+	if n := utf8.RuneCountInString(got); n != 60_000 || !strings.HasSuffix(got, "…") {
+		t.Errorf("many values: got %d characters, want 60,000 that end in …", n)
+	}
+	set := mustCompile(t, "version: 1\nrules:\n  - id: r\n    then: [add_label: 'x{{ issue.body }}', add_labels: '[issue.body]', escalate: '{{ issue.body }}{{ issue.body }}']\n")
+	r, err := set.Decide(opened(issue))
+	if err != nil {
+		t.Fatal(err)
+	}
+	label, _, _ := r.Message.Actions[0].Text("label")
+	labels, _, _ := r.Message.Actions[1].Texts("labels")
+	for _, s := range []string{label, labels[0], r.Message.Rationale} {
+		if n := utf8.RuneCountInString(s); n < 256 || n > 300 {
+			t.Errorf("a name has %d characters, want about 256", n)
+		}
+	}
+}
+
+// The rationale is text that rules made of foreign values; it must be one line.
+func TestRationaleIsOneLine(t *testing.T) {
+	t.Parallel()
+	set := mustCompile(t, "version: 1\nrules:\n  - id: r\n    then: [escalate: '{{ issue.title }}']\n")
+	r, err := set.Decide(opened(rules.Issue{Title: "a\n::error::b\r\x1b[2J"}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := "escalated by rule r: a::error::b[2J"; r.Message.Rationale != want {
+		t.Errorf("got %q, want %q", r.Message.Rationale, want)
+	}
+}
+
+// A rule that fails leaves no actions of the rules before it.
+func TestFailureLeavesNothing(t *testing.T) {
+	t.Parallel()
+	set := mustCompile(t, `version: 1
+rules:
+  - id: good
+    then: [add_label: x]
+  - id: bad
+    when: 1 % issue.comments == 0
+    then: [add_label: y]
+`)
+	r, err := set.Decide(opened(rules.Issue{}))
+	ee, ok := errors.AsType[*rules.EvalError](err)
+	if !ok {
+		t.Fatalf("got %v, want an EvalError", err)
+	}
+	if diff := cmp.Diff(rules.Result{}, r, cmp.AllowUnexported(protocol.ActionItem{})); diff != "" {
+		t.Errorf("result (-want +got):\n%s", diff)
+	}
+	if ee.Rule != "bad" || ee.Problem.File != "rules.yml" || ee.Problem.Line != 6 || ee.Problem.Column != 13 {
+		t.Errorf("got rule %s at %s:%d:%d, want bad at rules.yml:6:13", ee.Rule, ee.Problem.File, ee.Problem.Line, ee.Problem.Column)
+	}
+}
+
+func TestTrace(t *testing.T) {
+	t.Parallel()
+	set := mustCompile(t, `version: 1
+rules:
+  - id: a
+    on: issues.closed
+    when: label("x")
+    then: [escalate]
+  - id: b
+    when: |
+      label("y")
+    then: [escalate]
+  - {id: c, then: [add_label: x], stop: true}
+  - {id: d, then: [escalate]}
+`)
+	r, err := set.Decide(opened(rules.Issue{}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []rules.RuleTrace{
+		{ID: "a", Outcome: rules.NotListed, Condition: `label("x")`, File: "rules.yml", Line: 3},
+		{ID: "b", Outcome: rules.False, Condition: `label("y")`, File: "rules.yml", Line: 7},
+		{ID: "c", Outcome: rules.Matched, File: "rules.yml", Line: 11},
+		{ID: "d", Outcome: rules.Cut, File: "rules.yml", Line: 12},
+	}
+	if diff := cmp.Diff(want, r.Trace); diff != "" {
+		t.Errorf("trace (-want +got):\n%s", diff)
+	}
+	if !r.Stopped || r.Message.TaskID != "" {
+		t.Errorf("got stopped %v, task id %q", r.Stopped, r.Message.TaskID)
+	}
+}
+
+func TestDecideIsSafeForConcurrentUse(t *testing.T) {
+	t.Parallel()
+	set := mustCompile(t, `version: 1
+rules:
+  - id: a
+    when: 'any(issue.labels, # matches "^x[0-9]+$") and label("x1")'
+    then: [add_label: "y{{ issue.number }}"]
+`)
+	var wg sync.WaitGroup
+	for i := range 8 {
+		wg.Go(func() {
+			for range 50 {
+				r, err := set.Decide(opened(rules.Issue{Number: i, Labels: []string{"X1", "x1"}}))
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				if got, _, _ := r.Message.Actions[0].Text("label"); got != fmt.Sprintf("y%d", i) {
+					t.Errorf("got %q for issue %d", got, i)
+				}
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// Decide sets the derived fields, whatever the caller put there.
+func TestDerivedFacts(t *testing.T) {
+	t.Parallel()
+	c, err := condition(`issue.text == "a\n\nb" and event.key == "issues.opened" and repo.full_name == "o/r"`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := opened(rules.Issue{Title: "a", Body: "b", Text: "forged"})
+	f.Event.Key = "forged"
+	if got, err := c.Eval(f); !got || err != nil {
+		t.Errorf("got %v, %v, want true", got, err)
+	}
+	if f.Issue.Text != "forged" {
+		t.Error("the caller's facts were changed")
+	}
+}
+
+func TestSet(t *testing.T) {
+	t.Parallel()
+	set := mustCompile(t, "version: 1\nrules:\n  - {id: a, on: [issues.labeled, issue_comment.*], then: [escalate]}\n  - {id: b, on: repository_dispatch, then: [escalate]}\n")
+	if diff := cmp.Diff([]string{"a", "b"}, set.IDs()); diff != "" || set.Len() != 2 {
+		t.Errorf("ids (-want +got):\n%s", diff)
+	}
+	tests := []struct {
+		event, action string
+		want          bool
+	}{
+		{"issues", "labeled", true},
+		{"issues", "opened", false},
+		{"issue_comment", "edited", true},
+		{"repository_dispatch", "anything", true},
+		{"repository_dispatch", "", true},
+		{"workflow_dispatch", "", false},
+		{"push", "", false},
+	}
+	for _, tt := range tests {
+		if got := set.Listens(tt.event, tt.action); got != tt.want {
+			t.Errorf("Listens(%q, %q): got %v, want %v", tt.event, tt.action, got, tt.want)
+		}
+	}
+	var none *rules.Set
+	if none.Len() != 0 || none.Listens("issues", "opened") || len(none.IDs()) != 0 {
+		t.Error("a nil set is not empty")
+	}
+	if r, err := none.Decide(opened(rules.Issue{})); err != nil || r.Message.Decision != protocol.Skip {
+		t.Errorf("a nil set decides %v, %v", r.Message.Decision, err)
+	}
+}
+
+// The rules of a larger file are compiled together with other mistakes in it.
+func TestCompileInAConfigurationFile(t *testing.T) {
+	t.Parallel()
+	f, err := strictyaml.Parse("foreman.yml", []byte("mode: aply\nrules:\n  - id: a\n    when: isue.title == ``\n    then: [escalate]\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.Problemf(f.Root().Content[1], "mode: want apply or shadow")
+	src := rules.Source{File: f, Node: f.Root().Content[3]}
+	_, err = rules.Compile(src)
+	ps, ok := errors.AsType[strictyaml.Problems](err)
+	if !ok || len(ps) != 2 || ps[0].Line != 1 || ps[1].Line != 4 {
+		t.Errorf("got %v, want two problems", err)
+	}
+	if _, err := rules.Compile(rules.Source{File: f}, rules.Source{File: f}); len(err.(strictyaml.Problems)) != 2 {
+		t.Errorf("a file given twice doubles its problems: %v", err)
+	}
+	if _, err := rules.Compile(rules.Source{}); err == nil {
+		t.Error("a source without a file was accepted")
+	}
+	if set, err := rules.Compile(); err != nil || set.Len() != 0 {
+		t.Errorf("no sources: got %v, %v", set.Len(), err)
+	}
+}
+
+func TestTooManyRules(t *testing.T) {
+	t.Parallel()
+	var b strings.Builder
+	b.WriteString("version: 1\nrules:\n")
+	for i := range 5001 {
+		fmt.Fprintf(&b, "- {id: r%d, then: [escalate]}\n", i)
+	}
+	s, err := rules.Parse("f", []byte(b.String()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := rules.Compile(s); err == nil || !strings.Contains(err.Error(), "more than 5000 rules") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestCondition(t *testing.T) {
+	t.Parallel()
+	c, err := condition(`not any_label("area/*")`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for label, want := range map[string]bool{"area/net": false, "kind/bug": true} {
+		if got, err := c.Eval(opened(rules.Issue{Labels: []string{label}})); got != want || err != nil {
+			t.Errorf("%s: got %v, %v, want %v", label, got, err, want)
+		}
+	}
+	if got := c.String(); got != `not any_label("area/*")` {
+		t.Errorf("String: got %q", got)
+	}
+	if _, err := condition("label("); err == nil || !strings.Contains(err.Error(), "c.yml:2:8: ") {
+		t.Errorf("got %v, want a position", err)
+	}
+	c, err = condition("1 % issue.number == 0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = c.Eval(rules.Facts{})
+	ee, ok := errors.AsType[*rules.EvalError](err)
+	if !ok || ee.Rule != "" || !strings.HasPrefix(err.Error(), "evaluate the condition: c.yml:2:5: integer divide by zero") {
+		t.Errorf("got %v, want an EvalError with its place", err)
+	}
+}

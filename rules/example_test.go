@@ -1,0 +1,66 @@
+package rules_test
+
+import (
+	"fmt"
+
+	"github.com/org/foreman-action/rules"
+)
+
+func Example() {
+	file, err := rules.Parse("rules.yml", []byte(`
+version: 1
+rules:
+  - id: crash
+    when: issue.text matches "(?i)panic|segfault" and not label("kind/question")
+    then:
+      - add_label: kind/crash
+      - comment: "Thanks {{ issue.author }}, we look into it."
+`))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	set, err := rules.Compile(file)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	result, err := set.Decide(rules.Facts{
+		Issue: rules.Issue{Number: 7, Title: "Panic at boot", Author: "octocat"},
+		Event: rules.Event{Name: "issues", Action: "opened"},
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(result.Message.Decision, "-", result.Message.Rationale)
+	for _, a := range result.Message.Actions {
+		fmt.Println(a)
+	}
+	// Output:
+	// label_and_respond - rules fired: crash
+	// {"type":"add_label","label":"kind/crash"}
+	// {"type":"comment","body":"Thanks octocat, we look into it."}
+}
+
+func ExampleCompile_mistakes() {
+	file, err := rules.Parse("rules.yml", []byte(`version: 1
+rules:
+  - id: crash
+    when: issue.titel contains "panic"
+    then: [add_lable: bug]
+`))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	_, err = rules.Compile(file)
+	fmt.Println(err)
+	// Output:
+	// rules.yml:4:17: issue has no field titel; did you mean title?
+	//         when: issue.titel contains "panic"
+	//                     ^
+	// rules.yml:5:12: unknown action "add_lable"; did you mean add_label?
+	//         then: [add_lable: bug]
+	//                ^
+}

@@ -1,0 +1,113 @@
+package rules
+
+import (
+	"errors"
+	"path/filepath"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/rogpeppe/go-internal/txtar"
+
+	"github.com/org/foreman-action/internal/strictyaml"
+	"github.com/org/foreman-action/protocol"
+)
+
+// FuzzRules: no rule file makes the loader or the decision panic; mistakes have
+// positions; a decision is well formed.
+func FuzzRules(f *testing.F) {
+	for _, dir := range []string{"ok", "err"} {
+		files, err := filepath.Glob(filepath.Join("testdata", dir, "*.txtar"))
+		if err != nil {
+			f.Fatal(err)
+		}
+		for _, file := range files {
+			ar, err := txtar.ParseFile(file)
+			if err != nil {
+				f.Fatal(err)
+			}
+			f.Add(ar.Files[0].Data, "title", "body")
+		}
+	}
+	f.Fuzz(func(t *testing.T, src []byte, title, body string) {
+		s, err := Parse("rules.yml", src)
+		if err == nil {
+			var set *Set
+			if set, err = Compile(s); err == nil {
+				decideAnything(t, set, title, body)
+				return
+			}
+		}
+		ps, ok := errors.AsType[strictyaml.Problems](err)
+		if !ok || len(ps) == 0 {
+			t.Fatalf("got a %T: %v", err, err)
+		}
+		for _, p := range ps {
+			if p.Line < 1 && len(src) <= strictyaml.MaxSize || p.Msg == "" {
+				t.Errorf("a problem without place or text: %v", p)
+			}
+		}
+	})
+}
+
+func decideAnything(t *testing.T, set *Set, title, body string) {
+	t.Helper()
+	facts := Facts{Issue: Issue{Number: 1, Title: title, Body: body, Labels: []string{title, "bug"}}, Event: Event{Name: "issues", Action: "opened"}}
+	r, err := set.Decide(facts)
+	if err != nil {
+		if _, ok := errors.AsType[*EvalError](err); !ok {
+			t.Errorf("got a %T: %v", err, err)
+		}
+		return
+	}
+	if len(r.Sources) != len(r.Message.Actions) || len(r.Trace) != set.Len() || r.Message.Rationale == "" {
+		t.Errorf("sources %v, trace %v, rationale %q", r.Sources, r.Trace, r.Message.Rationale)
+	}
+	for _, a := range r.Message.Actions {
+		spec, ok := protocol.SpecOf(a.Type)
+		if !ok || spec.Check(a) != nil {
+			t.Errorf("bad action %v: %v", a, spec.Check(a))
+		}
+		if b, err := a.MarshalJSON(); err != nil || len(b) > 8*maxMarkdown {
+			t.Errorf("the action has %d bytes: %v", len(b), err)
+		}
+	}
+}
+
+// FuzzExpression: no expression makes the compiler or the machine panic or leave
+// its bounds.
+func FuzzExpression(f *testing.F) {
+	for _, h := range hostile {
+		if len(h.src) < 2*maxExpression {
+			f.Add(h.src, "body")
+		}
+	}
+	f.Add("issue.text matches `(?i)\\b(panic|segfault)\\b` and not label(\"x\")", "segfault")
+	f.Add("any(issue.labels, # startsWith 'a' and # in issue.labels) ? 1 : 2.5", "")
+	f.Fuzz(func(t *testing.T, src, body string) {
+		for _, w := range []want{wantBool, wantText, wantTexts, wantInt} {
+			program, err := newExprCompiler().compile(src, w)
+			if err != nil {
+				checkExprError(t, src, err)
+				continue
+			}
+			v := &evaluation{env: newEnv(Facts{Issue: Issue{Number: 1, Title: "t", Body: body, Labels: []string{"a", "B"}}})}
+			if _, err := eval(&v.machine, program, v.env); err != nil {
+				checkExprError(t, src, err)
+			}
+			if r := v.env.Run; r.steps > maxSteps+len(body)+maxSteps || r.made > 2*maxMade+len(body) {
+				t.Errorf("steps %d, made %d", r.steps, r.made)
+			}
+		}
+	})
+}
+
+func checkExprError(t *testing.T, src string, err error) {
+	t.Helper()
+	xe, ok := errors.AsType[*exprError](err)
+	if !ok || xe.line < 1 || xe.col < 1 || xe.msg == "" {
+		t.Errorf("%q: got %#v", src, err)
+	}
+	if utf8.ValidString(src) && xe.line > 1+len(src) {
+		t.Errorf("%q: line %d", src, xe.line)
+	}
+}

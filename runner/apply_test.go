@@ -1,0 +1,229 @@
+package runner_test
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/tools/txtar"
+
+	"github.com/org/foreman-action/internal/github"
+	"github.com/org/foreman-action/internal/github/githubtest"
+	"github.com/org/foreman-action/protocol"
+	"github.com/org/foreman-action/runner"
+)
+
+const applyRepo = "octo/hello"
+
+// TestApply carries out the decision of every file in testdata/apply on a fake
+// GitHub with faults, and compares what is called, what becomes of the actions, and
+// what is left on the issue. The part "setup" holds a line for each thing:
+//
+//	label NAME…                 labels of the repository
+//	issue [label=L] [closed]    the issue 7
+//	comment AUTHOR TEXT         a comment; \n is a line break, $TASK the task
+//	user LOGIN…, milestone TITLE
+//	delete, transfer            what happened to the issue meanwhile
+//	fault METHOD PATH [status=N] [cutbefore] [cutafter] [nth=N] [times=N] [header=K:V]
+//	resumed, dry, attempts=N    how it is applied
+func TestApply(t *testing.T) {
+	t.Parallel()
+	paths, err := filepath.Glob("testdata/apply/*.txtar")
+	if err != nil || len(paths) == 0 {
+		t.Fatal("no cases", err)
+	}
+	for _, path := range paths {
+		t.Run(strings.TrimSuffix(filepath.Base(path), ".txtar"), func(t *testing.T) {
+			t.Parallel()
+			ar, err := txtar.ParseFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			c := newApplyCase(t, ar)
+			got := c.run(t)
+			c.compare(t, path, got)
+		})
+	}
+}
+
+// An applyCase is one file.
+type applyCase struct {
+	ar       *txtar.Archive
+	gh       *githubtest.Server
+	decision protocol.DecisionMessage
+	target   runner.Target
+	attempts int
+	slept    []time.Duration
+}
+
+const applyTask = "a3f8c2d1-4b5e-4f6a-8c9d-0e1f2a3b4c5d"
+
+func newApplyCase(t *testing.T, ar *txtar.Archive) *applyCase {
+	t.Helper()
+	c := &applyCase{ar: ar, gh: githubtest.New(t, githubtest.Config{}), attempts: 1}
+	m, err := protocol.ParseDecision(c.part("decision.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.decision = m
+	sleep := func(ctx context.Context, d time.Duration) error {
+		c.slept = append(c.slept, d)
+		return ctx.Err()
+	}
+	client, err := github.New(github.Options{BaseURL: c.gh.URL, Token: "t", Sleep: sleep})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.target = runner.Target{
+		Host: client, Ref: runner.Ref{Owner: "octo", Repo: "hello", Number: 7},
+		Task: applyTask, Bot: "github-actions[bot]", Sleep: sleep,
+	}
+	for line := range strings.Lines(string(c.part("setup"))) {
+		c.setUp(t, strings.TrimSpace(line))
+	}
+	return c
+}
+
+func (c *applyCase) part(name string) []byte {
+	for _, f := range c.ar.Files {
+		if f.Name == name {
+			return f.Data
+		}
+	}
+	return nil
+}
+
+func (c *applyCase) setUp(t *testing.T, line string) {
+	t.Helper()
+	repo := c.gh.Repo(applyRepo)
+	verb, rest, _ := strings.Cut(line, " ")
+	args := strings.Fields(rest)
+	switch verb {
+	case "label":
+		repo.AddLabel(args...)
+	case "user":
+		repo.AddUser(args...)
+	case "milestone":
+		repo.AddMilestone(rest)
+	case "issue":
+		i := githubtest.Issue{Number: 7}
+		for _, a := range args {
+			if l, ok := strings.CutPrefix(a, "label="); ok {
+				i.Labels = append(i.Labels, l)
+			}
+			if a == "closed" {
+				i.State = "closed"
+			}
+		}
+		repo.AddIssue(i)
+	case "comment":
+		author, text, _ := strings.Cut(rest, " ")
+		text = strings.NewReplacer(`\n`, "\n", "$TASK", applyTask).Replace(text)
+		repo.AddComment(7, author, text)
+	case "delete":
+		repo.DeleteIssue(7)
+	case "transfer":
+		repo.TransferIssue(7, "octo/other", 3)
+	case "fault":
+		c.gh.Fault(parseFault(t, args))
+	case "resumed":
+		c.target.Resumed = true
+	case "dry":
+		c.target.DryRun = true
+	default:
+		n, ok := strings.CutPrefix(verb, "attempts=")
+		if !ok {
+			t.Fatalf("setup: unknown line %q", line)
+		}
+		c.attempts, _ = strconv.Atoi(n)
+	}
+}
+
+func parseFault(t *testing.T, args []string) githubtest.Fault {
+	t.Helper()
+	f := githubtest.Fault{Method: args[0], Path: args[1]}
+	for _, a := range args[2:] {
+		name, value, _ := strings.Cut(a, "=")
+		n, _ := strconv.Atoi(value)
+		switch name {
+		case "status":
+			f.Status = n
+		case "nth":
+			f.Nth = n
+		case "times":
+			f.Times = n
+		case "cutbefore":
+			f.CutBefore = true
+		case "cutafter":
+			f.CutAfter = true
+		case "header":
+			k, v, _ := strings.Cut(value, ":")
+			f.Header = map[string]string{k: v}
+		case "body":
+			f.Body = strings.ReplaceAll(value, "_", " ")
+		default:
+			t.Fatalf("fault: unknown word %q", a)
+		}
+	}
+	return f
+}
+
+// run applies the plan as often as the case says and describes what happened.
+func (c *applyCase) run(t *testing.T) string {
+	t.Helper()
+	var b strings.Builder
+	now := c.gh.Issue(applyRepo, 7)
+	issue := runner.Issue{Number: 7, State: now.State, Labels: now.Labels, Assignees: now.Assignees, Milestone: now.Milestone}
+	if issue.State == "" {
+		issue.State = "open"
+	}
+	c.target.Issue = issue
+	for attempt := 1; attempt <= c.attempts; attempt++ {
+		plan := runner.MakePlan(runner.Decision{DecisionMessage: c.decision}, issue, runner.Policy{AllowClose: true}, true)
+		target := c.target
+		target.Resumed = target.Resumed || attempt > 1
+		out := runner.ApplyPlan(t.Context(), plan, target)
+		for i, r := range out.Results {
+			fmt.Fprintf(&b, "%d. %s: %s\n", i+1, plan.Steps[i].Action.Type, strings.TrimSpace(string(r.Result)+" "+strings.ReplaceAll(r.Reason, c.gh.URL, "URL")))
+		}
+		if out.Err != nil {
+			fmt.Fprintf(&b, "error: %s\n", strings.ReplaceAll(out.Err.Error(), c.gh.URL, "URL"))
+		}
+		if out.Gone {
+			b.WriteString("gone\n")
+		}
+	}
+	for _, line := range c.gh.Log() {
+		fmt.Fprintf(&b, "> %s\n", line)
+	}
+	if len(c.slept) > 0 {
+		fmt.Fprintf(&b, "slept %v\n", c.slept)
+	}
+	left := c.gh.Issue(applyRepo, 7)
+	fmt.Fprintf(&b, "issue: %s %s [%s] %d comments\n", left.State, left.StateReason, strings.Join(left.Labels, ", "), len(left.Comments))
+	return b.String()
+}
+
+func (c *applyCase) compare(t *testing.T, path, got string) {
+	t.Helper()
+	if flag.Lookup("update").Value.String() == "true" {
+		for i := range c.ar.Files {
+			if c.ar.Files[i].Name == "want" {
+				c.ar.Files[i].Data = []byte(got)
+			}
+		}
+		if err := os.WriteFile(path, txtar.Format(c.ar), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if want := string(c.part("want")); got != want {
+		t.Errorf("got:\n%s\nwant:\n%s", got, want)
+	}
+}

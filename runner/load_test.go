@@ -1,0 +1,115 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/org/foreman-action/internal/strictyaml"
+)
+
+// filesOf serves the parts of an archive whose names begin with "repo/".
+type filesOf struct{ a *archive }
+
+func (f filesOf) Read(_ context.Context, name string) ([]byte, error) {
+	if name == ".github/unreadable.yml" {
+		return nil, errors.New("the disk is on fire")
+	}
+	data := f.a.get("repo/" + name)
+	if data == nil {
+		return nil, fs.ErrNotExist
+	}
+	return data, nil
+}
+
+func (f filesOf) Glob(_ context.Context, pattern string) ([]string, error) {
+	var names []string
+	for _, file := range f.a.ar.Files {
+		name := strings.TrimPrefix(file.Name, "repo/")
+		if ok, err := path.Match(pattern, name); err == nil && ok && name != file.Name {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names, nil
+}
+
+// TestLoadConfig loads the files of every case in testdata/config. The part "spec"
+// holds path=, optional and rules= words.
+func TestLoadConfig(t *testing.T) {
+	t.Parallel()
+	eachArchive(t, "testdata/config", func(t *testing.T, a *archive) {
+		spec := LoadSpec{Path: DefaultConfigPath, Getenv: func(name string) string {
+			return map[string]string{"HOST": "agent.example.org", "MODEL": "m-1"}[name]
+		}}
+		for word := range strings.FieldsSeq(string(a.get("spec"))) {
+			name, value, _ := strings.Cut(word, "=")
+			switch name {
+			case "path":
+				spec.Path = value
+			case "optional":
+				spec.Optional = true
+			case "rules":
+				spec.Rules = append(spec.Rules, value)
+			}
+		}
+		c, err := LoadConfig(t.Context(), filesOf{a}, spec)
+		switch {
+		case err != nil:
+			a.want(t, "want", fmt.Sprintf("error: %v\nno such file: %t\n", err, errors.Is(err, ErrNoConfig)))
+		case c == nil:
+			a.want(t, "want", "nothing\n")
+		default:
+			a.want(t, "want", showConfig(c))
+		}
+	})
+}
+
+func showConfig(c *Config) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "files %v\nmode %q\n", c.Files, c.Mode)
+	p := c.Policy
+	fmt.Fprintf(&b, "policy close=%t actions=%q limits=%v allow=%#v deny=%q create=%t reject=%t length=%d mentions=%q links=%#v\n",
+		p.AllowClose, p.Actions, p.Limits, p.Labels.Allow, p.Labels.Deny, p.CreateLabels, p.RejectUnknown, p.CommentLength, p.Mentions, p.Links)
+	fmt.Fprintf(&b, "llm %q %q memory %q %q\n", c.LLM.Provider, c.LLM.Model, c.Memory.Store, c.Memory.Path)
+	when := "when no rule fired"
+	if c.Agent.When != nil {
+		when = c.Agent.When.String()
+	}
+	fmt.Fprintf(&b, "agent %q %q %s when %q on failure %+v\n", c.Agent.URL, c.Agent.Auth, c.Agent.Timeout, when, c.Agent.OnFailure)
+	fmt.Fprintf(&b, "rules %v\n", c.Rules.IDs())
+	for _, w := range c.Warnings {
+		fmt.Fprintf(&b, "warning: %v\n", w)
+	}
+	return b.String()
+}
+
+// FuzzParseConfig looks for files that panic, and for errors without a place.
+func FuzzParseConfig(f *testing.F) {
+	f.Add([]byte("version: 1\nmode: shadow\npolicy: {allow_close: true, limits: {comment: 1}, labels: {allow: [a*], deny: []}}\n"))
+	f.Add([]byte("version: 1\nagent: {url: 'https://${HOST}', auth: oidc, timeout: 5s, when: not label(\"a\"), on_failure: {add_label: x}}\ninclude: x.yml\n"))
+	f.Add([]byte("version: 1\nrules:\n  - {id: a, when: issue.title matches `x`, then: [{comment: \"{{ issue.author }}\"}]}\n"))
+	f.Add([]byte("version: 2\npolcy: [\n"))
+	f.Fuzz(func(t *testing.T, src []byte) {
+		c, err := ParseConfig("f.yml", src, nil)
+		if err == nil {
+			c.Policy.limits()
+			c.Rules.IDs()
+			return
+		}
+		ps, ok := errors.AsType[strictyaml.Problems](err)
+		if !ok {
+			t.Fatalf("an error without a place: %v", err)
+		}
+		for _, p := range ps {
+			if p.File != "f.yml" {
+				t.Fatalf("a problem of no file: %+v", p)
+			}
+		}
+	})
+}

@@ -1,0 +1,77 @@
+package runner
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+)
+
+// A placedError is a mistake at a place of the payload.
+type placedError struct {
+	line, column int
+	err          error
+}
+
+func (e *placedError) Error() string { return fmt.Sprintf("%d:%d: %v", e.line, e.column, e.err) }
+
+// decodeAt is json.Unmarshal whose errors know their place.
+func decodeAt(data []byte, out any) error {
+	if len(bytes.TrimSpace(data)) == 0 {
+		return &placedError{1, 1, errors.New("the event payload is empty")}
+	}
+	if err := json.Unmarshal(data, out); err != nil {
+		return placed(data, 0, fmt.Errorf("decode event payload: %w", err))
+	}
+	return nil
+}
+
+// placed gives a JSON error its place in data; the decoder saw what begins at start.
+// Other errors stay as they are.
+func placed(data []byte, start int64, err error) error {
+	if s, ok := errors.AsType[*json.SyntaxError](err); ok {
+		line, column := position(data, start+s.Offset)
+		return &placedError{line, column, err}
+	}
+	t, ok := errors.AsType[*json.UnmarshalTypeError](err)
+	if !ok {
+		return err
+	}
+	what := "it"
+	if t.Field != "" {
+		what = t.Field
+	}
+	line, column := position(data, start+t.Offset)
+	return &placedError{line, column, fmt.Errorf("decode event payload: %s: want %s, got %s", what, jsonType(t.Type), t.Value)}
+}
+
+// jsonType names the JSON type that a Go type is decoded from.
+func jsonType(t reflect.Type) string {
+	switch t.Kind() {
+	case reflect.Map, reflect.Struct:
+		return "an object"
+	case reflect.Slice:
+		return "a list"
+	case reflect.String:
+		return "a string"
+	case reflect.Bool:
+		return "true or false"
+	}
+	return "a number"
+}
+
+// position turns the 1-based offset of a JSON error into a line and a column.
+func position(data []byte, offset int64) (line, column int) {
+	offset = min(max(offset-1, 0), int64(len(data)))
+	before := data[:offset]
+	return bytes.Count(before, []byte("\n")) + 1, len(before) - bytes.LastIndexByte(before, '\n')
+}
+
+func clip(s string, n int) string {
+	r := []rune(s)
+	if len(r) <= n {
+		return s
+	}
+	return string(r[:n]) + "…"
+}

@@ -3,6 +3,7 @@ package agent_test
 import (
 	"context"
 	"errors"
+	"net/url"
 	"strings"
 	"testing"
 	"time"
@@ -159,4 +160,33 @@ func TestErrorText(t *testing.T) {
 			t.Errorf("got cause %v, want %v", got, tt.e.Err)
 		}
 	}
+}
+
+// FuzzAddress checks that an address is either refused without a word of it being
+// repeated, or read in such a way that reading it again changes nothing.
+func FuzzAddress(f *testing.F) {
+	for _, s := range []string{
+		"http://agent:8000/", "https://u:p%40@agent.example/a%2Fb//?x=y", "https://[fe80::1%25eth0]:1/task", "http://agent/../x;y",
+		"localhost:8000", "https://user:pa#ss@host", "//host", "https://a\x7fb", "https://%41gent/", "https://ä.example/ö", "https://h?#", "https://h:/%74ask",
+	} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, raw string) {
+		r, err := agent.NewRemote(agent.RemoteOptions{URL: raw})
+		if err != nil {
+			if len(raw) > 20 && strings.Contains(err.Error(), raw) {
+				t.Errorf("%q repeats the address", err)
+			}
+			return
+		}
+		got := r.Address()
+		u, err := url.Parse(got)
+		if err != nil || u.User != nil || u.RawQuery != "" || !strings.HasSuffix(u.EscapedPath(), "/task") {
+			t.Fatalf("%q: got address %q, %v", raw, got, err)
+		}
+		again, err := agent.NewRemote(agent.RemoteOptions{URL: got})
+		if err != nil || again.Address() != got {
+			t.Errorf("%q: got address %q, and from that %v, %v", raw, got, again, err)
+		}
+	})
 }

@@ -1,3 +1,25 @@
-// Package runner turns an event on an issue into a task, a decision into a plan,
-// and a plan into guarded, recorded, exactly-once writes.
+// Package runner takes an event on an issue all the way: it makes a task of it, has
+// rules or an agent decide, holds the decision against a policy, carries it out, and
+// reports.
+//
+//	event ──▶ Task ──▶ decide ──▶ MakePlan ──▶ ApplyPlan ──▶ Report
+//
+// [New] and [Runner.Run] do all of it. The halves can be used apart: [Task] makes the
+// message that an agent gets, [MakePlan] and [ApplyPlan] judge and carry out what it
+// answers. Two interfaces connect the package to the world: an [Agent] decides, a
+// [Host] is the service that the issues live on. No agent ever sees the host, nor its
+// credentials.
+//
+// # Order and failure
+//
+// Actions are carried out in the order of the decision, one at a time. The first
+// failure ends the run; what was done stays done. A decision is recorded, by
+// [Options.Audit], before the first call that acts on it.
+//
+// # Exactly once
+//
+// The id of the task and the index of an action are the key under which a write
+// happens once. Comments carry it in a hidden last line, which is looked up before a
+// comment is posted again; every other action is compared with the issue as it is. A
+// write whose outcome is unknown ([ErrUncertain]) is looked up before it is repeated.
 package runner

@@ -197,7 +197,7 @@ func cancelled(t *testing.T, s memory.Store) {
 
 func bigRecord(t *testing.T, s memory.Store) {
 	r := memory.Record{Repo: "org/repo", Issue: 7}
-	for i := range 2 * memory.MaxTasks {
+	for i := range 70 {
 		task := Sample("org/repo", 7).Tasks[0]
 		task.ID, task.At = fmt.Sprint(i), task.At.Add(time.Duration(i)*time.Hour)
 		task.Rationale = strings.Repeat("because ", 500)

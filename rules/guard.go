@@ -1,0 +1,140 @@
+package rules
+
+import (
+	"strings"
+
+	"github.com/expr-lang/expr/ast"
+	"github.com/expr-lang/expr/builtin"
+)
+
+const (
+	maxLoops = 2    // loops inside each other
+	maxRange = 1000 // elements of a..b
+)
+
+// A guard refuses what could run away and gives our functions the run they
+// charge. It works on the tree as it was parsed, before types are known, so that
+// type errors are about what was written.
+type guard struct {
+	pattern  func(string) (*pattern, error)
+	builtins map[string]*builtin.Function // those that rules may use
+}
+
+// check visits the tree at place, which lies inside that many loops.
+func (g guard) check(place *ast.Node, loops int) error {
+	if *place == nil {
+		return nil
+	}
+	if err := g.refuse(*place, loops); err != nil {
+		return err
+	}
+	inner := loops
+	if _, ok := (*place).(*ast.PredicateNode); ok {
+		inner++
+	}
+	for _, c := range children(*place) {
+		if err := g.check(c, inner); err != nil {
+			return err
+		}
+	}
+	return g.patch(place)
+}
+
+func (g guard) refuse(n ast.Node, loops int) error {
+	switch n := n.(type) {
+	case *ast.IdentifierNode:
+		if n.Value == "$env" || strings.HasPrefix(n.Value, "__") {
+			return refuse(n, "unknown name %s", n.Value)
+		}
+	case *ast.VariableDeclaratorNode:
+		if strings.HasPrefix(n.Name, "__") {
+			return refuse(n, "a variable's name cannot start with __")
+		}
+	case *ast.PredicateNode:
+		if loops == maxLoops {
+			return refuse(n, "more than %d loops inside each other", maxLoops)
+		}
+	case *ast.BuiltinNode:
+		// The parser takes functions with predicates even when they are disabled.
+		if g.builtins[n.Name] == nil {
+			return refuse(n, "unknown name %s", n.Name)
+		}
+	case *ast.CallNode:
+		if _, ok := n.Callee.(*ast.IdentifierNode); !ok {
+			return refuse(n, "only functions can be called; values have no methods")
+		}
+	case *ast.BinaryNode:
+		if n.Operator == ".." {
+			return checkRange(n)
+		}
+	}
+	return nil
+}
+
+func checkRange(n *ast.BinaryNode) error {
+	from, ok1 := constantInt(n.Left)
+	to, ok2 := constantInt(n.Right)
+	if !ok1 || !ok2 {
+		return refuse(n, "the bounds of a range must be whole numbers as they stand")
+	}
+	if to-from >= maxRange || from < -maxBound || to > maxBound {
+		return refuse(n, "a range has at most %d elements", maxRange)
+	}
+	return nil
+}
+
+// maxBound keeps the length of a range from overflowing.
+const maxBound = 1 << 31
+
+func constantInt(n ast.Node) (int, bool) {
+	sign := 1
+	if u, ok := n.(*ast.UnaryNode); ok && u.Operator == "-" {
+		sign, n = -1, u.Node
+	}
+	i, ok := n.(*ast.IntegerNode)
+	if !ok {
+		return 0, false
+	}
+	return sign * i.Value, true
+}
+
+// constantText returns the text of a string literal, or of several put together.
+func constantText(n ast.Node) (string, bool) {
+	switch n := n.(type) {
+	case *ast.StringNode:
+		return n.Value, true
+	case *ast.BinaryNode:
+		a, ok1 := constantText(n.Left)
+		b, ok2 := constantText(n.Right)
+		return a + b, n.Operator == "+" && ok1 && ok2
+	}
+	return "", false
+}
+
+// metered reports whether a function of rules takes the run as first argument.
+func metered(name string) bool { return name == "label" || name == "any_label" || name == "join" }
+
+func (g guard) patch(place *ast.Node) error {
+	switch n := (*place).(type) {
+	case *ast.PredicateNode:
+		n.Node = at(&ast.SequenceNode{Nodes: []ast.Node{call("__tick", n.Node), n.Node}}, n.Node)
+	case *ast.CallNode:
+		if name := n.Callee.(*ast.IdentifierNode).Value; metered(name) {
+			n.Arguments = append([]ast.Node{at(&ast.IdentifierNode{Value: runName}, n)}, n.Arguments...)
+		}
+	case *ast.BinaryNode:
+		if n.Operator != "matches" {
+			return nil
+		}
+		text, ok := constantText(n.Right)
+		if !ok {
+			return refuse(n.Right, "the right side of matches must be a text as it stands, best in backticks")
+		}
+		p, err := g.pattern(text)
+		if err != nil {
+			return refuse(n.Right, "%v", err)
+		}
+		*place = call("matches", n, n.Left, at(&ast.ConstantNode{Value: p}, n.Right))
+	}
+	return nil
+}

@@ -1,0 +1,372 @@
+package runner_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/org/foreman-action/internal/github"
+	"github.com/org/foreman-action/internal/github/githubtest"
+	"github.com/org/foreman-action/memory"
+	"github.com/org/foreman-action/protocol"
+	"github.com/org/foreman-action/runner"
+)
+
+// agentFunc is an agent made of a function.
+type agentFunc func(context.Context, protocol.TaskMessage) (protocol.DecisionMessage, error)
+
+func (f agentFunc) Decide(ctx context.Context, task protocol.TaskMessage) (protocol.DecisionMessage, error) {
+	return f(ctx, task)
+}
+
+// answers is an agent that gives one decision, and counts how often it is asked.
+func answers(asked *int, decision protocol.DecisionType, actions ...string) agentFunc {
+	return func(_ context.Context, task protocol.TaskMessage) (protocol.DecisionMessage, error) {
+		*asked++
+		m := protocol.DecisionMessage{TaskID: task.TaskID, Decision: decision, Rationale: "the agent says so"}
+		for _, a := range actions {
+			var item protocol.ActionItem
+			if err := json.Unmarshal([]byte(a), &item); err != nil {
+				return m, err
+			}
+			m.Actions = append(m.Actions, item)
+		}
+		return m, nil
+	}
+}
+
+const (
+	runTask   = "a3f8c2d1-4b5e-4f6a-8c9d-0e1f2a3b4c5d"
+	labelDocs = `{"type":"add_label","label":"docs"}`
+	hello     = `{"type":"comment","body":"hello"}`
+)
+
+// world is a fake GitHub with issue 1, the event of its opening, and options that
+// reach both.
+func world(t *testing.T, config string) (*githubtest.Server, runner.Event, runner.Options) {
+	t.Helper()
+	gh := githubtest.New(t, githubtest.Config{})
+	gh.Repo("Codertocat/Hello-World").AddLabel("bug", "docs", "triage").AddIssue(githubtest.Issue{Number: 1, Labels: []string{"bug"}})
+	host, err := github.New(github.Options{BaseURL: gh.URL, Token: "t", Sleep: noSleep})
+	if err != nil {
+		t.Fatal(err)
+	}
+	payload, err := os.ReadFile("../testdata/events/issues/opened.payload.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := runner.ParseEvent(runner.EventSource{Payload: payload})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := runner.ParseConfig("foreman.yml", []byte("version: 1\n"+config), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return gh, e, runner.Options{
+		Config: c, Host: host, TaskID: runTask, By: "http://agent/task", Sleep: noSleep,
+		Now: func() time.Time { return time.Date(2026, 4, 10, 12, 0, 0, 0, time.UTC) },
+	}
+}
+
+func noSleep(ctx context.Context, _ time.Duration) error { return ctx.Err() }
+
+func run(t *testing.T, o runner.Options, e runner.Event) (runner.Report, error) {
+	t.Helper()
+	r, err := runner.New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r.Run(t.Context(), e)
+}
+
+// TestWhoDecides tells when the agent is asked, and how its decision joins that of
+// rules that fired.
+func TestWhoDecides(t *testing.T) {
+	t.Parallel()
+	const fires = "rules:\n  - {id: r, on: issues.opened, then: [{add_label: triage}]}\n"
+	const stops = "rules:\n  - {id: r, on: issues.opened, stop: true, then: [{add_label: triage}]}\n"
+	const escalates = "rules:\n  - {id: r, on: issues.opened, then: [escalate]}\n"
+	const never = "rules:\n  - {id: r, on: issues.closed, then: [{add_label: triage}]}\n"
+	const always = "agent: {when: true}\n"
+	tests := []struct {
+		name, config string
+		agent        protocol.DecisionType
+		asked        int
+		decision     protocol.DecisionType
+		by           string
+		labels       string
+	}{
+		{"no rules", "", protocol.LabelAndRespond, 1, protocol.LabelAndRespond, "http://agent/task", "bug docs"},
+		{"no rule fired", never, protocol.LabelAndRespond, 1, protocol.LabelAndRespond, "http://agent/task", "bug docs"},
+		{"a rule fired", fires, protocol.LabelAndRespond, 0, protocol.LabelAndRespond, "rules", "bug triage"},
+		{"both", fires + always, protocol.LabelAndRespond, 1, protocol.LabelAndRespond, "rules, http://agent/task", "bug docs triage"},
+		{"both, agent skips", fires + always, protocol.Skip, 1, protocol.LabelAndRespond, "rules, http://agent/task", "bug triage"},
+		{"both, agent escalates", fires + always, protocol.Escalate, 1, protocol.Escalate, "rules, http://agent/task", "bug"},
+		{"a rule stopped", stops + always, protocol.LabelAndRespond, 0, protocol.LabelAndRespond, "rules", "bug triage"},
+		{"a rule escalated", escalates + always, protocol.LabelAndRespond, 0, protocol.Escalate, "rules", "bug"},
+		{"not when", "agent: {when: label(\"absent\")}\n", protocol.LabelAndRespond, 0, protocol.Skip, "rules", "bug"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			gh, e, o := world(t, tt.config)
+			asked := 0
+			o.Agent = answers(&asked, tt.agent, labelDocs)
+			rep, err := run(t, o, e)
+			if err != nil {
+				t.Fatal(err)
+			}
+			labels := gh.Issue("Codertocat/Hello-World", 1).Labels
+			slices.Sort(labels)
+			if asked != tt.asked || rep.Decision != tt.decision || rep.By != tt.by || strings.Join(labels, " ") != tt.labels {
+				t.Errorf("got asked %d, %s by %q, labels %v; want %d, %s by %q, %s",
+					asked, rep.Decision, rep.By, labels, tt.asked, tt.decision, tt.by, tt.labels)
+			}
+		})
+	}
+}
+
+// TestAgentFails tells what each way of failing leads to.
+func TestAgentFails(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name, config string
+		status       runner.Status
+		fails        bool
+		labels       string
+	}{
+		{"fail by default", "", runner.StatusFailed, true, "bug"},
+		{"fail", "agent: {on_failure: fail}", runner.StatusFailed, true, "bug"},
+		{"skip", "agent: {on_failure: skip}", runner.StatusSkipped, false, "bug"},
+		{"label", "agent: {on_failure: {add_label: triage}}", runner.StatusApplied, false, "bug triage"},
+	}
+	broken := errors.New("the agent is on fire")
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			gh, e, o := world(t, tt.config)
+			o.Agent = agentFunc(func(context.Context, protocol.TaskMessage) (protocol.DecisionMessage, error) {
+				return protocol.DecisionMessage{}, broken
+			})
+			rep, err := run(t, o, e)
+			if rep.Status != tt.status || (err != nil) != tt.fails || tt.fails && !errors.Is(err, broken) {
+				t.Errorf("got %s, %v, want %s", rep.Status, err, tt.status)
+			}
+			if !strings.Contains(rep.Rationale+rep.Reason, "on fire") {
+				t.Errorf("the reason is missing from %+v", rep)
+			}
+			if got := strings.Join(gh.Issue("Codertocat/Hello-World", 1).Labels, " "); got != tt.labels {
+				t.Errorf("got labels %s, want %s", got, tt.labels)
+			}
+		})
+	}
+}
+
+// TestAgentOfAnotherTask refuses a decision that is not for the task.
+func TestAgentOfAnotherTask(t *testing.T) {
+	t.Parallel()
+	gh, e, o := world(t, "")
+	o.Agent = agentFunc(func(context.Context, protocol.TaskMessage) (protocol.DecisionMessage, error) {
+		return protocol.DecisionMessage{TaskID: "another", Decision: protocol.LabelAndRespond}, nil
+	})
+	_, err := run(t, o, e)
+	if _, ok := errors.AsType[*runner.AgentError](err); !ok || !strings.Contains(err.Error(), `"another"`) {
+		t.Errorf("got error %v", err)
+	}
+	if calls := gh.Log(); len(calls) != 0 {
+		t.Errorf("got calls %v", calls)
+	}
+}
+
+// TestAuditComesFirst records the decision before the first call that acts on it; a
+// record that cannot be made stops the run.
+func TestAuditComesFirst(t *testing.T) {
+	t.Parallel()
+	gh, e, o := world(t, "rules:\n  - {id: r, on: issues.opened, then: [{add_label: docs}, close_issue]}\n")
+	var record runner.Audit
+	o.Audit = func(a runner.Audit) error {
+		if calls := gh.Log(); len(calls) != 0 {
+			t.Errorf("calls before the record: %v", calls)
+		}
+		record = a
+		return nil
+	}
+	if _, err := run(t, o, e); err != nil {
+		t.Fatal(err)
+	}
+	line, err := record.Line()
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := `{"foreman":"audit","version":1,"time":"2026-04-10T12:00:00Z","task_id":"` + runTask + `","repo":"Codertocat/Hello-World","issue":1,"event":"issues.opened","decision":"close","rationale":"rules fired: r","by":"rules","dry_run":false,"actions":[{"index":0,"action":{"type":"add_label","label":"docs"},"source":"rule r","verdict":"do"},{"index":1,"action":{"type":"close_issue"},"source":"rule r","verdict":"skip","reason":"closing is not allowed: policy.allow_close (input allow-close) is false"}]}`
+	if diff := cmp.Diff(want, line); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	gh.ResetCalls()
+	full := errors.New("the disk is full")
+	o.Audit = func(runner.Audit) error { return full }
+	rep, err := run(t, o, e)
+	if !errors.Is(err, full) || rep.Status != runner.StatusFailed || len(gh.Log()) != 0 {
+		t.Errorf("got %v, %s, calls %v", err, rep.Status, gh.Log())
+	}
+}
+
+// TestAuditLineIsSafe puts what log readers obey into a record.
+func TestAuditLineIsSafe(t *testing.T) {
+	t.Parallel()
+	a := runner.Audit{Rationale: "x\n::error::y ##[group]z \u2028 <b>\x00"}
+	line, err := a.Line()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strings.ContainsAny(line, "\n\r\x00") || strings.Contains(line, "##[") || strings.Contains(line, "::") {
+		t.Errorf("got %q", line)
+	}
+	var back runner.Audit
+	if err := json.Unmarshal([]byte(line), &back); err != nil || back.Rationale != a.Rationale {
+		t.Errorf("got %q, error %v, want %q", back.Rationale, err, a.Rationale)
+	}
+}
+
+// TestNeedsHost plans without a token, and refuses to write without one.
+func TestNeedsHost(t *testing.T) {
+	t.Parallel()
+	_, e, o := world(t, "rules:\n  - {id: r, on: issues.opened, then: [{add_label: docs}]}\n")
+	o.Host = nil
+	if _, err := run(t, o, e); !errors.Is(err, runner.ErrNeedsHost) {
+		t.Errorf("got %v, want ErrNeedsHost", err)
+	}
+	o.DryRun = true
+	rep, err := run(t, o, e)
+	if err != nil || rep.Status != runner.StatusDryRun || rep.Actions[0].Result != runner.ResultPlanned {
+		t.Errorf("got %+v, %v", rep, err)
+	}
+	bare, err := runner.ParseEvent(runner.EventSource{Name: runner.EventWorkflowDispatch, Repo: "o/r", Issue: 1, Payload: []byte("{}")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := run(t, o, bare); !errors.Is(err, runner.ErrNeedsHost) {
+		t.Errorf("got %v, want ErrNeedsHost", err)
+	}
+	o.Config = nil
+	o.DryRun = false
+	if rep, err := run(t, o, e); err != nil || rep.Status != runner.StatusSkipped {
+		t.Errorf("nothing to do needs no token: got %s, %v", rep.Status, err)
+	}
+}
+
+// TestMemory tells the agent of the second run what the first one did.
+func TestMemory(t *testing.T) {
+	t.Parallel()
+	_, e, o := world(t, "")
+	store, err := memory.OpenFile(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.Memory = store
+	var told []*string
+	o.Agent = agentFunc(func(_ context.Context, task protocol.TaskMessage) (protocol.DecisionMessage, error) {
+		told = append(told, task.Context.MemorySummary)
+		asked := 0
+		return answers(&asked, protocol.LabelAndRespond, labelDocs, hello)(context.Background(), task)
+	})
+	o.DryRun = true
+	if _, err := run(t, o, e); err != nil {
+		t.Fatal(err)
+	}
+	o.DryRun = false
+	for range 2 {
+		if _, err := run(t, o, e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if told[0] != nil || told[1] != nil {
+		t.Errorf("a first meeting and a dry run leave nothing to tell, got %v", told[:2])
+	}
+	if told[2] == nil || !strings.Contains(*told[2], "docs") || !strings.Contains(*told[2], "commented") {
+		t.Errorf("got %v", told[2])
+	}
+	rec, err := store.Load(t.Context(), "Codertocat/Hello-World", 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(rec.Tasks) != 1 || rec.Tasks[0].ID != runTask || rec.Tasks[0].By != "http://agent/task" {
+		t.Errorf("got %+v", rec)
+	}
+}
+
+// badStore fails in every way.
+type badStore struct{}
+
+func (badStore) Load(context.Context, string, int) (memory.Record, error) {
+	return memory.Record{}, errors.New("no memory today")
+}
+func (badStore) Save(context.Context, memory.Record) error { return errors.New("no memory today") }
+
+// TestMemoryFails goes on without memory, and says so once for each thing lost.
+func TestMemoryFails(t *testing.T) {
+	t.Parallel()
+	gh, e, o := world(t, "rules:\n  - {id: r, on: issues.opened, then: [{add_label: docs}]}\n")
+	o.Memory = badStore{}
+	rep, err := run(t, o, e)
+	if err != nil || rep.Status != runner.StatusApplied || len(rep.Warnings) != 2 {
+		t.Errorf("got %s, %v, warnings %v", rep.Status, err, rep.Warnings)
+	}
+	if got := gh.Issue("Codertocat/Hello-World", 1).Labels; len(got) != 2 {
+		t.Errorf("got labels %v", got)
+	}
+}
+
+// TestBotLoginWarning tells a maintainer whose token posts as somebody else.
+func TestBotLoginWarning(t *testing.T) {
+	t.Parallel()
+	_, e, o := world(t, "rules:\n  - {id: r, on: issues.opened, then: [{comment: hello}]}\n")
+	o.Bot = "my-bot"
+	rep, err := run(t, o, e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(rep.Warnings) != 1 || !strings.Contains(rep.Warnings[0], "github-actions[bot]") || !strings.Contains(rep.Warnings[0], "bot-login") {
+		t.Errorf("got warnings %q", rep.Warnings)
+	}
+	if rep.CommentURL == "" {
+		t.Error("the comment's address is missing")
+	}
+}
+
+// TestCancelled asks for nothing more once it is asked to stop.
+func TestCancelled(t *testing.T) {
+	t.Parallel()
+	gh, e, o := world(t, "")
+	ctx, cancel := context.WithCancel(t.Context())
+	o.Agent = agentFunc(func(ctx context.Context, _ protocol.TaskMessage) (protocol.DecisionMessage, error) {
+		cancel()
+		return protocol.DecisionMessage{}, ctx.Err()
+	})
+	o.Config.Agent.OnFailure = runner.OnFailure{Set: true, Skip: true}
+	r, err := runner.New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.Run(ctx, e); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v, want a cancellation: it is no failure of the agent", err)
+	}
+	if len(gh.Log()) != 0 {
+		t.Errorf("got calls %v", gh.Log())
+	}
+}
+
+func TestNewWants(t *testing.T) {
+	t.Parallel()
+	if _, err := runner.New(runner.Options{}); err == nil || !strings.Contains(err.Error(), "TaskID") {
+		t.Errorf("got %v, want an error that names TaskID", err)
+	}
+}

@@ -6,6 +6,8 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 )
 
 // taskPath is where an agent takes tasks, below its base address.
@@ -25,6 +27,8 @@ func parseAddress(raw string) (*url.URL, *url.Userinfo, error) {
 		return nil, nil, errors.New("agent address: want one that starts with https:// or http://")
 	case u.Hostname() == "":
 		return nil, nil, errors.New("agent address: it names no host")
+	case !validHost(u.Hostname()):
+		return nil, nil, errors.New("agent address: the host is neither a name nor an IP address")
 	case !validPort(u.Port()):
 		return nil, nil, errors.New("agent address: the port is not between 1 and 65535")
 	case u.Fragment != "":
@@ -45,6 +49,24 @@ func parseAddress(raw string) (*url.URL, *url.Userinfo, error) {
 	return u, user, nil
 }
 
+// validHost reports whether a host is an IP address or a name of letters, digits,
+// '-', '_' and '.'; url.Parse takes nearly anything.
+func validHost(host string) bool {
+	if strings.Contains(host, ":") {
+		var zone string
+		host, zone, _ = strings.Cut(host, "%")
+		addr, err := netip.ParseAddr(host)
+		return err == nil && addr.Is6() && validName(zone)
+	}
+	return validName(host)
+}
+
+func validName(name string) bool {
+	return utf8.ValidString(name) && !strings.ContainsFunc(name, func(r rune) bool {
+		return r != '-' && r != '_' && r != '.' && !unicode.IsLetter(r) && !unicode.IsDigit(r)
+	})
+}
+
 func validPort(port string) bool {
 	if port == "" {
 		return true
@@ -59,7 +81,6 @@ func validPort(port string) bool {
 func nearby(host string) bool {
 	host = strings.ToLower(host)
 	if addr, err := netip.ParseAddr(host); err == nil {
-		addr = addr.Unmap()
 		return addr.IsLoopback() || addr.IsPrivate() || addr.IsLinkLocalUnicast()
 	}
 	if host == "localhost" || strings.HasSuffix(host, ".localhost") {

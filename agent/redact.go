@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 )
 
@@ -19,13 +20,23 @@ const (
 // mask stands where a secret stood.
 const mask = "***"
 
-// What a credential looks like in the text of an error that we did not write.
-var (
-	urlSecrets  = regexp.MustCompile(`((?:[A-Za-z][A-Za-z0-9+.-]*:)?//)(?:[^\s/"'?#]*@)?([^\s"'?#]*)(?:[?#][^\s"']*)?`)
-	userinfo    = regexp.MustCompile(`[^\s"'/@:]+:[^\s"'/@]*@`)
-	credentials = regexp.MustCompile(`(?i)\b(bearer|basic)\s+[A-Za-z0-9._~+/=-]{16,}`)
-	jsonWebKeys = regexp.MustCompile(`\beyJ[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]*)*`)
-)
+// A shape is what a credential looks like in a text that we did not write.
+type shape struct {
+	pattern *regexp.Regexp
+	with    string // what it is replaced by
+}
+
+// shapes are compiled when they are first needed: most runs meet no error, and the
+// start of the program is counted in milliseconds.
+var shapes = sync.OnceValue(func() []shape {
+	return []shape{
+		// An address: its userinfo, query and fragment go.
+		{regexp.MustCompile(`((?:[A-Za-z][A-Za-z0-9+.-]*:)?//)(?:[^\s/"'?#]*@)?([^\s"'?#]*)(?:[?#][^\s"']*)?`), "$1$2"},
+		{regexp.MustCompile(`[^\s"'/@:]+:[^\s"'/@]*@`), ""},
+		{regexp.MustCompile(`(?i)\b(bearer|basic)\s+[A-Za-z0-9._~+/=-]{16,}`), "$1 " + mask},
+		{regexp.MustCompile(`\beyJ[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]*)*`), mask}, // a JSON web token
+	}
+})
 
 // secrets are the texts that must not appear in any error of one call.
 type secrets []string
@@ -99,10 +110,9 @@ func (s secrets) clean(text string) string {
 		// A secret that the limit cut in two was not recognised.
 		text = text[:max(0, len(text)-s.longest())]
 	}
-	text = urlSecrets.ReplaceAllString(text, "$1$2")
-	text = userinfo.ReplaceAllString(text, "")
-	text = credentials.ReplaceAllString(text, "$1 "+mask)
-	text = jsonWebKeys.ReplaceAllString(text, mask)
+	for _, f := range shapes() {
+		text = f.pattern.ReplaceAllString(text, f.with)
+	}
 	return bound(strings.Join(strings.Fields(printable(text)), " "))
 }
 

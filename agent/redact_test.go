@@ -61,3 +61,25 @@ func TestForeignText(t *testing.T) {
 		})
 	}
 }
+
+// TestUserinfoText checks which parts of userinfo count as a secret.
+func TestUserinfoText(t *testing.T) {
+	t.Parallel()
+	tests := []struct{ userinfo, text, want string }{
+		{":@", "dial tcp: refused", "dial tcp: refused"},
+		{"to%2Fken@", "to/ken refused", "*** refused"},
+		{"to%2Fken@", "to%2Fken refused", "*** refused"},
+		{"bot:to%2Fken@", "bot: to/ken refused", "bot: *** refused"},
+		{"bot:@", "bot refused", "bot refused"},
+	}
+	for _, tt := range tests {
+		r := newRemote(t, agent.RemoteOptions{
+			URL:       "http://" + tt.userinfo + "agent",
+			Transport: roundTrip(func(*http.Request) (*http.Response, error) { return nil, errors.New(tt.text) }),
+		})
+		_, err := r.Decide(t.Context(), theTask())
+		if got := wantError(t, err, agent.ReasonUnreachable).Err.Error(); got != "no answer: "+tt.want {
+			t.Errorf("%s: got %q, want %q", tt.userinfo, got, "no answer: "+tt.want)
+		}
+	}
+}

@@ -44,6 +44,9 @@ func TestDeadline(t *testing.T) {
 	dripError := func(req *http.Request) (*http.Response, error) {
 		return respond(http.StatusBadGateway, dripping{req.Context()}), nil
 	}
+	upgrade := func(req *http.Request) (*http.Response, error) {
+		return respond(http.StatusSwitchingProtocols, dripping{req.Context()}), nil
+	}
 	slowHeaders := func(req *http.Request) (*http.Response, error) {
 		time.Sleep(2 * time.Second)
 		return drip(req)
@@ -72,6 +75,7 @@ func TestDeadline(t *testing.T) {
 		{"slow headers, then a drip", slowHeaders, nil, 4500 * time.Millisecond, 0, 4500 * time.Millisecond, agent.ReasonTimeout, "no complete answer (2 B came) within 4.5s"},
 		{"slow everything", slowHeaders, briefAuthorize, 5500 * time.Millisecond, 0, 5500 * time.Millisecond, agent.ReasonTimeout, "no complete answer (1 B came) within 5.5s"},
 		{"an error status, then a drip", dripError, nil, 5 * time.Second, 0, 5 * time.Second, agent.ReasonStatus, "status 502 Bad Gateway"},
+		{"a change of protocol, whose bytes end never", upgrade, nil, 5 * time.Second, 0, 0, agent.ReasonStatus, "status 101 Switching Protocols"},
 		{"authorization", held, slowAuthorize, 3 * time.Second, 0, 3 * time.Second, agent.ReasonTimeout, "no authorization within 3s"},
 		{"caller's deadline", held, nil, 0, 7 * time.Second, 7 * time.Second, agent.ReasonTimeout, "no answer before the caller's deadline"},
 		{"caller's deadline, drip", drip, nil, 0, 2500 * time.Millisecond, 2500 * time.Millisecond, agent.ReasonTimeout, "no complete answer (2 B came) before the caller's deadline"},
@@ -138,6 +142,19 @@ func TestCanceled(t *testing.T) {
 	if n := len(srv.Requests()); n != 1 {
 		t.Errorf("got %d requests, want none after the context ended", n-1)
 	}
+}
+
+// TestEndedContext checks that nothing is sent when the context ended before.
+func TestEndedContext(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	r := newRemote(t, agent.RemoteOptions{URL: "http://agent", Transport: roundTrip(func(*http.Request) (*http.Response, error) {
+		t.Error("a request was sent")
+		return nil, errors.New("unexpected")
+	})})
+	_, err := r.Decide(ctx, theTask())
+	wantError(t, err, agent.ReasonCanceled)
 }
 
 // timeoutError is a network timeout that no context caused.

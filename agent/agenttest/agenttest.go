@@ -43,9 +43,10 @@ type Server struct {
 }
 
 // New starts an agent that answers every POST, whatever its path, as handler says; a
-// nil handler decides to skip. handler may be called concurrently. A request that
-// holds no task gets status 422, another method 405. The agent stops with the test,
-// and what it still holds back is let go.
+// nil handler decides to skip. handler may be called concurrently and must return: an
+// Answer, not the handler, is what holds bytes back. A request that holds no task gets
+// status 422, another method 405. The agent stops with the test, and what it still
+// holds back is let go.
 func New(tb testing.TB, handler func(task protocol.TaskMessage) Answer) *Server {
 	tb.Helper()
 	if handler == nil {

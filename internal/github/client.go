@@ -64,7 +64,12 @@ type Options struct {
 // Its methods keep the contract of [runner.Host]: reads are tried up to three
 // times, rate limits are waited for within a bound, and a write whose outcome is
 // unknown is not repeated.
-type Client struct{ gh *gh.Client }
+type Client struct {
+	// The library's two methods, and not its client: one that reflection can reach
+	// would keep every method of every service in the program, some 2 MB.
+	newRequest func(method, path string, body any, opts ...gh.RequestOption) (*http.Request, error)
+	send       func(ctx context.Context, req *http.Request, out any) (*gh.Response, error)
+}
 
 var _ runner.Host = (*Client)(nil)
 
@@ -83,7 +88,7 @@ func New(o Options) (*Client, error) {
 	if client.UserAgent == "" {
 		client.UserAgent = defaultUserAgent
 	}
-	return &Client{gh: client}, nil
+	return &Client{newRequest: client.NewRequest, send: client.Do}, nil
 }
 
 func baseURL(s string) (*url.URL, error) {
@@ -121,15 +126,38 @@ func (c *Client) do(ctx context.Context, o op, call func(context.Context) error)
 	return fmt.Errorf("%s: %w", o, o.cause(ex, err))
 }
 
-// request is [Client.do] for what go-github has no fitting method for. path is
-// relative to the API's root and already escaped; in and out may be nil.
+// request is [Client.do] for one request. path is relative to the API's root and
+// already escaped; in and out may be nil.
 func (c *Client) request(ctx context.Context, o op, method, path string, in, out any) error {
 	return c.do(ctx, o, func(ctx context.Context) error {
-		req, err := c.gh.NewRequest(method, path, in)
-		if err != nil {
-			return err
-		}
-		_, err = c.gh.Do(ctx, req, out)
+		_, err := c.exchange(ctx, method, path, in, out)
 		return err
 	})
+}
+
+func (c *Client) exchange(ctx context.Context, method, path string, in, out any) (*gh.Response, error) {
+	req, err := c.newRequest(method, path, in)
+	if err != nil {
+		return nil, err
+	}
+	return c.send(ctx, req, out)
+}
+
+// pages reads a list page by page: each page into what page returns, until use says
+// enough, the last page was read, or maxPages were.
+func (c *Client) pages(ctx context.Context, o op, path string, page func() any, use func() (enough bool)) error {
+	for n := 1; n <= maxPages; n++ {
+		last := false
+		err := c.do(ctx, o, func(ctx context.Context) error {
+			resp, err := c.exchange(ctx, http.MethodGet, fmt.Sprintf("%s&per_page=%d&page=%d", path, pageSize, n), nil, page())
+			if err == nil {
+				last = resp.NextPage == 0
+			}
+			return err
+		})
+		if err != nil || use() || last {
+			return err
+		}
+	}
+	return nil
 }

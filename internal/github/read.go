@@ -10,8 +10,6 @@ import (
 	"strings"
 	"time"
 
-	gh "github.com/google/go-github/v62/github"
-
 	"github.com/org/foreman-action/runner"
 )
 
@@ -40,94 +38,88 @@ func (c *Client) Label(ctx context.Context, ref runner.Ref, name string) (string
 	if !segment(name) {
 		return "", fmt.Errorf("%s: %w", o, runner.ErrNotFound)
 	}
-	var label *gh.Label
-	err := c.do(ctx, o, func(ctx context.Context) (err error) {
-		label, _, err = c.gh.Issues.GetLabel(ctx, ref.Owner, ref.Repo, url.PathEscape(name))
-		return err
-	})
-	if err != nil {
+	var label struct {
+		Name string `json:"name"`
+	}
+	path := fmt.Sprintf("repos/%s/%s/labels/%s", ref.Owner, ref.Repo, url.PathEscape(name))
+	if err := c.request(ctx, o, http.MethodGet, path, nil, &label); err != nil {
 		return "", err
 	}
-	if !strings.EqualFold(label.GetName(), name) {
+	if !strings.EqualFold(label.Name, name) {
 		// A label that was renamed answers under its new name; it is another one.
-		return "", fmt.Errorf("%s: %w: GitHub answers with %q", o, runner.ErrNotFound, clip(label.GetName(), 100))
+		return "", fmt.Errorf("%s: %w: GitHub answers with %q", o, runner.ErrNotFound, clip(label.Name, 100))
 	}
-	return label.GetName(), nil
+	return label.Name, nil
 }
 
 // Comments returns the issue's comments. See [runner.Host].
 func (c *Client) Comments(ctx context.Context, ref runner.Ref, since time.Time) ([]runner.Comment, error) {
 	o := onIssue("list comments of", ref)
 	o.need = needIssuesRead
-	opts := &gh.IssueListCommentsOptions{ListOptions: gh.ListOptions{PerPage: pageSize}}
+	query := url.Values{}
 	if !since.IsZero() {
-		since = since.UTC()
-		opts.Since = &since
+		query.Set("since", since.UTC().Format(time.RFC3339))
 	}
-	ctx = withBudget(ctx)
 	var list []runner.Comment
-	for page := 1; page <= maxPages && page > 0; {
-		opts.Page = page
-		err := c.do(ctx, o, func(ctx context.Context) error {
-			comments, resp, err := c.gh.Issues.ListComments(ctx, ref.Owner, ref.Repo, ref.Number, opts)
-			if err != nil {
-				return err
+	var page []comment
+	err := c.pages(withBudget(ctx), o, issuePath(ref, "/comments?")+query.Encode(),
+		func() any { page = nil; return &page },
+		func() bool {
+			for _, c := range page {
+				list = append(list, c.comment())
 			}
-			for _, comment := range comments {
-				list = append(list, toComment(comment))
-			}
-			page = next(page, resp)
-			return nil
+			return false
 		})
-		if err != nil {
-			return nil, err
-		}
+	if err != nil {
+		return nil, err
 	}
 	return list, nil
 }
 
-// next returns the number of the page after this one, 0 when it was the last.
-func next(page int, resp *gh.Response) int {
-	if resp.NextPage == 0 {
-		return 0
-	}
-	return page + 1
+// A comment is what is read of a comment in GitHub's JSON.
+type comment struct {
+	ID        int64     `json:"id"`
+	URL       string    `json:"html_url"`
+	Body      string    `json:"body"`
+	CreatedAt time.Time `json:"created_at"`
+	User      *login    `json:"user"` // null for a deleted account
 }
 
-func toComment(c *gh.IssueComment) runner.Comment {
-	return runner.Comment{
-		ID: c.GetID(), URL: c.GetHTMLURL(), Author: c.GetUser().GetLogin(),
-		Body: c.GetBody(), CreatedAt: c.GetCreatedAt().Time,
+type login struct {
+	Login string `json:"login"`
+}
+
+func (c comment) comment() runner.Comment {
+	out := runner.Comment{ID: c.ID, URL: c.URL, Body: c.Body, CreatedAt: c.CreatedAt}
+	if c.User != nil {
+		out.Author = c.User.Login
 	}
+	return out
 }
 
 // milestone returns the number of the open milestone with that title: the same
 // title, or else the same but for case.
 func (c *Client) milestone(ctx context.Context, ref runner.Ref, title string) (int, error) {
 	o := lookUp(fmt.Sprintf("look up milestone %q for", clip(title, 100)), ref)
-	opts := &gh.MilestoneListOptions{State: "open", ListOptions: gh.ListOptions{PerPage: pageSize}}
 	exact, similar := 0, 0
-	for page := 1; page <= maxPages && page > 0 && exact == 0; {
-		opts.Page = page
-		err := c.do(ctx, o, func(ctx context.Context) error {
-			list, resp, err := c.gh.Issues.ListMilestones(ctx, ref.Owner, ref.Repo, opts)
-			if err != nil {
-				return err
+	var page []struct {
+		Number int    `json:"number"`
+		Title  string `json:"title"`
+	}
+	path := fmt.Sprintf("repos/%s/%s/milestones?state=open", ref.Owner, ref.Repo)
+	err := c.pages(ctx, o, path, func() any { page = nil; return &page }, func() bool {
+		for _, m := range page {
+			switch {
+			case m.Title == title:
+				exact = m.Number
+			case similar == 0 && strings.EqualFold(m.Title, title):
+				similar = m.Number
 			}
-			for _, m := range list {
-				switch {
-				case m.GetTitle() == title:
-					exact = m.GetNumber()
-				case similar == 0 && strings.EqualFold(m.GetTitle(), title):
-					similar = m.GetNumber()
-				}
-			}
-			page = next(page, resp)
-			return nil
-		})
-		if err != nil {
-			return 0, err
 		}
+		return exact != 0
+	})
+	if err != nil {
+		return 0, err
 	}
 	if exact == 0 && similar == 0 {
 		return 0, fmt.Errorf("%s: %w", o, runner.ErrNotFound)

@@ -9,8 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	gh "github.com/google/go-github/v62/github"
-
 	"github.com/org/foreman-action/runner"
 )
 
@@ -41,9 +39,7 @@ func (c *Client) RemoveLabel(ctx context.Context, ref runner.Ref, name string) e
 
 // CreateComment posts a comment. See [runner.Host].
 func (c *Client) CreateComment(ctx context.Context, ref runner.Ref, body string) (runner.Comment, error) {
-	return c.comment(ctx, onIssue("comment on", ref), func(ctx context.Context) (*gh.IssueComment, *gh.Response, error) {
-		return c.gh.Issues.CreateComment(ctx, ref.Owner, ref.Repo, ref.Number, &gh.IssueComment{Body: &body})
-	})
+	return c.comment(ctx, onIssue("comment on", ref), http.MethodPost, issuePath(ref, "/comments"), body)
 }
 
 // UpdateComment replaces the body of a comment; ErrNotFound when the comment is not
@@ -51,18 +47,19 @@ func (c *Client) CreateComment(ctx context.Context, ref runner.Ref, body string)
 func (c *Client) UpdateComment(ctx context.Context, ref runner.Ref, id int64, body string) (runner.Comment, error) {
 	o := onIssue(fmt.Sprintf("update comment %d of", id), ref)
 	o.absent = runner.ErrNotFound
-	return c.comment(ctx, o, func(ctx context.Context) (*gh.IssueComment, *gh.Response, error) {
-		return c.gh.Issues.EditComment(ctx, ref.Owner, ref.Repo, id, &gh.IssueComment{Body: &body})
-	})
+	path := fmt.Sprintf("repos/%s/%s/issues/comments/%d", ref.Owner, ref.Repo, id)
+	return c.comment(ctx, o, http.MethodPatch, path, body)
 }
 
-func (c *Client) comment(ctx context.Context, o op,
-	call func(context.Context) (*gh.IssueComment, *gh.Response, error),
-) (runner.Comment, error) {
-	var comment *gh.IssueComment
-	err := c.do(ctx, o, func(ctx context.Context) (err error) {
-		comment, _, err = call(ctx)
-		if err == nil && comment.GetID() == 0 {
+// comment writes a comment's body and returns the comment as GitHub has it now.
+func (c *Client) comment(ctx context.Context, o op, method, path, body string) (runner.Comment, error) {
+	in := struct {
+		Body string `json:"body"`
+	}{body}
+	var out comment
+	err := c.do(ctx, o, func(ctx context.Context) error {
+		_, err := c.exchange(ctx, method, path, in, &out)
+		if err == nil && out.ID == 0 {
 			err = errors.New("it has no id")
 		}
 		return err
@@ -70,28 +67,30 @@ func (c *Client) comment(ctx context.Context, o op,
 	if err != nil {
 		return runner.Comment{}, err
 	}
-	return toComment(comment), nil
+	return out.comment(), nil
+}
+
+// An edit is what of an issue is to be changed; what is empty stays.
+type edit struct {
+	State       string `json:"state,omitempty"`
+	StateReason string `json:"state_reason,omitempty"`
+	DuplicateOf int64  `json:"duplicate_issue_id,omitempty"`
+	Milestone   int    `json:"milestone,omitempty"`
+	Type        string `json:"type,omitempty"`
+}
+
+func (c *Client) edit(ctx context.Context, o op, in edit) error {
+	return c.request(ctx, o, http.MethodPatch, issuePath(o.ref, ""), in, nil)
 }
 
 // CloseIssue closes the issue. See [runner.Host].
 func (c *Client) CloseIssue(ctx context.Context, ref runner.Ref, reason string) error {
-	in := &gh.IssueRequest{State: gh.String("closed")}
-	if reason != "" {
-		in.StateReason = &reason
-	}
-	return c.edit(ctx, onIssue("close", ref), in)
+	return c.edit(ctx, onIssue("close", ref), edit{State: "closed", StateReason: reason})
 }
 
 // ReopenIssue opens the issue again. See [runner.Host].
 func (c *Client) ReopenIssue(ctx context.Context, ref runner.Ref) error {
-	return c.edit(ctx, onIssue("reopen", ref), &gh.IssueRequest{State: gh.String("open")})
-}
-
-func (c *Client) edit(ctx context.Context, o op, in *gh.IssueRequest) error {
-	return c.do(ctx, o, func(ctx context.Context) error {
-		_, _, err := c.gh.Issues.Edit(ctx, o.ref.Owner, o.ref.Repo, o.ref.Number, in)
-		return err
-	})
+	return c.edit(ctx, onIssue("reopen", ref), edit{State: "open"})
 }
 
 // MarkDuplicate closes the issue as a duplicate. ErrNotFound when the other is not
@@ -109,12 +108,12 @@ func (c *Client) MarkDuplicate(ctx context.Context, ref runner.Ref, of int) erro
 	if err != nil {
 		return fmt.Errorf("%s: %w", o, err)
 	}
-	in := struct {
-		State  string `json:"state"`
-		Reason string `json:"state_reason"`
-		Of     int64  `json:"duplicate_issue_id"`
-	}{"closed", "duplicate", id}
-	return c.request(ctx, o, http.MethodPatch, issuePath(ref, ""), in, nil)
+	return c.edit(ctx, o, edit{State: "closed", StateReason: "duplicate", DuplicateOf: id})
+}
+
+// assignees is the body of the requests about assignees.
+type assignees struct {
+	Assignees []string `json:"assignees"`
 }
 
 // Assign adds assignees; no logins is no call. See [runner.Host].
@@ -122,18 +121,17 @@ func (c *Client) Assign(ctx context.Context, ref runner.Ref, logins []string) ([
 	if len(logins) == 0 {
 		return nil, nil
 	}
-	var issue *gh.Issue
-	err := c.do(ctx, onIssue("assign", ref), func(ctx context.Context) (err error) {
-		issue, _, err = c.gh.Issues.AddAssignees(ctx, ref.Owner, ref.Repo, ref.Number, logins)
-		return err
-	})
+	var issue struct {
+		Assignees []login `json:"assignees"`
+	}
+	err := c.request(ctx, onIssue("assign", ref), http.MethodPost, issuePath(ref, "/assignees"), assignees{logins}, &issue)
 	if err != nil {
 		return nil, err
 	}
 	var accepted []string
 	for _, user := range issue.Assignees {
-		if slices.ContainsFunc(logins, func(l string) bool { return strings.EqualFold(l, user.GetLogin()) }) {
-			accepted = append(accepted, user.GetLogin())
+		if slices.ContainsFunc(logins, func(l string) bool { return strings.EqualFold(l, user.Login) }) {
+			accepted = append(accepted, user.Login)
 		}
 	}
 	return accepted, nil
@@ -144,10 +142,7 @@ func (c *Client) Unassign(ctx context.Context, ref runner.Ref, logins []string) 
 	if len(logins) == 0 {
 		return nil
 	}
-	return c.do(ctx, onIssue("unassign", ref), func(ctx context.Context) error {
-		_, _, err := c.gh.Issues.RemoveAssignees(ctx, ref.Owner, ref.Repo, ref.Number, logins)
-		return err
-	})
+	return c.request(ctx, onIssue("unassign", ref), http.MethodDelete, issuePath(ref, "/assignees"), assignees{logins}, nil)
 }
 
 // SetMilestone sets an open milestone by its title: the first of that spelling, else
@@ -159,33 +154,29 @@ func (c *Client) SetMilestone(ctx context.Context, ref runner.Ref, title string)
 	if err != nil {
 		return fmt.Errorf("%s: %w", o, err)
 	}
-	return c.edit(ctx, o, &gh.IssueRequest{Milestone: &number})
+	return c.edit(ctx, o, edit{Milestone: number})
 }
 
 // SetType sets the issue type by its name. See [runner.Host].
 func (c *Client) SetType(ctx context.Context, ref runner.Ref, name string) error {
-	in := struct {
-		Type string `json:"type"`
-	}{name}
-	return c.request(ctx, onIssue("set the type of", ref), http.MethodPatch, issuePath(ref, ""), in, nil)
+	return c.edit(ctx, onIssue("set the type of", ref), edit{Type: name})
 }
 
 // Lock locks the conversation. See [runner.Host].
 func (c *Client) Lock(ctx context.Context, ref runner.Ref, reason string) error {
-	var opts *gh.LockIssueOptions
+	var in any
 	if reason != "" {
-		opts = &gh.LockIssueOptions{LockReason: reason}
+		in = struct {
+			Reason string `json:"lock_reason"`
+		}{reason}
 	}
-	return c.do(ctx, onIssue("lock", ref), func(ctx context.Context) error {
-		_, err := c.gh.Issues.Lock(ctx, ref.Owner, ref.Repo, ref.Number, opts)
-		return err
-	})
+	return c.request(ctx, onIssue("lock", ref), http.MethodPut, issuePath(ref, "/lock"), in, nil)
 }
 
 // React adds a reaction to the issue. See [runner.Host].
 func (c *Client) React(ctx context.Context, ref runner.Ref, content string) error {
-	return c.do(ctx, onIssue("react to", ref), func(ctx context.Context) error {
-		_, _, err := c.gh.Reactions.CreateIssueReaction(ctx, ref.Owner, ref.Repo, ref.Number, content)
-		return err
-	})
+	in := struct {
+		Content string `json:"content"`
+	}{content}
+	return c.request(ctx, onIssue("react to", ref), http.MethodPost, issuePath(ref, "/reactions"), in, nil)
 }

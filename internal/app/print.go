@@ -3,6 +3,7 @@ package app
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/org/foreman-action/internal/sanitize"
@@ -138,16 +139,24 @@ func clip(s string, n int) string {
 	return string(r[:n-1]) + "…"
 }
 
-// permissionsHelp is the exact block to paste into the workflow.
+const permissionsLack = "The token lacks a permission. Give the job this block:"
+
+// permissionsHelp says what to paste into the workflow.
 func permissionsHelp(needs, missing []string) string {
-	lines := map[string]bool{}
+	block := strings.TrimSuffix(permissionsBlock(needs, missing), "\n")
+	return permissionsLack + "\n\n    " + strings.ReplaceAll(block, "\n", "\n    ")
+}
+
+// permissionsBlock is the exact block: what it does not name, the token does not get.
+func permissionsBlock(needs, missing []string) string {
 	var b strings.Builder
-	b.WriteString("the token lacks a permission; give the job this block:\n\n    permissions:\n")
-	for _, need := range append(append([]string{}, needs...), missing...) {
-		if !lines[need] {
-			lines[need] = true
-			b.WriteString("      " + need + "\n")
+	b.WriteString("permissions:\n")
+	seen := map[string]bool{}
+	for _, need := range slices.Concat(needs, missing) {
+		if !seen[need] {
+			seen[need] = true
+			b.WriteString("  " + need + "\n")
 		}
 	}
-	return strings.TrimSuffix(b.String(), "\n")
+	return b.String()
 }

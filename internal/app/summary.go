@@ -49,7 +49,7 @@ func summary(res result, err error) string {
 		actionTable(&b, rep)
 	}
 	if len(rep.Missing) > 0 {
-		b.WriteString(sanitize.Fence(permissionsHelp(res.needs, rep.Missing), "yaml") + "\n\n")
+		b.WriteString(permissionsLack + "\n\n" + sanitize.Fence(permissionsBlock(res.needs, rep.Missing), "yaml") + "\n\n")
 	}
 	for _, w := range rep.Warnings {
 		b.WriteString("⚠️ " + sanitize.Markdown(w) + "\n\n")
@@ -72,10 +72,7 @@ func headline(rep runner.Report) string {
 	}
 	what := "Foreman"
 	if rep.Issue > 0 {
-		what = fmt.Sprintf("#%d", rep.Issue)
-		if rep.IssueURL != "" {
-			what = fmt.Sprintf("[#%d](%s)", rep.Issue, rep.IssueURL)
-		}
+		what = link(fmt.Sprintf("#%d", rep.Issue), rep.IssueURL)
 	}
 	h := fmt.Sprintf("## %s %s: %s", icons[rep.Status], what, words(string(rep.Status)))
 	if rep.By != "" {
@@ -87,18 +84,22 @@ func headline(rep runner.Report) string {
 	return h
 }
 
+// link makes text a link to url, if that is a plain address.
+func link(text, url string) string {
+	if !strings.HasPrefix(url, "https://") && !strings.HasPrefix(url, "http://") || strings.ContainsAny(url, " ()<>|\\\n\t\"'`") {
+		return text
+	}
+	return fmt.Sprintf("[%s](%s)", text, url)
+}
+
 func words(s string) string { return strings.ReplaceAll(s, "_", " ") }
 
 func actionTable(b *strings.Builder, rep runner.Report) {
 	b.WriteString("| | action | what | verdict | result | |\n|--:|---|---|---|---|---|\n")
 	for _, a := range rep.Actions {
-		result := string(a.Result)
-		if a.URL != "" {
-			result = fmt.Sprintf("[%s](%s)", result, a.URL)
-		}
 		fmt.Fprintf(b, "| %d | %s | %s | %s | %s | %s |\n", a.Index+1,
 			sanitize.Cell(a.Action.Type, 60), sanitize.Cell(whatOf(a.Action), 160),
-			a.Verdict, result, sanitize.Cell(strings.Join(nonEmpty(a.Reason, "by "+a.Source), "; "), 300))
+			a.Verdict, link(string(a.Result), a.URL), sanitize.Cell(strings.Join(nonEmpty(a.Reason, "by "+a.Source), "; "), 300))
 	}
 	b.WriteString("\n")
 }
@@ -122,8 +123,11 @@ func ruleTable(b *strings.Builder, ts []trace) {
 }
 
 func footer(rep runner.Report) string {
-	return fmt.Sprintf("<sub>task %s · %s · foreman %s</sub>\n",
-		sanitize.Cell(rep.TaskID, 40), sanitize.Cell(rep.Event, 60), sanitize.Cell(version(), 60))
+	parts := []string{sanitize.Cell(rep.Event, 60), "foreman " + sanitize.Cell(version(), 60)}
+	if rep.TaskID != "" {
+		parts = append([]string{"task " + sanitize.Cell(rep.TaskID, 40)}, parts...)
+	}
+	return "<sub>" + strings.Join(nonEmpty(parts...), " · ") + "</sub>\n"
 }
 
 // traces tells of each rule why it fired or did not.

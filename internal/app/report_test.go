@@ -1,0 +1,124 @@
+package app
+
+import (
+	"encoding/json"
+	"errors"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/org/foreman-action/internal/strictyaml"
+	"github.com/org/foreman-action/protocol"
+	"github.com/org/foreman-action/rules"
+	"github.com/org/foreman-action/runner"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files in testdata")
+
+// golden compares got with a file of testdata.
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if *update {
+		if err := os.MkdirAll("testdata", 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), got); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", path, diff)
+	}
+}
+
+func action(t *testing.T, text string) protocol.ActionItem {
+	t.Helper()
+	var a protocol.ActionItem
+	if err := json.Unmarshal([]byte(text), &a); err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+// fullReport has something in every field, hostile where it can be.
+func fullReport(t *testing.T) result {
+	t.Helper()
+	return result{
+		needs: []string{"contents: read", "issues: write"},
+		report: runner.Report{
+			Event: "issues.opened", Repo: "octo-org/hello", Issue: 42, IssueURL: "https://github.com/octo-org/hello/issues/42",
+			Title:  "Crash | <img src=x> [x](http://evil.example) `a` @octocat #1 \x1b[31m",
+			TaskID: "a3f8c2d1-4b5e-4f6a-8c9d-0e1f2a3b4c5d", Decision: protocol.LabelAndRespond,
+			Rationale: "it crashes\n::error::forged\n# heading\n> quote | bar", By: "rules, http://agent/task",
+			Status: runner.StatusPartial, Reason: "add labels: 403 <b>",
+			Actions: []runner.ActionReport{
+				{Index: 0, Action: action(t, `{"type":"add_label","label":"bug"}`), Source: "rule crash", Verdict: runner.Do, Result: runner.ResultDone, URL: "https://github.com/octo-org/hello/issues/42"},
+				{Index: 1, Action: action(t, `{"type":"comment","body":"Hello @octocat\n\n| a | b |\n"}`), Source: "agent", Verdict: runner.Refuse, Result: runner.ResultNone, Reason: "policy.limits.comment is 0 per event"},
+				{Index: 2, Action: action(t, `{"type":"mark_duplicate","of":7}`), Source: "agent", Verdict: runner.Pass, Result: runner.ResultNone, Reason: "closing is not allowed"},
+				{Index: 3, Action: action(t, `{"type":"launch|rocket","to":["moon"]}`), Source: "agent", Verdict: runner.Unknown, Result: runner.ResultFailed, Reason: "UnknownActionError"},
+			},
+			Executed: 1, CommentURL: "https://github.com/octo-org/hello/issues/42#issuecomment-1",
+			Rules: &rules.Result{Trace: []rules.RuleTrace{
+				{ID: "crash", Outcome: rules.Matched, Condition: "issue.text matches `(?i)crash`\n  and true"},
+				{ID: "always", Outcome: rules.Matched},
+				{ID: "closed", Outcome: rules.NotListed},
+				{ID: "other", Outcome: rules.False, Condition: `label("x | y")`},
+				{ID: "last", Outcome: rules.Cut},
+			}},
+			Warnings: []string{"memory: <b>off</b>"}, Missing: []string{"issues: write"},
+		},
+	}
+}
+
+func TestSummary(t *testing.T) {
+	t.Parallel()
+	golden(t, "summary-full.md", summary(fullReport(t), errors.New("x")))
+	golden(t, "summary-none.md", summary(result{noConfig: true, report: runner.Report{
+		Event: "issues.opened", Issue: 1, Status: runner.StatusSkipped, Decision: protocol.Skip, Rationale: "there are no rules", By: "rules",
+	}}, nil))
+	golden(t, "summary-problems.md", summary(result{report: runner.Report{Status: runner.StatusFailed}}, strictyaml.Problems{
+		{File: ".github/foreman.yml", Line: 2, Column: 1, Msg: "unknown key \"polcy\"", Source: "polcy: ```"},
+	}))
+}
+
+func TestPrintReport(t *testing.T) {
+	t.Parallel()
+	var plain, colour strings.Builder
+	if err := printReport(&plain, fullReport(t), painter{}); err != nil {
+		t.Fatal(err)
+	}
+	if err := printReport(&colour, fullReport(t), painter{true}); err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "report.txt", plain.String())
+	golden(t, "report-colour.txt", colour.String())
+	if strings.Contains(plain.String(), "\x1b") {
+		t.Error("a stranger's escape sequence reached the terminal")
+	}
+}
+
+// TestReportJSON pins the form that programs read.
+func TestReportJSON(t *testing.T) {
+	t.Parallel()
+	golden(t, "report.json", encode(reportOf(fullReport(t).report), "  ")+"\n")
+	golden(t, "report-empty.json", encode(reportOf(runner.Report{}), "  ")+"\n")
+}
+
+// TestStarterRules keeps the file that newcomers copy loadable.
+func TestStarterRules(t *testing.T) {
+	t.Parallel()
+	c, err := runner.ParseConfig("foreman.yml", []byte(starterRules), nil)
+	if err != nil || c.Rules.Len() != 2 || len(c.Warnings) != 0 {
+		t.Errorf("got %v, %v", c, err)
+	}
+}

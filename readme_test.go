@@ -1,0 +1,104 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/org/foreman-action/internal/app"
+	"github.com/org/foreman-action/runner"
+)
+
+// block returns the fenced text that follows a marker in the README.
+func block(t *testing.T, readme, marker string) string {
+	t.Helper()
+	_, rest, ok := strings.Cut(readme, "<!-- "+marker+" -->\n```")
+	if !ok {
+		t.Fatalf("README.md has no block behind <!-- %s -->", marker)
+	}
+	_, rest, _ = strings.Cut(rest, "\n")
+	text, _, _ := strings.Cut(rest, "```\n")
+	return text
+}
+
+// TestREADMERun runs the README's first command and compares what the README says
+// that it prints. The program gets an empty environment and no network.
+func TestREADMERun(t *testing.T) {
+	t.Parallel()
+	data, err := os.ReadFile("README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	readme := string(data)
+	args, ok := strings.CutPrefix(strings.TrimSpace(block(t, readme, "run")), "go run . ")
+	if !ok {
+		t.Fatal("the README's first command is not: go run . …")
+	}
+	var out, errs bytes.Buffer
+	code := app.App{Args: strings.Fields(args), Stdout: &out, Stderr: &errs}.Main(t.Context())
+	if code != 0 || errs.Len() > 0 {
+		t.Fatalf("exit code %d: %s", code, errs.String())
+	}
+	want := block(t, readme, "run output")
+	if *update {
+		readme = strings.Replace(readme, "<!-- run output -->\n```text\n"+want, "<!-- run output -->\n```text\n"+out.String(), 1)
+		if err := os.WriteFile("README.md", []byte(readme), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if out.String() != want {
+		t.Errorf("the README says:\n%s\nthe program prints:\n%s", want, out.String())
+	}
+}
+
+// TestREADMETestCommand keeps the command by which everything is tested.
+func TestREADMETestCommand(t *testing.T) {
+	t.Parallel()
+	data, err := os.ReadFile("README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := strings.TrimSpace(block(t, string(data), "test")); got != "go test ./..." {
+		t.Errorf("got %q", got)
+	}
+}
+
+// TestREADMEFiles loads every configuration that the README shows.
+func TestREADMEFiles(t *testing.T) {
+	t.Parallel()
+	data, err := os.ReadFile("README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	files := 0
+	for _, m := range regexp.MustCompile("(?s)```yaml\n(.*?)```").FindAllStringSubmatch(string(data), -1) {
+		if !strings.Contains(m[1], "version: 1") {
+			continue
+		}
+		files++
+		src := strings.Replace(m[1], "include: [.github/foreman/*.yml]", "", 1)
+		if c, err := runner.ParseConfig("README.md", []byte(src), nil); err != nil || len(c.Warnings) > 0 {
+			t.Errorf("%v, warnings %v", err, c)
+		}
+	}
+	if files < 2 {
+		t.Errorf("only %d configurations in the README", files)
+	}
+}
+
+// TestDemoRules loads the files that the repository shows off with.
+func TestDemoRules(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"testdata/demo/foreman.yml", ".github/foreman.yml"} {
+		src, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c, err := runner.ParseConfig(name, src, nil); err != nil || c.Rules.Len() == 0 || len(c.Warnings) > 0 {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}

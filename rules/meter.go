@@ -24,7 +24,7 @@ func meter(place *ast.Node, loop bool) {
 			*c = wrap("__pay", *c)
 		}
 	}
-	if false && makesText(n) {
+	if makesText(n) {
 		*place = wrap("__made", n)
 	}
 }
@@ -44,8 +44,6 @@ func readsOperands(n ast.Node) bool {
 			_, ok := a.(*ast.PredicateNode)
 			return ok
 		})
-	case *ast.SliceNode:
-		return true
 	}
 	return false
 }

@@ -31,9 +31,7 @@ func (w *walker) walk(n *yaml.Node, depth int) error {
 	}
 	first := !w.seen[n]
 	w.seen[n] = true
-	if first {
-		w.checkTag(n)
-	}
+	w.checkTag(n)
 	if n.Kind == yaml.ScalarNode {
 		return nil
 	}

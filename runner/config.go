@@ -154,7 +154,7 @@ func (p *policySection) DecodeYAML(f *strictyaml.File, n *yaml.Node) {
 			f.Problemf(at, "policy.limits.%s: want 0 or more, got %d", name, p.Limits[name])
 		}
 	}
-	oneOf(f, child(n, "unknown_action"), "policy.unknown_action", p.UnknownAction, "stop", "reject")
+	oneOf(f, child(n, "unknown_action"), "policy.unknown_action", "stop", "reject")
 	if p.CommentLength < 0 || p.CommentLength > MaxCommentLength {
 		f.Problemf(child(n, "comment_length"), "policy.comment_length: want 1 to %d, got %d", MaxCommentLength, p.CommentLength)
 	}
@@ -194,14 +194,14 @@ func (p *policySection) policy() Policy {
 func (m *memorySection) DecodeYAML(f *strictyaml.File, n *yaml.Node) {
 	type plain memorySection
 	f.Decode(n, (*plain)(m))
-	oneOf(f, child(n, "store"), "memory.store", m.Store, "off", "file")
+	oneOf(f, child(n, "store"), "memory.store", "off", "file")
 }
 
 // DecodeYAML fills the section and checks its values.
 func (a *agentSection) DecodeYAML(f *strictyaml.File, n *yaml.Node) {
 	type plain agentSection
 	f.Decode(n, (*plain)(a))
-	oneOf(f, child(n, "auth"), "agent.auth", a.Auth, "none", "token", "oidc")
+	oneOf(f, child(n, "auth"), "agent.auth", "none", "token", "oidc")
 	if at := child(n, "timeout"); at != nil {
 		if d, err := time.ParseDuration(at.Value); err == nil && d <= 0 {
 			f.Problemf(at, "agent.timeout: want more than 0")
@@ -222,15 +222,16 @@ func (a *agentSection) onFailure(f *strictyaml.File) OnFailure {
 		f.Decode(n, &o)
 		return OnFailure{Set: true, Label: o.Label}
 	}
-	oneOf(f, n, "agent.on_failure", n.Value, "fail", "skip")
+	oneOf(f, n, "agent.on_failure", "fail", "skip")
 	return OnFailure{Set: true, Skip: n.Value == "skip"}
 }
 
-func oneOf(f *strictyaml.File, at *yaml.Node, name, got string, want ...string) {
-	if at == nil || slices.Contains(want, got) || got != at.Value {
-		return // absent, right, or of the wrong type, which was reported
+// oneOf reports a text that is none of the wanted ones.
+func oneOf(f *strictyaml.File, n *yaml.Node, name string, want ...string) {
+	if n == nil || n.Tag != "!!str" || slices.Contains(want, n.Value) {
+		return // absent, of the wrong type, which was reported, or right
 	}
-	f.Problemf(at, "%s: want %s, got %q%s", name, strings.Join(want, " or "), got, strictyaml.DidYouMean(got, want))
+	f.Problemf(n, "%s: want %s, got %q%s", name, strings.Join(want, " or "), n.Value, strictyaml.DidYouMean(n.Value, want))
 }
 
 // child returns the value of a key of a mapping, or nil.

@@ -180,7 +180,7 @@ func (l *loader) sections(ctx context.Context, f *strictyaml.File) error {
 		return true
 	}
 	if once("mode", s.Mode != nil) {
-		oneOf(f, child(f.Root(), "mode"), "mode", *s.Mode, string(ModeApply), string(ModeShadow))
+		oneOf(f, child(f.Root(), "mode"), "mode", string(ModeApply), string(ModeShadow))
 		l.config.Mode = Mode(*s.Mode)
 	}
 	if once("policy", s.Policy != nil) {

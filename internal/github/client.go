@@ -111,36 +111,42 @@ func baseURL(s string) (*url.URL, error) {
 	return u, nil
 }
 
-// do makes one call: it checks the reference, hands call a context through which
+// do makes one call: it checks the reference, hands attempt a context through which
 // the transport tells what happened, and turns a failure into an error that says
 // what was being done.
-func (c *Client) do(ctx context.Context, o op, call func(context.Context) error) error {
+func (c *Client) do(ctx context.Context, o op, attempt func(context.Context) error) error {
 	if err := checkRef(o.ref, o.wide); err != nil {
 		return fmt.Errorf("%s: %w", o, err)
 	}
 	ex := &exchange{spent: budgetOf(ctx)}
-	err := call(context.WithValue(ctx, exchangeKey{}, ex))
+	err := attempt(context.WithValue(ctx, exchangeKey{}, ex))
 	if err == nil {
 		return nil
 	}
 	return fmt.Errorf("%s: %w", o, o.cause(ex, err))
 }
 
-// request is [Client.do] for one request. path is relative to the API's root and
-// already escaped; in and out may be nil.
-func (c *Client) request(ctx context.Context, o op, method, path string, in, out any) error {
+// A call is one request and where its answer goes. path is relative to the API's
+// root and already escaped; in and out may be nil.
+type call struct {
+	method, path string
+	in, out      any
+}
+
+// request is [Client.do] for one request.
+func (c *Client) request(ctx context.Context, o op, r call) error {
 	return c.do(ctx, o, func(ctx context.Context) error {
-		_, err := c.exchange(ctx, method, path, in, out)
+		_, err := c.exchange(ctx, r)
 		return err
 	})
 }
 
-func (c *Client) exchange(ctx context.Context, method, path string, in, out any) (*gh.Response, error) {
-	req, err := c.newRequest(method, path, in)
+func (c *Client) exchange(ctx context.Context, r call) (*gh.Response, error) {
+	req, err := c.newRequest(r.method, r.path, r.in)
 	if err != nil {
 		return nil, err
 	}
-	return c.send(ctx, req, out)
+	return c.send(ctx, req, r.out)
 }
 
 // pages reads a list page by page: each page into what page returns, until use says
@@ -149,7 +155,7 @@ func (c *Client) pages(ctx context.Context, o op, path string, page func() any, 
 	for n := 1; n <= maxPages; n++ {
 		last := false
 		err := c.do(ctx, o, func(ctx context.Context) error {
-			resp, err := c.exchange(ctx, http.MethodGet, fmt.Sprintf("%s&per_page=%d&page=%d", path, pageSize, n), nil, page())
+			resp, err := c.exchange(ctx, call{http.MethodGet, fmt.Sprintf("%s&per_page=%d&page=%d", path, pageSize, n), nil, page()})
 			if err == nil {
 				last = resp.NextPage == 0
 			}

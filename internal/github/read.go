@@ -23,7 +23,7 @@ func (c *Client) Issue(ctx context.Context, ref runner.Ref) (json.RawMessage, er
 	o := onIssue("read issue", ref)
 	o.need = needIssuesRead
 	var raw json.RawMessage
-	if err := c.request(ctx, o, http.MethodGet, issuePath(ref, ""), nil, &raw); err != nil {
+	if err := c.request(ctx, o, call{http.MethodGet, issuePath(ref, ""), nil, &raw}); err != nil {
 		return nil, err
 	}
 	if len(raw) == 0 || raw[0] != '{' {
@@ -42,7 +42,7 @@ func (c *Client) Label(ctx context.Context, ref runner.Ref, name string) (string
 		Name string `json:"name"`
 	}
 	path := fmt.Sprintf("repos/%s/%s/labels/%s", ref.Owner, ref.Repo, url.PathEscape(name))
-	if err := c.request(ctx, o, http.MethodGet, path, nil, &label); err != nil {
+	if err := c.request(ctx, o, call{http.MethodGet, path, nil, &label}); err != nil {
 		return "", err
 	}
 	if !strings.EqualFold(label.Name, name) {
@@ -137,7 +137,7 @@ func (c *Client) issueID(ctx context.Context, ref runner.Ref) (int64, error) {
 		ID          int64           `json:"id"`
 		PullRequest json.RawMessage `json:"pull_request"`
 	}
-	if err := c.request(ctx, o, http.MethodGet, issuePath(ref, ""), nil, &issue); err != nil {
+	if err := c.request(ctx, o, call{http.MethodGet, issuePath(ref, ""), nil, &issue}); err != nil {
 		return 0, err
 	}
 	if len(issue.PullRequest) > 0 && string(issue.PullRequest) != "null" {

@@ -20,7 +20,7 @@ func (c *Client) AddLabels(ctx context.Context, ref runner.Ref, names []string) 
 	in := struct {
 		Labels []string `json:"labels"`
 	}{names}
-	return c.request(ctx, onIssue("add labels to", ref), http.MethodPost, issuePath(ref, "/labels"), in, nil)
+	return c.request(ctx, onIssue("add labels to", ref), call{http.MethodPost, issuePath(ref, "/labels"), in, nil})
 }
 
 // RemoveLabel takes a label off the issue. See [runner.Host].
@@ -29,7 +29,7 @@ func (c *Client) RemoveLabel(ctx context.Context, ref runner.Ref, name string) e
 	if !segment(name) {
 		return fmt.Errorf("%s: %w", o, errors.New("the name cannot be part of a path"))
 	}
-	err := c.request(ctx, o, http.MethodDelete, issuePath(ref, "/labels/"+url.PathEscape(name)), nil, nil)
+	err := c.request(ctx, o, call{http.MethodDelete, issuePath(ref, "/labels/"+url.PathEscape(name)), nil, nil})
 	if a, ok := errors.AsType[*answerError](err); ok &&
 		a.status == http.StatusNotFound && strings.EqualFold(a.message, "Label does not exist") {
 		return nil
@@ -39,7 +39,7 @@ func (c *Client) RemoveLabel(ctx context.Context, ref runner.Ref, name string) e
 
 // CreateComment posts a comment. See [runner.Host].
 func (c *Client) CreateComment(ctx context.Context, ref runner.Ref, body string) (runner.Comment, error) {
-	return c.comment(ctx, onIssue("comment on", ref), http.MethodPost, issuePath(ref, "/comments"), body)
+	return c.comment(ctx, onIssue("comment on", ref), call{method: http.MethodPost, path: issuePath(ref, "/comments")}, body)
 }
 
 // UpdateComment replaces the body of a comment; ErrNotFound when the comment is not
@@ -48,17 +48,17 @@ func (c *Client) UpdateComment(ctx context.Context, ref runner.Ref, id int64, bo
 	o := onIssue(fmt.Sprintf("update comment %d of", id), ref)
 	o.absent = runner.ErrNotFound
 	path := fmt.Sprintf("repos/%s/%s/issues/comments/%d", ref.Owner, ref.Repo, id)
-	return c.comment(ctx, o, http.MethodPatch, path, body)
+	return c.comment(ctx, o, call{method: http.MethodPatch, path: path}, body)
 }
 
 // comment writes a comment's body and returns the comment as GitHub has it now.
-func (c *Client) comment(ctx context.Context, o op, method, path, body string) (runner.Comment, error) {
-	in := struct {
-		Body string `json:"body"`
-	}{body}
+func (c *Client) comment(ctx context.Context, o op, to call, body string) (runner.Comment, error) {
 	var out comment
+	to.in, to.out = struct {
+		Body string `json:"body"`
+	}{body}, &out
 	err := c.do(ctx, o, func(ctx context.Context) error {
-		_, err := c.exchange(ctx, method, path, in, &out)
+		_, err := c.exchange(ctx, to)
 		if err == nil && out.ID == 0 {
 			err = errors.New("it has no id")
 		}
@@ -80,7 +80,7 @@ type edit struct {
 }
 
 func (c *Client) edit(ctx context.Context, o op, in edit) error {
-	return c.request(ctx, o, http.MethodPatch, issuePath(o.ref, ""), in, nil)
+	return c.request(ctx, o, call{http.MethodPatch, issuePath(o.ref, ""), in, nil})
 }
 
 // CloseIssue closes the issue. See [runner.Host].
@@ -124,7 +124,7 @@ func (c *Client) Assign(ctx context.Context, ref runner.Ref, logins []string) ([
 	var issue struct {
 		Assignees []login `json:"assignees"`
 	}
-	err := c.request(ctx, onIssue("assign", ref), http.MethodPost, issuePath(ref, "/assignees"), assignees{logins}, &issue)
+	err := c.request(ctx, onIssue("assign", ref), call{http.MethodPost, issuePath(ref, "/assignees"), assignees{logins}, &issue})
 	if err != nil {
 		return nil, err
 	}
@@ -142,7 +142,7 @@ func (c *Client) Unassign(ctx context.Context, ref runner.Ref, logins []string) 
 	if len(logins) == 0 {
 		return nil
 	}
-	return c.request(ctx, onIssue("unassign", ref), http.MethodDelete, issuePath(ref, "/assignees"), assignees{logins}, nil)
+	return c.request(ctx, onIssue("unassign", ref), call{http.MethodDelete, issuePath(ref, "/assignees"), assignees{logins}, nil})
 }
 
 // SetMilestone sets an open milestone by its title: the first of that spelling, else
@@ -170,7 +170,7 @@ func (c *Client) Lock(ctx context.Context, ref runner.Ref, reason string) error 
 			Reason string `json:"lock_reason"`
 		}{reason}
 	}
-	return c.request(ctx, onIssue("lock", ref), http.MethodPut, issuePath(ref, "/lock"), in, nil)
+	return c.request(ctx, onIssue("lock", ref), call{http.MethodPut, issuePath(ref, "/lock"), in, nil})
 }
 
 // React adds a reaction to the issue. See [runner.Host].
@@ -178,5 +178,5 @@ func (c *Client) React(ctx context.Context, ref runner.Ref, content string) erro
 	in := struct {
 		Content string `json:"content"`
 	}{content}
-	return c.request(ctx, onIssue("react to", ref), http.MethodPost, issuePath(ref, "/reactions"), in, nil)
+	return c.request(ctx, onIssue("react to", ref), call{http.MethodPost, issuePath(ref, "/reactions"), in, nil})
 }

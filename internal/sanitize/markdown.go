@@ -1,61 +1,127 @@
 package sanitize
 
-import "strings"
+import (
+	"strings"
+	"unicode/utf8"
+)
 
-// Markdown escapes text so that it shows as typed; line breaks are kept.
+// Markdown escapes text for a job summary, so that it shows as typed: no markup, no
+// mention, no link. Its lines stay lines: what is not followed by an empty line ends
+// with a hard break. Indentation becomes no-break spaces. It escapes what is escaped
+// already once more, so it is not idempotent.
 func Markdown(s string) string {
+	lines := strings.Split(clean(s), "\n")
+	for i, line := range lines {
+		lines[i] = escape(line)
+		if i+1 < len(lines) && lines[i] != "" && strings.TrimSpace(lines[i+1]) != "" {
+			lines[i] += "\\"
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// Cell is [Markdown] for a cell of a table: one line, clipped to max characters of
+// the text, the ellipsis among them, before it is escaped. No max (0 or less) clips
+// nothing.
+func Cell(s string, max int) string {
+	s = strings.Join(strings.Fields(clean(s)), " ")
+	if max > 0 && utf8.RuneCountInString(s) > max {
+		s = string([]rune(s)[:max-1])
+		// A joiner whose right side is gone joins nothing.
+		s = strings.TrimRight(visible(s), " ") + "…"
+	}
+	return escape(s)
+}
+
+// escape escapes one line.
+func escape(s string) string {
+	text := strings.TrimLeft(s, " \t")
+	if text == "" {
+		return ""
+	}
 	var b strings.Builder
-	for _, r := range clean(s) {
-		switch {
-		case r == '<':
-			b.WriteString("&lt;")
-		case r == '>':
-			b.WriteString("&gt;")
-		case r == '&':
-			b.WriteString("&amp;")
-		case r == '@' || r == '#':
+	for _, c := range s[:len(s)-len(text)] {
+		b.WriteString(strings.Repeat("\u00A0", map[rune]int{' ': 1, '\t': 4}[c]))
+	}
+	mark := listMark(text)
+	for i, r := range text {
+		switch next := text[i+utf8.RuneLen(r):]; {
+		case r >= utf8.RuneSelf:
 			b.WriteRune(r)
-			b.WriteString("\u200B")
-		case strings.ContainsRune("\\`|*_[]!~", r):
-			b.WriteByte('\\')
-			b.WriteRune(r)
+		case i+1 == mark, i == 0 && (r == '=' || r == '-' || r == '+'), strings.ContainsRune("\\`*_[]!~$", r):
+			b.WriteString("\\" + string(r))
+		case r == '#' && next != "" && isDigit(next[0]):
+			b.WriteString("\\#" + zwsp)
+		case r == '#':
+			b.WriteString("\\#")
+		case r == '@':
+			b.WriteString("@" + zwsp)
+		case r == '-' && isTicket(text, i):
+			b.WriteString("-" + zwsp)
+		case r == ':' && next != "" && next[0] != ' ':
+			// Neither an address nor an emoji's name.
+			b.WriteString("\\:")
+		case r == '.' && i >= 3 && strings.EqualFold(text[i-3:i], "www"):
+			b.WriteString("\\.")
 		default:
-			b.WriteRune(r)
+			b.WriteString(entity(r))
 		}
 	}
 	return b.String()
 }
 
-// Cell makes Markdown for a table cell: one line of at most max runes.
-func Cell(s string, max int) string {
-	line := strings.Join(strings.Fields(clean(s)), " ")
-	if r := []rune(line); len(r) > max && max > 0 {
-		line = string(r[:max-1]) + "…"
+// entity writes the characters that a backslash does not escape everywhere: a bar
+// would still end a cell.
+func entity(r rune) string {
+	switch r {
+	case '<':
+		return "&lt;"
+	case '>':
+		return "&gt;"
+	case '&':
+		return "&amp;"
+	case '|':
+		return "&#124;"
 	}
-	return Markdown(line)
+	return string(r)
 }
 
-// Code makes an inline code span.
+// Code shows s as code within a line: on one line, between runs of backticks that s
+// does not hold. HTML comments are broken. Nothing gives nothing. In a cell of a
+// table a bar would still end the cell.
 func Code(s string) string {
-	f := strings.Repeat("`", longestRun(s)+1)
-	return f + " " + strings.Join(strings.Fields(clean(s)), " ") + " " + f
-}
-
-// Fence makes a fenced code block; it ends without a newline.
-func Fence(s, lang string) string {
-	f := strings.Repeat("`", max(3, longestRun(s)+1))
-	return f + lang + "\n" + strings.TrimRight(clean(s), "\n") + "\n" + f
-}
-
-func longestRun(s string) int {
-	best, n := 0, 0
-	for _, r := range s {
-		if r != '`' {
-			n = 0
-			continue
-		}
-		n++
-		best = max(best, n)
+	s = breakComments(strings.ReplaceAll(clean(s), "\n", " "))
+	if s == "" {
+		return ""
 	}
-	return best
+	run := strings.Repeat("`", longestRun(s)+1)
+	if strings.TrimSpace(s) != "" && strings.ContainsRune("` ", rune(s[0])) ||
+		strings.HasSuffix(s, "`") {
+		s = " " + s + " "
+	}
+	return run + s + run
+}
+
+// Fence shows s as a block of code in the language lang, "" for none. Its fence is
+// longer than any run of backticks in s, HTML comments are broken, and it ends without
+// a line break.
+func Fence(s, lang string) string {
+	lang = strings.Map(func(r rune) rune {
+		if r < utf8.RuneSelf && (isAlnum(byte(r)) || strings.ContainsRune("+#._-", r)) {
+			return r
+		}
+		return -1
+	}, lang)
+	s = breakComments(strings.TrimRight(clean(s), "\n"))
+	run := strings.Repeat("`", max(3, longestRun(s)+1))
+	return run + lang + "\n" + s + "\n" + run
+}
+
+// longestRun is the length of the longest run of backticks in s.
+func longestRun(s string) int {
+	longest := 0
+	for _, r := range backtickRuns(s) {
+		longest = max(longest, r.end-r.start)
+	}
+	return longest
 }

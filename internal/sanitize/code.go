@@ -1,0 +1,140 @@
+package sanitize
+
+import "strings"
+
+// code says where a text is certainly code on GitHub. See the package comment for
+// why each condition stands.
+type code struct {
+	fenced []bool // by line: content of a fence
+	inline bool   // paired backticks on other lines are code too
+}
+
+// certain finds what is certainly code in the lines of a text.
+func certain(lines []string) code {
+	none := code{fenced: make([]bool, len(lines))}
+	for _, line := range lines {
+		if opensMarkup(line) || strings.Contains(line, "\\`") {
+			return none
+		}
+	}
+	c := code{fenced: make([]bool, len(lines)), inline: true}
+	run, exempt := "", false
+	for i, line := range lines {
+		switch {
+		case run != "":
+			if closes(line, run) {
+				run = ""
+				break
+			}
+			c.fenced[i] = exempt
+		case fenceRun(line) != "":
+			run = fenceRun(line)
+			exempt = plainInfo(line[len(run):])
+		case indentedFence(line) || strings.Contains(line, "$$"):
+			return none
+		default:
+			c.inline = c.inline && pairsUp(line)
+		}
+	}
+	return c
+}
+
+// opensMarkup reports whether line holds a "<" that could begin a tag, an autolink or
+// an HTML block.
+func opensMarkup(line string) bool {
+	for i := range len(line) - 1 {
+		if line[i] == '<' && (isLetter(line[i+1]) || strings.IndexByte("/!?", line[i+1]) >= 0) {
+			return true
+		}
+	}
+	return false
+}
+
+// indentedFence reports whether line looks like a fence behind one to three spaces.
+func indentedFence(line string) bool {
+	indent, _ := indentOf(line)
+	text := line[indent:]
+	return 0 < indent && indent <= 3 && (strings.HasPrefix(text, "```") || strings.HasPrefix(text, "~~~"))
+}
+
+// plainInfo reports whether the info string of a fence makes it ordinary code.
+func plainInfo(info string) bool {
+	info = strings.TrimSpace(info)
+	word := func(r rune) bool { return r < 0x80 && isAlnum(byte(r)) || strings.ContainsRune("+#._-", r) }
+	return strings.TrimFunc(info, word) == "" && !strings.EqualFold(info, "math")
+}
+
+// pairsUp reports whether every run of backticks on a line pairs up, and nothing on
+// it is read before code spans are, or cuts them.
+func pairsUp(line string) bool {
+	spans, left := codeSpans(line)
+	if left || strings.Contains(line, "|") || !simpleLinks(line) {
+		return false
+	}
+	end := 0
+	for _, s := range spans {
+		before := line[end:s.start]
+		token := line[strings.LastIndexAny(line[:s.start], " \t")+1 : s.start]
+		if strings.Contains(before, "$") || strings.Contains(token, "://") || containsFold(token, "www.") {
+			return false
+		}
+		end = s.end
+	}
+	return !strings.Contains(line[end:], "$")
+}
+
+// simpleLinks reports whether every link on a line is of the form [text](word): a
+// title, a reference or its definition may hold a backtick that is no code.
+func simpleLinks(line string) bool {
+	if strings.Contains(line, "][") || strings.Contains(line, "]:") {
+		return false
+	}
+	for {
+		_, after, ok := strings.Cut(line, "](")
+		if !ok {
+			return true
+		}
+		if end := strings.IndexAny(after, " \t`<('\"\\)"); end < 0 || after[end] != ')' {
+			return false
+		}
+		line = after
+	}
+}
+
+// span is a code span with its backticks, as offsets in its line.
+type span struct{ start, end int }
+
+// codeSpans pairs the runs of backticks on a line from left to right, and reports
+// whether one was left over.
+func codeSpans(line string) (spans []span, left bool) {
+	runs := backtickRuns(line)
+	for i := 0; i < len(runs); i++ {
+		j := i + 1
+		for j < len(runs) && runs[j].end-runs[j].start != runs[i].end-runs[i].start {
+			j++
+		}
+		if j == len(runs) {
+			left = true
+			continue
+		}
+		spans = append(spans, span{runs[i].start, runs[j].end})
+		i = j
+	}
+	return spans, left
+}
+
+// backtickRuns finds the runs of backticks in s.
+func backtickRuns(s string) []span {
+	var runs []span
+	for i := 0; i < len(s); i++ {
+		if s[i] != '`' {
+			continue
+		}
+		start := i
+		for i < len(s) && s[i] == '`' {
+			i++
+		}
+		runs = append(runs, span{start, i})
+	}
+	return runs
+}

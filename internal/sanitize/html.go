@@ -1,0 +1,136 @@
+package sanitize
+
+import (
+	"slices"
+	"strings"
+)
+
+// html is an open HTML block.
+type html struct {
+	closer string   // what ends it; "": a blank line does
+	marks  []string // in lower case; the line that holds one of them is the last
+}
+
+// ends reports whether line is the last one of the block.
+func (h *html) ends(line string) bool {
+	if h.closer == "" {
+		return strings.TrimSpace(line) == ""
+	}
+	line = strings.ToLower(line)
+	return slices.ContainsFunc(h.marks, func(m string) bool { return strings.Contains(line, m) })
+}
+
+// rawTags are the elements whose content is no Markdown.
+var rawTags = []string{"pre", "script", "style", "textarea"}
+
+// blockTags begin an HTML block anywhere, in a paragraph too.
+var blockTags = strings.Fields(`address article aside base basefont blockquote body caption center col colgroup
+	dd details dialog dir div dl dt fieldset figcaption figure footer form frame frameset h1 h2 h3 h4 h5 h6 head
+	header hr html iframe legend li link main menu menuitem nav noframes ol optgroup option p param search section
+	source summary table tbody td tfoot th thead title tr track ul`)
+
+// htmlStart recognises the seven kinds of HTML blocks, nil when s begins none.
+func htmlStart(s string, inParagraph bool) *html {
+	if s[0] != '<' || len(s) < 2 {
+		return nil
+	}
+	for _, h := range []struct{ start, end string }{{"<!--", "-->"}, {"<?", "?>"}, {"<![CDATA[", "]]>"}} {
+		if strings.HasPrefix(s, h.start) {
+			return &html{closer: h.end, marks: []string{h.end}}
+		}
+	}
+	if s[1] == '!' && len(s) > 2 && isLetter(s[2]) {
+		return &html{closer: ">", marks: []string{">"}}
+	}
+	closing := strings.HasPrefix(s, "</")
+	name, after := tagName(s)
+	ended := after == "" || strings.ContainsRune(" >", rune(after[0]))
+	switch {
+	case name == "":
+		return nil
+	case !closing && ended && slices.Contains(rawTags, name):
+		return &html{closer: "</" + name + ">", marks: []string{"</pre>", "</script>", "</style>", "</textarea>"}}
+	case slices.Contains(blockTags, name) && (ended || strings.HasPrefix(after, "/>")):
+		return &html{}
+	}
+	if t := tagAt(s); !inParagraph && t.length > 0 && strings.TrimSpace(s[t.length:]) == "" {
+		return &html{}
+	}
+	return nil
+}
+
+// tagName returns the name, in lower case, of the tag that s begins, and what
+// follows it.
+func tagName(s string) (name, after string) {
+	s = strings.TrimPrefix(s[1:], "/")
+	n := 0
+	for n < len(s) && (isLetter(s[n]) || n > 0 && (isDigit(s[n]) || s[n] == '-')) {
+		n++
+	}
+	return strings.ToLower(s[:n]), s[n:]
+}
+
+// tag is a complete tag.
+type tag struct {
+	name    string // in lower case
+	length  int    // in bytes; 0: there is no complete tag
+	closing bool
+	bare    bool // without attributes
+}
+
+// tagAt reads the tag that s begins with and that ends on the same line.
+func tagAt(s string) tag {
+	t := tag{closing: strings.HasPrefix(s, "</"), bare: true}
+	name, rest := tagName(s)
+	if t.name = name; name == "" {
+		return tag{}
+	}
+	for !t.closing {
+		after, ok := cutAttribute(rest)
+		if !ok {
+			break
+		}
+		t.bare, rest = false, after
+	}
+	rest = strings.TrimLeft(rest, " \t")
+	if !t.closing {
+		rest = strings.TrimPrefix(rest, "/")
+	}
+	if !strings.HasPrefix(rest, ">") {
+		return tag{}
+	}
+	t.length = len(s) - len(rest) + 1
+	return t
+}
+
+// cutAttribute returns what follows the attribute, and the space before it, that s
+// begins with.
+func cutAttribute(s string) (string, bool) {
+	rest := strings.TrimLeft(s, " \t")
+	if rest == s || rest == "" || !isLetter(rest[0]) && rest[0] != '_' && rest[0] != ':' {
+		return s, false
+	}
+	rest = strings.TrimLeftFunc(rest, func(r rune) bool {
+		return r < 0x80 && (isAlnum(byte(r)) || strings.ContainsRune("_:.-", r))
+	})
+	value, ok := strings.CutPrefix(strings.TrimLeft(rest, " \t"), "=")
+	if !ok {
+		return rest, true
+	}
+	value = strings.TrimLeft(value, " \t")
+	if value != "" && (value[0] == '"' || value[0] == '\'') {
+		_, after, ok := strings.Cut(value[1:], value[:1])
+		return after, ok
+	}
+	n := strings.IndexAny(value, " \t\"'=<>`")
+	if n < 0 {
+		n = len(value)
+	}
+	return value[n:], n > 0
+}
+
+// shownTags are the elements that GitHub shows in a comment. Others vanish there, so
+// Comment shows them as typed: "List<String>" stays readable.
+var shownTags = strings.Fields(`a abbr b bdo blockquote br caption cite code dd del details dfn div dl dt em figcaption
+	figure h1 h2 h3 h4 h5 h6 hr i img ins kbd li mark ol p picture pre q rp rt ruby s samp small source span strike
+	strong sub summary sup table tbody td tfoot th thead tr tt ul var wbr`)

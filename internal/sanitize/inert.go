@@ -1,0 +1,223 @@
+package sanitize
+
+import (
+	"slices"
+	"strings"
+)
+
+// trust says how far a place of a text is code.
+type trust int
+
+const (
+	text   trust = iota // not code
+	likely              // the structure suggests code, but GitHub may read it otherwise
+	sure                // certainly code
+)
+
+// fixed is the same trust at each place of a line.
+func fixed(t trust) func(int) trust { return func(int) trust { return t } }
+
+// inlineTrust finds the code spans of a line, which count as certain or as likely.
+// The result must be asked in the order of the line.
+func inlineTrust(line string, certain bool) func(int) trust {
+	spans, _ := codeSpans(line)
+	if len(spans) == 0 {
+		return fixed(text)
+	}
+	within := likely
+	if certain {
+		within = sure
+	}
+	return func(i int) trust {
+		for len(spans) > 0 && spans[0].end <= i {
+			spans = spans[1:]
+		}
+		if len(spans) > 0 && spans[0].start <= i {
+			return within
+		}
+		return text
+	}
+}
+
+// writer puts zero width spaces into lines that have none.
+type writer struct {
+	options Options
+	value   bool // the line is a value: what stands around it is unknown
+}
+
+// line breaks what would act in a line.
+func (w writer) line(s string, trusted func(int) trust) string {
+	var b strings.Builder
+	for i := range len(s) {
+		b.WriteByte(s[i])
+		if strings.IndexByte("@#-/&<:wW]", s[i]) >= 0 && w.acts(s, i, trusted(i)) {
+			b.WriteString(zwsp)
+		}
+	}
+	return b.String()
+}
+
+// acts reports whether the character at i is to be parted from the next one.
+func (w writer) acts(s string, i int, t trust) bool {
+	rest := s[i+1:]
+	if t == sure {
+		return s[i] == '<' && strings.HasPrefix(rest, "!--") || s[i] == '/' && isCommand(s, i, true)
+	}
+	switch s[i] {
+	case '@':
+		return w.mentions(s, i)
+	case '#':
+		return rest != "" && isDigit(rest[0])
+	case '-':
+		return isTicket(s, i)
+	case '/':
+		return isCommand(s, i, t != text) || isReference(s, i)
+	case '&':
+		return isEntity(rest)
+	case '<':
+		return w.opens(s, i, t)
+	case ']':
+		return w.links(s, i)
+	}
+	return w.refused(s, i)
+}
+
+// mentions reports whether the "@" at i begins a mention that is not allowed.
+func (w writer) mentions(s string, i int) bool {
+	if inEmail(s, i) {
+		return false
+	}
+	rest := s[i+1:]
+	if !w.value && (rest == "" || rest[0] == ' ' || rest[0] == '\t') {
+		return false
+	}
+	return w.options.AllowMention == nil || !w.allowed(rest)
+}
+
+// inEmail reports whether the "@" at i follows a letter or a digit, as in an email
+// address. An underscore does not count: it may be emphasis. Nor does a letter beyond
+// ASCII, after which GitHub sees a mention. Nor does the end of another address: that
+// becomes a link of its own, and what follows it stands alone.
+func inEmail(s string, i int) bool {
+	if i == 0 || !isAlnum(s[i-1]) {
+		return false
+	}
+	start := i
+	for start > 0 && (isAlnum(s[start-1]) || strings.IndexByte("._+-", s[start-1]) >= 0) {
+		start--
+	}
+	return (start == 0 || s[start-1] != '@') && !containsFold(s[start:i], "www.")
+}
+
+// allowed reports whether s begins with a login or a team that may be mentioned, and
+// nothing follows that could make another one of it.
+func (w writer) allowed(s string) bool {
+	name := func(r rune) bool { return r < 0x80 && (isAlnum(byte(r)) || r == '-' || r == '_') }
+	rest := strings.TrimLeftFunc(s, name)
+	login := s[:len(s)-len(rest)]
+	if login == "" || !isAlnum(login[0]) {
+		return false
+	}
+	if team, ok := strings.CutPrefix(rest, "/"); ok {
+		rest = strings.TrimLeftFunc(team, name)
+		login = s[:len(s)-len(rest)]
+	}
+	return (rest == "" || strings.IndexByte("/\\&", rest[0]) < 0) && w.options.AllowMention(login)
+}
+
+// isTicket recognises the hyphen of "GH-1", which may be escaped.
+func isTicket(s string, i int) bool {
+	before := strings.TrimSuffix(s[:i], "\\")
+	n := len(before)
+	return n >= 2 && strings.EqualFold(before[n-2:], "gh") && (n == 2 || !isAlnum(before[n-3])) &&
+		i+1 < len(s) && isDigit(s[i+1])
+}
+
+// isCommand recognises the slash of a command to a bot: a word at the start of a
+// line. In code, where absolute paths are common, nothing but a space may follow it.
+func isCommand(s string, i int, inCode bool) bool {
+	if strings.TrimSpace(s[:i]) != "" {
+		return false
+	}
+	rest := s[i+1:]
+	end := strings.TrimLeftFunc(rest, func(r rune) bool { return r < 0x80 && (isAlnum(byte(r)) || r == '-' || r == '_') })
+	if len(end) == len(rest) || !isLetter(rest[0]) {
+		return false
+	}
+	return !inCode || end == "" || end[0] == ' ' || end[0] == '\t'
+}
+
+// isReference recognises the last slash of an address such as "/owner/repo/pull/1",
+// on any host or none. Slashes may be escaped.
+func isReference(s string, i int) bool {
+	if i+1 == len(s) || s[i+1] == ' ' || s[i+1] == '\t' {
+		return false
+	}
+	before := strings.TrimSuffix(s[:i], "\\")
+	slash := strings.LastIndexByte(before, '/')
+	if slash < 1 || s[slash-1] == ' ' {
+		return false
+	}
+	switch strings.ToLower(before[slash+1:]) {
+	case "issues", "issue", "pull", "pulls", "discussions", "commit", "commits":
+		return true
+	}
+	return false
+}
+
+// typography are the entities that may stay: none of them spells a character that
+// acts.
+var typography = strings.Fields(`amp lt gt quot apos nbsp ensp emsp thinsp middot bull hellip mdash ndash lsquo rsquo
+	ldquo rdquo laquo raquo larr rarr uarr darr harr copy reg trade times divide plusmn deg sect para euro pound yen
+	cent check checkmark infin ne le ge`)
+
+// isEntity reports whether what follows an ampersand makes it an entity that could
+// spell a mention, a reference or an address. Numbers could spell anything.
+func isEntity(rest string) bool {
+	if rest == "" {
+		return false
+	}
+	if rest[0] == '#' {
+		return true
+	}
+	end := strings.TrimLeftFunc(rest, func(r rune) bool { return r < 0x80 && isAlnum(byte(r)) })
+	name := rest[:len(rest)-len(end)]
+	return name != "" && strings.HasPrefix(end, ";") && !slices.Contains(typography, name)
+}
+
+// opens reports whether the "<" at i is to be broken: it opens an HTML comment, a
+// declaration, or a tag that GitHub would not show.
+func (w writer) opens(s string, i int, t trust) bool {
+	before, s := s[:i], s[i:]
+	switch {
+	case len(s) == 1:
+		return false
+	case s[1] == '!' || s[1] == '?':
+		return true
+	case !isLetter(s[1]) && s[1] != '/':
+		return false
+	case w.value:
+		return true
+	case t != text:
+		return false
+	}
+	if u := addressAt(s[1:]); u.scheme != "" {
+		return u.length+1 >= len(s) || s[u.length+1] != '>'
+	}
+	g := tagAt(s)
+	switch {
+	case g.length == 0, !slices.Contains(shownTags, g.name):
+		return true
+	case w.options.AllowLink != nil && !g.bare:
+		return g.name != "details"
+	case g.name == "pre" && g.closing:
+		return !containsFold(before, "<pre")
+	case g.name == "pre":
+		// Only what ends on its own line cannot swallow others.
+		return !containsFold(s, "</pre>")
+	}
+	return false
+}
+
+// containsFold reports whether s holds sub, which is in lower case, in any case.
+func containsFold(s, sub string) bool { return strings.Contains(strings.ToLower(s), sub) }

@@ -1,0 +1,215 @@
+package sanitize
+
+import (
+	"bytes"
+	"strings"
+	"unicode"
+)
+
+// address is one that a text begins with, as GitHub would link it.
+type address struct {
+	scheme string // "https://"; "" for one that begins with "www."
+	host   string // in lower case, without port; "" when it is not plain
+	length int    // in bytes; 0: there is no address
+}
+
+// addressAt reads the address that s begins with: up to a space, an angle bracket, a
+// backtick, a quote or a bar, less the punctuation that ends a sentence.
+func addressAt(s string) address {
+	const longest = 2048 // what is longer is cut, so that many of them take no time
+	if len(s) > longest {
+		s = strings.ToValidUTF8(s[:longest], "")
+	}
+	var a address
+	if n := schemeLen(s); n > 0 {
+		a.scheme = s[:n]
+	} else if len(s) < 5 || !strings.EqualFold(s[:4], "www.") {
+		return a
+	}
+	end := strings.IndexFunc(s, func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune("<>`\"|", r) })
+	if end < 0 {
+		end = len(s)
+	}
+	end = len(trimSentence(s[:end]))
+	if end <= len(a.scheme) {
+		return address{}
+	}
+	a.length = end
+	a.host = hostOf(s[len(a.scheme):end])
+	return a
+}
+
+// schemeLen is the length of the scheme and the "://" that s begins with.
+func schemeLen(s string) int {
+	n := 0
+	for n < len(s) && (isLetter(s[n]) || n > 0 && (isDigit(s[n]) || strings.IndexByte("+.-", s[n]) >= 0)) {
+		n++
+	}
+	if n == 0 || !strings.HasPrefix(s[n:], "://") {
+		return 0
+	}
+	return n + len("://")
+}
+
+// trimSentence drops the punctuation after an address, and what follows a bracket
+// that was not opened within it.
+func trimSentence(s string) string {
+	depth := 0
+	for i := range len(s) {
+		switch s[i] {
+		case '(':
+			depth++
+		case ')':
+			depth--
+		}
+		if depth < 0 {
+			s = s[:i]
+			break
+		}
+	}
+	return strings.TrimRight(s, ".,:;!?'*_~]")
+}
+
+// hostOf returns the host of what follows a scheme, in lower case. It is "" when the
+// authority holds anything but a name and a port: user information, escapes and
+// entities may hide the host that a browser would go to.
+func hostOf(s string) string {
+	if end := strings.IndexAny(s, "/?#"); end >= 0 {
+		s = s[:end]
+	}
+	host, port, _ := strings.Cut(s, ":")
+	plainRune := func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) || r == '.' || r == '-' }
+	if strings.TrimFunc(port, unicode.IsDigit) != "" || strings.TrimFunc(host, plainRune) != "" {
+		return ""
+	}
+	return strings.ToLower(host)
+}
+
+// permits reports whether the policy keeps an address a link.
+func (a address) permits(allow func(string) bool) bool {
+	web := a.scheme == "" || strings.EqualFold(a.scheme, "https://") || strings.EqualFold(a.scheme, "http://")
+	return web && a.host != "" && allow(a.host)
+}
+
+// defuseLinks shows every address whose host is not allowed as code, without its
+// scheme. It is repeated until nothing changes: without its angle brackets, a text may
+// turn out to hold certain code.
+func defuseLinks(s string, allow func(string) bool) string {
+	for {
+		lines := strings.Split(s, "\n")
+		c := certain(lines)
+		var b blocks
+		for i, line := range lines {
+			if !c.fenced[i] && !b.inFence(line) {
+				lines[i] = defuseLine(line, inlineTrust(line, c.inline), allow)
+			}
+			b.next(lines[i])
+		}
+		next := strings.Join(lines, "\n")
+		if next == s {
+			return s
+		}
+		s = next
+	}
+}
+
+// defuseLine defuses the addresses of one line that stand in text. Those without a
+// scheme are left to the writer.
+func defuseLine(s string, trusted func(int) trust, allow func(string) bool) string {
+	if !strings.Contains(s, "://") {
+		return s
+	}
+	var out []byte
+	for i := 0; i < len(s); {
+		a := address{}
+		if isLetter(s[i]) && (i == 0 || !isAlnum(s[i-1])) && trusted(i) == text {
+			a = addressAt(s[i:])
+		}
+		if a.scheme == "" || a.permits(allow) {
+			n := max(a.length, 1)
+			out = append(out, s[i:i+n]...)
+			i += n
+			continue
+		}
+		end := i + a.length
+		if bytes.HasSuffix(out, []byte("<")) && strings.HasPrefix(s[end:], ">") {
+			out, end = out[:len(out)-1], end+1
+		}
+		out = append(apart(out), "`"+s[i+len(a.scheme):i+a.length]+"`"...)
+		if strings.HasPrefix(s[end:], "`") {
+			out = append(out, ' ')
+		}
+		i = end
+	}
+	return string(out)
+}
+
+// apart keeps the code that comes next apart from what stands before it: a link, whose
+// destination it would be, other backticks, a backslash.
+func apart(s []byte) []byte {
+	switch {
+	case bytes.HasSuffix(s, []byte("](")):
+		return append(s[:len(s)-1], " ("...)
+	case bytes.HasSuffix(s, []byte("`")), bytes.HasSuffix(s, []byte("\\")):
+		return append(s, ' ')
+	}
+	return s
+}
+
+// refused reports whether the character at i belongs to an address that is not
+// allowed and is still live: the colon before "//", or the last letter of "www".
+func (w writer) refused(s string, i int) bool {
+	if w.options.AllowLink == nil {
+		return false
+	}
+	start := i
+	if s[i] == ':' {
+		if !strings.HasPrefix(s[i:], "://") {
+			return false
+		}
+		for start > 0 && (isAlnum(s[start-1]) || strings.IndexByte("+.-", s[start-1]) >= 0) {
+			start--
+		}
+		for start < i && !isLetter(s[start]) {
+			start++
+		}
+		return start < i && !addressAt(s[start:]).permits(w.options.AllowLink)
+	}
+	start = i - 2
+	if start < 0 || !strings.EqualFold(s[start:i], "ww") || !strings.HasPrefix(s[i+1:], ".") || start > 0 && isAlnum(s[start-1]) {
+		return false
+	}
+	return !addressAt(s[start:]).permits(w.options.AllowLink)
+}
+
+// links reports whether the "]" at i would make a link that is not allowed: by what
+// follows it, a destination or a definition. In a value none is.
+func (w writer) links(s string, i int) bool {
+	rest := s[i+1:]
+	if rest == "" || strings.IndexByte("([:", rest[0]) < 0 {
+		return false
+	}
+	if w.value {
+		return true
+	}
+	if w.options.AllowLink == nil || rest[0] == '[' {
+		return false
+	}
+	target := strings.TrimLeft(rest[1:], " \t")
+	if a := addressAt(target); a.length > 0 {
+		return !a.permits(w.options.AllowLink)
+	}
+	return !relative(target)
+}
+
+// relative reports whether a destination is a plain path, query or fragment of the
+// page's own host.
+func relative(s string) bool {
+	end := strings.IndexAny(s, " \t)")
+	if end < 0 {
+		end = len(s)
+	}
+	s = s[:end]
+	word := func(r rune) bool { return r < 0x80 && isAlnum(byte(r)) || strings.ContainsRune("/.-_#?=+%", r) }
+	return s != "" && !strings.HasPrefix(s, "//") && strings.TrimFunc(s, word) == ""
+}

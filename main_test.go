@@ -122,7 +122,9 @@ func ghCommand(ts *testscript.TestScript, neg bool, args []string) {
 	case "issue":
 		repo.AddIssue(scriptIssue(ts, args))
 	case "fault":
-		gh.Fault(scriptFault(ts, args))
+		f, err := githubtest.ParseFault(args)
+		ts.Check(err)
+		gh.Fault(f)
 	case "delete":
 		repo.DeleteIssue(number(ts, args[0]))
 	case "transfer":
@@ -161,30 +163,6 @@ func scriptIssue(ts *testscript.TestScript, args []string) githubtest.Issue {
 		}
 	}
 	return i
-}
-
-func scriptFault(ts *testscript.TestScript, args []string) githubtest.Fault {
-	f := githubtest.Fault{Method: args[0], Path: args[1]}
-	for _, a := range args[2:] {
-		name, value, _ := strings.Cut(a, "=")
-		switch name {
-		case "status":
-			f.Status = number(ts, value)
-		case "nth":
-			f.Nth = number(ts, value)
-		case "times":
-			f.Times = number(ts, value)
-		case "body":
-			f.Body = value
-		case "cutbefore":
-			f.CutBefore = true
-		case "cutafter":
-			f.CutAfter = true
-		default:
-			ts.Fatalf("gh fault: unknown word %s", a)
-		}
-	}
-	return f
 }
 
 func number(ts *testscript.TestScript, s string) int {

@@ -131,7 +131,11 @@ func (c *applyCase) setUp(t *testing.T, line string) {
 	case "transfer":
 		repo.TransferIssue(7, "octo/other", 3)
 	case "fault":
-		c.gh.Fault(parseFault(t, args))
+		f, err := githubtest.ParseFault(args)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.gh.Fault(f)
 	case "resumed":
 		c.target.Resumed = true
 	case "dry":
@@ -143,35 +147,6 @@ func (c *applyCase) setUp(t *testing.T, line string) {
 		}
 		c.attempts, _ = strconv.Atoi(n)
 	}
-}
-
-func parseFault(t *testing.T, args []string) githubtest.Fault {
-	t.Helper()
-	f := githubtest.Fault{Method: args[0], Path: args[1]}
-	for _, a := range args[2:] {
-		name, value, _ := strings.Cut(a, "=")
-		n, _ := strconv.Atoi(value)
-		switch name {
-		case "status":
-			f.Status = n
-		case "nth":
-			f.Nth = n
-		case "times":
-			f.Times = n
-		case "cutbefore":
-			f.CutBefore = true
-		case "cutafter":
-			f.CutAfter = true
-		case "header":
-			k, v, _ := strings.Cut(value, ":")
-			f.Header = map[string]string{k: v}
-		case "body":
-			f.Body = strings.ReplaceAll(value, "_", " ")
-		default:
-			t.Fatalf("fault: unknown word %q", a)
-		}
-	}
-	return f
 }
 
 // run applies the plan as often as the case says and describes what happened.

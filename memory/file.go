@@ -188,14 +188,20 @@ func replace(root *os.Root, name string, data []byte) error {
 	return syncDir(root, dir)
 }
 
-// lockWait is how often a lock that somebody else holds is tried again.
-const lockWait = 2 * time.Millisecond
+// A lock that somebody else holds is tried again every lockEvery, for lockWait at
+// most: a process that was stopped while it held the lock must not stop the others.
+const (
+	lockEvery = 2 * time.Millisecond
+	lockWait  = 10 * time.Second
+)
 
 // lock takes the lock of the whole store, or gives up when ctx ends. Only savers
 // take it, and for milliseconds. Its file stays: removing it would let two
 // processes lock two different files.
 func lock(ctx context.Context, root *os.Root) (unlock func(), err error) {
-	t := time.NewTicker(lockWait)
+	ctx, cancel := context.WithTimeout(ctx, lockWait)
+	defer cancel()
+	t := time.NewTicker(lockEvery)
 	defer t.Stop()
 	for {
 		unlock, err := tryLock(root, ".lock")

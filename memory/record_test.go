@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -134,7 +135,7 @@ func TestPutLarge(t *testing.T) {
 		r.Put(task)
 	}
 	r.Put(memory.Task{ID: "small", At: april.Add(time.Hour), Rationale: text})
-	r.Revision = 1 << 40
+	r.Revision = math.MaxInt32
 	if _, err := memory.Encode(r); err != nil {
 		t.Fatalf("the record cannot be saved: %v", err)
 	}

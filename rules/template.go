@@ -46,7 +46,7 @@ func (c *exprCompiler) expression(f *strictyaml.File, n *yaml.Node, span span, w
 	program, err := c.compile(x.src, w)
 	if err != nil {
 		line, col := x.place(err.(*exprError))
-		f.ProblemIn(n, line, col, "%v", err)
+		f.ProblemIn(n, line, col, err.Error())
 		return nil
 	}
 	x.program = program
@@ -135,7 +135,7 @@ func (c *exprCompiler) template(f *strictyaml.File, n *yaml.Node) *template {
 	spans, offset, err := split(n.Value)
 	if err != nil {
 		line, col := position(n.Value, offset)
-		f.ProblemIn(n, line, col, "%v", err)
+		f.ProblemIn(n, line, col, err.Error())
 		return nil
 	}
 	t, ok := &template{}, true

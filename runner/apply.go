@@ -57,6 +57,9 @@ type StepResult struct {
 	Result Result
 	Reason string // why it was not done, or what was odd; may be empty
 	URL    string // where it can be seen; may be empty
+	// Values are the names that were written: labels, logins, a reason, a title. Never
+	// a comment's text.
+	Values []string
 }
 
 // Executed counts the actions that were carried out.
@@ -133,7 +136,7 @@ func (x *execution) run(ctx context.Context) Outcome {
 		r := &x.out.Results[i]
 		r.Reason = s.Reason
 		switch {
-		case s.Verdict == Unknown:
+		case s.unknown:
 			r.Result = ResultFailed
 			x.out.Err = &UnknownActionError{Type: s.Action.Type, Index: s.Index}
 			return x.out
@@ -145,7 +148,7 @@ func (x *execution) run(ctx context.Context) Outcome {
 			if err := x.step(ctx, s); err != nil {
 				return x.fail(i, err)
 			}
-			r.Result, r.Reason, r.URL = ResultDone, s.Reason, x.urls[s.Index]
+			*r = StepResult{ResultDone, s.Reason, x.urls[s.Index], s.values()}
 		}
 		x.log("%d. %s: %s", s.Index+1, s.Action.Type, describe(*r))
 	}

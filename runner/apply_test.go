@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"golang.org/x/tools/txtar"
+	"github.com/rogpeppe/go-internal/txtar"
 
 	"github.com/org/foreman-action/internal/github"
 	"github.com/org/foreman-action/internal/github/githubtest"
@@ -160,7 +160,7 @@ func (c *applyCase) run(t *testing.T) string {
 	}
 	c.target.Issue = issue
 	for attempt := 1; attempt <= c.attempts; attempt++ {
-		plan := runner.MakePlan(runner.Decision{DecisionMessage: c.decision}, issue, runner.Policy{AllowClose: true}, true)
+		plan := runner.MakePlan(runner.Decision{Message: c.decision}, issue, runner.Policy{AllowClose: true}, true)
 		target := c.target
 		target.Resumed = target.Resumed || attempt > 1
 		out := runner.ApplyPlan(t.Context(), plan, target)

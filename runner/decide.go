@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/org/foreman-action/memory"
 	"github.com/org/foreman-action/protocol"
@@ -33,7 +34,7 @@ func (r *Runner) decide(ctx context.Context, e Event, past memory.Record, rep *R
 }
 
 func (r *Runner) askRules(facts rules.Facts) (Decision, *rules.Result, error) {
-	d := Decision{By: "rules", DecisionMessage: protocol.DecisionMessage{
+	d := Decision{By: "rules", Message: protocol.DecisionMessage{
 		TaskID: r.o.TaskID, Decision: protocol.Skip, Rationale: "there are no rules",
 	}}
 	if r.c.Rules == nil {
@@ -43,8 +44,8 @@ func (r *Runner) askRules(facts rules.Facts) (Decision, *rules.Result, error) {
 	if err != nil {
 		return Decision{}, nil, err
 	}
-	d.DecisionMessage = res.Message
-	d.TaskID = r.o.TaskID
+	d.Message = res.Message
+	d.Message.TaskID = r.o.TaskID
 	for _, id := range res.Sources {
 		d.Sources = append(d.Sources, Source{Rule: id})
 	}
@@ -79,7 +80,7 @@ func (r *Runner) askAgent(ctx context.Context, e Event, past memory.Record, rep 
 		err = fmt.Errorf("the agent answered for task %q", m.TaskID)
 	}
 	if err == nil {
-		return Decision{DecisionMessage: m, By: r.o.By}, nil
+		return Decision{Message: m, By: r.o.By}, nil
 	}
 	if ctx.Err() != nil {
 		return Decision{}, errors.Join(&AgentError{err}, context.Cause(ctx))
@@ -89,7 +90,7 @@ func (r *Runner) askAgent(ctx context.Context, e Event, past memory.Record, rep 
 
 // fallBack is what happens when the agent fails.
 func (r *Runner) fallBack(err error, rep *Report) (Decision, error) {
-	d := Decision{By: r.o.By, DecisionMessage: protocol.DecisionMessage{
+	d := Decision{By: r.o.By, Message: protocol.DecisionMessage{
 		TaskID: r.o.TaskID, Decision: protocol.Skip, Rationale: err.Error(),
 	}}
 	switch {
@@ -98,8 +99,8 @@ func (r *Runner) fallBack(err error, rep *Report) (Decision, error) {
 		if aerr != nil {
 			return Decision{}, aerr
 		}
-		d.Decision = protocol.LabelAndRespond
-		d.Actions = []protocol.ActionItem{a}
+		d.Message.Decision = protocol.LabelAndRespond
+		d.Message.Actions = []protocol.ActionItem{a}
 		d.Sources = []Source{{Rule: "agent.on_failure"}}
 	case r.c.Agent.OnFailure.Skip:
 	default:
@@ -117,17 +118,17 @@ func merge(byRules, byAgent Decision, res *rules.Result) Decision {
 	}
 	d := byRules
 	d.By = "rules, " + byAgent.By
-	d.Rationale = byRules.Rationale + "; " + byAgent.Rationale
-	d.Decision = stronger(byRules.Decision, byAgent.Decision)
-	if !byAgent.Decision.Writes() {
+	d.Message.Rationale = byRules.Message.Rationale + "; " + byAgent.Message.Rationale
+	d.Message.Decision = stronger(byRules.Message.Decision, byAgent.Message.Decision)
+	if !byAgent.Message.Decision.Writes() {
 		return d
 	}
-	d.Actions = append(d.Actions[:len(d.Actions):len(d.Actions)], byAgent.Actions...)
-	sources := make([]Source, 0, len(d.Actions))
-	for i := range byRules.Actions {
+	d.Message.Actions = slices.Concat(d.Message.Actions, byAgent.Message.Actions)
+	sources := make([]Source, 0, len(d.Message.Actions))
+	for i := range byRules.Message.Actions {
 		sources = append(sources, byRules.source(i))
 	}
-	for i := range byAgent.Actions {
+	for i := range byAgent.Message.Actions {
 		sources = append(sources, byAgent.source(i))
 	}
 	d.Sources = sources

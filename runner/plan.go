@@ -3,6 +3,7 @@ package runner
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/org/foreman-action/protocol"
@@ -13,10 +14,9 @@ type Verdict string
 
 // The verdicts.
 const (
-	Do      Verdict = "do"      // carry it out
-	Pass    Verdict = "skip"    // nothing to do, or not permitted to anybody here; the reason says which
-	Refuse  Verdict = "refuse"  // the policy or the protocol forbids it
-	Unknown Verdict = "unknown" // no such action: it ends the list
+	Do     Verdict = "do"     // carry it out
+	Pass   Verdict = "skip"   // nothing to do, or not permitted to anybody here; the reason says which
+	Refuse Verdict = "refuse" // the policy or the protocol forbids it
 )
 
 // A Source is who asked for an action.
@@ -35,8 +35,8 @@ func (s Source) String() string {
 
 // A Decision is what was decided on a task, and who asked for each action.
 type Decision struct {
-	protocol.DecisionMessage
-	By string // who decided, for the audit: "rules", an agent's address, or both
+	Message protocol.DecisionMessage
+	By      string // who decided, for the audit: "rules", an agent's address, or both
 	// Sources has one entry for each action; a missing one means an agent.
 	Sources []Source
 }
@@ -56,6 +56,7 @@ type Step struct {
 	Verdict Verdict
 	Reason  string // why it is not simply done; empty for most that are
 
+	unknown   bool // there is no such action: it ends the list
 	kind      action
 	labels    []string // to add or remove
 	logins    []string // to assign or unassign
@@ -75,18 +76,18 @@ type Plan struct {
 // applied. mayComment is false for an event that nobody asked to be answered.
 func MakePlan(d Decision, issue Issue, policy Policy, mayComment bool) Plan {
 	p := planner{policy: policy, limits: policy.limits(), used: map[string]int{}, now: issueState(issue), mayComment: mayComment}
-	plan := Plan{Decision: d, Steps: make([]Step, 0, len(d.Actions))}
+	plan := Plan{Decision: d, Steps: make([]Step, 0, len(d.Message.Actions))}
 	ended := false
-	for i, a := range d.Actions {
+	for i, a := range d.Message.Actions {
 		s := Step{Index: i, Action: a, Source: d.source(i)}
 		switch {
-		case !d.Decision.Writes():
-			s.set(Pass, fmt.Sprintf("the decision %s writes nothing", d.Decision))
+		case !d.Message.Decision.Writes():
+			s.set(Pass, fmt.Sprintf("the decision %s writes nothing", d.Message.Decision))
 		case ended:
 			s.set(Pass, "it stands behind an unknown action")
 		default:
 			p.judge(&s)
-			ended = s.Verdict == Unknown
+			ended = s.unknown
 		}
 		plan.Steps = append(plan.Steps, s)
 	}
@@ -108,7 +109,7 @@ func (p *Plan) rejectAll() {
 // unknown returns the error of the unknown action in the plan, or nil.
 func (p Plan) unknown() *UnknownActionError {
 	for _, s := range p.Steps {
-		if s.Verdict == Unknown {
+		if s.unknown {
 			return &UnknownActionError{Type: s.Action.Type, Index: s.Index}
 		}
 	}
@@ -116,6 +117,21 @@ func (p Plan) unknown() *UnknownActionError {
 }
 
 func (s *Step) set(v Verdict, reason string) { s.Verdict, s.Reason = v, reason }
+
+// values are the names that the step writes.
+func (s *Step) values() []string {
+	switch {
+	case s.duplicate > 0:
+		return []string{strconv.Itoa(s.duplicate)}
+	case len(s.labels) > 0:
+		return s.labels
+	case len(s.logins) > 0:
+		return s.logins
+	case s.text != "" && !s.isComment():
+		return []string{s.text}
+	}
+	return nil
+}
 
 // A planner judges actions one after another: each sees the issue as those before
 // it will leave it.
@@ -131,7 +147,8 @@ type planner struct {
 func (p *planner) judge(s *Step) {
 	kind, ok := actionOf(s.Action.Type)
 	if !ok {
-		s.set(Unknown, (&UnknownActionError{Type: s.Action.Type, Index: s.Index}).Error())
+		s.unknown = true
+		s.set(Refuse, (&UnknownActionError{Type: s.Action.Type, Index: s.Index}).Error())
 		return
 	}
 	s.kind = kind

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"golang.org/x/tools/txtar"
+	"github.com/rogpeppe/go-internal/txtar"
 
 	"github.com/org/foreman-action/protocol"
 )
@@ -24,7 +24,7 @@ func TestPlan(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		d.DecisionMessage = m
+		d.Message = m
 		for _, id := range strings.Fields(string(a.get("rules"))) {
 			d.Sources = append(d.Sources, Source{Rule: id})
 		}

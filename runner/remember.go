@@ -37,6 +37,9 @@ func (r *Runner) remember(ctx context.Context, e Event, rep *Report) {
 	for _, a := range rep.Actions {
 		done := memory.NewAction(a.Index, a.Action)
 		done.Rule = a.rule
+		if a.Result == ResultDone {
+			done.Values = a.values // what was written, not what was asked for
+		}
 		done.Verdict, done.Result, done.Reason, done.URL = string(a.Verdict), memoryResult(a), a.Reason, a.URL
 		task.Actions = append(task.Actions, done)
 	}
@@ -62,7 +65,7 @@ func memoryResult(a ActionReport) string {
 	case ResultPlanned:
 		return memory.Planned
 	}
-	if a.Verdict == Refuse || a.Verdict == Unknown {
+	if a.Verdict == Refuse {
 		return memory.Refused
 	}
 	return memory.Skipped

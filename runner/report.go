@@ -56,7 +56,8 @@ type ActionReport struct {
 	Reason  string
 	URL     string
 
-	rule string // id of the rule that asked for it; empty: an agent
+	rule   string   // id of the rule that asked for it; empty: an agent
+	values []string // see StepResult
 }
 
 // setActions takes over what became of a plan.
@@ -67,7 +68,7 @@ func (r *Report) setActions(plan Plan, out Outcome) {
 		a := ActionReport{
 			Index: s.Index, Action: s.Action, Source: s.Source.String(),
 			Verdict: s.Verdict, Result: res.Result, Reason: res.Reason, URL: res.URL,
-			rule: s.Source.Rule,
+			rule: s.Source.Rule, values: res.Values,
 		}
 		// What a look-up found out after the plan was made is a verdict too.
 		if a.Verdict == Do && a.Result == ResultNone {

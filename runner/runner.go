@@ -138,7 +138,7 @@ func (r *Runner) complete(ctx context.Context, e Event) (Event, error) {
 
 // act plans, records and carries out a decision.
 func (r *Runner) act(ctx context.Context, e Event, d Decision, rep Report) (Report, error) {
-	rep.Decision, rep.Rationale, rep.By = d.Decision, d.Rationale, d.By
+	rep.Decision, rep.Rationale, rep.By = d.Message.Decision, d.Message.Rationale, d.By
 	plan := MakePlan(d, *e.Issue, r.c.Policy, r.mayComment(e))
 	if r.o.Audit != nil {
 		if err := r.o.Audit(newAudit(r.o.Now(), rep, plan)); err != nil {

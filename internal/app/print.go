@@ -29,7 +29,7 @@ func (p painter) verdict(s string) string {
 	switch s {
 	case "do", "done", "applied", "planned", "dry_run":
 		return p.paint("32", s)
-	case "refuse", "unknown", "failed", "partial":
+	case "refuse", "failed", "partial":
 		return p.paint("31", s)
 	}
 	return p.paint("33", s)

@@ -65,7 +65,7 @@ func fullReport(t *testing.T) result {
 				{Index: 0, Action: action(t, `{"type":"add_label","label":"bug"}`), Source: "rule crash", Verdict: runner.Do, Result: runner.ResultDone, URL: "https://github.com/octo-org/hello/issues/42"},
 				{Index: 1, Action: action(t, `{"type":"comment","body":"Hello @octocat\n\n| a | b |\n"}`), Source: "agent", Verdict: runner.Refuse, Result: runner.ResultNone, Reason: "policy.limits.comment is 0 per event"},
 				{Index: 2, Action: action(t, `{"type":"mark_duplicate","of":7}`), Source: "agent", Verdict: runner.Pass, Result: runner.ResultNone, Reason: "closing is not allowed"},
-				{Index: 3, Action: action(t, `{"type":"launch|rocket","to":["moon"]}`), Source: "agent", Verdict: runner.Unknown, Result: runner.ResultFailed, Reason: "UnknownActionError"},
+				{Index: 3, Action: action(t, `{"type":"launch|rocket","to":["moon"]}`), Source: "agent", Verdict: runner.Refuse, Result: runner.ResultFailed, Reason: "UnknownActionError"},
 			},
 			Executed: 1, CommentURL: "https://github.com/octo-org/hello/issues/42#issuecomment-1",
 			Rules: &rules.Result{Trace: []rules.RuleTrace{

@@ -3,6 +3,8 @@ package e2e
 import (
 	"context"
 	"errors"
+	"net"
+	"net/netip"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -92,10 +94,25 @@ func build(t *testing.T) {
 }
 
 // bridge returns the address at which containers of the default network reach this
-// machine.
+// machine: that of the bridge's own interface.
 func bridge(t *testing.T) string {
 	t.Helper()
-	return output(t, ".", "docker", "network", "inspect", "bridge", "--format", "{{(index .IPAM.Config 0).Gateway}}")
+	name := output(t, ".", "docker", "network", "inspect", "bridge", "--format", `{{index .Options "com.docker.network.bridge.name"}}`)
+	card, err := net.InterfaceByName(name)
+	if err != nil {
+		t.Fatalf("bridge %q: %v", name, err)
+	}
+	addresses, err := card.Addrs()
+	if err != nil {
+		t.Fatalf("bridge %q: %v", name, err)
+	}
+	for _, a := range addresses {
+		if prefix, err := netip.ParsePrefix(a.String()); err == nil && prefix.Addr().Is4() {
+			return prefix.Addr().String()
+		}
+	}
+	t.Fatalf("bridge %q has no IPv4 address: %v", name, addresses)
+	return ""
 }
 
 // fake starts a GitHub on the given host that has the event's issue and a label for it.

@@ -9,7 +9,7 @@ import (
 type trust int
 
 const (
-	text   trust = iota // not code
+	prose  trust = iota // not code
 	likely              // the structure suggests code, but GitHub may read it otherwise
 	sure                // certainly code
 )
@@ -19,13 +19,13 @@ func fixed(t trust) func(int) trust { return func(int) trust { return t } }
 
 // inlineTrust finds the code spans of a line, which count as certain or as likely.
 // The result must be asked in the order of the line.
-func inlineTrust(line string, certain bool) func(int) trust {
+func inlineTrust(line string, proven bool) func(int) trust {
 	spans, _ := codeSpans(line)
 	if len(spans) == 0 {
-		return fixed(text)
+		return fixed(prose)
 	}
 	within := likely
-	if certain {
+	if proven {
 		within = sure
 	}
 	return func(i int) trust {
@@ -35,7 +35,7 @@ func inlineTrust(line string, certain bool) func(int) trust {
 		if len(spans) > 0 && spans[0].start <= i {
 			return within
 		}
-		return text
+		return prose
 	}
 }
 
@@ -71,7 +71,7 @@ func (w writer) acts(s string, i int, t trust) bool {
 	case '-':
 		return isTicket(s, i)
 	case '/':
-		return isCommand(s, i, t != text) || isReference(s, i)
+		return isCommand(s, i, t != prose) || isReference(s, i)
 	case '&':
 		return isEntity(rest)
 	case '<':
@@ -188,7 +188,7 @@ func isEntity(rest string) bool {
 // opens reports whether the "<" at i is to be broken: it opens an HTML comment, a
 // declaration, or a tag that GitHub would not show.
 func (w writer) opens(s string, i int, t trust) bool {
-	before, s := s[:i], s[i:]
+	before, s := s[max(0, i-longest):i], s[i:min(len(s), i+longest)]
 	switch {
 	case len(s) == 1:
 		return false
@@ -198,7 +198,7 @@ func (w writer) opens(s string, i int, t trust) bool {
 		return false
 	case w.value:
 		return true
-	case t != text:
+	case t != prose:
 		return false
 	}
 	if u := addressAt(s[1:]); u.scheme != "" {

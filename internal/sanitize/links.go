@@ -6,6 +6,10 @@ import (
 	"unicode"
 )
 
+// longest is how far an address or a tag is read, so that many of them in a line take
+// no time.
+const longest = 1024
+
 // address is one that a text begins with, as GitHub would link it.
 type address struct {
 	scheme string // "https://"; "" for one that begins with "www."
@@ -16,15 +20,14 @@ type address struct {
 // addressAt reads the address that s begins with: up to a space, an angle bracket, a
 // backtick, a quote or a bar, less the punctuation that ends a sentence.
 func addressAt(s string) address {
-	const longest = 2048 // what is longer is cut, so that many of them take no time
-	if len(s) > longest {
-		s = strings.ToValidUTF8(s[:longest], "")
-	}
 	var a address
 	if n := schemeLen(s); n > 0 {
 		a.scheme = s[:n]
 	} else if len(s) < 5 || !strings.EqualFold(s[:4], "www.") {
 		return a
+	}
+	if len(s) > longest {
+		s = strings.ToValidUTF8(s[:longest], "")
 	}
 	end := strings.IndexFunc(s, func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune("<>`\"|", r) })
 	if end < 0 {
@@ -122,7 +125,7 @@ func defuseLine(s string, trusted func(int) trust, allow func(string) bool) stri
 	var out []byte
 	for i := 0; i < len(s); {
 		a := address{}
-		if isLetter(s[i]) && (i == 0 || !isAlnum(s[i-1])) && trusted(i) == text {
+		if isLetter(s[i]) && (i == 0 || !isAlnum(s[i-1])) && trusted(i) == prose {
 			a = addressAt(s[i:])
 		}
 		if a.scheme == "" || a.permits(allow) {

@@ -102,8 +102,8 @@ func (f *File) Warnf(n *yaml.Node, format string, args ...any) {
 
 // ProblemIn records an error inside the scalar n, at a line and column of its
 // value, both from 1 and the column in characters.
-func (f *File) ProblemIn(n *yaml.Node, line, col int, format string, args ...any) {
-	f.problems = append(f.problems, f.At(n, line, col, fmt.Sprintf(format, args...)))
+func (f *File) ProblemIn(n *yaml.Node, line, col int, msg string) {
+	f.problems = append(f.problems, f.At(n, line, col, msg))
 }
 
 // At returns a problem inside the scalar n as [File.ProblemIn] would record it,

@@ -1,0 +1,158 @@
+// Package archtest checks the shape of the whole module: which package may import
+// which, what code may reach out of its arguments, sizes and comments. The rules
+// are data, in testdata/arrows.txt; each check is tried on modules made up for it,
+// in testdata/*.txtar.
+package archtest
+
+import (
+	"flag"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/rogpeppe/go-internal/txtar"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+// A check returns what is wrong with a module, each problem with its place.
+type check struct {
+	name string
+	run  func(*module, table) []string
+}
+
+func checks() []check {
+	return []check{
+		{"imports", checkImports},
+		{"outside", checkOutside},
+		{"init", checkInit},
+		{"vars", checkVars},
+		{"size", checkSize},
+		{"spread", checkSpread},
+		{"docs", checkDocs},
+	}
+}
+
+// TestModule runs every check on this module.
+func TestModule(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("testdata/arrows.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	tab, err := parseTable(string(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := load(os.DirFS("../.."))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Log(figures(m, tab))
+	for _, c := range checks() {
+		t.Run(c.name, func(t *testing.T) {
+			for _, problem := range c.run(m, tab) {
+				t.Error(problem)
+			}
+		})
+	}
+}
+
+// TestChecks runs every check on the modules of testdata/*.txtar: each archive holds
+// one with its arrows.txt, and the problems that the checks find in it.
+func TestChecks(t *testing.T) {
+	t.Parallel()
+	list, err := filepath.Glob("testdata/*.txtar")
+	if err != nil || len(list) == 0 {
+		t.Fatalf("no archives: %v", err)
+	}
+	for _, file := range list {
+		t.Run(filepath.Base(file), func(t *testing.T) {
+			t.Parallel()
+			ar, err := txtar.ParseFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			last := &ar.Files[len(ar.Files)-1]
+			if last.Name != "problems" {
+				t.Fatalf("the last file is %s, want problems", last.Name)
+			}
+			got := problems(t, ar.Files[:len(ar.Files)-1])
+			if *update {
+				last.Data = []byte(got)
+				if err := os.WriteFile(file, txtar.Format(ar), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if diff := cmp.Diff(string(last.Data), got); diff != "" {
+				t.Errorf("problems (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// problems runs the checks on a module that is given as files.
+func problems(t *testing.T, files []txtar.File) string {
+	t.Helper()
+	root := fstest.MapFS{}
+	for _, f := range files {
+		root[f.Name] = &fstest.MapFile{Data: f.Data, Mode: fs.ModePerm}
+	}
+	tab, err := parseTable(string(root["arrows.txt"].Data))
+	if err != nil {
+		return err.Error() + "\n"
+	}
+	m, err := load(root)
+	if err != nil {
+		return err.Error() + "\n"
+	}
+	var b strings.Builder
+	for _, c := range checks() {
+		for _, p := range c.run(m, tab) {
+			b.WriteString(c.name + ": " + p + "\n")
+		}
+	}
+	return b.String()
+}
+
+func TestParseTable(t *testing.T) {
+	t.Parallel()
+	tests := []struct{ in, want string }{
+		{"0 a: job\n", ""},
+		{"0 a: job\n0 a: job\n", "arrows.txt:2: a is listed twice"},
+		{"zero a: job\n", `arrows.txt:1: level "zero" is no number`},
+		{"# comment\n\n0 a\n", `arrows.txt:3: want LEVEL PATH: JOB, got "0 a"`},
+		{"> b\n", `arrows.txt:1: want LEVEL PATH: JOB, got "> b"`},
+	}
+	for _, tt := range tests {
+		got := ""
+		if _, err := parseTable(tt.in); err != nil {
+			got = err.Error()
+		}
+		if got != tt.want {
+			t.Errorf("%q: got %q, want %q", tt.in, got, tt.want)
+		}
+	}
+}
+
+func TestP90(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		in   []int
+		want int
+	}{
+		{nil, 0},
+		{[]int{7}, 7},
+		{[]int{10, 9, 8, 7, 6, 5, 4, 3, 2, 1}, 9},
+		{[]int{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}, 10},
+	}
+	for _, tt := range tests {
+		if got := p90(tt.in); got != tt.want {
+			t.Errorf("p90(%v): got %d, want %d", tt.in, got, tt.want)
+		}
+	}
+}

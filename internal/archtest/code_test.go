@@ -1,0 +1,233 @@
+package archtest
+
+import (
+	"fmt"
+	"go/ast"
+	"go/token"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// outside are the names that reach out of a package's arguments.
+func outside() map[string][]string {
+	return map[string][]string{
+		"os":  {"Args", "Environ", "Exit", "ExpandEnv", "Getenv", "LookupEnv", "Setenv", "Stderr", "Stdin", "Stdout", "Unsetenv"},
+		"fmt": {"Print", "Printf", "Println"},
+		"log": {"Default", "Fatal", "Fatalf", "Fatalln", "Panic", "Panicf", "Panicln", "Print", "Printf", "Println"},
+	}
+}
+
+// checkOutside finds uses of the process's own arguments, environment and streams
+// outside of internal/app and the root.
+func checkOutside(m *module, _ table) []string {
+	var out []string
+	for _, f := range m.production() {
+		if f.dir == "." || f.dir == "internal/app" {
+			continue
+		}
+		names := importNames(f)
+		ast.Inspect(f.ast, func(n ast.Node) bool {
+			sel, ok := n.(*ast.SelectorExpr)
+			if !ok {
+				return true
+			}
+			if x, ok := sel.X.(*ast.Ident); ok && x.Obj == nil && slices.Contains(outside()[names[x.Name]], sel.Sel.Name) {
+				out = append(out, fmt.Sprintf("%s: uses %s.%s", m.at(sel), names[x.Name], sel.Sel.Name))
+			}
+			return true
+		})
+	}
+	return out
+}
+
+// importNames maps the names of a file's imports from the standard library to paths.
+func importNames(f *source) map[string]string {
+	names := map[string]string{}
+	for _, spec := range f.ast.Imports {
+		path, err := strconv.Unquote(spec.Path.Value)
+		if err != nil {
+			continue
+		}
+		name := path[strings.LastIndex(path, "/")+1:]
+		if spec.Name != nil {
+			name = spec.Name.Name
+		}
+		names[name] = path
+	}
+	return names
+}
+
+// checkInit finds init functions.
+func checkInit(m *module, _ table) []string {
+	var out []string
+	for _, f := range m.production() {
+		for _, d := range f.ast.Decls {
+			if fn, ok := d.(*ast.FuncDecl); ok && fn.Recv == nil && fn.Name.Name == "init" {
+				out = append(out, m.at(fn)+": has an init function")
+			}
+		}
+	}
+	return out
+}
+
+// checkVars finds package variables that are not constant in all but name: blank
+// ones, embedded files, what the linker sets, values that nothing can change, and
+// tables that have a comment and that no code of the package assigns to.
+func checkVars(m *module, tab table) []string {
+	var out []string
+	for _, f := range m.production() {
+		v := variables{m: m, f: f, row: tab.rows[f.dir], names: importNames(f)}
+		for _, d := range f.ast.Decls {
+			decl, ok := d.(*ast.GenDecl)
+			if !ok || decl.Tok != token.VAR {
+				continue
+			}
+			for _, s := range decl.Specs {
+				spec := s.(*ast.ValueSpec)
+				for i, name := range spec.Names {
+					if why := v.judge(decl, spec, i); why != "" {
+						out = append(out, fmt.Sprintf("%s: variable %s %s", m.at(name), name.Name, why))
+					}
+				}
+			}
+		}
+	}
+	return out
+}
+
+// variables judges the variables of one file.
+type variables struct {
+	m     *module
+	f     *source
+	row   *row              // of the file's package; may be nil
+	names map[string]string // of its imports
+}
+
+// judge returns what is wrong with the i-th name of a declaration.
+func (v variables) judge(decl *ast.GenDecl, spec *ast.ValueSpec, i int) string {
+	name := spec.Names[i].Name
+	switch {
+	case name == "_" || embedded(decl, spec):
+		return ""
+	case v.row != nil && slices.Contains(v.row.linked, name):
+		return ""
+	case assigned(v.m, v.f.dir, name):
+		return "is changed"
+	case i >= len(spec.Values):
+		return "has no value"
+	case frozen(v.names, spec.Values[i]):
+		return ""
+	case spec.Doc == nil && spec.Comment == nil && (decl.Lparen.IsValid() || decl.Doc == nil):
+		return "is a table without a comment"
+	}
+	return ""
+}
+
+func embedded(decl *ast.GenDecl, spec *ast.ValueSpec) bool {
+	for _, doc := range []*ast.CommentGroup{decl.Doc, spec.Doc} {
+		if doc != nil && slices.ContainsFunc(doc.List, func(c *ast.Comment) bool { return strings.HasPrefix(c.Text, "//go:embed ") }) {
+			return true
+		}
+	}
+	return false
+}
+
+// frozen reports whether a value is a call whose result nothing can change.
+func frozen(names map[string]string, value ast.Expr) bool {
+	call, ok := value.(*ast.CallExpr)
+	if !ok {
+		return false
+	}
+	fun := call.Fun
+	switch x := fun.(type) { // of a generic function
+	case *ast.IndexExpr:
+		fun = x.X
+	case *ast.IndexListExpr:
+		fun = x.X
+	}
+	sel, ok := fun.(*ast.SelectorExpr)
+	if !ok {
+		return false
+	}
+	pkg, ok := sel.X.(*ast.Ident)
+	if !ok {
+		return false
+	}
+	calls := []string{
+		"errors.New", "fmt.Errorf", "regexp.MustCompile", "reflect.TypeFor", "reflect.TypeOf",
+		"strings.NewReplacer", "sync.OnceFunc", "sync.OnceValue", "sync.OnceValues",
+	}
+	return slices.Contains(calls, names[pkg.Name]+"."+sel.Sel.Name)
+}
+
+// assigned reports whether production code of a package assigns to a variable, to a
+// part of it, or takes its address.
+func assigned(m *module, dir, name string) bool {
+	found := false
+	for _, f := range m.production() {
+		if f.dir != dir {
+			continue
+		}
+		ast.Inspect(f.ast, func(n ast.Node) bool {
+			for _, target := range targets(n) {
+				if id := base(target); id != nil && id.Name == name && global(f, id) {
+					found = true
+				}
+			}
+			return !found
+		})
+	}
+	return found
+}
+
+// targets returns what a node changes, or lets others change.
+func targets(n ast.Node) []ast.Expr {
+	switch n := n.(type) {
+	case *ast.AssignStmt:
+		if n.Tok != token.DEFINE {
+			return n.Lhs
+		}
+	case *ast.IncDecStmt:
+		return []ast.Expr{n.X}
+	case *ast.RangeStmt:
+		if n.Tok == token.ASSIGN {
+			return []ast.Expr{n.Key, n.Value}
+		}
+	case *ast.UnaryExpr:
+		if n.Op == token.AND {
+			return []ast.Expr{n.X}
+		}
+	case *ast.CallExpr:
+		if fn, ok := n.Fun.(*ast.Ident); ok && (fn.Name == "delete" || fn.Name == "clear" || fn.Name == "copy") && len(n.Args) > 0 {
+			return n.Args[:1]
+		}
+	}
+	return nil
+}
+
+// base returns the variable that an expression is a part of.
+func base(x ast.Expr) *ast.Ident {
+	for {
+		switch e := x.(type) {
+		case *ast.Ident:
+			return e
+		case *ast.IndexExpr:
+			x = e.X
+		case *ast.SelectorExpr:
+			x = e.X
+		case *ast.StarExpr:
+			x = e.X
+		case *ast.ParenExpr:
+			x = e.X
+		default:
+			return nil
+		}
+	}
+}
+
+// global reports whether an identifier means a variable of the package: one that
+// the parser found in the file's scope, or in none.
+func global(f *source, id *ast.Ident) bool {
+	return id.Obj == nil || f.ast.Scope.Lookup(id.Name) == id.Obj
+}

@@ -1,0 +1,135 @@
+package archtest
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+)
+
+// A source is one parsed Go file.
+type source struct {
+	path  string // from the root of the module
+	dir   string // of the package; "." for the root
+	test  bool   // a _test.go file
+	lines int
+	code  int // lines that are not blank
+	ast   *ast.File
+}
+
+// A module is every Go file of a module, without testdata and nested modules.
+type module struct {
+	name  string // its path, from go.mod
+	fset  *token.FileSet
+	files []*source
+	// cases are the lines that are not blank of the txtar files in testdata: a test of
+	// this module that has many cases keeps each in such a file.
+	cases int
+}
+
+func load(root fs.FS) (*module, error) {
+	m := &module{fset: token.NewFileSet()}
+	mod, err := fs.ReadFile(root, "go.mod")
+	if err != nil {
+		return nil, err
+	}
+	first, _, _ := strings.Cut(string(mod), "\n")
+	m.name = strings.TrimSpace(strings.TrimPrefix(first, "module "))
+	err = fs.WalkDir(root, ".", func(name string, d fs.DirEntry, err error) error {
+		switch {
+		case err == nil && path.Ext(name) == ".txtar":
+			return m.count(root, name)
+		case err == nil && inTestdata(name):
+			return nil
+		case err != nil:
+			return err
+		case d.IsDir():
+			return enter(root, name)
+		case path.Ext(name) != ".go":
+			return nil
+		}
+		return m.add(root, name)
+	})
+	return m, err
+}
+
+// enter says which directories are not searched.
+func enter(root fs.FS, dir string) error {
+	base := path.Base(dir)
+	if dir == "." {
+		return nil
+	}
+	if inTestdata(dir) {
+		return nil
+	}
+	if base == "vendor" || strings.HasPrefix(base, ".") || strings.HasPrefix(base, "_") {
+		return fs.SkipDir
+	}
+	_, err := fs.Stat(root, path.Join(dir, "go.mod"))
+	if err == nil {
+		return fs.SkipDir
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
+func inTestdata(name string) bool {
+	return slices.Contains(strings.Split(name, "/"), "testdata")
+}
+
+// count adds the lines of a file of cases.
+func (m *module) count(root fs.FS, name string) error {
+	text, err := fs.ReadFile(root, name)
+	m.cases += codeLines(text)
+	return err
+}
+
+func codeLines(text []byte) int {
+	n := 0
+	for line := range bytes.Lines(text) {
+		if len(bytes.TrimSpace(line)) > 0 {
+			n++
+		}
+	}
+	return n
+}
+
+func (m *module) add(root fs.FS, name string) error {
+	text, err := fs.ReadFile(root, name)
+	if err != nil {
+		return err
+	}
+	file, err := parser.ParseFile(m.fset, name, text, parser.ParseComments)
+	if err != nil {
+		return err
+	}
+	s := &source{path: name, dir: path.Dir(name), test: strings.HasSuffix(name, "_test.go"), ast: file}
+	s.lines, s.code = bytes.Count(text, []byte("\n")), codeLines(text)
+	m.files = append(m.files, s)
+	return nil
+}
+
+// at is the position of a node, for a problem.
+func (m *module) at(n ast.Node) string {
+	p := m.fset.Position(n.Pos())
+	return fmt.Sprintf("%s:%d", p.Filename, p.Line)
+}
+
+// production returns the files that are no tests.
+func (m *module) production() []*source {
+	var list []*source
+	for _, f := range m.files {
+		if !f.test {
+			list = append(list, f)
+		}
+	}
+	return list
+}

@@ -1,0 +1,33 @@
+//go:build darwin || dragonfly || freebsd || illumos || linux || netbsd || openbsd
+
+package memory_test
+
+import (
+	"errors"
+	"path/filepath"
+	"syscall"
+	"testing"
+
+	"github.com/org/foreman-action/memory"
+	"github.com/org/foreman-action/memory/memorytest"
+)
+
+// TestFilePipe plants a pipe, which nobody writes to, in the place of a record.
+func TestFilePipe(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	mkdir(t, filepath.Join(dir, "org/repo"))
+	if err := syscall.Mkfifo(filepath.Join(dir, "org/repo/42.json"), 0o644); err != nil {
+		t.Skipf("no pipes here: %v", err)
+	}
+	f := open(t, dir)
+	if _, err := f.Load(t.Context(), "org/repo", 42); !errors.Is(err, memory.ErrBroken) {
+		t.Errorf("Load: got %v, want ErrBroken", err)
+	}
+	if err := f.Save(t.Context(), memorytest.Sample("org/repo", 42)); err != nil {
+		t.Errorf("Save: %v", err)
+	}
+	if r, err := f.Load(t.Context(), "org/repo", 42); err != nil || r.Revision != 1 {
+		t.Errorf("Load after Save: got revision %d and %v", r.Revision, err)
+	}
+}

@@ -60,8 +60,7 @@ func indentedFence(line string) bool {
 // plainInfo reports whether the info string of a fence makes it ordinary code.
 func plainInfo(info string) bool {
 	info = strings.TrimSpace(info)
-	word := func(r rune) bool { return r < 0x80 && isAlnum(byte(r)) || strings.ContainsRune("+#._-", r) }
-	return strings.TrimFunc(info, word) == "" && !strings.EqualFold(info, "math")
+	return strings.TrimFunc(info, word("+#._-")) == "" && !strings.EqualFold(info, "math")
 }
 
 // pairsUp reports whether every run of backticks on a line pairs up, and nothing on

@@ -32,7 +32,9 @@
 //     "$", link destinations other than plain words, reference definitions, and
 //     addresses that run into a backtick.
 //
-// In such code only HTML comments, our own markers and slash commands are broken.
+// In such code only slash commands are broken, since other bots do not read Markdown.
+// HTML comments, our markers among them, are broken everywhere: each holds a "<" that
+// ends the trust.
 // Where the structure merely suggests code, foreign tags are left as they are, for
 // they are shown as typed if it is code, and dropped by GitHub if it is not.
 //

@@ -218,7 +218,7 @@ func commands(s string) []string {
 // checkEscaped looks for markup that is not escaped.
 func checkEscaped(t *testing.T, s string) {
 	t.Helper()
-	escaped := regexp.MustCompile("\\\\[-!-/:-@[-`{-~]|&(?:lt|gt|amp|#124);|@" + zwsp + `|\\$`)
+	escaped := regexp.MustCompile("\\\\[[:punct:]]|&(?:lt|gt|amp|#124);|@" + zwsp + `|\\$`)
 	for line := range strings.SplitSeq(s, "\n") {
 		rest := escaped.ReplaceAllString(line, "")
 		if i := strings.IndexAny(rest, "<>&|`*_[]@#!~\\$"); i >= 0 {
@@ -233,6 +233,6 @@ func checkEscaped(t *testing.T, s string) {
 // unescape undoes the escapes of one line.
 func unescape(s string) string {
 	s = strings.ReplaceAll(s, zwsp, "")
-	s = regexp.MustCompile("\\\\([!-/:-@[-`{-~])").ReplaceAllString(s, "$1")
+	s = regexp.MustCompile(`\\([[:punct:]])`).ReplaceAllString(s, "$1")
 	return strings.NewReplacer("&lt;", "<", "&gt;", ">", "&amp;", "&", "&#124;", "|").Replace(s)
 }

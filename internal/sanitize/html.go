@@ -110,9 +110,7 @@ func cutAttribute(s string) (string, bool) {
 	if rest == s || rest == "" || !isLetter(rest[0]) && rest[0] != '_' && rest[0] != ':' {
 		return s, false
 	}
-	rest = strings.TrimLeftFunc(rest, func(r rune) bool {
-		return r < 0x80 && (isAlnum(byte(r)) || strings.ContainsRune("_:.-", r))
-	})
+	rest = strings.TrimLeftFunc(rest, word("_:.-"))
 	value, ok := strings.CutPrefix(strings.TrimLeft(rest, " \t"), "=")
 	if !ok {
 		return rest, true

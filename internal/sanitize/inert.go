@@ -61,7 +61,7 @@ func (w writer) line(s string, trusted func(int) trust) string {
 func (w writer) acts(s string, i int, t trust) bool {
 	rest := s[i+1:]
 	if t == sure {
-		return s[i] == '<' && strings.HasPrefix(rest, "!--") || s[i] == '/' && isCommand(s, i, true)
+		return s[i] == '/' && isCommand(s, i, true)
 	}
 	switch s[i] {
 	case '@':
@@ -112,14 +112,13 @@ func inEmail(s string, i int) bool {
 // allowed reports whether s begins with a login or a team that may be mentioned, and
 // nothing follows that could make another one of it.
 func (w writer) allowed(s string) bool {
-	name := func(r rune) bool { return r < 0x80 && (isAlnum(byte(r)) || r == '-' || r == '_') }
-	rest := strings.TrimLeftFunc(s, name)
+	rest := strings.TrimLeftFunc(s, word("-_"))
 	login := s[:len(s)-len(rest)]
 	if login == "" || !isAlnum(login[0]) {
 		return false
 	}
 	if team, ok := strings.CutPrefix(rest, "/"); ok {
-		rest = strings.TrimLeftFunc(team, name)
+		rest = strings.TrimLeftFunc(team, word("-_"))
 		login = s[:len(s)-len(rest)]
 	}
 	return (rest == "" || strings.IndexByte("/\\&", rest[0]) < 0) && w.options.AllowMention(login)
@@ -140,7 +139,7 @@ func isCommand(s string, i int, inCode bool) bool {
 		return false
 	}
 	rest := s[i+1:]
-	end := strings.TrimLeftFunc(rest, func(r rune) bool { return r < 0x80 && (isAlnum(byte(r)) || r == '-' || r == '_') })
+	end := strings.TrimLeftFunc(rest, word("-_"))
 	if len(end) == len(rest) || !isLetter(rest[0]) {
 		return false
 	}
@@ -180,7 +179,7 @@ func isEntity(rest string) bool {
 	if rest[0] == '#' {
 		return true
 	}
-	end := strings.TrimLeftFunc(rest, func(r rune) bool { return r < 0x80 && isAlnum(byte(r)) })
+	end := strings.TrimLeftFunc(rest, word(""))
 	name := rest[:len(rest)-len(end)]
 	return name != "" && strings.HasPrefix(end, ";") && !slices.Contains(typography, name)
 }

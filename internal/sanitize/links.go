@@ -213,6 +213,5 @@ func relative(s string) bool {
 		end = len(s)
 	}
 	s = s[:end]
-	word := func(r rune) bool { return r < 0x80 && isAlnum(byte(r)) || strings.ContainsRune("/.-_#?=+%", r) }
-	return s != "" && !strings.HasPrefix(s, "//") && strings.TrimFunc(s, word) == ""
+	return s != "" && !strings.HasPrefix(s, "//") && strings.TrimFunc(s, word("/.-_#?=+%")) == ""
 }

@@ -107,7 +107,7 @@ func Code(s string) string {
 // a line break.
 func Fence(s, lang string) string {
 	lang = strings.Map(func(r rune) rune {
-		if r < utf8.RuneSelf && (isAlnum(byte(r)) || strings.ContainsRune("+#._-", r)) {
+		if word("+#._-")(r) {
 			return r
 		}
 		return -1

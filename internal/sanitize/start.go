@@ -1,0 +1,143 @@
+package sanitize
+
+import "strings"
+
+// containerStart recognises the mark of a quote or a list item, and returns what
+// follows it.
+func containerStart(s string, inParagraph bool) (container, string, bool) {
+	if s[0] == '>' {
+		return container{}, strings.TrimPrefix(s[1:], " "), true
+	}
+	width := listMark(s)
+	if width == 0 {
+		return container{}, "", false
+	}
+	rest := s[width:]
+	spaces, blank := indentOf(rest)
+	if inParagraph && (blank || width > 1 && strings.TrimLeft(s[:width-1], "0") != "1") {
+		return container{}, "", false
+	}
+	if blank {
+		return container{indent: width + 1, empty: true}, "", true
+	}
+	if spaces > 4 {
+		spaces = 1
+	}
+	return container{indent: width + spaces}, rest[spaces:], true
+}
+
+// listMark is the width of the list mark that s begins with; 0: there is none.
+func listMark(s string) int {
+	n := 0
+	if !strings.ContainsRune("-+*", rune(s[0])) {
+		for n < len(s) && n < 9 && isDigit(s[n]) {
+			n++
+		}
+		if n == 0 || n == len(s) || s[n] != '.' && s[n] != ')' {
+			return 0
+		}
+	}
+	n++
+	if n < len(s) && s[n] != ' ' {
+		return 0
+	}
+	return n
+}
+
+// leafStart recognises a block that begins with s and is not a paragraph. The zero
+// leaf is one that ends with its line.
+func leafStart(s string, inParagraph bool) (leaf, bool) {
+	if run := fenceRun(s); run != "" {
+		return leaf{fence: run}, true
+	}
+	if h := htmlStart(s, inParagraph); h != nil {
+		if h.ends(s) {
+			return leaf{}, true
+		}
+		return leaf{html: h}, true
+	}
+	return leaf{}, isHeading(s) || isRule(s) || inParagraph && isUnderline(s)
+}
+
+// fenceRun returns the run of a fence that s opens, "" when it opens none.
+func fenceRun(s string) string {
+	n := len(s) - len(strings.TrimLeft(s, "`"))
+	if n >= 3 && !strings.Contains(s[n:], "`") {
+		return s[:n]
+	}
+	n = len(s) - len(strings.TrimLeft(s, "~"))
+	if n >= 3 {
+		return s[:n]
+	}
+	return ""
+}
+
+// closes reports whether line ends a fence that run opened.
+func closes(line, run string) bool {
+	indent, blank := indentOf(line)
+	if blank || indent > 3 {
+		return false
+	}
+	s := strings.TrimRight(line[indent:], " \t")
+	return len(s) >= len(run) && strings.Trim(s, run[:1]) == ""
+}
+
+// isHeading recognises a heading with number signs.
+func isHeading(s string) bool {
+	rest := strings.TrimLeft(s, "#")
+	n := len(s) - len(rest)
+	return 0 < n && n <= 6 && (rest == "" || rest[0] == ' ')
+}
+
+// isRule recognises a thematic break.
+func isRule(s string) bool {
+	s = strings.ReplaceAll(s, " ", "")
+	return len(s) >= 3 && strings.IndexByte("-_*", s[0]) >= 0 && strings.Trim(s, s[:1]) == ""
+}
+
+// isUnderline recognises the line that makes a heading of the paragraph above it.
+func isUnderline(s string) bool {
+	s = strings.TrimRight(s, " ")
+	return strings.Trim(s, "=") == "" || strings.Trim(s, "-") == ""
+}
+
+// indentOf counts the spaces that line begins with, and says whether there is
+// nothing else.
+func indentOf(line string) (n int, blank bool) {
+	n = len(line) - len(strings.TrimLeft(line, " "))
+	return n, n == len(line)
+}
+
+// expandTabs replaces tabs by spaces up to the next multiple of four columns.
+func expandTabs(line string) string {
+	if !strings.Contains(line, "\t") {
+		return line
+	}
+	var b strings.Builder
+	column := 0
+	for _, r := range line {
+		if r != '\t' {
+			b.WriteRune(r)
+			column++
+			continue
+		}
+		n := 4 - column%4
+		b.WriteString("    "[:n])
+		column += n
+	}
+	return b.String()
+}
+
+// character is a byte of UTF-8 or a code point: for ASCII it makes no difference.
+type character interface{ byte | rune }
+
+func isDigit[C character](c C) bool { return '0' <= c && c <= '9' }
+
+func isLetter[C character](c C) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }
+
+func isAlnum[C character](c C) bool { return isDigit(c) || isLetter(c) }
+
+// word matches the letters and digits of ASCII, and the other characters given.
+func word(others string) func(rune) bool {
+	return func(r rune) bool { return isAlnum(r) || strings.ContainsRune(others, r) }
+}

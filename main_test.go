@@ -2,12 +2,15 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -37,8 +40,10 @@ func TestMain(m *testing.M) {
 //	gh delete N | gh transfer N
 //	gh calls                  print the calls so far, and forget them
 //	gh show N                 print an issue as it is now
-//	agent FILE [status=N]     start an agent that answers with a file; $TASK is the id
+//	agent FILE [status=N]     start an agent that answers with a file; $TASK is the id,
+//	                          MANY 201 actions, and LONG a long text
 //	event FILE                make FILE the event, and name it by its folder
+//	fails CODE PROGRAM ARG…   run a program that must end with the exit code
 //	events FOLDER…            run the action on every payload; those of other folders must be refused
 //	task PATH…                print values of the last task that the agent got, a line of JSON each
 //	outputs [NAME]            print the outputs of the step, or one
@@ -55,7 +60,7 @@ func TestScripts(t *testing.T) {
 		UpdateScripts:       *update,
 		Setup:               func(e *testscript.Env) error { return setUp(e, root) },
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"gh": ghCommand, "agent": agentCommand, "event": eventCommand, "task": taskCommand, "events": eventsCommand, "outputs": outputsCommand,
+			"gh": ghCommand, "agent": agentCommand, "event": eventCommand, "task": taskCommand, "fails": failsCommand, "events": eventsCommand, "outputs": outputsCommand,
 		},
 	})
 }
@@ -171,6 +176,9 @@ func number(ts *testscript.TestScript, s string) int {
 	return n
 }
 
+// nonce is what each run makes anew in its markers.
+var nonce = regexp.MustCompile(` run=[A-Z2-7]{26} -->`)
+
 func showIssue(ts *testscript.TestScript, i githubtest.Issue) {
 	out := ts.Stdout()
 	fmt.Fprintf(out, "state: %s %s\nlabels: %s\n", i.State, i.StateReason, strings.Join(i.Labels, ", "))
@@ -184,7 +192,7 @@ func showIssue(ts *testscript.TestScript, i githubtest.Issue) {
 		fmt.Fprintf(out, "reaction: %s\n", r.Content)
 	}
 	for _, c := range i.Comments {
-		fmt.Fprintf(out, "comment by %s:\n%s\n", c.Author, c.Body)
+		fmt.Fprintf(out, "comment by %s:\n%s\n", c.Author, nonce.ReplaceAllString(c.Body, " run=NONCE -->"))
 	}
 }
 
@@ -195,6 +203,7 @@ func agentCommand(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("usage: agent FILE [status=N]")
 	}
 	answer, status := ts.ReadFile(args[0]), http.StatusOK
+	answer = strings.NewReplacer("MANY", `{"type":"react"}`+strings.Repeat(`,{"type":"react"}`, 200), "LONG", strings.Repeat("long ", 60_000)).Replace(answer)
 	for _, a := range args[1:] {
 		if value, ok := strings.CutPrefix(a, "status="); ok {
 			status = number(ts, value)
@@ -298,5 +307,16 @@ func eventsCommand(ts *testscript.TestScript, neg bool, args []string) {
 		if strings.Contains(log, "panic:") || err != nil && !strings.Contains(log, "::error title=Foreman::") {
 			ts.Fatalf("%s: %s", path, log)
 		}
+	}
+}
+
+func failsCommand(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: fails CODE PROGRAM ARG…")
+	}
+	err := ts.Exec(args[1], args[2:]...)
+	exit, ok := errors.AsType[*exec.ExitError](err)
+	if !ok || exit.ExitCode() != number(ts, args[0]) {
+		ts.Fatalf("got %v, want exit code %s", err, args[0])
 	}
 }

@@ -25,6 +25,9 @@ const (
 	ActionMarkDuplicate = "mark_duplicate"
 )
 
+// MaxValues is the most values of a parameter that is a list.
+const MaxValues = 100
+
 // A ParamKind is the type of an action's parameter.
 type ParamKind int
 
@@ -113,6 +116,9 @@ func (p Param) check(a ActionItem) error {
 		var list []string
 		list, ok, err = a.Texts(p.Name)
 		empty = len(list) == 0 || slices.ContainsFunc(list, blank)
+		if len(list) > MaxValues {
+			err = fmt.Errorf("%s: want at most %d, got %d", p.Name, MaxValues, len(list))
+		}
 	case KindInt:
 		var n int64
 		n, ok, err = a.Int(p.Name)

@@ -23,7 +23,7 @@ func addLabels(param string) action {
 		},
 		effect: func(now *state, s *Step) { put(now.labels, s.labels, true) },
 		write: func(ctx context.Context, x *execution, s *Step) error {
-			return x.host.AddLabels(ctx, x.ref, s.labels)
+			return x.Host.AddLabels(ctx, x.Ref, s.labels)
 		},
 		landed: func(now state, s *Step) bool {
 			return len(pick(s.labels, now.labels, false)) == 0
@@ -43,7 +43,7 @@ func removeLabel() action {
 		},
 		effect: func(now *state, s *Step) { put(now.labels, s.labels, false) },
 		write: func(ctx context.Context, x *execution, s *Step) error {
-			return x.host.RemoveLabel(ctx, x.ref, s.labels[0])
+			return x.Host.RemoveLabel(ctx, x.Ref, s.labels[0])
 		},
 		landed: func(now state, s *Step) bool {
 			return len(pick(s.labels, now.labels, true)) == 0

@@ -19,12 +19,15 @@ func assign() action {
 		},
 		effect: func(now *state, s *Step) { put(now.assignees, s.logins, true) },
 		write: func(ctx context.Context, x *execution, s *Step) error {
-			accepted, err := x.host.Assign(ctx, x.ref, s.logins)
+			accepted, err := x.Host.Assign(ctx, x.Ref, s.logins)
 			if err != nil {
 				return err
 			}
 			if dropped := pick(s.logins, set(accepted), false); len(dropped) > 0 {
 				s.Reason = "GitHub did not accept " + strings.Join(dropped, ", ")
+			}
+			if s.logins = pick(s.logins, set(accepted), true); len(s.logins) == 0 {
+				return errNothing
 			}
 			return nil
 		},
@@ -47,7 +50,7 @@ func unassign() action {
 		},
 		effect: func(now *state, s *Step) { put(now.assignees, s.logins, false) },
 		write: func(ctx context.Context, x *execution, s *Step) error {
-			return x.host.Unassign(ctx, x.ref, s.logins)
+			return x.Host.Unassign(ctx, x.Ref, s.logins)
 		},
 		landed: func(now state, s *Step) bool {
 			return len(pick(s.logins, now.assignees, true)) == 0

@@ -14,7 +14,7 @@ func closeIssue() action {
 		},
 		effect: func(now *state, s *Step) { now.open = false },
 		write: func(ctx context.Context, x *execution, s *Step) error {
-			return x.host.CloseIssue(ctx, x.ref, s.text)
+			return x.Host.CloseIssue(ctx, x.Ref, s.text)
 		},
 		landed: func(now state, s *Step) bool { return !now.open },
 	}
@@ -42,7 +42,7 @@ func markDuplicate() action {
 		},
 		effect: func(now *state, s *Step) { now.open = false },
 		write: func(ctx context.Context, x *execution, s *Step) error {
-			return x.host.MarkDuplicate(ctx, x.ref, s.duplicate)
+			return x.Host.MarkDuplicate(ctx, x.Ref, s.duplicate)
 		},
 		landed: func(now state, s *Step) bool { return !now.open },
 	}
@@ -57,7 +57,7 @@ func reopenIssue() action {
 		},
 		effect: func(now *state, s *Step) { now.open = true },
 		write: func(ctx context.Context, x *execution, s *Step) error {
-			return x.host.ReopenIssue(ctx, x.ref)
+			return x.Host.ReopenIssue(ctx, x.Ref)
 		},
 		landed: func(now state, s *Step) bool { return now.open },
 	}
@@ -73,7 +73,7 @@ func setMilestone() action {
 		},
 		effect: func(now *state, s *Step) { now.milestone = s.text },
 		write: func(ctx context.Context, x *execution, s *Step) error {
-			return x.host.SetMilestone(ctx, x.ref, s.text)
+			return x.Host.SetMilestone(ctx, x.Ref, s.text)
 		},
 		landed: func(now state, s *Step) bool { return now.milestone == s.text },
 	}
@@ -89,7 +89,7 @@ func setType() action {
 		},
 		effect: func(now *state, s *Step) { now.issueType = s.text },
 		write: func(ctx context.Context, x *execution, s *Step) error {
-			return x.host.SetType(ctx, x.ref, s.text)
+			return x.Host.SetType(ctx, x.Ref, s.text)
 		},
 		landed: func(now state, s *Step) bool { return strings.EqualFold(now.issueType, s.text) },
 	}
@@ -105,7 +105,7 @@ func lock() action {
 		},
 		effect: func(now *state, s *Step) { now.locked = true },
 		write: func(ctx context.Context, x *execution, s *Step) error {
-			return x.host.Lock(ctx, x.ref, s.text)
+			return x.Host.Lock(ctx, x.Ref, s.text)
 		},
 		landed: func(now state, s *Step) bool { return now.locked },
 	}
@@ -115,7 +115,7 @@ func react() action {
 	return action{
 		judge: func(p *planner, s *Step) { s.text = first(s.Action, "content") },
 		write: func(ctx context.Context, x *execution, s *Step) error {
-			return x.host.React(ctx, x.ref, s.text)
+			return x.Host.React(ctx, x.Ref, s.text)
 		},
 	}
 }

@@ -2,8 +2,6 @@ package runner
 
 import (
 	"context"
-	"slices"
-	"strings"
 
 	"github.com/org/foreman-action/internal/sanitize"
 	"github.com/org/foreman-action/protocol"
@@ -83,9 +81,11 @@ func actionTable() map[string]action {
 func names(a protocol.ActionItem, param string) []string {
 	list, _, _ := a.Texts(param)
 	var out []string
+	seen := map[string]bool{}
 	for _, s := range list {
 		s = sanitize.Name(s)
-		if s != "" && !slices.ContainsFunc(out, func(o string) bool { return strings.EqualFold(o, s) }) {
+		if s != "" && !seen[fold(s)] {
+			seen[fold(s)] = true
 			out = append(out, s)
 		}
 	}

@@ -30,6 +30,10 @@ type Target struct {
 	// Scope tells two executors of the same task apart, such as two steps of one
 	// workflow job; letters, digits, '.', '_' and '-'.
 	Scope string
+	// Nonce is a secret of this run, letters and digits, fresh for each: by it a comment
+	// of unknown outcome is recognised whoever the token turns out to post as. Empty:
+	// only comments of Bot are recognised.
+	Nonce string
 	Bot   string // login that our comments appear under
 	// Since is a time before which none of this task's writes can lie; the zero time
 	// when it is not known.
@@ -92,20 +96,14 @@ func ApplyPlan(ctx context.Context, plan Plan, t Target) Outcome {
 // An execution is one application of one plan.
 type execution struct {
 	Target
-	host  Host
-	ref   Ref
-	task  string
-	scope string
-	bot   string
-	since time.Time // of this task's writes
-	ever  time.Time // of any of our comments: the zero time
-	steps []Step
-	urls  map[int]string // by index of the step
-	out   Outcome
+	steps    []Step
+	urls     map[int]string // by index of the step
+	comments []Comment      // those that may be this task's; nil: not read, or old
+	out      Outcome
 }
 
 func newExecution(plan Plan, t Target) *execution {
-	x := &execution{Target: t, host: t.Host, ref: t.Ref, task: t.Task, scope: t.Scope, bot: t.Bot, since: t.Since, urls: map[int]string{}}
+	x := &execution{Target: t, urls: map[int]string{}}
 	x.steps = append(x.steps, plan.Steps...)
 	x.out.Results = make([]StepResult, len(x.steps))
 	for i, s := range x.steps {
@@ -145,10 +143,17 @@ func (x *execution) run(ctx context.Context) Outcome {
 		case x.DryRun:
 			r.Result = ResultPlanned
 		default:
-			if err := x.step(ctx, s); err != nil {
+			err := x.step(ctx, s)
+			switch {
+			case errors.Is(err, errNothing):
+				r.Result, r.Reason = ResultNone, s.Reason
+			case errors.Is(err, ErrNotFound), errors.Is(err, ErrTruncated) && s.key != "":
+				r.Result, r.Reason = ResultNone, err.Error()
+			case err != nil:
 				return x.fail(i, err)
+			default:
+				*r = StepResult{ResultDone, s.Reason, x.urls[s.Index], s.values()}
 			}
-			*r = StepResult{ResultDone, s.Reason, x.urls[s.Index], s.values()}
 		}
 		x.log("%d. %s: %s", s.Index+1, s.Action.Type, describe(*r))
 	}
@@ -185,21 +190,19 @@ func (x *execution) abort(err error) Outcome {
 	return x.out
 }
 
+// errNothing is what a write returns that the service took and did nothing about.
+var errNothing = errors.New("nothing was changed")
+
 // maxTries bounds how often a write of unknown outcome is tried.
 const maxTries = 3
 
 // step makes one write, and makes sure of it.
 func (x *execution) step(ctx context.Context, s *Step) error {
-	if s.isComment() && x.Resumed {
-		if done, err := x.done(ctx, s); done || err != nil {
-			if done {
-				s.Reason = "an earlier attempt posted it"
-			}
-			return err
-		}
+	if done, err := x.before(ctx, s); done || err != nil {
+		return err
 	}
 	for try := 1; ; try++ {
-		err := s.kind.write(ctx, x, s)
+		err := x.write(ctx, s)
 		if !errors.Is(err, ErrUncertain) {
 			return err
 		}
@@ -219,6 +222,41 @@ func (x *execution) step(ctx context.Context, s *Step) error {
 	}
 }
 
+// before reports whether an earlier attempt carried the step out.
+func (x *execution) before(ctx context.Context, s *Step) (bool, error) {
+	done := s.landed
+	if s.isComment() && x.Resumed {
+		var err error
+		if done, err = x.done(ctx, s); err != nil {
+			return false, err
+		}
+	}
+	if done {
+		s.Reason = "an earlier attempt did it"
+	}
+	return done, nil
+}
+
+// grace is how long a write under way may go on when the run is asked to stop: less
+// than the time that the Actions runner gives.
+const grace = 5 * time.Second
+
+// write makes the call of a step. A run that is asked to stop lets it finish, for a
+// write that is cut off leaves its outcome open.
+func (x *execution) write(ctx context.Context, s *Step) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	calm, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	defer cancel()
+	defer context.AfterFunc(ctx, func() {
+		if x.sleep(calm, grace) == nil {
+			cancel()
+		}
+	})()
+	return s.kind.write(calm, x, s)
+}
+
 // landed reads back whether a write took effect.
 func (x *execution) landed(ctx context.Context, s *Step) (bool, error) {
 	if s.isComment() {
@@ -227,7 +265,7 @@ func (x *execution) landed(ctx context.Context, s *Step) (bool, error) {
 	if s.kind.landed == nil {
 		return false, nil
 	}
-	raw, err := x.host.Issue(ctx, x.ref)
+	raw, err := x.Host.Issue(ctx, x.Ref)
 	if err != nil {
 		return false, err
 	}

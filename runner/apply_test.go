@@ -31,6 +31,8 @@ const applyRepo = "octo/hello"
 //	user LOGIN…, milestone TITLE
 //	delete, transfer            what happened to the issue meanwhile
 //	fault METHOD PATH [status=N] [cutbefore] [cutafter] [nth=N] [times=N] [header=K:V]
+//	comments N                  N comments of strangers
+//	bot LOGIN, nonce TEXT       see [runner.Target]
 //	resumed, dry, attempts=N    how it is applied
 func TestApply(t *testing.T) {
 	t.Parallel()
@@ -136,6 +138,15 @@ func (c *applyCase) setUp(t *testing.T, line string) {
 			t.Fatal(err)
 		}
 		c.gh.Fault(f)
+	case "comments":
+		n, _ := strconv.Atoi(rest)
+		for range n {
+			repo.AddComment(7, "octocat", "me too")
+		}
+	case "bot":
+		c.target.Bot = rest
+	case "nonce":
+		c.target.Nonce = rest
 	case "resumed":
 		c.target.Resumed = true
 	case "dry":

@@ -2,6 +2,7 @@ package runner
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"unicode/utf8"
@@ -38,7 +39,11 @@ func updateComment() action {
 			if err != nil {
 				return err
 			}
-			return x.post(ctx, s, id)
+			err = x.post(ctx, s, id)
+			if id != 0 && errors.Is(err, ErrNotFound) {
+				return x.post(ctx, s, 0) // somebody deleted it meanwhile
+			}
+			return err
 		},
 	}
 }
@@ -79,10 +84,11 @@ func (x *execution) post(ctx context.Context, s *Step, id int64) error {
 	body := s.text + "\n\n" + x.marker(s)
 	var c Comment
 	var err error
+	x.comments = nil // from now on what was read is old
 	if id == 0 {
-		c, err = x.host.CreateComment(ctx, x.ref, body)
+		c, err = x.Host.CreateComment(ctx, x.Ref, body)
 	} else {
-		c, err = x.host.UpdateComment(ctx, x.ref, id, body)
+		c, err = x.Host.UpdateComment(ctx, x.Ref, id, body)
 	}
 	if err != nil {
 		return err
@@ -94,9 +100,9 @@ func (x *execution) post(ctx context.Context, s *Step, id int64) error {
 // posted notes the comment that a step led to.
 func (x *execution) posted(s *Step, c Comment) {
 	x.urls[s.Index] = c.URL
-	if c.Author != "" && !strings.EqualFold(c.Author, x.bot) {
+	if c.Author != "" && !strings.EqualFold(c.Author, x.Bot) {
 		x.warn("comments are posted as %s, but the bot's login is %s: set bot-login, or a re-run may not recognise them",
-			c.Author, x.bot)
+			c.Author, x.Bot)
 	}
 }
 

@@ -150,13 +150,16 @@ func (p *policySection) DecodeYAML(f *strictyaml.File, n *yaml.Node) {
 		if !slices.Contains(known, name) {
 			f.Problemf(at, "policy.limits: unknown action %q%s", name, strictyaml.DidYouMean(name, known))
 		}
+		if name == protocol.ActionAddLabels {
+			f.Problemf(at, "policy.limits.add_labels: labels are counted one by one, under add_label")
+		}
 		if p.Limits[name] < 0 {
 			f.Problemf(at, "policy.limits.%s: want 0 or more, got %d", name, p.Limits[name])
 		}
 	}
 	oneOf(f, child(n, "unknown_action"), "policy.unknown_action", "stop", "reject")
-	if p.CommentLength < 0 || p.CommentLength > MaxCommentLength {
-		f.Problemf(child(n, "comment_length"), "policy.comment_length: want 1 to %d, got %d", MaxCommentLength, p.CommentLength)
+	if at := child(n, "comment_length"); at != nil && at.Tag == "!!int" && (p.CommentLength < 1 || p.CommentLength > MaxCommentLength) {
+		f.Problemf(at, "policy.comment_length: want 1 to %d, got %d", MaxCommentLength, p.CommentLength)
 	}
 	p.checkGlobs(f, n)
 }

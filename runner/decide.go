@@ -64,6 +64,9 @@ func (r *Runner) wantsAgent(facts rules.Facts, res *rules.Result) (bool, error) 
 	return res == nil || len(res.Fired) == 0, nil
 }
 
+// maxActions bounds the actions of one decision.
+const maxActions = 200
+
 // askAgent asks the agent, and falls back on what the configuration says when it
 // gives no usable answer.
 func (r *Runner) askAgent(ctx context.Context, e Event, past memory.Record, rep *Report) (Decision, error) {
@@ -78,6 +81,9 @@ func (r *Runner) askAgent(ctx context.Context, e Event, past memory.Record, rep 
 	m, err := r.o.Agent.Decide(ctx, task)
 	if err == nil && m.TaskID != task.TaskID {
 		err = fmt.Errorf("the agent answered for task %q", m.TaskID)
+	}
+	if n := len(m.Actions); err == nil && n > maxActions {
+		err = fmt.Errorf("the agent asks for %d actions, more than %d", n, maxActions)
 	}
 	if err == nil {
 		return Decision{Message: m, By: r.o.By}, nil

@@ -11,6 +11,8 @@ var (
 	ErrGone = errors.New("the issue is gone (deleted or transferred) or the token cannot see it")
 	// ErrNotFound says that something other than the issue does not exist.
 	ErrNotFound = errors.New("not found")
+	// ErrTruncated says that a list is too long to be read as a whole.
+	ErrTruncated = errors.New("the list is too long to be read as a whole")
 	// ErrUncertain says that a write was sent and its outcome is unknown.
 	ErrUncertain = errors.New("the outcome of the write is unknown")
 )

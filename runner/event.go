@@ -122,6 +122,9 @@ func parseEvent(src EventSource) (Event, error) {
 		return Event{}, err
 	}
 	w.fill(&e)
+	if e.Name != EventRepositoryDispatch && !word(e.Action) {
+		return Event{}, placed(src.Payload, valueAt(src.Payload, "action"), fmt.Errorf("action: %q is no activity type", clip(e.Action, 40)))
+	}
 	if err := e.setIssue(src, w); err != nil {
 		return Event{}, err
 	}
@@ -175,6 +178,11 @@ func (w wireEvent) fill(e *Event) {
 	}
 }
 
+// word reports whether s is empty or made as GitHub makes the names of activity types.
+func word(s string) bool {
+	return strings.Trim(s, "abcdefghijklmnopqrstuvwxyz_") == ""
+}
+
 func (e *Event) setRepo(fromPayload, fallback string) error {
 	full := fromPayload
 	if full == "" {
@@ -196,8 +204,7 @@ func (e *Event) setIssue(src EventSource, w wireEvent) error {
 		}
 		issue, err := ParseIssue(w.Issue)
 		if err != nil {
-			// The issue stands in the payload as it came.
-			return placed(src.Payload, int64(bytes.Index(src.Payload, w.Issue)), err)
+			return placed(src.Payload, valueAt(src.Payload, "issue"), err)
 		}
 		e.Issue, e.Number = &issue, issue.Number
 		return nil

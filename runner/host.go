@@ -35,8 +35,8 @@ type Comment struct {
 // and returns an error for which errors.Is(err, [ErrUncertain]) holds. The executor
 // then reads back before it tries again.
 //
-// Other errors that callers branch on are [ErrGone], [ErrNotFound] and
-// [PermissionError].
+// Other errors that callers branch on are [ErrGone], [ErrNotFound],
+// [ErrTruncated] and [PermissionError].
 type Host interface {
 	// Issue returns the issue as the service's JSON.
 	Issue(ctx context.Context, ref Ref) (json.RawMessage, error)
@@ -44,7 +44,8 @@ type Host interface {
 	// names match without regard to case. ErrNotFound when there is none.
 	Label(ctx context.Context, ref Ref, name string) (string, error)
 	// Comments returns the issue's comments created or changed at or after since
-	// (the zero time: all), oldest first, at most 4 pages of 100.
+	// (the zero time: all), oldest first. ErrTruncated when there are more than 400:
+	// who looks for a comment must not take a part for the whole.
 	Comments(ctx context.Context, ref Ref, since time.Time) ([]Comment, error)
 
 	// AddLabels adds labels that exist in the repository; those already there stay.

@@ -141,6 +141,10 @@ func (l *loader) file(ctx context.Context, name string) error {
 
 // glob reads the files that match, and wants at least one.
 func (l *loader) glob(ctx context.Context, glob string) error {
+	if _, err := path.Match(glob, ""); err != nil || glob == "" {
+		return fmt.Errorf("rule files %q: %w", glob, path.ErrBadPattern)
+	}
+	glob = path.Clean(glob)
 	if !strings.ContainsAny(glob, "*?[") {
 		err := l.file(ctx, glob)
 		if errors.Is(err, fs.ErrNotExist) {
@@ -229,11 +233,28 @@ func (l *loader) expand(f *strictyaml.File, at *yaml.Node, s string) string {
 	if at == nil {
 		return s
 	}
-	out, err := strictyaml.Expand(s, l.getenv)
+	out, err := strictyaml.Expand(s, func(name string) string {
+		if reserved(name) {
+			f.Problemf(at, "the variable %s may hold a secret of Foreman's own; a configuration must not read it", name)
+			return "reserved"
+		}
+		return l.getenv(name)
+	})
 	if err != nil {
 		f.Problemf(at, "%v", err)
 	}
 	return out
+}
+
+// reserved reports whether a variable is one through which Foreman itself gets its
+// secrets. What a configuration reads may end up with an agent or in a log.
+func reserved(name string) bool {
+	name = strings.ToUpper(name)
+	switch name {
+	case "GITHUB_TOKEN", "GH_TOKEN", "FOREMAN_AGENT_TOKEN":
+		return true
+	}
+	return strings.HasPrefix(name, "INPUT_") || strings.HasPrefix(name, "ACTIONS_")
 }
 
 // include reads the files that a file names; a glob may match none.

@@ -3,28 +3,31 @@ package runner
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"strings"
+	"time"
 )
 
 // markerStart begins the hidden last line of everything that we post.
 const markerStart = "<!-- foreman:v1"
 
-// marker returns the hidden line that says which action of which task a comment is.
+// marker returns the hidden line that says which comment of which task a comment is.
+// Comments are counted, and not named by the index of their action, so that a task
+// which is decided again, and then puts its actions in another order, finds them.
 func (x *execution) marker(s *Step) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s task=%s action=%d", markerStart, x.task, s.Index)
-	if x.scope != "" {
-		fmt.Fprintf(&b, " scope=%s", x.scope)
-	}
-	if s.key != "" {
-		fmt.Fprintf(&b, " key=%s", s.key)
+	fmt.Fprintf(&b, "%s task=%s comment=%d", markerStart, x.Task, s.nth)
+	for _, field := range []struct{ name, value string }{{"scope", x.Scope}, {"key", s.key}, {"run", x.Nonce}} {
+		if field.value != "" {
+			fmt.Fprintf(&b, " %s=%s", field.name, field.value)
+		}
 	}
 	b.WriteString(" -->")
 	return b.String()
 }
 
 // A mark is what a marker says.
-type mark struct{ task, action, scope, key string }
+type mark struct{ task, comment, scope, key, run string }
 
 // markOf reads the marker in the last line of a comment's body.
 func markOf(body string) (mark, bool) {
@@ -44,20 +47,28 @@ func markOf(body string) (mark, bool) {
 		switch name {
 		case "task":
 			m.task = value
-		case "action":
-			m.action = value
+		case "comment":
+			m.comment = value
 		case "scope":
 			m.scope = value
 		case "key":
 			m.key = value
+		case "run":
+			m.run = value
 		}
 	}
 	return m, true
 }
 
-// is reports whether the mark is that of a step of this execution.
-func (m mark) is(x *execution, s *Step) bool {
-	return m.task == x.task && m.scope == x.scope && m.action == fmt.Sprint(s.Index)
+// is reports whether a comment is that of a step. Markers in other people's comments
+// are forgeries, but for one that holds the secret of this run: only GitHub and we
+// can know it yet.
+func (x *execution) is(c Comment, s *Step) bool {
+	m, ok := markOf(c.Body)
+	if !ok || m.task != x.Task || m.scope != x.Scope || m.key != s.key || m.comment != strconv.Itoa(s.nth) {
+		return false
+	}
+	return strings.EqualFold(c.Author, x.Bot) || x.Nonce != "" && m.run == x.Nonce
 }
 
 func validKey(key string) bool {
@@ -69,31 +80,15 @@ func validKey(key string) bool {
 	}) < 0
 }
 
-// ours returns the comments of our bot that carry a marker, oldest first. Markers
-// in other people's comments are forgeries.
-func (x *execution) ours(ctx context.Context) ([]Comment, error) {
-	all, err := x.host.Comments(ctx, x.ref, x.since)
-	if err != nil {
-		return nil, err
-	}
-	var own []Comment
-	for _, c := range all {
-		if _, ok := markOf(c.Body); ok && strings.EqualFold(c.Author, x.bot) {
-			own = append(own, c)
-		}
-	}
-	return own, nil
-}
-
 // sticky returns the id of our newest comment with the key, or 0.
 func (x *execution) sticky(ctx context.Context, key string) (int64, error) {
-	all, err := x.host.Comments(ctx, x.ref, x.ever)
+	all, err := x.Host.Comments(ctx, x.Ref, time.Time{})
 	if err != nil {
 		return 0, err
 	}
 	var id int64
 	for _, c := range all {
-		if m, ok := markOf(c.Body); ok && m.key == key && strings.EqualFold(c.Author, x.bot) {
+		if m, ok := markOf(c.Body); ok && m.key == key && strings.EqualFold(c.Author, x.Bot) {
 			id = c.ID
 		}
 	}
@@ -102,12 +97,15 @@ func (x *execution) sticky(ctx context.Context, key string) (int64, error) {
 
 // done looks for the comment of a step among those that are there.
 func (x *execution) done(ctx context.Context, s *Step) (bool, error) {
-	own, err := x.ours(ctx)
-	if err != nil {
-		return false, err
+	if x.comments == nil {
+		list, err := x.Host.Comments(ctx, x.Ref, x.Since)
+		if err != nil {
+			return false, err
+		}
+		x.comments = append([]Comment{}, list...)
 	}
-	for _, c := range own {
-		if m, _ := markOf(c.Body); m.is(x, s) {
+	for _, c := range x.comments {
+		if x.is(c, s) {
 			x.posted(s, c)
 			return true, nil
 		}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"strings"
 )
 
 // A placedError is a mistake at a place of the payload.
@@ -27,8 +28,8 @@ func decodeAt(data []byte, out any) error {
 	return nil
 }
 
-// placed gives a JSON error its place in data; the decoder saw what begins at start.
-// Other errors stay as they are.
+// placed gives an error its place in data: a JSON error its own, where the decoder saw
+// what begins at start, and any other one start.
 func placed(data []byte, start int64, err error) error {
 	if s, ok := errors.AsType[*json.SyntaxError](err); ok {
 		line, column := position(data, start+s.Offset)
@@ -36,7 +37,8 @@ func placed(data []byte, start int64, err error) error {
 	}
 	t, ok := errors.AsType[*json.UnmarshalTypeError](err)
 	if !ok {
-		return err
+		line, column := position(data, start+1)
+		return &placedError{line, column, err}
 	}
 	what := "it"
 	if t.Field != "" {
@@ -74,4 +76,29 @@ func clip(s string, n int) string {
 		return s
 	}
 	return string(r[:n]) + "…"
+}
+
+// valueAt returns where the value of a top-level key begins, and 0 when there is none.
+// Of a repeated key the last value counts, as for the decoder.
+func valueAt(data []byte, key string) int64 {
+	dec := json.NewDecoder(bytes.NewReader(data))
+	if _, err := dec.Token(); err != nil {
+		return 0
+	}
+	at := int64(0)
+	for dec.More() {
+		name, err := dec.Token()
+		if err != nil {
+			return at
+		}
+		start := dec.InputOffset()
+		var value json.RawMessage
+		if err := dec.Decode(&value); err != nil {
+			return at
+		}
+		if name == key {
+			at = start + int64(bytes.IndexFunc(data[start:], func(r rune) bool { return !strings.ContainsRune(": \t\r\n", r) }))
+		}
+	}
+	return at
 }

@@ -2,7 +2,6 @@ package runner
 
 import (
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -21,8 +20,9 @@ const (
 
 // A Source is who asked for an action.
 type Source struct {
-	Rule  string // id of the rule; its author's text keeps its mentions
-	Agent bool   // an agent: all of its text is hostile
+	// Rule is the id of the rule, whose author's text keeps its mentions. Empty: an
+	// agent, all of whose text is hostile.
+	Rule string
 }
 
 // String returns "rule <id>" or "agent".
@@ -45,7 +45,7 @@ func (d Decision) source(i int) Source {
 	if i < len(d.Sources) {
 		return d.Sources[i]
 	}
-	return Source{Agent: true}
+	return Source{}
 }
 
 // A Step is one action of a plan.
@@ -57,11 +57,13 @@ type Step struct {
 	Reason  string // why it is not simply done; empty for most that are
 
 	unknown   bool // there is no such action: it ends the list
+	landed    bool // an earlier attempt at the task carried it out
 	kind      action
 	labels    []string // to add or remove
 	logins    []string // to assign or unassign
 	text      string   // the parameter of the other actions; a comment's body, made harmless
 	key       string   // of a sticky comment
+	nth       int      // how many comments of that key the plan has before this one
 	duplicate int      // the issue that this one repeats
 }
 
@@ -75,7 +77,7 @@ type Plan struct {
 // tells of the issue. It makes no call; labels are looked up when the plan is
 // applied. mayComment is false for an event that nobody asked to be answered.
 func MakePlan(d Decision, issue Issue, policy Policy, mayComment bool) Plan {
-	p := planner{policy: policy, limits: policy.limits(), used: map[string]int{}, now: issueState(issue), mayComment: mayComment}
+	p := planner{policy: policy, limits: policy.limits(), used: map[string]int{}, comments: map[string]int{}, now: issueState(issue), mayComment: mayComment}
 	plan := Plan{Decision: d, Steps: make([]Step, 0, len(d.Message.Actions))}
 	ended := false
 	for i, a := range d.Message.Actions {
@@ -106,14 +108,14 @@ func (p *Plan) rejectAll() {
 	}
 }
 
-// unknown returns the error of the unknown action in the plan, or nil.
-func (p Plan) unknown() *UnknownActionError {
+// writes reports whether any step is to be carried out.
+func (p Plan) writes() bool {
 	for _, s := range p.Steps {
-		if s.unknown {
-			return &UnknownActionError{Type: s.Action.Type, Index: s.Index}
+		if s.Verdict == Do {
+			return true
 		}
 	}
-	return nil
+	return false
 }
 
 func (s *Step) set(v Verdict, reason string) { s.Verdict, s.Reason = v, reason }
@@ -139,6 +141,7 @@ type planner struct {
 	policy     Policy
 	limits     map[string]int
 	used       map[string]int
+	comments   map[string]int // planned so far, by key
 	now        state
 	mayComment bool
 }
@@ -169,6 +172,10 @@ func (p *planner) judge(s *Step) {
 		return
 	}
 	kind.change(&p.now, s)
+	if s.isComment() {
+		s.nth = p.comments[s.key]
+		p.comments[s.key]++
+	}
 }
 
 // take uses n of a type's limit, all or nothing.
@@ -206,13 +213,15 @@ func issueState(i Issue) state {
 	return s
 }
 
-func fold(s string) string { return strings.ToLower(s) }
+// fold takes the case off a name, so that names which differ in nothing else are
+// equal: also those with letters such as the long s, which is an s in upper case.
+func fold(s string) string { return strings.ToLower(strings.ToUpper(s)) }
 
-// without returns the items of list that are not (or, if keep, that are) in set.
+// pick returns the items of list that are in set, if keep, or else those that are not.
 func pick(list []string, set map[string]bool, keep bool) []string {
 	var out []string
 	for _, s := range list {
-		if set[fold(s)] == keep && !slices.Contains(out, s) {
+		if set[fold(s)] == keep {
 			out = append(out, s)
 		}
 	}

@@ -21,8 +21,8 @@ type Policy struct {
 	// Actions are the permitted types; nil permits every known one.
 	Actions []string
 	// Limits are the most of each type per event; a type that is not named has its
-	// default, 0 forbids it. Labels count one by one under add_label, also those of
-	// add_labels.
+	// default, 0 forbids it. Labels count one by one under add_label, those of
+	// add_labels too; add_labels has no limit of its own.
 	Limits map[string]int
 	// Labels limit which labels may be added or removed.
 	Labels LabelPolicy
@@ -53,7 +53,6 @@ func defaultLimits() map[string]int {
 		protocol.ActionAddLabel:      5,
 		protocol.ActionComment:       1,
 		protocol.ActionCloseIssue:    1,
-		protocol.ActionAddLabels:     5,
 		protocol.ActionRemoveLabel:   5,
 		protocol.ActionReopenIssue:   1,
 		protocol.ActionAssign:        1,
@@ -122,7 +121,7 @@ func anyGlob(globs []string, name string) (string, bool) {
 // A broken glob matches nothing; the configuration loader refuses it earlier.
 func globMatch(glob, name string) bool {
 	// Label names hold no NUL, so it can stand for the slash.
-	fold := strings.NewReplacer("/", "\x00")
-	ok, err := path.Match(fold.Replace(strings.ToLower(glob)), fold.Replace(strings.ToLower(name)))
+	slash := strings.NewReplacer("/", "\x00")
+	ok, err := path.Match(slash.Replace(fold(glob)), slash.Replace(fold(name)))
 	return err == nil && ok
 }

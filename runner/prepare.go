@@ -18,7 +18,7 @@ func (x *execution) prepare(ctx context.Context) error {
 	known := map[string]string{} // lower-case name → the repository's spelling, "" for none
 	for i := range x.steps {
 		s := &x.steps[i]
-		if s.Verdict != Do || s.kind.limit != addsLabels || x.CreateLabels {
+		if s.Verdict != Do || s.landed || s.kind.limit != addsLabels || x.CreateLabels {
 			continue
 		}
 		if err := x.lookUp(ctx, s, known); err != nil {
@@ -44,7 +44,7 @@ func (x *execution) lookUp(ctx context.Context, s *Step, known map[string]string
 		label, ok := known[fold(name)]
 		if !ok {
 			var err error
-			label, err = x.host.Label(ctx, x.ref, name)
+			label, err = x.Host.Label(ctx, x.Ref, name)
 			if err != nil && !errors.Is(err, ErrNotFound) {
 				return err
 			}
@@ -78,7 +78,7 @@ func nonEmpty(s string) []string {
 
 // refresh marks as done what an earlier attempt did, as the issue shows it.
 func (x *execution) refresh(ctx context.Context) error {
-	raw, err := x.host.Issue(ctx, x.ref)
+	raw, err := x.Host.Issue(ctx, x.Ref)
 	if err != nil {
 		return err
 	}
@@ -94,7 +94,7 @@ func (x *execution) refresh(ctx context.Context) error {
 		switch {
 		case s.Verdict != Do:
 		case s.kind.landed != nil && s.kind.landed(now, s):
-			s.set(Pass, "already so")
+			s.landed = true
 		default:
 			s.kind.change(&now, s)
 		}

@@ -8,7 +8,6 @@ import (
 
 	"github.com/org/foreman-action/memory"
 	"github.com/org/foreman-action/protocol"
-	"github.com/org/foreman-action/rules"
 )
 
 // An Agent decides on a task. It is asked once for each run. Implementations are
@@ -44,6 +43,7 @@ type Options struct {
 
 	TaskID  string // UUID version 4; must be set
 	Scope   string // see Target.Scope
+	Nonce   string // see Target.Nonce
 	Resumed bool   // see Target.Resumed
 
 	Now   func() time.Time                           // nil: time.Now
@@ -67,8 +67,13 @@ type Runner struct {
 
 // New returns a Runner. The error says which option is missing.
 func New(o Options) (*Runner, error) {
-	if o.TaskID == "" {
-		return nil, errors.New("runner: TaskID is empty")
+	switch {
+	case !taskID(o.TaskID):
+		return nil, fmt.Errorf("runner: TaskID: want a UUID, got %q", clip(o.TaskID, 40))
+	case o.Scope != "" && !validKey(o.Scope):
+		return nil, fmt.Errorf("runner: Scope: want letters, digits, '.', '_' and '-', got %q", clip(o.Scope, 40))
+	case o.Nonce != "" && !validKey(o.Nonce):
+		return nil, errors.New("runner: Nonce: want letters and digits")
 	}
 	r := &Runner{o: o}
 	if o.Config != nil {
@@ -140,6 +145,10 @@ func (r *Runner) complete(ctx context.Context, e Event) (Event, error) {
 func (r *Runner) act(ctx context.Context, e Event, d Decision, rep Report) (Report, error) {
 	rep.Decision, rep.Rationale, rep.By = d.Message.Decision, d.Message.Rationale, d.By
 	plan := MakePlan(d, *e.Issue, r.c.Policy, r.mayComment(e))
+	if r.o.Host == nil && !rep.DryRun && plan.writes() {
+		err := fmt.Errorf("carry out the plan: %w", ErrNeedsHost)
+		return rep.failed(err), err
+	}
 	if r.o.Audit != nil {
 		if err := r.o.Audit(newAudit(r.o.Now(), rep, plan)); err != nil {
 			err = fmt.Errorf("record the decision: %w", err)
@@ -156,7 +165,7 @@ func (r *Runner) act(ctx context.Context, e Event, d Decision, rep Report) (Repo
 
 func (r *Runner) target(e Event, rep *Report) Target {
 	return Target{
-		Host: r.o.Host, Ref: e.Ref(), Issue: *e.Issue, Task: r.o.TaskID, Scope: r.o.Scope,
+		Host: r.o.Host, Ref: e.Ref(), Issue: *e.Issue, Task: r.o.TaskID, Scope: r.o.Scope, Nonce: r.o.Nonce,
 		Bot: r.o.Bot, Since: r.since(e), Resumed: r.o.Resumed, DryRun: r.o.DryRun,
 		CreateLabels: r.c.Policy.CreateLabels, Labels: r.c.Policy.Labels,
 		Sleep: r.o.Sleep, Log: r.o.Log,
@@ -211,30 +220,17 @@ func (rep *Report) notePermission(err error) {
 	}
 }
 
-// rulesFacts is the event as rules see it.
-func rulesFacts(e Event) rules.Facts {
-	f := rules.Facts{
-		Issue: rules.Issue{
-			Number: e.Issue.Number, Title: e.Issue.Title, Body: e.Issue.Body,
-			State: e.Issue.State, StateReason: e.Issue.StateReason,
-			Author: e.Issue.Author, AuthorType: e.Issue.AuthorType, Association: e.Issue.Association,
-			Labels: e.Issue.Labels, Assignees: e.Issue.Assignees,
-			Milestone: e.Issue.Milestone, Type: e.Issue.Type,
-			Comments: e.Issue.Comments, Locked: e.Issue.Locked,
-			CreatedAt: e.Issue.CreatedAt, UpdatedAt: e.Issue.UpdatedAt, URL: e.Issue.URL,
-		},
-		Event: rules.Event{Name: e.Name, Action: e.Action, Label: e.Label, Assignee: e.Assignee, Milestone: e.Milestone},
-		Actor: rules.Actor{Login: e.Sender.Login, Type: e.Sender.Type},
-		Repo:  rules.Repo{Owner: e.Owner, Name: e.Repo},
+// taskID reports whether s is a UUID in lower case.
+func taskID(s string) bool {
+	const form = "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx"
+	if len(s) != len(form) {
+		return false
 	}
-	if e.Comment != nil {
-		f.Event.Comment = rules.Comment{Body: e.Comment.Body, Author: e.Comment.Author, Association: e.Comment.Association}
-		if e.Comment.Author == e.Sender.Login {
-			f.Actor.Association = e.Comment.Association
+	for i := range len(s) {
+		hex := s[i] >= '0' && s[i] <= '9' || s[i] >= 'a' && s[i] <= 'f'
+		if form[i] == 'x' && !hex || form[i] == '-' && s[i] != '-' {
+			return false
 		}
 	}
-	if e.Issue.Author == e.Sender.Login && e.Sender.Login != "" {
-		f.Actor.Association = e.Issue.Association
-	}
-	return f
+	return true
 }

@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 
@@ -69,7 +70,7 @@ func (a App) step(ctx context.Context, rt *actions.Runtime) (result, error) {
 		token: string(in.Token), apiURL: env.APIURL, dryRun: in.DryRun,
 		override: inputOverrides(in),
 		taskID:   taskID,
-		scope:    scopeOf(env), resumed: env.RunAttempt > 1,
+		scope:    scopeOf(env), nonce: rand.Text(), resumed: env.RunAttempt > 1,
 		idToken: rt.IDToken, log: rt.Printf,
 		audit: func(record runner.Audit) error {
 			line, err := record.Line()

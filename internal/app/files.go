@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/org/foreman-action/internal/github"
 	"github.com/org/foreman-action/runner"
@@ -25,19 +26,33 @@ type folder struct{ dir string }
 
 func (f folder) Read(_ context.Context, name string) ([]byte, error) {
 	if filepath.IsAbs(name) {
-		return readFile(name, maxFile)
+		data, err := readFile(name, maxFile)
+		return data, unreadable(err)
 	}
 	root, err := os.OpenRoot(f.dir)
 	if err != nil {
-		return nil, err
+		return nil, unreadable(err)
 	}
 	defer root.Close()
 	file, err := root.Open(filepath.FromSlash(name))
 	if err != nil {
-		return nil, err
+		return nil, unreadable(err)
 	}
 	defer file.Close()
-	return readAll(file, name, maxFile)
+	data, err := readAll(file, name, maxFile)
+	return data, unreadable(err)
+}
+
+// unreadable makes an error of the file system a mistake of the user's, who named the
+// file; that there is none stays recognisable.
+func unreadable(err error) error {
+	switch {
+	case err == nil, errors.Is(err, fs.ErrNotExist):
+		return err
+	case errors.Is(err, syscall.ENOTDIR):
+		return fmt.Errorf("%w: %w", fs.ErrNotExist, err)
+	}
+	return &usageError{err}
 }
 
 func (f folder) Glob(_ context.Context, pattern string) ([]string, error) {
@@ -61,14 +76,22 @@ func (f anywhere) path(name string) string {
 }
 
 func (f anywhere) Read(_ context.Context, name string) ([]byte, error) {
-	return readFile(f.path(name), maxFile)
+	data, err := readFile(f.path(name), maxFile)
+	return data, unreadable(err)
 }
 
 func (f anywhere) Glob(_ context.Context, pattern string) ([]string, error) {
-	if filepath.IsAbs(pattern) {
-		return filepath.Glob(pattern)
+	names, err := filepath.Glob(f.path(pattern))
+	if err != nil || filepath.IsAbs(pattern) {
+		return names, err
 	}
-	return folder{f.dir}.Glob(context.Background(), pattern)
+	for i, name := range names {
+		if names[i], err = filepath.Rel(f.dir, name); err != nil {
+			return nil, err
+		}
+		names[i] = filepath.ToSlash(names[i])
+	}
+	return names, nil
 }
 
 // branch reads configuration from a repository's default branch.

@@ -29,11 +29,13 @@ type job struct {
 	token    string // GitHub's; empty: there is none
 	apiURL   string
 	offline  bool // make no call to GitHub, even with a token
+	local    bool // run by a person: a file's agent is not asked, nor its memory used
 	dryRun   bool
 	override overrides
 
 	taskID  string
 	scope   string
+	nonce   string
 	resumed bool
 	dir     string // below which relative paths of the memory lie
 
@@ -79,7 +81,7 @@ func (j job) run(ctx context.Context) (result, error) {
 		return res.failed(err), err
 	}
 	o := runner.Options{
-		Bot: j.override.bot, DryRun: j.dryRun, TaskID: j.taskID, Scope: j.scope, Resumed: j.resumed,
+		Bot: j.override.bot, DryRun: j.dryRun, TaskID: j.taskID, Scope: j.scope, Nonce: j.nonce, Resumed: j.resumed,
 		Now: j.app.Now, Sleep: j.app.Sleep, Audit: j.audit, Log: j.log,
 	}
 	if host != nil {
@@ -90,6 +92,9 @@ func (j job) run(ctx context.Context) (result, error) {
 			return res.failed(err), err
 		}
 		res.warnings = warningsOf(res.config)
+		if j.local {
+			res.warnings = append(res.warnings, distrust(res.config)...)
+		}
 		o.Config = j.effective(res.config)
 		res.noConfig = res.config == nil && o.Config.Agent.URL == ""
 		if err := j.equip(&o, &res); err != nil {
@@ -136,10 +141,14 @@ func (j job) host() (*github.Client, error) {
 	if j.token == "" || j.offline {
 		return nil, nil
 	}
-	return github.New(github.Options{
+	client, err := github.New(github.Options{
 		BaseURL: j.apiURL, Token: j.token, UserAgent: userAgent(),
 		Now: j.app.Now, Sleep: j.app.Sleep,
 	})
+	if err != nil {
+		return nil, &usageError{fmt.Errorf("GITHUB_API_URL: %w", err)}
+	}
+	return client, nil
 }
 
 func userAgent() string { return "foreman-action/" + version() }
@@ -155,10 +164,28 @@ func (j job) config(ctx context.Context, host *github.Client) (*runner.Config, e
 		places = append(places, branch{host, j.event.Owner, j.event.Repo})
 	}
 	c, err := runner.LoadConfig(ctx, places, j.load)
-	if errors.Is(err, runner.ErrNoConfig) {
+	if errors.Is(err, runner.ErrNoConfig) || errors.Is(err, path.ErrBadPattern) {
 		return nil, &usageError{err}
 	}
 	return c, err
+}
+
+// distrust takes out of a configuration what would send the issue, or write files,
+// somewhere that the person at the terminal did not name: the file may be of a
+// repository that they only look at.
+func distrust(c *runner.Config) []string {
+	if c == nil {
+		return nil
+	}
+	var warnings []string
+	if c.Agent.URL != "" {
+		warnings = append(warnings, "the configuration names an agent, which is not asked from here; --agent URL asks one")
+	}
+	if c.Memory.Store != "" && c.Memory.Store != "off" {
+		warnings = append(warnings, "the memory that the configuration names is not used from here")
+	}
+	c.Agent.URL, c.Agent.Auth, c.Memory = "", "", runner.MemoryConfig{}
+	return warnings
 }
 
 // effective is the configuration with the overrides on top.
@@ -236,7 +263,10 @@ func (j job) agent(c runner.AgentConfig) (*agent.Remote, error) {
 		audience := audienceOf(c.URL)
 		o.Authorize = func(ctx context.Context) (string, error) {
 			token, err := j.idToken(ctx, audience)
-			return "Bearer " + token, err
+			if err != nil {
+				return "", err
+			}
+			return "Bearer " + token, nil
 		}
 	}
 	return agent.NewRemote(o)

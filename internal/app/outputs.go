@@ -17,7 +17,7 @@ func outputValues(rep runner.Report) []output {
 	return []output{
 		{actions.OutputTaskID, rep.TaskID},
 		{actions.OutputDecision, string(rep.Decision)},
-		{actions.OutputRationale, rep.Rationale},
+		{actions.OutputRationale, clip(rep.Rationale, maxOutputText)},
 		{actions.OutputStatus, string(rep.Status)},
 		{actions.OutputActions, encode(actionsJSON(rep), "")},
 		{actions.OutputExecuted, fmt.Sprint(rep.Executed)},
@@ -38,11 +38,40 @@ type actionJSON struct {
 	URL     string              `json:"url"`
 }
 
+// maxOutputText bounds each text of the outputs, in characters: GitHub keeps a
+// megabyte of them for a whole job.
+const maxOutputText = 2000
+
+// bounded returns an action whose parameters are short enough for an output.
+func bounded(a protocol.ActionItem) protocol.ActionItem {
+	if len(a.String()) <= maxOutputText {
+		return a
+	}
+	params := map[string]any{}
+	for _, name := range a.ParamNames()[:min(len(a.ParamNames()), 20)] {
+		raw, _ := a.Param(name)
+		text, ok, err := a.Text(name)
+		switch {
+		case ok && err == nil:
+			params[name] = clip(text, maxOutputText)
+		case len(raw) <= 200:
+			params[name] = raw
+		default:
+			params[name] = clip(string(raw), 200)
+		}
+	}
+	short, err := protocol.NewAction(a.Type, params)
+	if err != nil {
+		return protocol.ActionItem{Type: a.Type}
+	}
+	return short
+}
+
 func actionsJSON(rep runner.Report) []actionJSON {
 	list := make([]actionJSON, 0, len(rep.Actions))
 	for _, a := range rep.Actions {
 		list = append(list, actionJSON{
-			a.Index, a.Action.Type, a.Action, a.Source, a.Verdict, a.Result, a.Reason, a.URL,
+			a.Index, clip(a.Action.Type, 100), bounded(a.Action), a.Source, a.Verdict, a.Result, clip(a.Reason, maxOutputText), a.URL,
 		})
 	}
 	return list

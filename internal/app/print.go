@@ -3,6 +3,7 @@ package app
 import (
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 
@@ -45,8 +46,8 @@ func printReport(w io.Writer, res result, p painter) error {
 			fmt.Fprintf(&b, "%-10s%s\n", name, value)
 		}
 	}
-	fmt.Fprintf(&b, "%s  %s\n", p.bold(fmt.Sprintf("%s#%d", rep.Repo, rep.Issue)), oneLine(rep.Title))
-	line("event", rep.Event)
+	fmt.Fprintf(&b, "%s  %s\n", p.bold(fmt.Sprintf("%s#%d", oneLine(rep.Repo), rep.Issue)), oneLine(rep.Title))
+	line("event", oneLine(rep.Event))
 	line("decision", p.bold(string(rep.Decision)))
 	line("why", oneLine(rep.Rationale))
 	line("by", oneLine(rep.By))
@@ -61,7 +62,7 @@ func printReport(w io.Writer, res result, p painter) error {
 			if t.fired {
 				mark = p.paint("32", "+")
 			}
-			fmt.Fprintf(&b, "  %s %-20s %s\n", mark, t.id, p.faint(t.why))
+			fmt.Fprintf(&b, "  %s %-20s %s\n", mark, t.id, p.faint(oneLine(t.why)))
 		}
 	}
 	b.WriteString("\n")
@@ -98,8 +99,8 @@ func printActions(b *strings.Builder, rep runner.Report, p painter) {
 		}
 		// The colour codes must not count for the width.
 		pad := strings.Repeat(" ", max(0, 8-len(state)))
-		fmt.Fprintf(b, "  %d. %s%s %s  %s\n", a.Index+1, p.verdict(state), pad, p.bold(a.Action.Type), whatOf(a.Action))
-		fmt.Fprintf(b, "     %s\n", p.faint(strings.Join(nonEmpty(oneLine(a.Reason), "by "+a.Source, a.URL), ", ")))
+		fmt.Fprintf(b, "  %d. %s%s %s  %s\n", a.Index+1, p.verdict(state), pad, p.bold(clip(oneLine(a.Action.Type), 40)), whatOf(a.Action))
+		fmt.Fprintf(b, "     %s\n", p.faint(strings.Join(nonEmpty(oneLine(a.Reason), "by "+oneLine(a.Source), oneLine(a.URL)), ", ")))
 	}
 }
 
@@ -151,12 +152,15 @@ func permissionsHelp(needs, missing []string) string {
 func permissionsBlock(needs, missing []string) string {
 	var b strings.Builder
 	b.WriteString("permissions:\n")
-	seen := map[string]bool{}
+	levels := map[string]string{}
 	for _, need := range slices.Concat(needs, missing) {
-		if !seen[need] {
-			seen[need] = true
-			b.WriteString("  " + need + "\n")
+		name, level, _ := strings.Cut(need, ": ")
+		if levels[name] != "write" {
+			levels[name] = level
 		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(levels)) {
+		fmt.Fprintf(&b, "  %s: %s\n", name, levels[name])
 	}
 	return b.String()
 }

@@ -4,15 +4,13 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/json"
-	"errors"
 	"fmt"
+	"io"
 	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/org/foreman-action/internal/github"
 	"github.com/org/foreman-action/internal/sanitize"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/runner"
@@ -38,7 +36,8 @@ newly opened issue unless --event-name says otherwise.
 
 The configuration is .github/foreman.yml below the working directory, when there is
 one; with --issue it is otherwise read from the repository. Files given with --rules
-are read instead, or after the file given with --config.
+are read instead, or after the file given with --config. An agent or a memory that a
+file names is not used from here: only the agent given with --agent is asked.
 
 Environment: GITHUB_TOKEN (to read or write on GitHub), GITHUB_API_URL,
 FOREMAN_AGENT_TOKEN (sent to the agent as a bearer token).
@@ -88,16 +87,23 @@ func (a App) triage(ctx context.Context, f triageFlags) (ok bool, err error) {
 		return false, err
 	}
 	res, err := j.run(ctx)
-	if err = classify(err); err != nil && (res.report.By == "" || exitCode(err) == exitUsage) {
+	err = classify(err)
+	switch {
+	case exitCode(err) == exitUsage, err != nil && res.report.By == "" && !f.json:
 		// Nothing was decided: there is no report worth printing.
 		return false, explain(res, err)
-	}
-	if f.json {
+	case f.json:
 		_, werr := fmt.Fprintln(a.Stdout, encode(reportOf(res.report), "  "))
-		return err == nil, werr
+		return err == nil, printed(werr)
 	}
-	werr := printReport(a.Stdout, res, painter{a.Colour})
-	return err == nil, werr
+	return err == nil, printed(printReport(a.Stdout, res, painter{a.Colour}))
+}
+
+func printed(err error) error {
+	if err == nil {
+		return nil
+	}
+	return &failure{fmt.Errorf("print the report: %w", err)}
 }
 
 // explain adds the permissions to grant to an error that lacks one.
@@ -118,10 +124,10 @@ func (a App) triageJob(ctx context.Context, f triageFlags) (job, error) {
 		}
 	}
 	j := job{
-		app: a, files: anywhere{dir}, dir: dir,
+		app: a, files: anywhere{dir}, dir: dir, local: true, nonce: rand.Text(),
 		token: a.Getenv("GITHUB_TOKEN"), apiURL: a.Getenv("GITHUB_API_URL"),
 		dryRun: !f.apply,
-		load:   runner.LoadSpec{Path: f.config, Rules: f.rules, Getenv: a.Getenv},
+		load:   runner.LoadSpec{Path: f.config, Rules: f.rules},
 		override: overrides{
 			agentURL: f.agent, allowClose: f.allowClose, agentToken: a.Getenv("FOREMAN_AGENT_TOKEN"),
 		},
@@ -164,36 +170,62 @@ func (a App) logToStderr(format string, args ...any) {
 
 // triageEvent reads the event from a file, or makes one of an issue on GitHub.
 func (a App) triageEvent(ctx context.Context, f triageFlags, j job) (runner.Event, error) {
-	src := runner.EventSource{Name: f.eventName, Repo: a.Getenv("GITHUB_REPOSITORY")}
-	var err error
-	switch {
-	case f.issue != "":
-		src, err = a.fetchedEvent(ctx, f, j)
-	case f.event == "-":
-		src.File = "standard input"
-		if a.Stdin != nil {
-			src.Payload, err = readAll(a.Stdin, src.File, maxEvent)
-		}
-	default:
-		src.File = f.event
-		name := f.event
-		if !filepath.IsAbs(name) {
-			name = filepath.Join(j.dir, name)
-		}
-		src.Payload, err = readFile(name, maxEvent)
-	}
-	if _, ok := errors.AsType[*failure](err); ok {
+	src, err := a.eventSource(ctx, f, j)
+	if err != nil {
 		return runner.Event{}, err
 	}
-	if err != nil {
-		return runner.Event{}, usagef("read the event: %w", err)
+	name, action, _ := strings.Cut(f.eventName, ".")
+	if f.issue == "" {
+		src.Name = name
 	}
-	src.Name, _, _ = strings.Cut(src.Name, ".")
 	e, err := runner.ParseEvent(src)
 	if err != nil {
 		return runner.Event{}, &usageError{err}
 	}
+	if action != "" && action != e.Action {
+		return runner.Event{}, usagef("--event-name says %s, but the payload's action is %q", f.eventName, e.Action)
+	}
 	return e, nil
+}
+
+func (a App) eventSource(ctx context.Context, f triageFlags, j job) (runner.EventSource, error) {
+	if f.issue != "" {
+		return a.fetchedEvent(ctx, f, j)
+	}
+	src := runner.EventSource{File: f.event, Repo: a.Getenv("GITHUB_REPOSITORY")}
+	var err error
+	if f.event == "-" {
+		src.File = "standard input"
+		src.Payload, err = readInput(ctx, a.Stdin)
+	} else {
+		src.Payload, err = readFile(anywhere{j.dir}.path(f.event), maxEvent)
+	}
+	if err != nil {
+		return src, usagef("read the event: %w", err)
+	}
+	return src, nil
+}
+
+// readInput reads standard input until it ends or the program is asked to stop.
+func readInput(ctx context.Context, in io.Reader) ([]byte, error) {
+	if in == nil {
+		return nil, nil
+	}
+	type read struct {
+		data []byte
+		err  error
+	}
+	done := make(chan read, 1)
+	go func() {
+		data, err := readAll(in, "standard input", maxEvent)
+		done <- read{data, err}
+	}()
+	select {
+	case r := <-done:
+		return r.data, r.err
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
 }
 
 // fetchedEvent makes the event that an issue would have caused.
@@ -202,12 +234,12 @@ func (a App) fetchedEvent(ctx context.Context, f triageFlags, j job) (runner.Eve
 	owner, name, okRepo := protocol.SplitRepo(repo)
 	n, err := runner.ParseNumber(number)
 	if !ok || !okRepo || err != nil {
-		return runner.EventSource{}, fmt.Errorf("--issue: want OWNER/REPO#N, got %q", f.issue)
+		return runner.EventSource{}, usagef("--issue: want OWNER/REPO#N, got %q", f.issue)
 	}
 	if j.token == "" {
-		return runner.EventSource{}, fmt.Errorf("fetch %s: %w: set GITHUB_TOKEN", f.issue, runner.ErrNeedsHost)
+		return runner.EventSource{}, usagef("fetch %s: %w: set GITHUB_TOKEN", f.issue, runner.ErrNeedsHost)
 	}
-	client, err := github.New(github.Options{BaseURL: j.apiURL, Token: j.token, UserAgent: userAgent(), Now: a.Now, Sleep: a.Sleep})
+	client, err := j.host()
 	if err != nil {
 		return runner.EventSource{}, err
 	}

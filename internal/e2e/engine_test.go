@@ -88,7 +88,7 @@ func build(t *testing.T) {
 	t.Helper()
 	goImage, _ := images(t)
 	start := time.Now()
-	args := []string{"build", "-q", "-t", image, "--build-arg", "GO_IMAGE=" + goImage}
+	args := []string{"build", "-q", "--force-rm", "-t", image, "--build-arg", "GO_IMAGE=" + goImage}
 	output(t, root, "docker", append(args, ".")...)
 	t.Logf("docker build: %.1f s", time.Since(start).Seconds())
 }

@@ -150,7 +150,7 @@ func (c *Client) exchange(ctx context.Context, r call) (*gh.Response, error) {
 }
 
 // pages reads a list page by page: each page into what page returns, until use says
-// enough, the last page was read, or maxPages were.
+// enough or the last page was read. ErrTruncated when there are more than maxPages.
 func (c *Client) pages(ctx context.Context, o op, path string, page func() any, use func() (enough bool)) error {
 	for n := 1; n <= maxPages; n++ {
 		last := false
@@ -165,5 +165,5 @@ func (c *Client) pages(ctx context.Context, o op, path string, page func() any, 
 			return err
 		}
 	}
-	return nil
+	return fmt.Errorf("%s: %w: it has more than %d entries", o, runner.ErrTruncated, maxPages*pageSize)
 }

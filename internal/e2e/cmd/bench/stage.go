@@ -110,16 +110,16 @@ func (s *stage) environment(title string) ([]string, error) {
 
 // payload returns the event with another title for its issue.
 func (s *stage) payload(title string) ([]byte, error) {
-	original, err := os.ReadFile(s.options.event)
+	original, err := os.ReadFile(s.event)
 	if err != nil {
 		return nil, err
 	}
 	var event, issue map[string]json.RawMessage
 	if err := json.Unmarshal(original, &event); err != nil {
-		return nil, fmt.Errorf("%s: %w", s.options.event, err)
+		return nil, fmt.Errorf("%s: %w", s.event, err)
 	}
 	if err := json.Unmarshal(event["issue"], &issue); err != nil {
-		return nil, fmt.Errorf("%s: issue: %w", s.options.event, err)
+		return nil, fmt.Errorf("%s: issue: %w", s.event, err)
 	}
 	if issue["title"], err = json.Marshal(title); err != nil {
 		return nil, err

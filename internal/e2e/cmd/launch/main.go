@@ -12,6 +12,7 @@
 package main
 
 import (
+	"errors"
 	"os"
 	"strconv"
 	"syscall"
@@ -45,7 +46,7 @@ func launch(path string, args []string) error {
 	var usage syscall.Rusage
 	for {
 		_, err = syscall.Wait4(pid, &status, 0, &usage)
-		if err != syscall.EINTR {
+		if !errors.Is(err, syscall.EINTR) {
 			break
 		}
 	}

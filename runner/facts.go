@@ -1,0 +1,31 @@
+package runner
+
+import "github.com/org/foreman-action/rules"
+
+// rulesFacts is the event as rules see it.
+func rulesFacts(e Event) rules.Facts {
+	f := rules.Facts{
+		Issue: rules.Issue{
+			Number: e.Issue.Number, Title: e.Issue.Title, Body: e.Issue.Body,
+			State: e.Issue.State, StateReason: e.Issue.StateReason,
+			Author: e.Issue.Author, AuthorType: e.Issue.AuthorType, Association: e.Issue.Association,
+			Labels: e.Issue.Labels, Assignees: e.Issue.Assignees,
+			Milestone: e.Issue.Milestone, Type: e.Issue.Type,
+			Comments: e.Issue.Comments, Locked: e.Issue.Locked,
+			CreatedAt: e.Issue.CreatedAt, UpdatedAt: e.Issue.UpdatedAt, URL: e.Issue.URL,
+		},
+		Event: rules.Event{Name: e.Name, Action: e.Action, Label: e.Label, Assignee: e.Assignee, Milestone: e.Milestone},
+		Actor: rules.Actor{Login: e.Sender.Login, Type: e.Sender.Type},
+		Repo:  rules.Repo{Owner: e.Owner, Name: e.Repo},
+	}
+	if e.Comment != nil {
+		f.Event.Comment = rules.Comment{Body: e.Comment.Body, Author: e.Comment.Author, Association: e.Comment.Association}
+		if e.Comment.Author == e.Sender.Login {
+			f.Actor.Association = e.Comment.Association
+		}
+	}
+	if e.Issue.Author == e.Sender.Login && e.Sender.Login != "" {
+		f.Actor.Association = e.Issue.Association
+	}
+	return f
+}

@@ -123,7 +123,7 @@ func (c *call) hide(doing string, err error) error {
 func (c *call) broken(ctx context.Context, status int, what string, err error) *Error {
 	r := c.remote
 	switch ctxErr := ctx.Err(); {
-	case ctxErr != nil && context.Cause(ctx) == errTimeout:
+	case ctxErr != nil && errors.Is(context.Cause(ctx), errTimeout):
 		return r.fail(ReasonTimeout, status, &opaque{fmt.Sprintf("%s within %v", what, r.timeout), ctxErr})
 	case errors.Is(ctxErr, context.DeadlineExceeded):
 		return r.fail(ReasonTimeout, status, &opaque{what + " before the caller's deadline", ctxErr})

@@ -1,6 +1,7 @@
 package memory_test
 
 import (
+	"bytes"
 	"errors"
 	"path/filepath"
 	"strings"
@@ -41,7 +42,7 @@ func FuzzDecode(f *testing.F) {
 			if err != nil {
 				t.Fatalf("decode what was encoded: %v", err)
 			}
-			if got, _ := memory.Encode(again); string(got) != string(stored) {
+			if got, _ := memory.Encode(again); !bytes.Equal(got, stored) {
 				t.Fatalf("second round:\n%s", cmp.Diff(string(stored), string(got)))
 			}
 		}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -124,7 +125,7 @@ func repoPart(s string) bool {
 // path is the place of a value in a message.
 type path []string
 
-func (p path) at(elem string) path { return append(p[:len(p):len(p)], elem) }
+func (p path) at(elem string) path { return append(slices.Clip(p), elem) }
 
 // decoder collects problems instead of stopping at the first.
 type decoder struct{ problems []Problem }
@@ -186,10 +187,8 @@ func (d *decoder) decision(o map[string]json.RawMessage) DecisionType {
 	if raw, ok := o["decision"]; !ok || kind(raw) != "a string" {
 		return ""
 	}
-	for _, t := range DecisionTypes() {
-		if got == t {
-			return got
-		}
+	if slices.Contains(DecisionTypes(), got) {
+		return got
 	}
 	d.add(path{"decision"}, CodeEnum, fmt.Sprintf("want %s, got %q", quoteList(DecisionTypes()), cut(string(got))))
 	return ""

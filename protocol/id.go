@@ -26,7 +26,7 @@ func DeriveTaskID(parts ...string) string {
 	for _, p := range parts {
 		// The length keeps ("a", "bc") and ("ab", "c") apart.
 		h.Write(binary.BigEndian.AppendUint64(nil, uint64(len(p))))
-		io.WriteString(h, p)
+		h.Write([]byte(p))
 	}
 	return uuid4([16]byte(h.Sum(nil)))
 }

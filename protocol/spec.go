@@ -109,8 +109,8 @@ func (s ActionSpec) Check(a ActionItem) error {
 }
 
 func (p Param) check(a ActionItem) error {
-	ok, err := false, error(nil)
-	empty := false
+	var ok, empty bool
+	var err error
 	switch p.Kind {
 	case KindTexts:
 		var list []string

@@ -100,8 +100,8 @@ func fieldMessage(typ, field string) string {
 // names returns the names of a struct's fields as rules write them.
 func names(t reflect.Type) []string {
 	var list []string
-	for i := range t.NumField() {
-		if name := t.Field(i).Tag.Get("expr"); !strings.HasPrefix(name, "__") {
+	for field := range t.Fields() {
+		if name := field.Tag.Get("expr"); !strings.HasPrefix(name, "__") {
 			list = append(list, name)
 		}
 	}

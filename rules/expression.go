@@ -42,6 +42,15 @@ type exprError struct {
 
 func (e *exprError) Error() string { return e.msg }
 
+// asExprError returns the place of an error of the compiler or of an evaluation; one
+// that has none is placed at the start.
+func asExprError(err error) *exprError {
+	if e, ok := errors.AsType[*exprError](err); ok {
+		return e
+	}
+	return &exprError{line: 1, col: 1, msg: err.Error()}
+}
+
 // An exprCompiler compiles expressions against the environment of rules. It is
 // not safe for concurrent use; the programs are.
 type exprCompiler struct {

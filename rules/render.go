@@ -54,7 +54,7 @@ type evaluation struct {
 func (v *evaluation) eval(x *expression) (any, error) {
 	value, err := eval(&v.machine, x.program, v.env)
 	if err != nil {
-		return nil, x.fail(err.(*exprError))
+		return nil, x.fail(asExprError(err))
 	}
 	return value, nil
 }

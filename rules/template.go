@@ -45,7 +45,7 @@ func (c *exprCompiler) expression(f *strictyaml.File, n *yaml.Node, span span, w
 	x.line, x.col = position(n.Value, span.start+lead)
 	program, err := c.compile(x.src, w)
 	if err != nil {
-		line, col := x.place(err.(*exprError))
+		line, col := x.place(asExprError(err))
 		f.ProblemIn(n, line, col, err.Error())
 		return nil
 	}

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"github.com/org/foreman-action/protocol"
 )
 
 // A Result says what became of an action.
@@ -147,7 +149,7 @@ func (x *execution) run(ctx context.Context) Outcome {
 			switch {
 			case errors.Is(err, errNothing):
 				r.Result, r.Reason = ResultNone, s.Reason
-			case errors.Is(err, ErrNotFound), errors.Is(err, ErrTruncated) && s.key != "":
+			case errors.Is(err, ErrNotFound), errors.Is(err, ErrTruncated) && s.Action.Type != protocol.ActionComment:
 				r.Result, r.Reason = ResultNone, err.Error()
 			case err != nil:
 				return x.fail(i, err)

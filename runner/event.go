@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"strconv"
 	"strings"
 
@@ -99,6 +100,8 @@ func (s EventSource) where() string {
 }
 
 func parseEvent(src EventSource) (Event, error) {
+	// What is not UTF-8 would make the task no JSON; GitHub sends none.
+	src.Payload = bytes.ToValidUTF8(src.Payload, []byte("\uFFFD"))
 	var payload map[string]json.RawMessage
 	if err := decodeAt(src.Payload, &payload); err != nil {
 		return Event{}, err
@@ -123,7 +126,7 @@ func parseEvent(src EventSource) (Event, error) {
 	}
 	w.fill(&e)
 	if e.Name != EventRepositoryDispatch && !word(e.Action) {
-		return Event{}, placed(src.Payload, valueAt(src.Payload, "action"), fmt.Errorf("action: %q is no activity type", clip(e.Action, 40)))
+		return Event{}, placed(src.Payload, valueAt(src.Payload, "action"), fmt.Errorf("action: %q is no activity type", clip(e.Action)))
 	}
 	if err := e.setIssue(src, w); err != nil {
 		return Event{}, err
@@ -253,7 +256,7 @@ func numberOf(raw json.RawMessage) (int, error) {
 func ParseNumber(s string) (int, error) {
 	n, err := strconv.Atoi(strings.TrimPrefix(strings.TrimSpace(s), "#"))
 	if err != nil || n <= 0 {
-		return 0, fmt.Errorf("%q is not an issue number", clip(s, 40))
+		return 0, fmt.Errorf("%q is not an issue number", clip(s))
 	}
 	return n, nil
 }
@@ -277,9 +280,7 @@ func inferName(payload map[string]json.RawMessage) (string, error) {
 // WithIssue returns the event with the fetched issue in place, in the payload too.
 func (e Event) WithIssue(issue Issue) Event {
 	payload := make(map[string]json.RawMessage, len(e.payload)+1)
-	for k, v := range e.payload {
-		payload[k] = v
-	}
+	maps.Copy(payload, e.payload)
 	payload["issue"] = issue.Raw
 	e.Issue, e.payload = &issue, payload
 	return e

@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"time"
@@ -36,6 +37,7 @@ type Issue struct {
 // ParseIssue decodes an issue as GitHub's REST API and its webhooks write it. The
 // number must be there; everything else may be missing.
 func ParseIssue(data []byte) (Issue, error) {
+	data = bytes.ToValidUTF8(data, []byte("\uFFFD"))
 	var w wireIssue
 	if err := json.Unmarshal(data, &w); err != nil {
 		return Issue{}, fmt.Errorf("decode issue: %w", err)

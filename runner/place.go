@@ -70,12 +70,15 @@ func position(data []byte, offset int64) (line, column int) {
 	return bytes.Count(before, []byte("\n")) + 1, len(before) - bytes.LastIndexByte(before, '\n')
 }
 
-func clip(s string, n int) string {
+// maxQuoted bounds, in characters, what a message quotes of a stranger's text.
+const maxQuoted = 40
+
+func clip(s string) string {
 	r := []rune(s)
-	if len(r) <= n {
+	if len(r) <= maxQuoted {
 		return s
 	}
-	return string(r[:n]) + "…"
+	return string(r[:maxQuoted]) + "…"
 }
 
 // valueAt returns where the value of a top-level key begins, and 0 when there is none.

@@ -3,6 +3,7 @@ package runner
 import (
 	"maps"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/org/foreman-action/protocol"
@@ -78,12 +79,7 @@ func (p Policy) permits(action string) bool {
 	if p.Actions == nil {
 		return true
 	}
-	for _, a := range p.Actions {
-		if a == action {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(p.Actions, action)
 }
 
 func (p Policy) commentLength() int {

@@ -64,6 +64,7 @@ func memoryResult(a ActionReport) string {
 		return memory.NotRun
 	case ResultPlanned:
 		return memory.Planned
+	case ResultNone:
 	}
 	if a.Verdict == Refuse {
 		return memory.Refused

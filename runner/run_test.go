@@ -276,7 +276,7 @@ func TestMemory(t *testing.T) {
 	o.Agent = agentFunc(func(_ context.Context, task protocol.TaskMessage) (protocol.DecisionMessage, error) {
 		told = append(told, task.Context.MemorySummary)
 		asked := 0
-		return answers(&asked, protocol.LabelAndRespond, labelDocs, hello)(context.Background(), task)
+		return answers(&asked, protocol.LabelAndRespond, labelDocs, hello)(t.Context(), task)
 	})
 	o.DryRun = true
 	if _, err := run(t, o, e); err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/org/foreman-action/memory"
@@ -69,9 +70,9 @@ type Runner struct {
 func New(o Options) (*Runner, error) {
 	switch {
 	case !taskID(o.TaskID):
-		return nil, fmt.Errorf("runner: TaskID: want a UUID, got %q", clip(o.TaskID, 40))
+		return nil, fmt.Errorf("runner: TaskID: want a UUID, got %q", clip(o.TaskID))
 	case o.Scope != "" && !validKey(o.Scope):
-		return nil, fmt.Errorf("runner: Scope: want letters, digits, '.', '_' and '-', got %q", clip(o.Scope, 40))
+		return nil, fmt.Errorf("runner: Scope: want letters, digits, '.', '_' and '-', got %q", clip(o.Scope))
 	case o.Nonce != "" && !validKey(o.Nonce):
 		return nil, errors.New("runner: Nonce: want letters and digits")
 	}
@@ -206,10 +207,8 @@ func (rep Report) failed(err error) Report {
 
 func (rep *Report) warnf(format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
-	for _, w := range rep.Warnings {
-		if w == text {
-			return
-		}
+	if slices.Contains(rep.Warnings, text) {
+		return
 	}
 	rep.Warnings = append(rep.Warnings, text)
 }

@@ -5,6 +5,7 @@ package agenttest
 import (
 	"encoding/json"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -117,9 +118,7 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, task protocol.Ta
 		panic(http.ErrAbortHandler)
 	}
 	w.Header().Set("Content-Type", "application/json")
-	for k, v := range a.Header {
-		w.Header()[k] = v
-	}
+	maps.Copy(w.Header(), a.Header)
 	w.WriteHeader(a.status())
 	half := len(body) / 2
 	if a.HoldBody == nil && a.Cut != CutInBody {

@@ -1,7 +1,6 @@
 package actions_test
 
 import (
-	"context"
 	"errors"
 	"log/slog"
 	"strings"
@@ -22,10 +21,10 @@ func TestHandler(t *testing.T) {
 		{"debug", func(l *slog.Logger) { l.Debug("a", "n", 1) }, "::debug::a n=1\n"},
 		{"info", func(l *slog.Logger) { l.Info("a", "n", 1, "s", "x y") }, "a n=1 s=\"x y\"\n"},
 		{"info alone", func(l *slog.Logger) { l.Info("a") }, "a\n"},
-		{"above info", func(l *slog.Logger) { l.Log(context.Background(), slog.LevelInfo+1, "a") }, "a\n"},
+		{"above info", func(l *slog.Logger) { l.Log(t.Context(), slog.LevelInfo+1, "a") }, "a\n"},
 		{"warning", func(l *slog.Logger) { l.Warn("a", "err", errors.New("b: c")) }, "::warning::a err=\"b: c\"\n"},
 		{"error", func(l *slog.Logger) { l.Error("50%") }, "::error::50%25\n"},
-		{"above error", func(l *slog.Logger) { l.Log(context.Background(), slog.LevelError+4, "a") }, "::error::a\n"},
+		{"above error", func(l *slog.Logger) { l.Log(t.Context(), slog.LevelError+4, "a") }, "::error::a\n"},
 		{"with", func(l *slog.Logger) { l.With("a", 1).WithGroup("g").With("b", 2).Info("m", "c", 3) }, "m a=1 g.b=2 g.c=3\n"},
 		{"keys of the record", func(l *slog.Logger) { l.Info("m", "msg", "x", "level", "y", "time", "z") }, "m msg=x level=y time=z\n"},
 		{"keys of the record, with", func(l *slog.Logger) { l.With("level", "INFO", "msg", "").Info("m") }, "m level=INFO msg=\"\"\n"},

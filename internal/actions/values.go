@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -119,10 +120,8 @@ func (p *inputParser) text(name InputName) string {
 	if len(row.Enum) == 0 {
 		return v
 	}
-	for _, allowed := range row.Enum {
-		if v == allowed {
-			return v
-		}
+	if slices.Contains(row.Enum, v) {
+		return v
 	}
 	hint := ""
 	if near := nearest(v, row.Enum); near != "" {

@@ -192,7 +192,8 @@ func problemsOf(err error) strictyaml.Problems {
 // unjoin returns the errors that errors.Join put together, else the error itself.
 func unjoin(err error) []error {
 	for {
-		u, ok := err.(*usageError)
+		u := &usageError{}
+		ok := errors.As(err, &u)
 		if !ok {
 			break
 		}

@@ -130,7 +130,7 @@ func (b branch) Glob(ctx context.Context, pattern string) ([]string, error) {
 type layered []runner.Files
 
 func (l layered) Read(ctx context.Context, name string) ([]byte, error) {
-	err := error(fs.ErrNotExist)
+	err := fs.ErrNotExist
 	for _, files := range l {
 		var data []byte
 		if data, err = files.Read(ctx, name); err == nil || !errors.Is(err, fs.ErrNotExist) {

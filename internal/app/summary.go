@@ -154,6 +154,8 @@ func whyOf(t rules.RuleTrace, event string) string {
 		return "it does not listen to " + event
 	case rules.False:
 		return "false: " + condition
+	case rules.Cut:
+		return "an earlier rule stopped the evaluation"
 	}
-	return "an earlier rule stopped the evaluation"
+	return string(t.Outcome)
 }

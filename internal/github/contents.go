@@ -69,7 +69,8 @@ func (c *Client) contents(ctx context.Context, o op, path string) (json.RawMessa
 	}
 	var raw json.RawMessage
 	target := fmt.Sprintf("repos/%s/%s/contents/%s", o.ref.Owner, o.ref.Repo, escaped)
-	return raw, c.request(ctx, o, call{http.MethodGet, target, nil, &raw})
+	err = c.request(ctx, o, call{http.MethodGet, target, nil, &raw})
+	return raw, err
 }
 
 // escapePath escapes each segment of a path below a repository's root.

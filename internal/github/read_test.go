@@ -2,6 +2,7 @@ package github_test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -126,7 +127,7 @@ func TestLabelIsSpeltAsTheRepositoryDoes(t *testing.T) {
 
 func TestCommentsArePaged(t *testing.T) {
 	t.Parallel()
-	for _, tt := range []struct{ there, want, calls int }{{0, 0, 1}, {100, 100, 1}, {101, 101, 2}, {450, 400, 4}} {
+	for _, tt := range []struct{ there, want, calls int }{{0, 0, 1}, {100, 100, 1}, {101, 101, 2}, {400, 400, 4}, {401, 0, 4}} {
 		t.Run(fmt.Sprint(tt.there), func(t *testing.T) {
 			t.Parallel()
 			s := fake(t)
@@ -135,8 +136,8 @@ func TestCommentsArePaged(t *testing.T) {
 			}
 			c, _ := client(t, s.URL)
 			got, err := c.Comments(t.Context(), ref, time.Time{})
-			if err != nil {
-				t.Fatal(err)
+			if tooMany := tt.there > 400; errors.Is(err, runner.ErrTruncated) != tooMany || (err != nil) != tooMany {
+				t.Fatalf("got error %v", err)
 			}
 			if len(got) != tt.want || len(s.Log()) != tt.calls {
 				t.Errorf("got %d comments in %d calls, want %d in %d", len(got), len(s.Log()), tt.want, tt.calls)

@@ -59,7 +59,7 @@ func (f *File) value(n *yaml.Node, v reflect.Value, to target) {
 		f.Problemf(n, "%shas no value; give it one or leave it out", to.subject())
 		return
 	}
-	if d, ok := v.Addr().Interface().(NodeDecoder); ok {
+	if d, ok := reflect.TypeAssert[NodeDecoder](v.Addr()); ok {
 		d.DecodeYAML(f, n)
 		return
 	}

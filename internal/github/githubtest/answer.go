@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"strconv"
 	"strings"
@@ -28,9 +29,7 @@ func (a answer) write(w http.ResponseWriter) {
 	h.Set("Server", "github.com")
 	h.Set("X-Ratelimit-Limit", "5000")
 	h.Set("X-Ratelimit-Remaining", "4999")
-	for k, v := range a.header {
-		h[k] = v
-	}
+	maps.Copy(h, a.header)
 	if len(a.raw) > 0 {
 		h.Set("Content-Length", strconv.Itoa(len(a.raw)))
 	}
@@ -92,7 +91,7 @@ func page[T any](r *http.Request, list []T) ([]T, http.Header) {
 		q := u.Query()
 		q.Set("page", strconv.Itoa(to))
 		u.RawQuery = q.Encode()
-		links = append(links, fmt.Sprintf(`<http://%s%s>; rel="%s"`, r.Host, u.RequestURI(), rel))
+		links = append(links, fmt.Sprintf(`<http://%s%s>; rel=%q`, r.Host, u.RequestURI(), rel))
 	}
 	if n > 1 {
 		link("prev", n-1)
@@ -128,8 +127,6 @@ func listed[T any](r *http.Request, list []T, render func(T) object) answer {
 		out = append(out, render(item))
 	}
 	a := reply(http.StatusOK, out)
-	for k, v := range link {
-		a.header[k] = v
-	}
+	maps.Copy(a.header, link)
 	return a
 }

@@ -37,7 +37,7 @@ func TestFaultsHitTheirCalls(t *testing.T) {
 			s.Fault(tt.fault)
 			var got []int
 			for n := range 5 {
-				got = append(got, send(t, s, "POST", issuePath+"/comments", fmt.Sprintf(`{"body":"%d"}`, n)))
+				got = append(got, send(t, s, "POST "+issuePath+"/comments", fmt.Sprintf(`{"body":"%d"}`, n)))
 			}
 			if diff := cmp.Diff(tt.want, got); diff != "" {
 				t.Errorf("statuses (-want +got):\n%s", diff)
@@ -54,14 +54,14 @@ func TestTheFirstFaultCountsAndAllCount(t *testing.T) {
 	s := furnished(t)
 	s.Fault(githubtest.Fault{Nth: 1, Status: 500})
 	s.Fault(githubtest.Fault{Nth: 2, Status: 502, Header: map[string]string{"Retry-After": "1"}, Body: "x"})
-	got := []int{send(t, s, "GET", issuePath, ""), send(t, s, "GET", issuePath, ""), send(t, s, "GET", issuePath, "")}
+	got := []int{send(t, s, "GET "+issuePath, ""), send(t, s, "GET "+issuePath, ""), send(t, s, "GET "+issuePath, "")}
 	if diff := cmp.Diff([]int{500, 502, 200}, got); diff != "" {
 		t.Errorf("statuses (-want +got):\n%s", diff)
 	}
 	s.Fault(githubtest.Fault{Status: 500})
 	s.CutAt(0)
 	s.ClearFaults()
-	if got := send(t, s, "GET", issuePath, ""); got != 200 {
+	if got := send(t, s, "GET "+issuePath, ""); got != 200 {
 		t.Errorf("after ClearFaults: got %d, want 200", got)
 	}
 }
@@ -71,7 +71,7 @@ func TestCutAt(t *testing.T) {
 	s := furnished(t)
 	s.CutAt(2)
 	for range 4 {
-		send(t, s, "POST", issuePath+"/comments", `{"body":"x"}`)
+		send(t, s, "POST "+issuePath+"/comments", `{"body":"x"}`)
 	}
 	want := []string{
 		"POST " + issuePath + "/comments 201", "POST " + issuePath + "/comments 201",
@@ -81,7 +81,7 @@ func TestCutAt(t *testing.T) {
 		t.Errorf("log (-want +got):\n%s", diff)
 	}
 	s.CutAt(-1)
-	if got := send(t, s, "GET", issuePath, ""); got != 200 {
+	if got := send(t, s, "GET "+issuePath, ""); got != 200 {
 		t.Errorf("after CutAt(-1): got %d, want 200", got)
 	}
 }
@@ -92,10 +92,10 @@ func TestHold(t *testing.T) {
 	reached, hold := make(chan struct{}), make(chan struct{})
 	s.Fault(githubtest.Fault{Method: "POST", Reached: reached, Hold: hold})
 	var wg sync.WaitGroup
-	wg.Go(func() { send(t, s, "POST", issuePath+"/comments", `{"body":"x"}`) })
+	wg.Go(func() { send(t, s, "POST "+issuePath+"/comments", `{"body":"x"}`) })
 	<-reached
 	// The others are served meanwhile, and nothing was done yet.
-	if got := send(t, s, "GET", issuePath, ""); got != 200 || len(s.Issue("octo/hello", 7).Comments) != 0 {
+	if got := send(t, s, "GET "+issuePath, ""); got != 200 || len(s.Issue("octo/hello", 7).Comments) != 0 {
 		t.Errorf("while one is held: got %d and %v, want 200 and no comment", got, s.Issue("octo/hello", 7).Comments)
 	}
 	close(hold)
@@ -112,7 +112,7 @@ func TestCloseLetsGoOfHeldCalls(t *testing.T) {
 	reached := make(chan struct{})
 	s.Fault(githubtest.Fault{Reached: reached, Hold: make(chan struct{})})
 	var wg sync.WaitGroup
-	wg.Go(func() { send(t, s, "PATCH", issuePath, `{"state":"closed"}`) })
+	wg.Go(func() { send(t, s, "PATCH "+issuePath, `{"state":"closed"}`) })
 	<-reached
 	s.Close()
 	wg.Wait()

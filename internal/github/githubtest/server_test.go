@@ -14,9 +14,10 @@ import (
 
 const issuePath = "/repos/octo/hello/issues/7"
 
-// send makes one call on a connection of its own; status 0 says that it was cut.
-func send(t *testing.T, s *githubtest.Server, method, path, body string, header ...string) int {
+// send makes one call, such as "GET /user", on a connection of its own; status 0 says that it was cut.
+func send(t *testing.T, s *githubtest.Server, what, body string, header ...string) int {
 	t.Helper()
+	method, path, _ := strings.Cut(what, " ")
 	req, err := http.NewRequestWithContext(t.Context(), method, s.URL+path, strings.NewReader(body))
 	if err != nil {
 		t.Fatal(err)
@@ -41,13 +42,13 @@ func TestToken(t *testing.T) {
 	t.Parallel()
 	s := githubtest.New(t, githubtest.Config{Token: "secret"})
 	s.Repo("octo/hello").AddIssue(githubtest.Issue{Number: 7})
-	if got := send(t, s, "GET", issuePath, ""); got != 401 {
+	if got := send(t, s, "GET "+issuePath, ""); got != 401 {
 		t.Errorf("without a token: got %d, want 401", got)
 	}
-	if got := send(t, s, "GET", issuePath, "", "Authorization", "Bearer other"); got != 401 {
+	if got := send(t, s, "GET "+issuePath, "", "Authorization", "Bearer other"); got != 401 {
 		t.Errorf("another token: got %d, want 401", got)
 	}
-	if got := send(t, s, "GET", issuePath, "", "Authorization", "Bearer secret"); got != 200 {
+	if got := send(t, s, "GET "+issuePath, "", "Authorization", "Bearer secret"); got != 200 {
 		t.Errorf("the token: got %d, want 200", got)
 	}
 }
@@ -55,7 +56,7 @@ func TestToken(t *testing.T) {
 func TestCallsAreRecorded(t *testing.T) {
 	t.Parallel()
 	s := furnished(t)
-	send(t, s, "POST", issuePath+"/comments?x=1", `{"body":"hi"}`, "User-Agent", "me", "X-Other", "no")
+	send(t, s, "POST "+issuePath+"/comments?x=1", `{"body":"hi"}`, "User-Agent", "me", "X-Other", "no")
 	want := []githubtest.Call{{
 		Method: "POST", Path: issuePath + "/comments", Query: map[string][]string{"x": {"1"}}, Body: `{"body":"hi"}`, Status: 201,
 		Header: http.Header{"Content-Type": {"application/json"}, "User-Agent": {"me"}},
@@ -97,7 +98,7 @@ func TestProblems(t *testing.T) {
 			}
 			defer s.Close()
 			s.Repo("octo/hello").AddIssue(githubtest.Issue{Number: 7})
-			if got := send(t, s, tt.method, tt.path, tt.body); got != tt.status {
+			if got := send(t, s, tt.method+" "+tt.path, tt.body); got != tt.status {
 				t.Errorf("got status %d, want %d", got, tt.status)
 			}
 			if got := s.Problems(); len(got) != 1 || !strings.Contains(got[0], tt.want) {
@@ -111,7 +112,7 @@ func TestSkipValidation(t *testing.T) {
 	t.Parallel()
 	s := githubtest.New(t, githubtest.Config{SkipValidation: true})
 	s.Repo("octo/hello").AddIssue(githubtest.Issue{Number: 7})
-	if got := send(t, s, "POST", issuePath+"/labels", `["bug"]`); got != 200 || len(s.Problems()) != 0 {
+	if got := send(t, s, "POST "+issuePath+"/labels", `["bug"]`); got != 200 || len(s.Problems()) != 0 {
 		t.Errorf("got %d and %v, want 200 and no problem", got, s.Problems())
 	}
 }
@@ -133,14 +134,14 @@ func TestNewFailsTheTestForProblems(t *testing.T) {
 	t.Parallel()
 	w := &witness{TB: t}
 	s := githubtest.New(w, githubtest.Config{})
-	send(t, s, "GET", "/zen", "")
+	send(t, s, "GET /zen", "")
 	for _, f := range w.cleanup {
 		f()
 	}
 	if len(w.errors) != 1 || !strings.Contains(w.errors[0], "/zen") {
 		t.Errorf("got errors %q, want one about /zen", w.errors)
 	}
-	if got := send(t, s, "GET", "/zen", ""); got != 0 {
+	if got := send(t, s, "GET /zen", ""); got != 0 {
 		t.Errorf("after the test: got %d, want the server closed", got)
 	}
 }
@@ -217,7 +218,7 @@ func TestManyAtOnce(t *testing.T) {
 	var wg sync.WaitGroup
 	for n := range 20 {
 		wg.Go(func() {
-			send(t, s, "POST", issuePath+"/labels", fmt.Sprintf(`{"labels":["l%d"]}`, n%5))
+			send(t, s, "POST "+issuePath+"/labels", fmt.Sprintf(`{"labels":["l%d"]}`, n%5))
 			_, _, _ = s.Log(), s.Issue("octo/hello", 7), s.Problems()
 		})
 	}
@@ -235,7 +236,7 @@ func TestTenAssigneesAtMost(t *testing.T) {
 		names = append(names, fmt.Sprintf("user%d", n))
 	}
 	s.Repo("octo/hello").AddUser(names...)
-	send(t, s, "POST", issuePath+"/assignees", `{"assignees":["`+strings.Join(names, `","`)+`"]}`)
+	send(t, s, "POST "+issuePath+"/assignees", `{"assignees":["`+strings.Join(names, `","`)+`"]}`)
 	if diff := cmp.Diff(names[:10], s.Issue("octo/hello", 7).Assignees); diff != "" {
 		t.Errorf("assignees (-want +got):\n%s", diff)
 	}
@@ -249,7 +250,7 @@ func TestAFaultDoesNotHideABadRequest(t *testing.T) {
 	}
 	defer s.Close()
 	s.Fault(githubtest.Fault{Status: 500})
-	send(t, s, "POST", issuePath+"/comments", `{}`)
+	send(t, s, "POST "+issuePath+"/comments", `{}`)
 	if got := s.Problems(); len(got) != 1 {
 		t.Errorf("got problems %q, want one", got)
 	}

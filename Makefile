@@ -9,6 +9,7 @@ FUZZTIME ?= 30s
 BENCH_N  ?= 31
 # Where make bench also writes its table, such as docs/proof/bench.md.
 BENCH_OUT ?=
+CRASH_ROUNDS ?= 1000
 
 .PHONY: help
 help: ## list the targets
@@ -48,6 +49,10 @@ bench: bin/foreman ## the whole process on one event beside node, then the packa
 	go -C internal/e2e build -o ../../bin/ ./cmd/bench ./cmd/launch
 	bin/bench -foreman bin/foreman -launch bin/launch -n $(BENCH_N) $(if $(BENCH_OUT),-out $(BENCH_OUT))
 	go test -run '^$$' -bench . -benchmem ./...
+
+.PHONY: crash
+crash: ## kill the program at 1,000 random calls and more, and look for lost or doubled writes
+	go test . -run '^TestCrash$$' -v -timeout 20m -crash.rounds=$(CRASH_ROUNDS)
 
 .PHONY: e2e
 e2e: ## the container as the runner starts it, and once through act; needs Docker

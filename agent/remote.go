@@ -9,6 +9,8 @@ import (
 	"net/url"
 	"strings"
 	"time"
+
+	"github.com/org/foreman-action/internal/address"
 )
 
 // The defaults of RemoteOptions.
@@ -61,7 +63,7 @@ func NewRemote(o RemoteOptions) (*Remote, error) {
 	switch {
 	case err != nil:
 		return nil, err
-	case u.Scheme == "http" && (o.Authorize != nil || user != nil) && !nearby(u.Hostname()):
+	case u.Scheme == "http" && (o.Authorize != nil || user != nil) && !address.Nearby(u.Hostname()):
 		return nil, errors.New("agent address: a secret would go over plain http; want https://, or a host on this machine or in a private network")
 	case o.Timeout < 0:
 		return nil, fmt.Errorf("agent timeout: want more than 0, got %v", o.Timeout)

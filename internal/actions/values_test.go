@@ -158,6 +158,11 @@ func TestParseInputsErrorsHoldNoSecret(t *testing.T) {
 
 func TestSecret(t *testing.T) {
 	t.Parallel()
+	for _, verb := range []string{"%s", "%v", "%+v", "%#v", "%q", "%d", "%x", "%t"} {
+		if got := fmt.Sprintf(verb, actions.Secret("hunter2")); got != "[secret]" {
+			t.Errorf("%s: got %s", verb, got)
+		}
+	}
 	for _, tt := range []struct {
 		secret actions.Secret
 		want   string

@@ -1,0 +1,35 @@
+package llm
+
+import (
+	"errors"
+	"net/url"
+	"strings"
+	"unicode"
+
+	"github.com/org/foreman-action/internal/address"
+)
+
+// parseBase returns a base URL that requests can be sent below. No error repeats any
+// part of raw: people paste keys into the wrong field.
+func parseBase(raw string) (*url.URL, error) {
+	u, err := url.Parse(raw)
+	switch {
+	case err != nil:
+		return nil, errors.New("llm base URL: it cannot be read as a URL")
+	case u.Scheme != "http" && u.Scheme != "https" || u.Opaque != "":
+		return nil, errors.New("llm base URL: want one that starts with https:// or http://")
+	case !address.ValidHost(u.Hostname()) || strings.ContainsRune(u.Host, '%') || !ascii(u.Host):
+		return nil, errors.New("llm base URL: want a host name or an IP address")
+	case !address.ValidPort(u.Port()):
+		return nil, errors.New("llm base URL: the port is not between 1 and 65535")
+	case u.User != nil || u.RawQuery != "" || u.ForceQuery || u.Fragment != "" || u.RawPath != "":
+		return nil, errors.New("llm base URL: want a host and a path, without user, query, fragment and %XX; the key has a field of its own")
+	}
+	u.Host = strings.TrimSuffix(u.Host, ":")
+	return u, nil
+}
+
+// ascii reports whether s can stand in a Host header as it is.
+func ascii(s string) bool {
+	return !strings.ContainsFunc(s, func(r rune) bool { return r > unicode.MaxASCII })
+}

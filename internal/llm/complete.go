@@ -1,0 +1,145 @@
+package llm
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/org/foreman-action/memory"
+)
+
+const (
+	maxBody  = 1 << 20          // bytes of an answer, decompressed
+	maxTries = 3                // requests for one prompt
+	maxWait  = 20 * time.Second // spent on waiting between them, all in all
+)
+
+// Complete sends the prompt and returns the model's whole text, which is not blank.
+// When the service is busy (429, 503, 529) it is asked again, up to two times, after
+// the time that it asks for; a longer wait than 20 s is not made. Anything else is
+// asked once, and no redirect is followed. A text that is cut off, a refusal and a
+// call of a tool are errors. Errors name the provider, its host and the cause; they
+// hold nothing that was sent or received but numbers and the known names of errors.
+// errors.Is finds the context's error, and context.DeadlineExceeded for the timeout.
+func (c *Client) Complete(ctx context.Context, p memory.Prompt) (string, error) {
+	text, err := c.complete(ctx, p)
+	if err != nil {
+		return "", fmt.Errorf("ask %s at %s: %w", c.provider, c.url.Host, err)
+	}
+	return text, nil
+}
+
+func (c *Client) complete(ctx context.Context, p memory.Prompt) (string, error) {
+	if strings.TrimSpace(p.Text) == "" || p.MaxTokens < 0 {
+		return "", errors.New("the prompt has no text, or a negative bound")
+	}
+	q := question{c.model, p.System, p.Text, c.maxTokens}
+	if p.MaxTokens > 0 {
+		q.maxTokens = min(q.maxTokens, p.MaxTokens)
+	}
+	body, err := marshal(c.wire.encode(q))
+	if err != nil {
+		return "", fmt.Errorf("encode the prompt: %w", err)
+	}
+	timed, cancel := context.WithTimeout(ctx, c.timeout)
+	defer cancel()
+	text, err := c.repeat(timed, body)
+	switch {
+	case err == nil || timed.Err() == nil:
+		return text, err
+	case ctx.Err() == nil:
+		return "", fmt.Errorf("no answer within %v: %w", c.timeout, timed.Err())
+	}
+	return "", fmt.Errorf("no answer: %w", ctx.Err())
+}
+
+// repeat sends the body until the service is not too busy to answer.
+func (c *Client) repeat(ctx context.Context, body []byte) (string, error) {
+	var waited time.Duration
+	for try := 1; ; try++ {
+		resp, err := c.send(ctx, body) //nolint:bodyclose // read closes it
+		if err != nil {
+			return "", err
+		}
+		text, err := c.read(resp)
+		e, ok := errors.AsType[*statusError](err)
+		if !ok || !e.busy() || try == maxTries {
+			return text, err
+		}
+		wait := c.retryAfter(resp.Header, time.Duration(try)*time.Second)
+		if wait > maxWait-waited {
+			return "", fmt.Errorf("%w, and it would be a wait of %v", err, wait)
+		}
+		waited += wait
+		if err := c.sleep(ctx, wait); err != nil {
+			return "", fmt.Errorf("wait to ask again: %w", err)
+		}
+	}
+}
+
+func (c *Client) send(ctx context.Context, body []byte) (*http.Response, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.url.String(), bytes.NewReader(body))
+	if err != nil {
+		return nil, errors.New("make the request: the base URL is unusable")
+	}
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("Accept", "application/json")
+	req.Header.Set("User-Agent", c.userAgent)
+	c.wire.authorize(req.Header, c.key())
+	// Not through http.Client: it follows redirects, with the headers.
+	resp, err := c.transport.RoundTrip(req)
+	if err != nil {
+		return nil, fmt.Errorf("no answer: %s", reason(err))
+	}
+	return resp, nil
+}
+
+// read returns the text of an answer, and closes it.
+func (c *Client) read(resp *http.Response) (string, error) {
+	defer func() { _ = resp.Body.Close() }()
+	data, err := io.ReadAll(io.LimitReader(resp.Body, maxBody+1))
+	switch {
+	case resp.StatusCode != http.StatusOK:
+		return "", &statusError{resp.StatusCode, words(data)}
+	case err != nil:
+		return "", fmt.Errorf("the answer broke off: %s", reason(err))
+	case len(data) > maxBody:
+		return "", fmt.Errorf("the answer is larger than %d bytes", maxBody)
+	}
+	return c.wire.decode(data)
+}
+
+// reason says why an exchange broke. Only errors that arise on our side are told in
+// their own words: others may quote what the server sent.
+func reason(err error) string {
+	if e, ok := errors.AsType[*net.OpError](err); ok && slices.Contains([]string{"dial", "read", "write", "remote error"}, e.Op) {
+		return e.Error()
+	}
+	if _, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
+		return "its certificate is not trusted"
+	}
+	return "the connection was cut off, or it is no HTTP"
+}
+
+// retryAfter returns how long the service wants to be left alone (RFC 9110, 10.2.3):
+// seconds, or a date; otherwise is for an answer that does not say.
+func (c *Client) retryAfter(h http.Header, otherwise time.Duration) time.Duration {
+	v := strings.TrimSpace(h.Get("Retry-After"))
+	// A number that is out of range is the largest one.
+	if n, err := strconv.ParseUint(v, 10, 31); err == nil || errors.Is(err, strconv.ErrRange) {
+		return time.Duration(n) * time.Second
+	}
+	if at, err := http.ParseTime(v); err == nil {
+		return max(0, at.Sub(c.now()))
+	}
+	return otherwise
+}

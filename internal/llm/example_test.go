@@ -1,0 +1,33 @@
+package llm_test
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/org/foreman-action/internal/llm"
+	"github.com/org/foreman-action/memory"
+)
+
+// A model puts a summary into words; where it cannot be reached, the summary stays.
+func Example() {
+	client, err := llm.New(llm.Options{
+		Provider: llm.Anthropic,
+		Model:    "claude-sonnet-4-6",
+		Key:      "sk-ant-example",
+		Transport: &canned{response: response(200, `{"type":"message","role":"assistant","stop_reason":"end_turn",
+			"content":[{"type":"text","text":"Issue #42 was labelled 'bug' on 2026-04-10 by the agent. There were no further actions."}]}`)},
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	r := memory.Record{Repo: "org/repo", Issue: 42}
+	r.Put(memory.Task{
+		ID: "a3f8c2d1-4b5e-4f6a-8c9d-0e1f2a3b4c5d", At: time.Date(2026, 4, 10, 8, 30, 0, 0, time.UTC),
+		Actions: []memory.Action{{Type: "add_label", Values: []string{"bug"}, Result: memory.Done}},
+	})
+	text, _ := memory.Summarizer{Model: client}.Summarize(context.Background(), r)
+	fmt.Println(text)
+	// Output: Issue #42 was labelled 'bug' on 2026-04-10 by the agent. There were no further actions.
+}

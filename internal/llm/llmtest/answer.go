@@ -1,0 +1,133 @@
+package llmtest
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/http"
+	"strconv"
+)
+
+// A Cut says where an [Answer] is cut off.
+type Cut int
+
+// The places.
+const (
+	Nowhere       Cut = iota
+	BeforeHeaders     // the connection closes without an answer
+	InBody            // the connection closes after half of the body
+)
+
+// A Stop is why a model stops, as an [Answer] names it. On the wire the providers' names stand.
+type Stop int
+
+// The reasons.
+const (
+	Whole   Stop = iota // it said all that it had to say
+	Tokens              // it ran out of tokens
+	Refused             // it does not want to
+	Tool                // it calls a tool, after its text
+)
+
+// An Answer is what a [Server] sends back. The zero value is a whole text of no length.
+type Answer struct {
+	Text  string // what the model says; of a failure, its message
+	Think string // what it thinks before
+	Stop  Stop
+	// Status is the HTTP status; 0 means 200. With any other, the body is an error.
+	Status int
+	Error  string      // the error's type, and for chat completions its code as well
+	Header http.Header // on top of Content-Type
+	Body   []byte      // takes the place of the body; nil: made of what stands above
+	// Hold and HoldBody keep back the whole answer, or its second half, until they are
+	// closed; nil: nothing is kept back.
+	Hold, HoldBody <-chan struct{}
+	Cut            Cut
+}
+
+// Say answers with a text.
+func Say(text string) Answer { return Answer{Text: text} }
+
+// Fail answers with a status and an error of a type.
+func Fail(status int, name string) Answer {
+	return Answer{Status: status, Error: name, Text: "something is wrong"}
+}
+
+// Busy answers with a status and the seconds after which to ask again.
+func Busy(status, seconds int) Answer {
+	a := Fail(status, "rate_limit_error")
+	a.Header = http.Header{"Retry-After": {strconv.Itoa(seconds)}}
+	return a
+}
+
+// Huge answers with a correct text of n bytes.
+func Huge(n int) Answer { return Say(string(bytes.Repeat([]byte("x"), n))) }
+
+// Raw answers with a body of its own.
+func Raw(body string) Answer { return Answer{Body: []byte(body)} }
+
+// body returns the bytes of the answer.
+func (a Answer) body(w wire) []byte {
+	if a.Body != nil {
+		return a.Body
+	}
+	v := w.render(a)
+	if a.Status != 0 && a.Status != http.StatusOK {
+		v = w.fail(a)
+	}
+	data, err := json.Marshal(v)
+	if err != nil {
+		// A value of maps, lists and strings always has a form.
+		panic("llmtest: encode the answer: " + err.Error())
+	}
+	return data
+}
+
+type object = map[string]any
+
+func (anthropic) render(a Answer) any {
+	content := []object{}
+	if a.Think != "" {
+		content = append(content, object{"type": "thinking", "thinking": a.Think, "signature": "c2lnbmVk"})
+	}
+	if a.Text != "" {
+		content = append(content, object{"type": "text", "text": a.Text})
+	}
+	if a.Stop == Tool {
+		content = append(content, object{"type": "tool_use", "id": "toolu_1", "name": "search", "input": object{"query": a.Text}})
+	}
+	return object{
+		"id": "msg_1", "type": "message", "role": "assistant", "model": "claude-test", "content": content,
+		"stop_reason":   []string{"end_turn", "max_tokens", "refusal", "tool_use"}[a.Stop],
+		"stop_sequence": nil, "usage": object{"input_tokens": 100, "output_tokens": 50},
+	}
+}
+
+func (anthropic) fail(a Answer) any {
+	return object{"type": "error", "error": object{"type": a.Error, "message": a.Text}, "request_id": "req_1"}
+}
+
+func (completions) render(a Answer) any {
+	m := object{"role": "assistant", "content": a.Text}
+	if a.Think != "" {
+		m["reasoning"] = a.Think
+	}
+	switch a.Stop {
+	case Whole, Tokens:
+	case Refused:
+		m["content"], m["refusal"] = nil, a.Text
+	case Tool:
+		call := object{"id": "call_1", "type": "function", "function": object{"name": "search", "arguments": "{}"}}
+		m["content"], m["tool_calls"] = nil, []object{call}
+	}
+	// A refusal of the model itself ends like any other text.
+	stop := []string{"stop", "length", "stop", "tool_calls"}[a.Stop]
+	return object{
+		"id": "chatcmpl-1", "object": "chat.completion", "created": 1775804400, "model": "gpt-test",
+		"choices": []object{{"index": 0, "message": m, "logprobs": nil, "finish_reason": stop}},
+		"usage":   object{"prompt_tokens": 100, "completion_tokens": 50, "total_tokens": 150},
+	}
+}
+
+func (completions) fail(a Answer) any {
+	return object{"error": object{"message": a.Text, "type": a.Error, "param": nil, "code": a.Error}}
+}

@@ -1,0 +1,310 @@
+package memory_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/rogpeppe/go-internal/txtar"
+
+	"github.com/org/foreman-action/memory"
+)
+
+// A modelFunc is a model that is one function.
+type modelFunc func(ctx context.Context, p memory.Prompt) (string, error)
+
+func (f modelFunc) Complete(ctx context.Context, p memory.Prompt) (string, error) { return f(ctx, p) }
+
+// says returns a model that always gives the same answer.
+func says(answer string) memory.Model {
+	return modelFunc(func(context.Context, memory.Prompt) (string, error) { return answer, nil })
+}
+
+// echo is a model that says what it was given.
+func echo(_ context.Context, p memory.Prompt) (string, error) { return p.Text, nil }
+
+// recordOf returns the record of an archive in testdata/summary.
+func recordOf(t testing.TB, name string) memory.Record {
+	t.Helper()
+	ar := txtar.Parse(read(t, "testdata/summary/"+name+".txtar"))
+	r, err := memory.Decode(ar.Files[0].Data, "org/repo", 42)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// TestSummarizer reads testdata/summarizer. Each archive has these parts:
+//
+//	of       the name of an archive in testdata/summary, whose record it is
+//	answer   what the model says; a line in double quotes is read as Go reads it
+//	outcome  "used", "not asked", or why the record's own text is taken instead
+func TestSummarizer(t *testing.T) {
+	t.Parallel()
+	archives(t, "testdata/summarizer/*.txtar", func(t *testing.T, in map[string]string) map[string]string {
+		r := recordOf(t, strings.TrimSpace(in["of"]))
+		answer := answerOf(t, in["answer"])
+		asked := 0
+		var log bytes.Buffer
+		s := memory.Summarizer{
+			Model: modelFunc(func(context.Context, memory.Prompt) (string, error) {
+				asked++
+				if answer == "ERROR" {
+					return "", errors.New("the model is ill")
+				}
+				return answer, nil
+			}),
+			Log: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{ReplaceAttr: onlyError})),
+		}
+		text, ok := s.Summarize(t.Context(), r)
+		checkWritten(t, r, text, ok)
+		facts, _ := memory.Summary(r)
+		outcome := strings.TrimSuffix(log.String(), "\n")
+		switch {
+		case asked == 0:
+			outcome = "not asked"
+		case outcome != "" && text != facts:
+			t.Errorf("got %q, want the record's own text", text)
+		case outcome == "" && text != strings.TrimSpace(answer):
+			t.Errorf("got %q, want what the model said", text)
+		case outcome == "":
+			outcome = "used"
+		}
+		return map[string]string{"outcome": outcome + "\n"}
+	})
+}
+
+func onlyError(_ []string, a slog.Attr) slog.Attr {
+	if a.Key != "error" {
+		return slog.Attr{}
+	}
+	return a
+}
+
+func answerOf(t *testing.T, text string) string {
+	t.Helper()
+	text = strings.TrimSuffix(text, "\n")
+	if !strings.HasPrefix(text, `"`) {
+		return text
+	}
+	text, err := strconv.Unquote(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.ReplaceAll(text, "LONG", strings.Repeat("the ", memory.MaxSummary/4+1))
+}
+
+// checkWritten checks what holds of every summary that a Summarizer returns.
+func checkWritten(t testing.TB, r memory.Record, text string, ok bool) {
+	t.Helper()
+	facts, want := memory.Summary(r)
+	if ok != want || ok != (text != "") {
+		t.Errorf("ok is %v for %q, want %v", ok, text, want)
+	}
+	if len(text) > memory.MaxSummary || !utf8.ValidString(text) {
+		t.Errorf("%d bytes, valid UTF-8 %v: %q", len(text), utf8.ValidString(text), text)
+	}
+	if i := strings.IndexFunc(text, func(r rune) bool { return !unicode.IsPrint(r) }); i >= 0 {
+		t.Errorf("unprintable at byte %d: %q", i, text)
+	}
+	if got, want := strings.Contains(text, "commented"), posted(r); got != want {
+		t.Errorf("says commented: %v, a comment was posted: %v\n%s", got, want, text)
+	}
+	if text == facts || posted(r) {
+		return
+	}
+	low := strings.ReplaceAll(strings.ToLower(text), " ", "")
+	for _, p := range phrases {
+		if strings.Contains(low, strings.ReplaceAll(p, " ", "")) {
+			t.Errorf("says %q without a comment: %s", p, text)
+		}
+	}
+}
+
+// TestSummarizerKnowsSummary lets a model say what Summary says, of every record that
+// there is: a word of Summary that the check does not know would never get through.
+func TestSummarizerKnowsSummary(t *testing.T) {
+	t.Parallel()
+	list, err := filepath.Glob("testdata/summary/*.txtar")
+	if err != nil || len(list) == 0 {
+		t.Fatalf("no records: %v", err)
+	}
+	for _, file := range list {
+		var log bytes.Buffer
+		r := recordOf(t, strings.TrimSuffix(filepath.Base(file), ".txtar"))
+		s := memory.Summarizer{Model: modelFunc(echo), Log: slog.New(slog.NewTextHandler(&log, nil))}
+		text, ok := s.Summarize(t.Context(), r)
+		checkWritten(t, r, text, ok)
+		if log.Len() > 0 {
+			t.Errorf("%s: its own text is refused: %s", file, log.String())
+		}
+	}
+}
+
+// TestSummarizerOnlyDrops leaves out each word of a summary in turn: what is lost is
+// noticed, unless the word is filler.
+func TestSummarizerOnlyDrops(t *testing.T) {
+	t.Parallel()
+	r := recordOf(t, "commented")
+	facts, _ := memory.Summary(r)
+	words := strings.Fields(facts)
+	var lost []string
+	for i, w := range words {
+		rest := strings.Join(words[:i], " ") + " " + strings.Join(words[i+1:], " ")
+		if text, _ := (memory.Summarizer{Model: says(rest)}).Summarize(t.Context(), r); text != facts {
+			lost = append(lost, w)
+		}
+	}
+	if got, want := strings.Join(lost, " "), "Issue on further actions."; got != want {
+		t.Errorf("could be left out: got %q, want %q", got, want)
+	}
+}
+
+// TestSummarizerPrompt looks at what the model is given: the text of Summary, and
+// nothing that anybody wrote.
+func TestSummarizerPrompt(t *testing.T) {
+	t.Parallel()
+	r := recordOf(t, "several")
+	for i := range r.Tasks {
+		r.Tasks[i].Rationale = "hunter2 rationale"
+		for j := range r.Tasks[i].Actions {
+			r.Tasks[i].Actions[j].Reason, r.Tasks[i].Actions[j].URL = "hunter2 reason", "https://hunter2.example"
+		}
+	}
+	var asked []memory.Prompt
+	s := memory.Summarizer{Model: modelFunc(func(_ context.Context, p memory.Prompt) (string, error) {
+		asked = append(asked, p)
+		return "", nil
+	})}
+	s.Summarize(t.Context(), r)
+	s.Summarize(t.Context(), memory.Record{Repo: "org/repo", Issue: 42})
+	if len(asked) != 1 {
+		t.Fatalf("got %d questions, want 1", len(asked))
+	}
+	const golden = "testdata/summarizer/system.txt"
+	if *update {
+		write(t, golden, asked[0].System+"\n")
+	}
+	if diff := cmp.Diff(string(read(t, golden)), asked[0].System+"\n"); diff != "" {
+		t.Errorf("system -want +got:\n%s", diff)
+	}
+	facts, _ := memory.Summary(r)
+	if p := asked[0]; p.Text != facts || p.MaxTokens < 1 || strings.Contains(fmt.Sprint(p), "hunter2") {
+		t.Errorf("got %+v, want the text %q", p, facts)
+	}
+}
+
+func TestSummarizerTooSlow(t *testing.T) {
+	t.Parallel()
+	r := recordOf(t, "one-label")
+	facts, _ := memory.Summary(r)
+	// The first one heeds its context, the second one answers in spite of it.
+	models := []modelFunc{
+		func(ctx context.Context, _ memory.Prompt) (string, error) {
+			<-ctx.Done()
+			return "", fmt.Errorf("ask: %w", ctx.Err())
+		},
+		func(ctx context.Context, _ memory.Prompt) (string, error) {
+			<-ctx.Done()
+			return strings.Replace(facts, ":", " was", 1), nil
+		},
+	}
+	for i, m := range models {
+		for _, by := range []string{"timeout", "caller"} {
+			ctx, cancel := context.WithCancel(t.Context())
+			s := memory.Summarizer{Model: m}
+			if by == "timeout" {
+				s.Timeout = time.Nanosecond
+			} else {
+				cancel()
+			}
+			text, ok := s.Summarize(ctx, r)
+			cancel()
+			if !ok || text != facts {
+				t.Errorf("model %d, ended by the %s: got %q, %v; want the record's own text", i, by, text, ok)
+			}
+		}
+	}
+}
+
+func TestSummarizerTimeout(t *testing.T) {
+	t.Parallel()
+	r := recordOf(t, "one-label")
+	for _, timeout := range []time.Duration{0, time.Hour} {
+		want := max(timeout, memory.DefaultSummaryTimeout)
+		s := memory.Summarizer{Timeout: timeout, Model: modelFunc(func(ctx context.Context, _ memory.Prompt) (string, error) {
+			end, ok := ctx.Deadline()
+			if left := time.Until(end); !ok || left > want || left < want-time.Minute {
+				t.Errorf("timeout %v: %v left, %v; want %v", timeout, left, ok, want)
+			}
+			return "", nil
+		})}
+		s.Summarize(t.Context(), r)
+	}
+}
+
+func TestSummarizerWithoutModel(t *testing.T) {
+	t.Parallel()
+	r := recordOf(t, "several")
+	want, _ := memory.Summary(r)
+	if text, ok := (memory.Summarizer{}).Summarize(t.Context(), r); text != want || !ok {
+		t.Errorf("got %q, %v; want %q", text, ok, want)
+	}
+}
+
+// FuzzSummarizer lets a model say anything of records with any names in them.
+func FuzzSummarizer(f *testing.F) {
+	list, err := filepath.Glob("testdata/summarizer/*.txtar")
+	if err != nil || len(list) == 0 {
+		f.Fatalf("no answers: %v", err)
+	}
+	for i, file := range list {
+		ar := txtar.Parse(read(f, file))
+		f.Add(string(ar.Files[1].Data), "bug", "crash", uint8(i))
+	}
+	f.Add("Issue #42: labelled 'a comment', commented on 2026-04-10 (rule on). No further actions.", "a comment", "on", uint8(1))
+	f.Fuzz(func(t *testing.T, answer, label, rule string, kind uint8) {
+		types := []string{"add_label", "comment", "close_issue", label, "add_label"}
+		task := memory.Task{ID: "t", At: time.Date(2026, 4, 10, 0, 0, 0, 0, time.UTC), Actions: []memory.Action{
+			{Type: "add_label", Values: []string{label}, Rule: rule, Result: memory.Done},
+			{Type: types[int(kind)%len(types)], Values: []string{rule}, Rule: label, Result: memory.Done},
+		}}
+		r := memory.Record{Repo: "org/repo", Issue: 42, Tasks: []memory.Task{task}}
+		text, ok := memory.Summarizer{Model: says(answer)}.Summarize(t.Context(), r)
+		checkWritten(t, r, text, ok)
+		echoed, ok := memory.Summarizer{Model: modelFunc(echo)}.Summarize(t.Context(), r)
+		checkWritten(t, r, echoed, ok)
+		// The model gets the label in as its last word, where there is none.
+		glued, ok := memory.Summarizer{Model: says(echoed + " " + answer)}.Summarize(t.Context(), r)
+		checkWritten(t, r, glued, ok)
+	})
+}
+
+// A model may choose the words, but not what they say.
+func ExampleSummarizer() {
+	r := memory.Record{Repo: "org/repo", Issue: 42}
+	r.Put(memory.Task{
+		ID: "a3f8c2d1-4b5e-4f6a-8c9d-0e1f2a3b4c5d", At: time.Date(2026, 4, 10, 8, 30, 0, 0, time.UTC),
+		Actions: []memory.Action{{Type: "add_label", Values: []string{"bug"}, Rule: "crash", Result: memory.Done}},
+	})
+	for _, answer := range []string{
+		"Issue #42 was labelled 'bug' on 2026-04-10 by the rule crash. There were no further actions.",
+		"Issue #42 was labelled 'bug' and 'security' on 2026-04-10 by the rule crash. There were no further actions.",
+	} {
+		text, _ := memory.Summarizer{Model: says(answer)}.Summarize(context.Background(), r)
+		fmt.Println(text)
+	}
+	// Output:
+	// Issue #42 was labelled 'bug' on 2026-04-10 by the rule crash. There were no further actions.
+	// Issue #42: labelled 'bug' on 2026-04-10 (rule crash). No further actions.
+}

@@ -39,7 +39,7 @@ type Config struct {
 
 // A MemoryConfig says where is kept what was done.
 type MemoryConfig struct {
-	Store string // "off" or "file"; empty: not configured
+	Store string // "off", "artifact", "cache" or "file"; empty: not configured
 	Path  string // folder of the file store; empty: not configured
 }
 
@@ -197,7 +197,7 @@ func (p *policySection) policy() Policy {
 func (m *memorySection) DecodeYAML(f *strictyaml.File, n *yaml.Node) {
 	type plain memorySection
 	f.Decode(n, (*plain)(m))
-	oneOf(f, child(n, "store"), "memory.store", "off", "file")
+	oneOf(f, child(n, "store"), "memory.store", "off", "artifact", "cache", "file")
 }
 
 // DecodeYAML fills the section and checks its values.

@@ -12,7 +12,7 @@ import (
 )
 
 // decide asks the rules, and the agent for what they left open.
-func (r *Runner) decide(ctx context.Context, e Event, past memory.Record, rep *Report) (Decision, error) {
+func (r *Runner) decide(ctx context.Context, e Event, rep *Report) (Decision, error) {
 	facts := rulesFacts(e)
 	d, res, err := r.askRules(facts)
 	if err != nil {
@@ -26,7 +26,7 @@ func (r *Runner) decide(ctx context.Context, e Event, past memory.Record, rep *R
 	if err != nil || !wanted {
 		return d, err
 	}
-	asked, err := r.askAgent(ctx, e, past, rep)
+	asked, err := r.askAgent(ctx, e, rep)
 	if err != nil {
 		return Decision{}, err
 	}
@@ -34,7 +34,7 @@ func (r *Runner) decide(ctx context.Context, e Event, past memory.Record, rep *R
 }
 
 func (r *Runner) askRules(facts rules.Facts) (Decision, *rules.Result, error) {
-	d := Decision{By: "rules", Message: protocol.DecisionMessage{
+	d := Decision{By: byRules, Message: protocol.DecisionMessage{
 		TaskID: r.o.TaskID, Decision: protocol.Skip, Rationale: "there are no rules",
 	}}
 	if r.c.Rules == nil {
@@ -67,11 +67,14 @@ func (r *Runner) wantsAgent(facts rules.Facts, res *rules.Result) (bool, error) 
 // maxActions bounds the actions of one decision.
 const maxActions = 200
 
+// byRules is who decided when no agent was asked.
+const byRules = "rules"
+
 // askAgent asks the agent, and falls back on what the configuration says when it
 // gives no usable answer.
-func (r *Runner) askAgent(ctx context.Context, e Event, past memory.Record, rep *Report) (Decision, error) {
+func (r *Runner) askAgent(ctx context.Context, e Event, rep *Report) (Decision, error) {
 	spec := TaskSpec{ID: r.o.TaskID, LLM: r.c.LLM, AllowClose: r.c.Policy.AllowClose}
-	if text, ok := memory.Summary(past); ok {
+	if text, ok := memory.Summary(r.remembered(ctx, e, rep)); ok {
 		spec.Memory = &text
 	}
 	task, err := Task(e, spec)

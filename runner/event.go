@@ -37,7 +37,8 @@ type Event struct {
 	Action string // such as "opened"; empty for events without activity types
 	Owner  string
 	Repo   string
-	Number int // of the issue
+	Branch string // the repository's default branch; empty when the payload does not say
+	Number int    // of the issue
 	// Issue is nil when the payload only names the issue: the caller fetches it and
 	// calls [Event.WithIssue].
 	Issue     *Issue
@@ -140,6 +141,7 @@ type wireEvent struct {
 	Issue      json.RawMessage `json:"issue"`
 	Repository struct {
 		FullName string `json:"full_name"`
+		Branch   string `json:"default_branch"`
 	} `json:"repository"`
 	Sender   wireUser  `json:"sender"`
 	Label    wireLabel `json:"label"`
@@ -165,6 +167,7 @@ type wireEvent struct {
 
 func (w wireEvent) fill(e *Event) {
 	e.Action = w.Action
+	e.Branch = w.Repository.Branch
 	e.Sender = Actor(w.Sender)
 	e.Label = w.Label.Name
 	if w.Assignee != nil {

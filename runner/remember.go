@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/org/foreman-action/memory"
+	"github.com/org/foreman-action/protocol"
 )
 
 // remembered loads what was done before on the issue. Trouble with memory is a
@@ -24,10 +25,11 @@ func (r *Runner) remembered(ctx context.Context, e Event, rep *Report) memory.Re
 	return fresh
 }
 
-// remember adds what this task did to the record of the issue. A dry run did
-// nothing, and leaves no trace.
+// remember adds what this task did to the record of the issue. A dry run, and rules of
+// which none fired, did nothing and leave no trace.
 func (r *Runner) remember(ctx context.Context, e Event, rep *Report) {
-	if r.o.Memory == nil || rep.DryRun {
+	quiet := rep.Decision == protocol.Skip && len(rep.Actions) == 0 && rep.By == byRules
+	if r.o.Memory == nil || rep.DryRun || quiet {
 		return
 	}
 	task := memory.Task{

@@ -311,14 +311,22 @@ func (badStore) Load(context.Context, string, int) (memory.Record, error) {
 }
 func (badStore) Save(context.Context, memory.Record) error { return errors.New("no memory today") }
 
-// TestMemoryFails goes on without memory, and says so once for each thing lost.
+// TestMemoryFails goes on without memory, and says so for each thing lost: rules are
+// told nothing of it, an agent is.
 func TestMemoryFails(t *testing.T) {
 	t.Parallel()
 	gh, e, o := world(t, "rules:\n  - {id: r, on: issues.opened, then: [{add_label: docs}]}\n")
 	o.Memory = badStore{}
 	rep, err := run(t, o, e)
-	if err != nil || rep.Status != runner.StatusApplied || len(rep.Warnings) != 2 {
+	if err != nil || rep.Status != runner.StatusApplied || len(rep.Warnings) != 1 {
 		t.Errorf("got %s, %v, warnings %v", rep.Status, err, rep.Warnings)
+	}
+	asked := 0
+	o.Agent = answers(&asked, protocol.Skip)
+	o.Config.Rules = nil
+	rep, err = run(t, o, e)
+	if err != nil || asked != 1 || len(rep.Warnings) != 2 {
+		t.Errorf("got %v, asked %d, warnings %v", err, asked, rep.Warnings)
 	}
 	if got := gh.Issue("Codertocat/Hello-World", 1).Labels; len(got) != 2 {
 		t.Errorf("got labels %v", got)

@@ -115,8 +115,7 @@ func (r *Runner) Run(ctx context.Context, e Event) (Report, error) {
 	if why := e.SkipReason(r.o.Bot); why != "" {
 		return rep.skipped(why), nil
 	}
-	past := r.remembered(ctx, e, &rep)
-	d, err := r.decide(ctx, e, past, &rep)
+	d, err := r.decide(ctx, e, &rep)
 	if err != nil {
 		return rep.failed(err), err
 	}

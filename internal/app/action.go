@@ -71,7 +71,7 @@ func (a App) step(ctx context.Context, rt *actions.Runtime) (result, error) {
 		override: inputOverrides(in),
 		taskID:   taskID,
 		scope:    scopeOf(env), nonce: rand.Text(), resumed: env.RunAttempt > 1,
-		idToken: rt.IDToken, log: rt.Printf,
+		idToken: rt.IDToken, mask: rt.Mask, log: rt.Printf,
 		audit: func(record runner.Audit) error {
 			line, err := record.Line()
 			rt.Printf("%s", line)
@@ -192,8 +192,7 @@ func problemsOf(err error) strictyaml.Problems {
 // unjoin returns the errors that errors.Join put together, else the error itself.
 func unjoin(err error) []error {
 	for {
-		u := &usageError{}
-		ok := errors.As(err, &u)
+		u, ok := err.(*usageError) //nolint:errorlint // the wrappers on the outside, and no deeper
 		if !ok {
 			break
 		}

@@ -7,13 +7,11 @@ import (
 	"fmt"
 	"net/url"
 	"path"
-	"path/filepath"
 	"strings"
 	"time"
 
 	"github.com/org/foreman-action/agent"
 	"github.com/org/foreman-action/internal/github"
-	"github.com/org/foreman-action/memory"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/runner"
 )
@@ -41,6 +39,7 @@ type job struct {
 
 	// idToken returns an OIDC token for an audience; nil: not inside Actions.
 	idToken func(ctx context.Context, audience string) (string, error)
+	mask    func(secret string) // hides a secret in the log; nil: there is no log to hide it in
 	log     func(format string, args ...any)
 	audit   func(runner.Audit) error
 }
@@ -229,20 +228,14 @@ func (j job) equip(o *runner.Options, res *result) error {
 			res.needs = append(res.needs, "id-token: write")
 		}
 	}
-	if o.Config.Memory.Store == "file" {
-		dir := o.Config.Memory.Path
-		if dir == "" {
-			dir = ".foreman/memory"
-		}
-		if !filepath.IsAbs(dir) {
-			dir = filepath.Join(j.dir, filepath.FromSlash(dir))
-		}
-		store, err := memory.OpenFile(dir)
-		if err != nil {
-			res.warnings = append(res.warnings, fmt.Sprintf("memory: %v; going on without it", err))
-			return nil
-		}
-		o.Memory = store
+	store, err := j.memory(o.Config.Memory)
+	if err != nil {
+		res.warnings = append(res.warnings, fmt.Sprintf("memory: %v; going on without it", err))
+		return nil
+	}
+	o.Memory = store
+	if o.Config.Memory.Store == "artifact" {
+		res.needs = append(res.needs, "actions: read")
 	}
 	return nil
 }

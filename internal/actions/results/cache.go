@@ -1,0 +1,246 @@
+package results
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/org/foreman-action/memory"
+)
+
+// A Cache is a memory.Store of one cache entry per record and revision, with the
+// key "foreman/v1/i<N>/<revision>", ten digits. Make it with [NewCache].
+//
+// Entries never change, and a key is given once: who is second gets
+// memory.ErrConflict. What a search shows may be minutes old; then a save conflicts
+// as well, and nothing is overwritten. A program that was killed while it saved
+// leaves a key that is taken and shows nothing: it is waited for, then passed over,
+// so numbers of keys may run ahead of revisions. They do too when a broken entry is
+// replaced.
+//
+// On events that anybody can cause GitHub gives jobs a cache that can only be read.
+// A save is then [ErrDenied].
+type Cache struct {
+	c    *client
+	wire cacheWire
+	repo string
+	mode string
+	gate gate
+
+	mu   sync.Mutex
+	seen map[int]slot // by issue
+}
+
+var _ memory.Store = (*Cache)(nil)
+
+// A slot is what is known of the newest entry of an issue.
+type slot struct {
+	number   int // of its key; 0: there is none
+	revision int
+	err      error // instead of a revision
+}
+
+// A cacheWire is one version of the service.
+type cacheWire interface {
+	// find returns the newest entry whose key starts with prefix; an empty key: none.
+	find(ctx context.Context, prefix string) (key string, from signed, err error)
+	// reserve takes a key for an entry of size bytes, and returns what fills it. The
+	// error is errKeyTaken when the key is in use.
+	reserve(ctx context.Context, key string, size int) (fill, error)
+}
+
+// A fill uploads an entry whose key is reserved, and makes it visible.
+type fill func(ctx context.Context, data []byte) error
+
+// errKeyTaken says that somebody has reserved the key before.
+var errKeyTaken = errors.New("the key is taken")
+
+// A key that is taken and shows nothing is looked at maxLooks times, with firstWait
+// and then twice the last wait between, and up to maxSkip of them are passed over.
+const (
+	maxLooks = 4
+	maxSkip  = 3
+)
+
+// Load implements memory.Store.
+func (s *Cache) Load(ctx context.Context, repo string, issue int) (memory.Record, error) {
+	if err := checkIssue(ctx, s.repo, repo, issue); err != nil {
+		return memory.Record{}, fmt.Errorf("load memory from cache: %w", err)
+	}
+	r, _, err := s.look(ctx, issue)
+	if err != nil && !errors.Is(err, memory.ErrNotFound) {
+		return memory.Record{}, fmt.Errorf("load memory from cache %s: %w", prefix(issue), err)
+	}
+	return r, err
+}
+
+// look reads the newest entry and remembers its number. The slot is good whenever
+// the error is nil, memory.ErrNotFound, or told.
+func (s *Cache) look(ctx context.Context, issue int) (memory.Record, slot, error) {
+	if s.mode == "none" || s.mode == "write-only" {
+		return memory.Record{}, slot{}, s.modeError("read")
+	}
+	key, from, err := s.wire.find(ctx, prefix(issue))
+	if err != nil {
+		return memory.Record{}, slot{}, deny(err)
+	}
+	var r memory.Record
+	var now slot
+	if key == "" {
+		err = memory.ErrNotFound
+	} else {
+		if now.number, err = parseKey(key, issue); err != nil {
+			return memory.Record{}, slot{}, err
+		}
+		r, err = s.fetch(ctx, from, issue)
+	}
+	if !told(err) && !errors.Is(err, memory.ErrNotFound) {
+		return memory.Record{}, slot{}, err
+	}
+	now.revision, now.err = r.Revision, err
+	s.remember(issue, now)
+	return r, now, err
+}
+
+func (s *Cache) fetch(ctx context.Context, from signed, issue int) (memory.Record, error) {
+	r := call{what: "download the cache entry", method: "GET", url: from.url, limit: memory.MaxSize, secrets: from.secrets}
+	got, err := s.c.do(ctx, r)
+	switch {
+	case errors.Is(err, errTooLarge), absent(err):
+		return memory.Record{}, broken(err)
+	case err != nil:
+		return memory.Record{}, err
+	}
+	return memory.Decode(got.body, s.repo, issue)
+}
+
+// Save implements memory.Store.
+func (s *Cache) Save(ctx context.Context, r memory.Record) error {
+	if err := s.save(ctx, r); err != nil {
+		return fmt.Errorf("save memory in cache %s: %w", prefix(r.Issue), err)
+	}
+	return nil
+}
+
+func (s *Cache) save(ctx context.Context, r memory.Record) error {
+	if err := checkIssue(ctx, s.repo, r.Repo, r.Issue); err != nil {
+		return err
+	}
+	if s.mode == "none" || s.mode == "read" {
+		return s.modeError("write")
+	}
+	next := r
+	next.Revision++
+	data, err := memory.Encode(next)
+	if err != nil {
+		return err
+	}
+	if err := s.gate.enter(ctx); err != nil {
+		return err
+	}
+	defer s.gate.leave()
+	now, err := s.current(ctx, r)
+	if err != nil {
+		return err
+	}
+	if err := admit(r.Revision, now.revision, now.err); err != nil {
+		return err
+	}
+	number, err := s.store(ctx, r.Issue, now, data)
+	if err != nil {
+		return err
+	}
+	s.remember(r.Issue, slot{number: number, revision: next.Revision})
+	return nil
+}
+
+// current returns the newest entry as far as it is known. No search is needed when
+// the record is the one that was seen last: if it is old, its next key is taken.
+func (s *Cache) current(ctx context.Context, r memory.Record) (slot, error) {
+	s.mu.Lock()
+	now, ok := s.seen[r.Issue]
+	s.mu.Unlock()
+	if ok && admit(r.Revision, now.revision, now.err) == nil {
+		return now, nil
+	}
+	_, now, err := s.look(ctx, r.Issue)
+	if err != nil && !told(err) && !errors.Is(err, memory.ErrNotFound) {
+		return slot{}, err
+	}
+	return now, nil
+}
+
+// store makes the next entry and returns its number.
+func (s *Cache) store(ctx context.Context, issue int, now slot, data []byte) (int, error) {
+	number := now.number + 1
+	err := s.put(ctx, issue, number, data)
+	if !errors.Is(err, errKeyTaken) {
+		return number, err
+	}
+	if err := s.await(ctx, issue, now); err != nil {
+		return 0, err
+	}
+	for range maxSkip {
+		number++
+		if err = s.put(ctx, issue, number, data); !errors.Is(err, errKeyTaken) {
+			return number, err
+		}
+	}
+	return 0, fmt.Errorf("%w: %w", memory.ErrConflict, err)
+}
+
+// await waits for an entry whose key is taken. Its error is memory.ErrConflict when
+// the entry appears; nil means that nobody seems to be at work on it any more.
+func (s *Cache) await(ctx context.Context, issue int, before slot) error {
+	for look, wait := 1, firstWait; look <= maxLooks; look, wait = look+1, 2*wait {
+		if err := s.c.sleep(ctx, wait); err != nil {
+			return err
+		}
+		_, now, err := s.look(ctx, issue)
+		if err != nil && !told(err) && !errors.Is(err, memory.ErrNotFound) {
+			return err
+		}
+		if now.number != before.number {
+			return fmt.Errorf("%w: revision %d was saved", memory.ErrConflict, now.revision)
+		}
+	}
+	s.c.log.Warn("a cache entry that was begun and never finished is passed over", "after", key(issue, before.number))
+	return nil
+}
+
+// put makes the entry of a number. When the outcome is not known the entry is looked
+// for: what nobody can read is not saved.
+func (s *Cache) put(ctx context.Context, issue, number int, data []byte) error {
+	fill, err := s.wire.reserve(ctx, key(issue, number), len(data))
+	if err != nil {
+		return deny(err)
+	}
+	err = fill(ctx, data)
+	if err == nil || ctx.Err() != nil {
+		return err
+	}
+	// The key is ours, so what is found under it is what was uploaded.
+	if found, _, lost := s.wire.find(ctx, key(issue, number)); lost == nil && found == key(issue, number) {
+		return nil
+	}
+	return deny(err)
+}
+
+func (s *Cache) remember(issue int, now slot) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.seen[issue] = now
+}
+
+func (s *Cache) modeError(what string) error {
+	return fmt.Errorf("%w: the job may not %s caches: ACTIONS_CACHE_MODE is %q", ErrDenied, what, s.mode)
+}
+
+// deny marks the errors that are about a missing right.
+func deny(err error) error {
+	if forbidden(err) {
+		return fmt.Errorf("%w: %w", ErrDenied, err)
+	}
+	return err
+}

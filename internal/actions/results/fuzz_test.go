@@ -1,0 +1,114 @@
+package results_test
+
+import (
+	"bytes"
+	"encoding/base64"
+	"errors"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/txtar"
+
+	"github.com/org/foreman-action/internal/actions/results"
+	"github.com/org/foreman-action/internal/actions/results/resultstest"
+	"github.com/org/foreman-action/memory"
+)
+
+// FuzzUnpack opens any bytes as a zip: no panic, one kind of error, and what comes
+// out is within its bounds and the same after another round.
+func FuzzUnpack(f *testing.F) {
+	list, err := filepath.Glob("testdata/zip/*.txtar")
+	if err != nil || len(list) == 0 {
+		f.Fatalf("no files: %v", err)
+	}
+	for _, file := range list {
+		ar, err := txtar.ParseFile(file)
+		if err != nil {
+			f.Fatal(err)
+		}
+		files := map[string]string{}
+		for _, part := range ar.Files {
+			files[part.Name] = string(part.Data)
+		}
+		m := maker{t: f, files: files, a: resultstest.Artifact{}}
+		for line := range strings.Lines(files["make"]) {
+			m.do(strings.Fields(line))
+		}
+		m.finish()
+		if len(m.a.Zip) < 64<<10 {
+			f.Add(m.a.Zip)
+		}
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		out, err := results.Unpack(data)
+		if err != nil {
+			if !errors.Is(err, memory.ErrBroken) {
+				t.Fatalf("got %v, want ErrBroken", err)
+			}
+			return
+		}
+		if len(out) > memory.MaxSize {
+			t.Fatalf("got %d bytes", len(out))
+		}
+		again, err := results.Pack(out)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if back, err := results.Unpack(again); err != nil || !bytes.Equal(back, out) {
+			t.Fatalf("second round: got %q and %v, want %q", back, err, out)
+		}
+	})
+}
+
+// FuzzAnswer reads any bytes as the answer of a service: no panic, and a field that
+// is read is what it is asked to be.
+func FuzzAnswer(f *testing.F) {
+	for _, s := range []string{
+		`{"ok":true,"signed_upload_url":"https://x.example/?sig=abcdefgh","entry_id":"12"}`, `{"ok":true,"signedUploadUrl":"x","entryId":12}`,
+		`{"ok":false,"message":"cache write denied: token has no writable scopes"}`, `{"ok":"x","entry_id":1e3}`, `{"ok":1,"OK":2}`, `[]`, `null`, ``,
+		`{"":0,"_":1}`, `{"entry_id":"\u0031"}`, `{"entry_id":` + "`1`" + `}`,
+	} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		a, err := results.ParseAnswer(data)
+		if err != nil {
+			if strings.Contains(err.Error(), "x.example") {
+				t.Fatalf("the answer is shown: %v", err)
+			}
+			return
+		}
+		_, _, _ = a.OK()
+		if n, err := a.Number("entry_id"); err == nil && n < 1 {
+			t.Fatalf("got %d", n)
+		}
+		if s, err := a.Text("signed_upload_url"); err == nil && s == "" {
+			t.Fatal("got an empty text")
+		}
+	})
+}
+
+// FuzzClaims reads any text as a runtime token: no panic, and ids that can stand in
+// any place.
+func FuzzClaims(f *testing.F) {
+	for _, s := range []string{
+		`{"scp":"Actions.Results:1:2"}`, `{"scp":"Actions.Results:1:2:3"}`, `{"scp":"Actions.Results:a b:c"}`, `{"scp":1}`, `{`, ``,
+		"{\"scp\":\"x\u2003Actions.Results:1:2\"}",
+	} {
+		f.Add("e30", s, "c2ln")
+	}
+	f.Fuzz(func(t *testing.T, head, payload, tail string) {
+		for _, token := range []string{head + "." + base64.RawURLEncoding.EncodeToString([]byte(payload)) + "." + tail, payload} {
+			got, err := results.Claims(token)
+			if err != nil {
+				continue
+			}
+			for _, id := range []string{got.Run(), got.Job()} {
+				if id == "" || len(id) > 128 || strings.ContainsAny(id, "/:. \n\"") {
+					t.Fatalf("got the id %q", id)
+				}
+			}
+		}
+	})
+}

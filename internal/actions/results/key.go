@@ -1,0 +1,32 @@
+package results
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// prefix is what the keys of an issue start with. Its last character keeps issue 7
+// apart from issue 71.
+func prefix(issue int) string { return fmt.Sprintf("foreman/v1/i%d/", issue) }
+
+func key(issue, number int) string { return fmt.Sprintf("%s%010d", prefix(issue), number) }
+
+// parseKey returns the number in a key of the issue.
+func parseKey(text string, issue int) (int, error) {
+	digits, ok := strings.CutPrefix(text, prefix(issue))
+	n, err := strconv.Atoi(digits)
+	if !ok || err != nil || n < 1 || key(issue, n) != text {
+		return 0, errors.New("the service answered with an entry that was not asked for")
+	}
+	return n, nil
+}
+
+// defaultVersion keeps our entries apart from those of other programs.
+func defaultVersion() string {
+	sum := sha256.Sum256([]byte("foreman-memory-v1"))
+	return hex.EncodeToString(sum[:])
+}

@@ -1,0 +1,263 @@
+package results_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/org/foreman-action/internal/actions/results"
+	"github.com/org/foreman-action/internal/actions/results/resultstest"
+	"github.com/org/foreman-action/memory"
+)
+
+// held saves with one store up to a call, runs between, and
+// returns what the first Save returned.
+func held(t *testing.T, s *resultstest.Server, first memory.Store, at resultstest.Fault, between func()) error {
+	t.Helper()
+	reached, hold := make(chan struct{}), make(chan struct{})
+	at.Reached, at.Hold = reached, hold
+	s.Fault(at)
+	done := make(chan error, 1)
+	go func() { done <- first.Save(t.Context(), record(0)) }()
+	<-reached
+	between()
+	close(hold)
+	return <-done
+}
+
+// TestTwoRuns lets a second run save whole while a first one stands still at each of
+// its requests: whoever is told "saved" is what the next run loads.
+func TestTwoRuns(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		path   string
+		nth    int
+		second int // the revision that the second run saves on top of
+	}{
+		"before the look":      {"/repos/*/*/actions/artifacts", 1, 0},
+		"before the name":      {"/twirp/*/CreateArtifact", 1, 0},
+		"before the upload":    {"/blob/*", 1, 0},
+		"before the end":       {"/twirp/*/FinalizeArtifact", 1, 0},
+		"before the look back": {"/repos/*/*/actions/artifacts", 2, 1},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := resultstest.New(t, resultstest.Config{})
+			first, second := artifact(t, options(s)), artifact(t, options(s))
+			err := held(t, s, first, resultstest.Fault{Path: tt.path, Nth: tt.nth}, func() { save(t, second, record(tt.second)) })
+			if !errors.Is(err, memory.ErrConflict) {
+				t.Errorf("first run: got %v, want ErrConflict", err)
+			}
+			if list := s.Artifacts(); len(list) != 1 {
+				t.Errorf("got %d artifacts, want that of the second run", len(list))
+			}
+			if r := load(t, artifact(t, options(s))); r.Revision != tt.second+1 {
+				t.Errorf("got revision %d, want %d", r.Revision, tt.second+1)
+			}
+		})
+	}
+}
+
+// TestBothTakeBack: two runs finish before either looks back. At most one of them
+// may claim to have saved.
+func TestBothTakeBack(t *testing.T) {
+	t.Parallel()
+	s := resultstest.New(t, resultstest.Config{})
+	const path = "/repos/*/*/actions/artifacts"
+	// Each run looks before it uploads, and again when it has finished.
+	looked, goOn := make(chan struct{}), make(chan struct{})
+	finished, lookBack := make(chan struct{}), make(chan struct{})
+	s.Fault(resultstest.Fault{Path: "/twirp/*/CreateArtifact", Times: 2, Reached: looked, Hold: goOn})
+	s.Fault(resultstest.Fault{Path: path, Nth: 3, Times: 2, Reached: finished, Hold: lookBack})
+	errs := make(chan error, 2)
+	for range 2 {
+		store := artifact(t, options(s))
+		go func() { errs <- store.Save(t.Context(), record(0)) }()
+	}
+	<-looked
+	<-looked
+	close(goOn)
+	<-finished
+	<-finished
+	close(lookBack)
+	saved := 0
+	for range 2 {
+		if err := <-errs; err == nil {
+			saved++
+		} else if !errors.Is(err, memory.ErrConflict) {
+			t.Errorf("got %v, want a conflict", err)
+		}
+	}
+	if list := s.Artifacts(); saved > 1 || len(list) != saved {
+		t.Errorf("got %d saves and %d artifacts, want the same and at most one", saved, len(list))
+	}
+}
+
+// TestPairs: two runs at a time, without a "concurrency:" block. No task is lost.
+func TestPairs(t *testing.T) {
+	t.Parallel()
+	s := resultstest.New(t, resultstest.Config{})
+	const rounds = 10
+	for round := range rounds {
+		var wg sync.WaitGroup
+		for i := range 2 {
+			store := artifact(t, options(s))
+			wg.Go(func() { put(t, store, fmt.Sprint(round, " ", i)) })
+		}
+		wg.Wait()
+		if r := load(t, artifact(t, options(s))); len(r.Tasks) != 2*(round+1) {
+			t.Fatalf("round %d: got %d tasks, want %d", round, len(r.Tasks), 2*(round+1))
+		}
+	}
+}
+
+// put adds a task, however often others are faster.
+func put(t *testing.T, store memory.Store, id string) {
+	for {
+		_, err := memory.Update(t.Context(), store, "org/repo", 7, func(r *memory.Record) error {
+			r.Put(memory.Task{ID: id, By: "rules"})
+			return nil
+		})
+		if err == nil {
+			return
+		}
+		if !errors.Is(err, memory.ErrConflict) {
+			t.Errorf("%s: %v", id, err)
+			return
+		}
+	}
+}
+
+// TestSameRun: two jobs of one run save at once; the name is the second one's, and
+// the first learns that it did not save.
+func TestSameRun(t *testing.T) {
+	t.Parallel()
+	for _, path := range []string{"/twirp/*/CreateArtifact", "/twirp/*/FinalizeArtifact"} {
+		t.Run(path, func(t *testing.T) {
+			t.Parallel()
+			s := resultstest.New(t, resultstest.Config{Lenient: true})
+			job := func() memory.Store { return artifact(t, optionsOf(s, s.RuntimeToken(resultstest.Job{Run: 5}))) }
+			second := job()
+			err := held(t, s, job(), resultstest.Fault{Path: path}, func() { save(t, second, record(0)) })
+			if !errors.Is(err, memory.ErrConflict) {
+				t.Errorf("first job: got %v, want ErrConflict", err)
+			}
+			if r := load(t, job()); r.Revision != 1 || len(s.Artifacts()) != 1 {
+				t.Errorf("got revision %d of %d artifacts, want 1 of 1", r.Revision, len(s.Artifacts()))
+			}
+		})
+	}
+}
+
+// TestBaseTakenBack: the record that ours was made from is taken back by its maker
+// before we have finished. Ours is taken back too.
+func TestBaseTakenBack(t *testing.T) {
+	t.Parallel()
+	s := resultstest.New(t, resultstest.Config{})
+	base := zipOf(t, record(2))
+	info := results.Info{
+		ID: 900, Name: "foreman-memory-i7", Digest: results.Digest(base),
+		WorkflowRun: results.Run{RepositoryID: s.RepositoryID(), HeadRepositoryID: s.RepositoryID(), HeadBranch: s.Branch()},
+	}
+	o := options(s)
+	in := &reader{list: []results.Info{info}, zips: map[int64][]byte{info.ID: base}}
+	o.Reader = in
+	// The first list is the look before; then it is gone.
+	in.listed = func() { in.list = nil }
+	if err := artifact(t, o).Save(t.Context(), record(2)); !errors.Is(err, memory.ErrConflict) {
+		t.Errorf("got %v, want ErrConflict", err)
+	}
+	if list := s.Artifacts(); len(list) != 0 {
+		t.Errorf("got %d artifacts, want ours taken back", len(list))
+	}
+}
+
+// TestCacheTwoRuns: the key is the first one's, who is slow; the second waits until
+// the entry shows, and learns that it did not save.
+func TestCacheTwoRuns(t *testing.T) {
+	t.Parallel()
+	for _, version := range []string{"v2", "v1"} {
+		t.Run(version, func(t *testing.T) {
+			t.Parallel()
+			s := resultstest.New(t, resultstest.Config{})
+			o, path := options(s), "/twirp/*/FinalizeCacheEntryUpload"
+			if version == "v1" {
+				o, path = v1(o), "/_apis/artifactcache/caches/*"
+			}
+			first := cache(t, o)
+			waited, finished := make(chan struct{}), make(chan struct{})
+			o.Sleep = func(ctx context.Context, _ time.Duration) error {
+				select {
+				case waited <- struct{}{}: // the first time
+					<-finished
+				case <-finished:
+				}
+				return ctx.Err()
+			}
+			second := cache(t, o)
+			var lost error
+			done := make(chan struct{})
+			err := held(t, s, first, resultstest.Fault{Path: path}, func() {
+				go func() {
+					lost = second.Save(t.Context(), record(0))
+					close(done)
+				}()
+				<-waited
+			})
+			close(finished)
+			<-done
+			if err != nil || !errors.Is(lost, memory.ErrConflict) {
+				t.Errorf("got %v and %v, want nothing and ErrConflict", err, lost)
+			}
+			if list := s.Caches(); len(list) != 1 {
+				t.Errorf("got %d entries, want 1", len(list))
+			}
+		})
+	}
+}
+
+// TestDeadline: a service that does not answer costs no more than the context
+// allows, nor more than the time-out.
+func TestDeadline(t *testing.T) {
+	t.Parallel()
+	for _, path := range []string{"/twirp/*/*", "/blob/*", "/repos/*/*/actions/artifacts"} {
+		for _, kind := range []string{"artifact", "cache"} {
+			if kind == "cache" && path[1] == 'r' {
+				continue
+			}
+			t.Run(kind+path, func(t *testing.T) {
+				t.Parallel()
+				s := resultstest.New(t, resultstest.Config{})
+				reached := make(chan struct{})
+				s.Fault(resultstest.Fault{Path: path, Times: -1, Reached: reached, Hold: make(chan struct{})})
+				ctx, cancel := context.WithCancel(t.Context())
+				var store memory.Store = cache(t, options(s))
+				if kind == "artifact" {
+					store = artifact(t, options(s))
+				}
+				done := make(chan error, 1)
+				go func() { done <- store.Save(ctx, record(0)) }()
+				<-reached
+				cancel()
+				if err := <-done; !errors.Is(err, context.Canceled) {
+					t.Errorf("got %v, want context.Canceled", err)
+				}
+			})
+		}
+	}
+	t.Run("time-out", func(t *testing.T) {
+		t.Parallel()
+		s := resultstest.New(t, resultstest.Config{})
+		s.Fault(resultstest.Fault{Times: -1, Hold: make(chan struct{})})
+		o := options(s)
+		o.RequestTimeout = time.Millisecond
+		_, err := artifact(t, o).Load(t.Context(), "org/repo", 7)
+		if err == nil || errors.Is(err, context.DeadlineExceeded) || len(s.Calls()) > 1 {
+			t.Errorf("got %v after %d calls, want an error of its own after one", err, len(s.Calls()))
+		}
+	})
+}

@@ -1,0 +1,108 @@
+package results_test
+
+import (
+	"context"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/org/foreman-action/internal/actions/results/resultstest"
+	"github.com/org/foreman-action/memory"
+	"github.com/org/foreman-action/memory/memorytest"
+)
+
+// TestSuite holds the stores against the suite of all memory stores. Two wrappers
+// stand between, for what a medium cannot be: a store of this package keeps one
+// repository, and artifacts have no compare-and-swap.
+func TestSuite(t *testing.T) {
+	t.Parallel()
+	stores := map[string]func(t *testing.T, s *resultstest.Server) memory.Store{
+		"artifact, one run": func(t *testing.T, s *resultstest.Server) memory.Store { return artifact(t, options(s)) },
+		"artifact, a run for each call": func(t *testing.T, s *resultstest.Server) memory.Store {
+			return &eachRun{open: func() memory.Store { return artifact(t, options(s)) }}
+		},
+		"cache v2, one run": func(t *testing.T, s *resultstest.Server) memory.Store { return cache(t, options(s)) },
+		"cache v2, a run for each call": func(t *testing.T, s *resultstest.Server) memory.Store {
+			return &eachRun{open: func() memory.Store { return cache(t, options(s)) }}
+		},
+		"cache v1, one run": func(t *testing.T, s *resultstest.Server) memory.Store { return cache(t, v1(options(s))) },
+	}
+	for name, open := range stores {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			memorytest.Run(t, func(t *testing.T) memory.Store {
+				return &perRepo{stores: map[string]memory.Store{}, open: func(repo string) memory.Store {
+					// One spelling of the answers is as good as the other.
+					return open(t, resultstest.New(t, resultstest.Config{Repo: repo, CamelCase: strings.HasSuffix(name, "one run")}))
+				}}
+			})
+		})
+	}
+}
+
+// A perRepo gives each repository a server and a store of its own, as on GitHub,
+// where a job has the services of its own repository only.
+type perRepo struct {
+	open func(repo string) memory.Store
+
+	mu     sync.Mutex
+	stores map[string]memory.Store
+}
+
+func (p *perRepo) store(repo string) memory.Store {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	repo = strings.ToLower(repo)
+	if _, err := memory.Key(repo, 1); err != nil {
+		repo = "org/repo" // whose store has to refuse
+	}
+	if p.stores[repo] == nil {
+		p.stores[repo] = p.open(repo)
+	}
+	return p.stores[repo]
+}
+
+func (p *perRepo) Load(ctx context.Context, repo string, issue int) (memory.Record, error) {
+	return p.store(repo).Load(ctx, repo, issue)
+}
+
+func (p *perRepo) Save(ctx context.Context, r memory.Record) error {
+	return p.store(r.Repo).Save(ctx, r)
+}
+
+// An eachRun opens a store for each call, as if each were made by another run. Its
+// lock is the workflow's "concurrency:", which keeps the runs of an issue apart.
+type eachRun struct {
+	mu   sync.Mutex
+	open func() memory.Store
+}
+
+func (e *eachRun) Load(ctx context.Context, repo string, issue int) (memory.Record, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.open().Load(ctx, repo, issue)
+}
+
+func (e *eachRun) Save(ctx context.Context, r memory.Record) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.open().Save(ctx, r)
+}
+
+// TestOtherRepository says what perRepo hides: a store refuses what is not its own.
+func TestOtherRepository(t *testing.T) {
+	t.Parallel()
+	s := resultstest.New(t, resultstest.Config{})
+	for _, store := range []memory.Store{artifact(t, options(s)), cache(t, options(s))} {
+		const want = "this store keeps the memory of org/repo only"
+		if _, err := store.Load(t.Context(), "org/other", 7); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("Load: got %v, want %s", err, want)
+		}
+		if err := store.Save(t.Context(), memorytest.Sample("org/other", 7)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("Save: got %v, want %s", err, want)
+		}
+	}
+	if calls := s.Calls(); len(calls) != 0 {
+		t.Errorf("got %d calls, want none", len(calls))
+	}
+}

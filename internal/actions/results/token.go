@@ -1,0 +1,54 @@
+package results
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"strings"
+)
+
+// backend are the ids under which the results service knows a run and its job.
+type backend struct {
+	run, job string
+}
+
+var errClaims = errors.New("the runtime token does not name its run and job (scope Actions.Results)")
+
+// claims reads the ids out of the runtime token: of its claim "scp", a list of words
+// of which one is "Actions.Results:<run>:<job>". The signature is for the service to
+// check. The error shows nothing of the token.
+func claims(token string) (backend, error) {
+	parts := strings.Split(token, ".")
+	if len(parts) != 3 || len(token) > 64<<10 {
+		return backend{}, errClaims
+	}
+	payload, err := base64.RawURLEncoding.DecodeString(strings.TrimRight(parts[1], "="))
+	if err != nil {
+		return backend{}, errClaims
+	}
+	var body struct {
+		Scp string `json:"scp"`
+	}
+	if err := json.Unmarshal(payload, &body); err != nil {
+		return backend{}, errClaims
+	}
+	for scope := range strings.FieldsSeq(body.Scp) {
+		ids, ok := strings.CutPrefix(scope, "Actions.Results:")
+		if !ok {
+			continue
+		}
+		run, job, _ := strings.Cut(ids, ":")
+		if !plainID(run) || !plainID(job) {
+			return backend{}, errClaims
+		}
+		return backend{run, job}, nil
+	}
+	return backend{}, errClaims
+}
+
+func plainID(s string) bool {
+	odd := func(r rune) bool {
+		return r != '-' && r != '_' && (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z')
+	}
+	return s != "" && len(s) <= 128 && !strings.ContainsFunc(s, odd)
+}

@@ -50,7 +50,18 @@ func updateComment() action {
 
 // judgeComment makes the body harmless and holds it against the policy.
 func (p *planner) judgeComment(s *Step) {
+	name := s.Action.Type
 	body, _, _ := s.Action.Text("body")
+	// What is not posted anyway is not worth the work of making it harmless, which
+	// drops characters only where nobody sees any.
+	switch limit := p.policy.commentLength(); {
+	case p.used[name] >= p.limits[name]:
+		s.set(Refuse, fmt.Sprintf("policy.limits.%s is %d per event", name, p.limits[name]))
+		return
+	case len(body) > 8*limit:
+		s.set(Refuse, fmt.Sprintf("the body has %d bytes, policy.comment_length is %d characters", len(body), limit))
+		return
+	}
 	s.text = p.policy.clean(body, s.Source)
 	n := utf8.RuneCountInString(s.text)
 	switch limit := p.policy.commentLength(); {

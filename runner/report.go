@@ -27,9 +27,9 @@ type Report struct {
 	Title    string // of the issue; hostile
 
 	TaskID    string
-	Decision  protocol.DecisionType
-	Rationale string // hostile when an agent decided
-	By        string // who decided: "rules", an agent's address, or both
+	Decision  protocol.DecisionType // empty: nothing was decided, because something failed
+	Rationale string                // hostile when an agent decided
+	By        string                // who decided: "rules", an agent's address, or both
 	Status    Status
 	Reason    string // why nothing was decided or something failed; empty when all went well
 	DryRun    bool

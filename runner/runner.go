@@ -198,8 +198,12 @@ func (rep Report) skipped(why string) Report {
 	return rep
 }
 
+// failed is the report of a run in which nothing was decided, or nothing done about it.
 func (rep Report) failed(err error) Report {
 	rep.Status, rep.Reason = StatusFailed, err.Error()
+	if rep.By == "" {
+		rep.Decision, rep.Rationale = "", rep.Reason
+	}
 	rep.notePermission(err)
 	return rep
 }

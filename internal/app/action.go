@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -47,7 +48,7 @@ func (a App) action(ctx context.Context) int {
 
 // step does the work of the action up to the report.
 func (a App) step(ctx context.Context, rt *actions.Runtime) (result, error) {
-	none := result{report: runner.Report{Decision: protocol.Skip, Status: runner.StatusFailed}}
+	none := result{report: runner.Report{Status: runner.StatusFailed}}
 	in, err := rt.ParseInputs()
 	if err != nil {
 		return none.failed(err), &usageError{err}
@@ -150,7 +151,7 @@ func publish(rt *actions.Runtime, res result, err error) error {
 		errs = append(errs, rt.SetOutput(o.name, o.value))
 	}
 	errs = append(errs, rt.AddSummary(summary(res, err)))
-	rt.Printf("%s: %s", rep.Status, rep.Decision)
+	rt.Printf("%s", strings.Join(nonEmpty(string(rep.Status), string(rep.Decision)), ": "))
 	return errors.Join(errs...)
 }
 

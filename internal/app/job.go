@@ -73,7 +73,7 @@ func (j job) run(ctx context.Context) (result, error) {
 	res := result{needs: []string{"contents: read", "issues: write"}}
 	res.report = runner.Report{
 		Event: j.event.Key(), Repo: j.event.FullRepo(), Issue: j.event.Number,
-		TaskID: j.taskID, DryRun: j.dryRun, Decision: protocol.Skip, Status: runner.StatusFailed,
+		TaskID: j.taskID, DryRun: j.dryRun, Status: runner.StatusFailed,
 	}
 	host, err := j.host()
 	if err != nil {

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -36,15 +37,7 @@ func summary(res result, err error) string {
 	rep := res.report
 	var b strings.Builder
 	b.WriteString(headline(rep) + "\n\n")
-	if rep.Rationale != "" {
-		b.WriteString("> " + strings.ReplaceAll(sanitize.Markdown(clip(rep.Rationale, 2000)), "\n", "\n> ") + "\n\n")
-	}
-	if rep.Reason != "" && rep.Reason != rep.Rationale {
-		b.WriteString(sanitize.Markdown(clip(rep.Reason, 4000)) + "\n\n")
-	}
-	if ps := problemsOf(err); ps != nil {
-		b.WriteString(sanitize.Fence(clip(ps.Error(), 20_000), "") + "\n\n")
-	}
+	writeWhy(&b, rep, err)
 	if len(rep.Actions) > 0 {
 		actionTable(&b, rep)
 	}
@@ -63,6 +56,25 @@ func summary(res result, err error) string {
 	}
 	b.WriteString(footer(rep))
 	return b.String()
+}
+
+// writeWhy says why it was decided so, or what went wrong: mistakes in a file with
+// their lines as they stand there.
+func writeWhy(b *strings.Builder, rep runner.Report, err error) {
+	if ps := problemsOf(err); ps != nil {
+		b.WriteString(sanitize.Fence(clip(ps.Error(), 20_000), "") + "\n\n")
+		return
+	}
+	if e, ok := errors.AsType[*rules.EvalError](err); ok {
+		b.WriteString(sanitize.Fence(clip(e.Error(), 4000), "") + "\n\n")
+		return
+	}
+	if rep.Rationale != "" {
+		b.WriteString("> " + strings.ReplaceAll(sanitize.Markdown(clip(rep.Rationale, 2000)), "\n", "\n> ") + "\n\n")
+	}
+	if rep.Reason != "" && rep.Reason != rep.Rationale {
+		b.WriteString(sanitize.Markdown(clip(rep.Reason, 4000)) + "\n\n")
+	}
 }
 
 func headline(rep runner.Report) string {

@@ -190,7 +190,7 @@ func (r *Runner) since(e Event) time.Time {
 func (r *Runner) mayComment(e Event) bool {
 	quiet := e.Name == EventIssueComment ||
 		e.Name == EventIssues && (e.Action == "edited" || e.Action == "labeled" || e.Action == "unlabeled")
-	return !quiet || r.c.Rules.Listens(e.Name, e.Action)
+	return !quiet || r.c.Rules.Names(e.Name, e.Action)
 }
 
 func (rep Report) skipped(why string) Report {

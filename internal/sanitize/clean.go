@@ -76,12 +76,12 @@ func escapeLen(s string) int {
 	i := 1
 	switch {
 	case in(i, ']', ']'):
-		line, _, _ := strings.Cut(s, "\n")
-		if end := strings.IndexAny(line[i:], "\a\x1b"); end >= 0 {
-			i += end + 1
-			return i + len(line[i:]) - len(strings.TrimPrefix(line[i:], "\\"))
+		end := strings.IndexAny(s[i:], "\a\x1b\n")
+		if end < 0 || s[i+end] == '\n' {
+			return 1
 		}
-		return 1
+		i += end + 1
+		return len(s) - len(strings.TrimPrefix(s[i:], "\\"))
 	case in(i, '[', '['):
 		for i++; in(i, '0', '?'); i++ {
 		}

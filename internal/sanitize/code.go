@@ -1,6 +1,9 @@
 package sanitize
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // code says where a text is certainly code on GitHub. See the package comment for
 // why each condition stands.
@@ -70,14 +73,17 @@ func pairsUp(line string) bool {
 	if left || strings.Contains(line, "|") || !simpleLinks(line) {
 		return false
 	}
-	end := 0
+	end, token, seen := 0, 0, 0 // where the last span ends, its word begins, and its word was read to
 	for _, s := range spans {
-		before := line[end:s.start]
-		token := line[strings.LastIndexAny(line[:s.start], " \t")+1 : s.start]
-		if strings.Contains(before, "$") || strings.Contains(token, "://") || containsFold(token, "www.") {
+		if space := strings.LastIndexAny(line[seen:s.start], " \t"); space >= 0 {
+			token = seen + space + 1
+		}
+		// What was read holds no address, nor does one go on across a backtick.
+		fresh := line[max(token, seen):s.start]
+		if strings.Contains(line[end:s.start], "$") || strings.Contains(fresh, "://") || containsFold(fresh, "www.") {
 			return false
 		}
-		end = s.end
+		end, seen = s.end, s.start
 	}
 	return !strings.Contains(line[end:], "$")
 }
@@ -107,12 +113,10 @@ type span struct{ start, end int }
 // whether one was left over.
 func codeSpans(line string) (spans []span, left bool) {
 	runs := backtickRuns(line)
+	partner := partners(runs)
 	for i := 0; i < len(runs); i++ {
-		j := i + 1
-		for j < len(runs) && runs[j].end-runs[j].start != runs[i].end-runs[i].start {
-			j++
-		}
-		if j == len(runs) {
+		j := partner[i]
+		if j == 0 {
 			left = true
 			continue
 		}
@@ -120,6 +124,17 @@ func codeSpans(line string) (spans []span, left bool) {
 		i = j
 	}
 	return spans, left
+}
+
+// partners finds for each run the next one of its length; 0: there is none.
+func partners(runs []span) []int {
+	found := make([]int, len(runs))
+	next := map[int]int{} // by length
+	for i, r := range slices.Backward(runs) {
+		length := r.end - r.start
+		found[i], next[length] = next[length], i
+	}
+	return found
 }
 
 // backtickRuns finds the runs of backticks in s.

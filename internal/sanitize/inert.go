@@ -3,6 +3,7 @@ package sanitize
 import (
 	"slices"
 	"strings"
+	"unicode"
 )
 
 // trust says how far a place of a text is code.
@@ -43,10 +44,12 @@ func inlineTrust(line string, proven bool) func(int) trust {
 type writer struct {
 	options Options
 	value   bool // the line is a value: what stands around it is unknown
+	indent  int  // bytes of white space that the line begins with
 }
 
 // line breaks what would act in a line.
 func (w writer) line(s string, trusted func(int) trust) string {
+	w.indent = len(s) - len(strings.TrimLeftFunc(s, unicode.IsSpace))
 	var b strings.Builder
 	for i := range len(s) {
 		b.WriteByte(s[i])
@@ -61,7 +64,7 @@ func (w writer) line(s string, trusted func(int) trust) string {
 func (w writer) acts(s string, i int, t trust) bool {
 	rest := s[i+1:]
 	if t == sure {
-		return s[i] == '/' && isCommand(s, i, true)
+		return s[i] == '/' && i == w.indent && isCommand(rest, true)
 	}
 	switch s[i] {
 	case '@':
@@ -71,7 +74,7 @@ func (w writer) acts(s string, i int, t trust) bool {
 	case '-':
 		return isTicket(s, i)
 	case '/':
-		return isCommand(s, i, t != prose) || isReference(s, i)
+		return i == w.indent && isCommand(rest, t != prose) || isReference(s, i)
 	case '&':
 		return isEntity(rest)
 	case '<':
@@ -132,13 +135,10 @@ func isTicket(s string, i int) bool {
 		i+1 < len(s) && isDigit(s[i+1])
 }
 
-// isCommand recognises the slash of a command to a bot: a word at the start of a
-// line. In code, where absolute paths are common, nothing but a space may follow it.
-func isCommand(s string, i int, inCode bool) bool {
-	if strings.TrimSpace(s[:i]) != "" {
-		return false
-	}
-	rest := s[i+1:]
+// isCommand reports whether what follows the slash that a line begins with makes it a
+// command to a bot: a word. In code, where absolute paths are common, nothing but a
+// space may follow that.
+func isCommand(rest string, inCode bool) bool {
 	end := strings.TrimLeftFunc(rest, word("-_"))
 	if len(end) == len(rest) || !isLetter(rest[0]) {
 		return false

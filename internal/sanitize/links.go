@@ -29,7 +29,7 @@ func addressAt(s string) address {
 	if len(s) > longest {
 		s = strings.ToValidUTF8(s[:longest], "")
 	}
-	end := strings.IndexFunc(s, func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune("<>`\"|", r) })
+	end := strings.IndexFunc(s, endsAddress)
 	if end < 0 {
 		end = len(s)
 	}
@@ -42,13 +42,25 @@ func addressAt(s string) address {
 	return a
 }
 
+// endsAddress matches what no address goes on after.
+func endsAddress(r rune) bool {
+	switch r {
+	case '<', '>', '`', '"', '|':
+		return true
+	}
+	return unicode.IsSpace(r)
+}
+
+// longestScheme is what CommonMark allows a scheme to have, in bytes.
+const longestScheme = 32
+
 // schemeLen is the length of the scheme and the "://" that s begins with.
 func schemeLen(s string) int {
 	n := 0
-	for n < len(s) && (isLetter(s[n]) || n > 0 && (isDigit(s[n]) || strings.IndexByte("+.-", s[n]) >= 0)) {
+	for n < min(len(s), longestScheme+1) && (isLetter(s[n]) || n > 0 && (isDigit(s[n]) || strings.IndexByte("+.-", s[n]) >= 0)) {
 		n++
 	}
-	if n == 0 || !strings.HasPrefix(s[n:], "://") {
+	if n == 0 || n > longestScheme || !strings.HasPrefix(s[n:], "://") {
 		return 0
 	}
 	return n + len("://")
@@ -94,11 +106,15 @@ func (a address) permits(allow func(string) bool) bool {
 	return web && a.host != "" && allow(a.host)
 }
 
+// passes is how often defuseLinks reads a text at most: two or three times are usual.
+const passes = 8
+
 // defuseLinks shows every address whose host is not allowed as code, without its
 // scheme. It is repeated until nothing changes: without its angle brackets, a text may
-// turn out to hold certain code.
+// turn out to hold certain code, and a fence whose info string held an address is
+// none any more. In a text that does not settle, what is left is parted.
 func defuseLinks(s string, allow func(string) bool) string {
-	for {
+	for range passes {
 		lines := strings.Split(s, "\n")
 		c := certain(lines)
 		var b blocks
@@ -114,6 +130,27 @@ func defuseLinks(s string, allow func(string) bool) string {
 		}
 		s = next
 	}
+	return partLinks(s, allow)
+}
+
+// partLinks puts a space into every address whose host is not allowed, in code too.
+func partLinks(s string, allow func(string) bool) string {
+	var b strings.Builder
+	for i := 0; i < len(s); {
+		a := address{}
+		if isLetter(s[i]) && (i == 0 || !isAlnum(s[i-1])) {
+			a = addressAt(s[i:])
+		}
+		if a.scheme != "" && !a.permits(allow) {
+			b.WriteString(strings.TrimSuffix(a.scheme, "//") + " //")
+			i += len(a.scheme)
+			continue
+		}
+		n := max(a.length, 1)
+		b.WriteString(s[i : i+n])
+		i += n
+	}
+	return b.String()
 }
 
 // defuseLine defuses the addresses of one line that stand in text. Those without a
@@ -208,10 +245,6 @@ func (w writer) links(s string, i int) bool {
 // relative reports whether a destination is a plain path, query or fragment of the
 // page's own host.
 func relative(s string) bool {
-	end := strings.IndexAny(s, " \t)")
-	if end < 0 {
-		end = len(s)
-	}
-	s = s[:end]
-	return s != "" && !strings.HasPrefix(s, "//") && strings.TrimFunc(s, word("/.-_#?=+%")) == ""
+	after := strings.TrimLeftFunc(s, word("/.-_#?=+%"))
+	return after != s && !strings.HasPrefix(s, "//") && (after == "" || strings.IndexByte(" \t)", after[0]) >= 0)
 }

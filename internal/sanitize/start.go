@@ -91,8 +91,10 @@ func isHeading(s string) bool {
 
 // isRule recognises a thematic break.
 func isRule(s string) bool {
-	s = strings.ReplaceAll(s, " ", "")
-	return len(s) >= 3 && strings.IndexByte("-_*", s[0]) >= 0 && strings.Trim(s, s[:1]) == ""
+	if s == "" || strings.IndexByte("-_*", s[0]) < 0 {
+		return false
+	}
+	return strings.Trim(s, s[:1]+" ") == "" && strings.Count(s, s[:1]) >= 3
 }
 
 // isUnderline recognises the line that makes a heading of the paragraph above it.

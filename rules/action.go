@@ -5,7 +5,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"gopkg.in/yaml.v3"
 
@@ -54,6 +53,9 @@ type ruleCompiler struct {
 
 func (c *ruleCompiler) actions(f *strictyaml.File, n *yaml.Node) []action {
 	switch {
+	case n.Kind == yaml.MappingNode:
+		f.Problemf(n, "then: want a list of actions, got a mapping; start each action with \"- \"")
+		return nil
 	case n.Kind != yaml.SequenceNode:
 		f.Problemf(n, "then: want a list of actions, got %s", strictyaml.Kind(n))
 		return nil
@@ -87,7 +89,7 @@ func (c *ruleCompiler) action(f *strictyaml.File, n *yaml.Node) (action, bool) {
 	}
 	i := slices.IndexFunc(c.specs, func(s protocol.ActionSpec) bool { return s.Name == name.Value })
 	if i < 0 {
-		f.Problemf(name, "unknown action %q%s", name.Value, strictyaml.DidYouMean(name.Value, c.names()))
+		f.Problemf(name, "unknown action %q%s", name.Value, actionHint(name.Value, c.names()))
 		return action{}, false
 	}
 	a := action{spec: c.specs[i], file: f, node: name}
@@ -174,6 +176,10 @@ func (c *ruleCompiler) param(f *strictyaml.File, spec protocol.ActionSpec, p pro
 
 func (c *ruleCompiler) textParam(f *strictyaml.File, n *yaml.Node, out *param) {
 	var s string
+	if n.Kind == yaml.SequenceNode && out.spec.Name == "label" {
+		f.Problemf(n, "label: want one name, got a list; add_labels takes a list, remove_label stands once for each name")
+		return
+	}
 	if !f.DecodeKey(out.spec.Name, n, &s) {
 		return
 	}
@@ -194,6 +200,10 @@ func (c *ruleCompiler) listParam(f *strictyaml.File, spec protocol.ActionSpec, n
 	if !f.DecodeKey(out.spec.Name, n, &s) || !checkComment(f, n) {
 		return
 	}
+	if login, mention := strings.CutPrefix(s, "@"); mention {
+		f.Problemf(n, "%s takes a list, and a login is written without @: [%s]", spec.Name, login)
+		return
+	}
 	root, _, _ := strings.Cut(s, ".")
 	if bareName.MatchString(s) && !slices.Contains(names(reflect.TypeFor[env]()), root) {
 		f.Problemf(n, "%s takes a list, and a bare text is an expression that yields one; a fixed name is written [%s]", spec.Name, s)
@@ -211,29 +221,5 @@ func (c *ruleCompiler) intParam(f *strictyaml.File, n *yaml.Node, out *param) {
 	var i int
 	if f.DecodeKey(out.spec.Name, n, &i) {
 		out.value = i
-	}
-}
-
-// checkLiteral checks a value that needs no evaluation.
-func (c *ruleCompiler) checkLiteral(f *strictyaml.File, spec protocol.ActionSpec, p param, n *yaml.Node) {
-	v, ok := p.literal()
-	if !ok {
-		return
-	}
-	if s, isText := v.(string); isText && utf8.RuneCountInString(s) > most(p.spec) {
-		f.Problemf(n, "%s: %s has more than %d characters", spec.Name, p.spec.Name, most(p.spec))
-		return
-	}
-	a, err := protocol.NewAction(spec.Name, map[string]any{p.spec.Name: v})
-	if err != nil {
-		f.Problemf(n, "%v", err)
-		return
-	}
-	if err := (protocol.ActionSpec{Name: spec.Name, Params: []protocol.Param{p.spec}}).Check(a); err != nil {
-		hint := ""
-		if s, isText := v.(string); isText {
-			hint = strictyaml.DidYouMean(s, p.spec.Enum)
-		}
-		f.Problemf(n, "%v%s", err, hint)
 	}
 }

@@ -33,7 +33,11 @@
 // [Facts]), label(name) and any_label(glob, ...), which take no notice of case and
 // whose "*" matches every run of characters, "/" included. Of expr's own functions
 // those are available that cannot run away; the right side of "matches" is a
-// constant.
+// constant. No field is ever nil: what is not set is "", 0 or an empty list.
+//
+// [Compile] refuses patterns that could take longer than 50 ms on the largest issue
+// that GitHub accepts, so that nobody can make a condition fail by the size or the
+// characters of an issue.
 //
 // # Actions
 //
@@ -49,7 +53,7 @@
 // assign: "{{ issue.author }}" is a list of one. An action whose computed list is
 // empty is left out.
 //
-// Values from {{ }} are foreign text: in Markdown they are neutralised and cut to
-// 4,096 characters, elsewhere they lose their control characters and are cut to
+// Values from {{ }} are foreign text: in Markdown they are neutralised, cut to
+// 4,096 characters and kept apart by U+200B where two of them touch, elsewhere they lose their control characters and are cut to
 // 256. Literal text stays as it is.
 package rules

@@ -24,15 +24,14 @@ const runName = "__run"
 
 func newEnv(f Facts) *env {
 	f = f.complete()
-	return &env{Issue: f.Issue, Event: f.Event, Actor: f.Actor, Repo: f.Repo, Run: &run{labels: f.Issue.Labels}}
+	return &env{Issue: f.Issue, Event: f.Event, Actor: f.Actor, Repo: f.Repo, Run: &run{labels: f.Issue.Labels, answers: map[*pattern]answer{}}}
 }
 
 // The bounds of one evaluation. A step is a turn of a loop or comparable work.
 const (
-	maxSteps   = 100_000
-	maxMatched = 2 << 20 // bytes read by patterns, each times the pattern's weight
-	maxMade    = 4 << 20 // bytes of new strings
-	maxCells   = 100_000 // list and map elements, the virtual machine's budget
+	maxSteps = 100_000
+	maxMade  = 4 << 20 // bytes of new strings
+	maxCells = 100_000 // list and map elements, the virtual machine's budget
 )
 
 var (
@@ -46,10 +45,34 @@ var (
 type run struct {
 	labels               []string
 	steps, matched, made int
+	counted              string // the text whose characters were counted last
+	characters           int    // of counted
+	cased                []casing
+	answers              map[*pattern]answer // the last of each pattern
+}
+
+// An answer is whether a text matched.
+type answer struct {
+	text    string
+	matched bool
 }
 
 // reset makes the run ready for the next expression.
-func (r *run) reset() { r.steps, r.matched, r.made = 0, 0, 0 }
+func (r *run) reset() {
+	r.steps, r.matched, r.made = 0, 0, 0
+	for i := range r.cased {
+		r.cased[i].paid = false
+	}
+}
+
+// length returns the number of characters of s, which often is the same text as
+// in the call before.
+func (r *run) length(s string) int {
+	if s != r.counted {
+		r.counted, r.characters = s, utf8.RuneCountInString(s)
+	}
+	return r.characters
+}
 
 func (r *run) step(n int) error {
 	r.steps += n
@@ -68,7 +91,7 @@ func (r *run) build(n int) error {
 }
 
 // bytesPerStep is how much text a cheap scan reads in the time of a step.
-const bytesPerStep = 64
+const bytesPerStep = 256
 
 // tick is called once for each turn of a loop.
 func tick(args ...any) (any, error) {
@@ -100,14 +123,35 @@ func made(args ...any) (any, error) {
 	return s, args[0].(*run).build(len(s))
 }
 
-// matches is the operator of that name with its constant pattern.
+// lower is lower(text).
+func lower(args ...any) (any, error) {
+	return args[0].(*run).inCase(args[1].(string), false)
+}
+
+// upper is upper(text).
+func upper(args ...any) (any, error) {
+	return args[0].(*run).inCase(args[1].(string), true)
+}
+
+// matches is the operator of that name with its constant pattern. A pattern that is
+// asked again about the same text, as in a loop, is not run again.
 func matches(args ...any) (any, error) {
 	r, s, p := args[0].(*run), args[1].(string), args[2].(*pattern)
-	r.matched += len(s) * p.weight
+	if a, ok := r.answers[p]; ok && len(a.text) == len(s) {
+		if err := r.step(1 + len(s)/bytesPerStep); err != nil {
+			return nil, err
+		}
+		if a.text == s {
+			return a.matched, nil
+		}
+	}
+	r.matched += r.length(s) * p.weight
 	if r.matched > maxMatched {
 		return nil, errMatched
 	}
-	return p.re.MatchString(s), nil
+	a := answer{s, p.re.MatchString(s)}
+	r.answers[p] = a
+	return a.matched, nil
 }
 
 // label is label(name).
@@ -136,29 +180,6 @@ func anyLabel(args ...any) (any, error) {
 		}
 	}
 	return false, nil
-}
-
-// globMatch reports whether s is matched by a pattern whose "*" stands for any
-// run of characters, without regard to case.
-func globMatch(glob, s string) bool {
-	glob, s = strings.ToLower(glob), strings.ToLower(s)
-	parts := strings.Split(glob, "*")
-	if len(parts) == 1 {
-		return glob == s
-	}
-	s, ok := strings.CutPrefix(s, parts[0])
-	if !ok {
-		return false
-	}
-	last := parts[len(parts)-1]
-	for _, part := range parts[1 : len(parts)-1] {
-		i := strings.Index(s, part)
-		if i < 0 {
-			return false
-		}
-		s = s[i+len(part):]
-	}
-	return strings.HasSuffix(s, last)
 }
 
 // join is join(list, separator); it measures before it builds.

@@ -72,6 +72,10 @@ func checkEvent(f *strictyaml.File, n *yaml.Node, key string) {
 	case slices.Contains(keys, key), dispatch && typ != "" && typ != "*":
 	case key == "issues" || key == "issue_comment":
 		f.Problemf(n, "on: %s has several activities; name them, such as %s, or write %s.* for all", key, firstOf(keys, key), key)
+	case slices.Contains(keys, "issues."+key):
+		f.Problemf(n, "on: unknown event %q; write issues.%s", key, key)
+	case slices.Contains(keys, "issue_comment."+key):
+		f.Problemf(n, "on: unknown event %q; write issue_comment.%s", key, key)
 	default:
 		f.Problemf(n, "on: unknown event %q%s", key, strictyaml.DidYouMean(key, keys))
 	}

@@ -54,11 +54,14 @@ func message(msg string) string {
 			return known.msg
 		}
 	}
+	msg += operatorHint(msg)
 	return strings.TrimSpace(goType.ReplaceAllStringFunc(msg, func(s string) string {
 		_, name, _ := strings.Cut(s, ".")
 		return strings.ToLower(name)
 	}))
 }
+
+const maxRuntimeMessage = 300 // characters
 
 // runtimeMessage keeps Go's own words out of errors at run time.
 func runtimeMessage(msg string) string {
@@ -69,7 +72,10 @@ func runtimeMessage(msg string) string {
 	if strings.Contains(msg, "memory budget exceeded") {
 		return "the expression builds lists that are too long"
 	}
-	return message(msg)
+	if rewritten, ok := unreadableValue(msg); ok {
+		return rewritten
+	}
+	return cut(message(msg), maxRuntimeMessage)
 }
 
 func nameHint(name string) string {
@@ -87,6 +93,9 @@ func fieldMessage(typ, field string) string {
 	for _, t := range []reflect.Type{
 		reflect.TypeFor[Issue](), reflect.TypeFor[Event](), reflect.TypeFor[Comment](), reflect.TypeFor[Actor](), reflect.TypeFor[Repo](),
 	} {
+		if typ == t.String() && field == "user" && slices.Contains(names(t), "author") {
+			return strings.ToLower(t.Name()) + " has no field user; the login of who wrote it is in author"
+		}
 		if typ == t.String() {
 			return strings.ToLower(t.Name()) + " has no field " + field + strictyaml.DidYouMean(field, names(t))
 		}

@@ -102,6 +102,8 @@ func functions() []*builtin.Function {
 		fn("string", text, reflect.TypeFor[func(string) string](), reflect.TypeFor[func(int) string](),
 			reflect.TypeFor[func(float64) string](), reflect.TypeFor[func(bool) string]()),
 		fn("matches", matches, reflect.TypeFor[func(*run, string, *pattern) bool]()),
+		fn("__lower", lower, reflect.TypeFor[func(*run, string) string]()),
+		fn("__upper", upper, reflect.TypeFor[func(*run, string) string]()),
 		fn("__tick", tick, reflect.TypeFor[func(*run) bool]()),
 		fn("__pay", pay, wrapperType),
 		fn("__made", made, wrapperType),
@@ -128,10 +130,14 @@ func (c *exprCompiler) compile(src string, w want) (*vm.Program, error) {
 	if err != nil {
 		return nil, explain(tree, err)
 	}
-	if err := (guard{c.pattern, c.config.Builtins}).check(&tree.Node, 0); err != nil {
+	g := guard{pattern: c.pattern, builtins: c.config.Builtins, weight: new(int)}
+	if err := g.check(&tree.Node, 0); err != nil {
 		return nil, explain(tree, err)
 	}
 	if _, err := checker.Check(tree, c.config); err != nil {
+		return nil, explain(tree, err)
+	}
+	if err := g.lint(tree.Node); err != nil {
 		return nil, explain(tree, err)
 	}
 	if msg := w.check(tree.Node); msg != "" {

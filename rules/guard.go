@@ -1,6 +1,8 @@
 package rules
 
 import (
+	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/expr-lang/expr/ast"
@@ -18,6 +20,7 @@ const (
 type guard struct {
 	pattern  func(string) (*pattern, error)
 	builtins map[string]*builtin.Function // those that rules may use
+	weight   *int                         // of the patterns for long texts
 }
 
 // check visits the tree at place, which lies inside that many loops.
@@ -134,7 +137,26 @@ func (g guard) patch(place *ast.Node) error {
 		if err != nil {
 			return refuse(n.Right, "%v", err)
 		}
+		if !short(n.Left) {
+			if *g.weight += p.weight; *g.weight > maxWeight {
+				return refuse(n.Right, "%s", errWeight(*g.weight, p.weight))
+			}
+		}
 		*place = call("matches", n, n.Left, at(&ast.ConstantNode{Value: p}, n.Right))
 	}
 	return nil
+}
+
+// short reports whether n is a field whose text is no longer than a title.
+func short(n ast.Node) bool {
+	m, ok := n.(*ast.MemberNode)
+	if !ok {
+		return false
+	}
+	name, ok := m.Property.(*ast.StringNode)
+	if !ok || name.Value == "body" || name.Value == "text" {
+		return false
+	}
+	root, ok := m.Node.(*ast.IdentifierNode)
+	return ok && slices.Contains(names(reflect.TypeFor[env]()), root.Value)
 }

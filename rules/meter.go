@@ -24,8 +24,12 @@ func meter(place *ast.Node, loop bool) {
 			*c = wrap("__pay", *c)
 		}
 	}
-	if makesText(n) {
+	switch {
+	case makesText(n):
 		*place = wrap("__made", n)
+	case changesCase(n):
+		b := n.(*ast.BuiltinNode)
+		*place = wrapped("__"+b.Name, n, b.Arguments[0], reflect.TypeFor[func(*run, string) string]())
 	}
 }
 
@@ -39,6 +43,9 @@ func readsOperands(n ast.Node) bool {
 		}
 		return true
 	case *ast.BuiltinNode:
+		if changesCase(n) {
+			return false // charged when the text is made
+		}
 		// What a predicate goes through is charged turn by turn.
 		return !slices.ContainsFunc(n.Arguments, func(a ast.Node) bool {
 			_, ok := a.(*ast.PredicateNode)
@@ -62,23 +69,31 @@ func sized(n ast.Node) bool {
 }
 
 func makesText(n ast.Node) bool {
-	switch n := n.(type) {
-	case *ast.BinaryNode:
-		kind := n.Type().Kind()
-		return n.Operator == "+" && (kind == reflect.String || kind == reflect.Interface)
-	case *ast.BuiltinNode:
-		return n.Name == "lower" || n.Name == "upper"
+	b, ok := n.(*ast.BinaryNode)
+	if !ok || b.Operator != "+" {
+		return false
 	}
-	return false
+	kind := n.Type().Kind()
+	return kind == reflect.String || kind == reflect.Interface
+}
+
+// changesCase reports whether n is a call of lower or upper.
+func changesCase(n ast.Node) bool {
+	b, ok := n.(*ast.BuiltinNode)
+	return ok && (b.Name == "lower" || b.Name == "upper") && len(b.Arguments) == 1
 }
 
 var wrapperType = reflect.TypeFor[func(*run, any) any]()
 
 // wrap returns n inside a call that returns its value; for the compiler the call
 // has the type of n.
-func wrap(name string, n ast.Node) ast.Node {
-	c := call(name, n, n).(*ast.CallNode)
-	c.Callee.SetType(wrapperType)
+func wrap(name string, n ast.Node) ast.Node { return wrapped(name, n, n, wrapperType) }
+
+// wrapped returns a call of a function of type fn with arg that has the place and
+// the type of n.
+func wrapped(name string, n, arg ast.Node, fn reflect.Type) ast.Node {
+	c := call(name, n, arg).(*ast.CallNode)
+	c.Callee.SetType(fn)
 	c.Arguments[0].SetType(reflect.TypeFor[*run]())
 	c.SetNature(*n.Nature())
 	return c

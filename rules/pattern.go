@@ -7,18 +7,14 @@ import (
 	"strings"
 )
 
-// A pattern is a compiled regular expression and what a byte of text costs it,
-// compared with one of ordinary size.
+// A pattern is a compiled regular expression and the work that a character of text
+// is for it at most, in states.
 type pattern struct {
 	re     *regexp.Regexp
 	weight int
 }
 
-const (
-	maxStates = 2000 // of a pattern, its repetitions written out
-	perWeight = 5    // states that are tried for a byte in ordinary patterns
-	perTried  = 8    // letters of a literal, of which a text seldom meets more than a few
-)
+const maxStates = 2000 // of a pattern, its repetitions written out
 
 func newPattern(s string) (*pattern, error) {
 	if r, ok := control(s); ok {
@@ -36,7 +32,12 @@ func newPattern(s string) (*pattern, error) {
 	if err != nil {
 		return nil, patternError(err)
 	}
-	return &pattern{re: re, weight: 1 + tried(tree, false)/perWeight}, nil
+	w := live(tree, nil)
+	prog, err := syntax.Compile(tree.Simplify())
+	if err != nil {
+		return nil, patternError(err)
+	}
+	return &pattern{re: re, weight: baseWeight + min(w, 2*len(prog.Inst))}, nil
 }
 
 // control returns the first control character that nobody means in a pattern.
@@ -79,28 +80,6 @@ func states(re *syntax.Regexp) int {
 	}
 	if re.Op == syntax.OpRepeat {
 		n = min(n*max(1, re.Min, re.Max), maxStates+1)
-	}
-	return n
-}
-
-// tried estimates how many states a matcher goes through for each byte of a text
-// that was made to be slow.
-func tried(re *syntax.Regexp, repeated bool) int {
-	n := 0
-	switch re.Op {
-	case syntax.OpCharClass, syntax.OpAnyChar, syntax.OpAnyCharNotNL:
-		n = 1
-	case syntax.OpLiteral:
-		n = 1 + len(re.Rune)/perTried
-		if repeated {
-			n = len(re.Rune)
-		}
-	}
-	for _, sub := range re.Sub {
-		n += tried(sub, repeated || re.Op == syntax.OpRepeat)
-	}
-	if re.Op == syntax.OpRepeat {
-		n *= max(1, re.Min, re.Max)
 	}
 	return n
 }

@@ -43,6 +43,14 @@ func clean(p protocol.Param) func(string) string {
 	return func(s string) string { return plain(s, maxName) }
 }
 
+// joint returns what keeps two foreign values apart: nothing that is seen.
+func joint(p protocol.Param) string {
+	if p.Kind == protocol.KindMarkdown {
+		return "\u200b"
+	}
+	return ""
+}
+
 // An evaluation is one event's: the environment and the machine that expressions
 // run on, one after the other.
 type evaluation struct {
@@ -102,7 +110,7 @@ func (p param) render(v *evaluation) (value any, ok bool, err error) {
 	}
 	list := make([]string, len(p.texts))
 	for i, t := range p.texts {
-		if list[i], err = t.render(v, clean(p.spec)); err != nil {
+		if list[i], err = t.render(v, clean(p.spec), joint(p.spec)); err != nil {
 			return nil, false, err
 		}
 		list[i] = cut(list[i], most(p.spec))

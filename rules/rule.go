@@ -24,10 +24,10 @@ type rule struct {
 
 // ruleKeys are the keys of a rule in the file.
 type ruleKeys struct {
-	ID   *yaml.Node `yaml:"id,required"`
-	On   *yaml.Node `yaml:"on"`
-	When *yaml.Node `yaml:"when"`
-	Then *yaml.Node `yaml:"then,required"`
+	ID   *yaml.Node `mistaken:"name,title"              yaml:"id,required"`
+	On   *yaml.Node `mistaken:"event,events"            yaml:"on"`
+	When *yaml.Node `mistaken:"if,condition"            yaml:"when"`
+	Then *yaml.Node `mistaken:"do,actions,action,steps" yaml:"then,required"`
 	Stop bool       `yaml:"stop"`
 }
 
@@ -50,6 +50,7 @@ func (c *ruleCompiler) rule(f *strictyaml.File, n *yaml.Node) *rule {
 		r.actions = c.actions(f, keys.Then)
 	}
 	r.checkComments()
+	r.checkEscalate()
 	return r
 }
 
@@ -72,9 +73,17 @@ func (r *rule) checkComments() {
 		return
 	}
 	for _, a := range r.actions {
-		if a.spec.Name == protocol.ActionComment {
+		if a.spec.Name == protocol.ActionComment || a.spec.Name == protocol.ActionUpdateComment {
 			r.file.Problemf(a.node, "a comment in answer to %s would follow every edit and label; name the events in on", r.on[i])
 		}
+	}
+}
+
+// checkEscalate warns of actions that are planned for nothing.
+func (r *rule) checkEscalate() {
+	i := slices.IndexFunc(r.actions, func(a action) bool { return a.spec.Name == escalate })
+	if i >= 0 && len(r.actions) > 1 {
+		r.file.Warnf(r.actions[i].node, "escalate leaves the issue to a human and nothing is written; the other actions of this rule are not carried out")
 	}
 }
 

@@ -2,6 +2,8 @@ package rules
 
 import (
 	"errors"
+	"slices"
+	"strings"
 
 	"gopkg.in/yaml.v3"
 
@@ -121,6 +123,20 @@ func (s *Set) Listens(name, action string) bool {
 	e := Facts{Event: Event{Name: name, Action: action}}.complete().Event
 	for _, r := range s.all() {
 		if listens(r.on, e) {
+			return true
+		}
+	}
+	return false
+}
+
+// Names reports whether any rule names the event with that name and action in its
+// "on", or by leaving "on" out, and not only by a "*". What is answered with a
+// comment must be named so. "repository_dispatch" names all of its types.
+func (s *Set) Names(name, action string) bool {
+	e := Facts{Event: Event{Name: name, Action: action}}.complete().Event
+	for _, r := range s.all() {
+		named := slices.DeleteFunc(slices.Clone(r.on), func(on string) bool { return strings.HasSuffix(on, ".*") })
+		if listens(named, e) {
 			return true
 		}
 	}

@@ -165,19 +165,31 @@ func (t *template) constant() (string, bool) {
 	return "", false
 }
 
-// render evaluates the template; clean makes foreign values harmless.
-func (t *template) render(v *evaluation, clean func(string) string) (string, error) {
+// render evaluates the template; clean makes foreign values harmless, and joint
+// stands between two of them that have nothing else between them: together they
+// could be what neither is, such as a reference to another issue.
+func (t *template) render(v *evaluation, clean func(string) string, joint string) (string, error) {
 	var b strings.Builder
+	foreign := false // whether b ends with a foreign value
 	for _, p := range t.parts {
 		if p.expr == nil {
 			b.WriteString(p.literal)
+			foreign = false
 			continue
 		}
 		value, err := v.eval(p.expr)
 		if err != nil {
 			return "", err
 		}
-		b.WriteString(clean(fmt.Sprint(value)))
+		s := clean(fmt.Sprint(value))
+		if s == "" {
+			continue
+		}
+		if foreign {
+			b.WriteString(joint)
+		}
+		b.WriteString(s)
+		foreign = true
 	}
 	return b.String(), nil
 }

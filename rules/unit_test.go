@@ -157,31 +157,6 @@ func TestPosition(t *testing.T) {
 	}
 }
 
-func TestPatternWeight(t *testing.T) {
-	t.Parallel()
-	tests := []struct {
-		pattern  string
-		min, max int
-	}{
-		{`docker-compose`, 1, 1},
-		{`(?i)\b(panic|segfault|stack ?trace)\b`, 1, 2},
-		{`(?im)^### Version\s+v?77\.\d+`, 1, 3},
-		{`\b[0-9a-f]{40}\b`, 8, 10},
-		{`(a?){500}`, 100, 102},
-		{`(?i)` + strings.Repeat("a", 1600), 40, 42},
-	}
-	for _, tt := range tests {
-		p, err := newPattern(tt.pattern)
-		if err != nil {
-			t.Errorf("%s: %v", tt.pattern, err)
-			continue
-		}
-		if p.weight < tt.min || p.weight > tt.max {
-			t.Errorf("%s: got weight %d, want %d to %d", tt.pattern, p.weight, tt.min, tt.max)
-		}
-	}
-}
-
 func TestPatternsAreCompiledOnce(t *testing.T) {
 	t.Parallel()
 	c := newExprCompiler()

@@ -25,7 +25,8 @@ var (
 //
 // Structs take mappings: the tag `yaml:"name"` names a key, "-" leaves a field out,
 // and a key without a field is a problem. The option "required" makes an absent
-// key a problem; "oneormore" lets a list take a single value. Other types are
+// key a problem; the tag `mistaken:"a,b"` lists what people write in place of the
+// key, which the message then names; "oneormore" lets a list take a single value. Other types are
 // string, bool, int, int64, float64, [time.Duration] ("90s"), pointers, slices,
 // maps with string keys, yaml.Node and *yaml.Node, which keep the node as it is,
 // and every [NodeDecoder]. A null is a problem everywhere but for yaml.Node.
@@ -133,6 +134,7 @@ func (f *File) mapping(n *yaml.Node, v reflect.Value, to target) {
 type field struct {
 	index    int
 	required bool
+	mistaken []string // what people write in its place
 	to       target
 }
 
@@ -147,6 +149,7 @@ func fields(t reflect.Type) []field {
 		list = append(list, field{
 			index:    i,
 			required: slices.Contains(o, "required"),
+			mistaken: strings.FieldsFunc(t.Field(i).Tag.Get("mistaken"), func(r rune) bool { return r == ',' }),
 			to:       target{name: name, oneOrMore: slices.Contains(o, "oneormore")},
 		})
 	}
@@ -171,6 +174,11 @@ func (f *File) structure(n *yaml.Node, v reflect.Value, to target) {
 		case key.Kind != yaml.ScalarNode || key.ShortTag() == "!!merge" || isNull(key):
 			// Parse has reported it.
 		case j < 0:
+			if k := slices.IndexFunc(known, func(fd field) bool { return slices.Contains(fd.mistaken, key.Value) }); k >= 0 {
+				f.Problemf(key, "unknown key %q; write %s", key.Value, names[k])
+				seen[k] = true
+				continue
+			}
 			f.UnknownKey(key, names)
 		case !seen[j]:
 			seen[j] = true

@@ -16,6 +16,8 @@ const (
 	MaxSize  = 1 << 20 // bytes
 	maxDepth = 100     // nested lists and mappings
 	maxNodes = 200_000 // nodes, each alias counted as what it stands for
+	// maxRecorded is how many problems are kept; of the others only the number is.
+	maxRecorded = 1000
 )
 
 // A File is one parsed document and the problems found in it so far. It is not
@@ -24,7 +26,8 @@ type File struct {
 	name     string
 	lines    []string
 	root     *yaml.Node
-	problems Problems
+	problems Problems // at most maxRecorded
+	errors   int      // the number of errors, those that were not kept included
 }
 
 // Parse reads src, which must be one YAML document of at most [MaxSize] bytes; an
@@ -90,21 +93,31 @@ func (f *File) Root() *yaml.Node { return f.root }
 
 // Problemf records an error at the start of n; a nil n is the start of the file.
 func (f *File) Problemf(n *yaml.Node, format string, args ...any) {
-	f.problems = append(f.problems, f.at(n, fmt.Sprintf(format, args...)))
+	if f.errors++; f.keeps() {
+		f.problems = append(f.problems, f.at(n, fmt.Sprintf(format, args...)))
+	}
 }
 
 // Warnf records a warning at the start of n.
 func (f *File) Warnf(n *yaml.Node, format string, args ...any) {
-	p := f.at(n, fmt.Sprintf(format, args...))
-	p.Warning = true
-	f.problems = append(f.problems, p)
+	if len(f.problems) < maxRecorded {
+		p := f.at(n, fmt.Sprintf(format, args...))
+		p.Warning = true
+		f.problems = append(f.problems, p)
+	}
 }
 
 // ProblemIn records an error inside the scalar n, at a line and column of its
 // value, both from 1 and the column in characters.
 func (f *File) ProblemIn(n *yaml.Node, line, col int, msg string) {
-	f.problems = append(f.problems, f.At(n, line, col, msg))
+	if f.errors++; f.keeps() {
+		f.problems = append(f.problems, f.At(n, line, col, msg))
+	}
 }
+
+// keeps reports whether there is room for the error that was just counted. There
+// always is for the first, however many warnings came before it.
+func (f *File) keeps() bool { return len(f.problems) < maxRecorded || f.errors == 1 }
 
 // At returns a problem inside the scalar n as [File.ProblemIn] would record it,
 // without recording it. It may be called concurrently with itself.
@@ -113,14 +126,17 @@ func (f *File) At(n *yaml.Node, line, col int, msg string) Problem {
 	return f.problem(l, c, msg)
 }
 
-// Err returns the errors found so far as a [Problems], or nil.
+// Err returns the errors found so far as a [Problems], or nil. Of more than 1,000
+// problems the later ones are left out, and a last entry tells how many errors
+// those are.
 func (f *File) Err() error { return Err(f) }
 
 // Warnings returns the warnings found so far, sorted.
 func (f *File) Warnings() Problems { return f.problems.filter(true) }
 
-// ErrorCount returns the number of errors found so far.
-func (f *File) ErrorCount() int { return len(f.problems.filter(false)) }
+// ErrorCount returns the number of errors found so far, those that [File.Err] leaves
+// out included.
+func (f *File) ErrorCount() int { return f.errors }
 
 func (f *File) at(n *yaml.Node, msg string) Problem {
 	if n == nil {

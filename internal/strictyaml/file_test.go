@@ -224,3 +224,71 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
+
+// Of very many mistakes the first are kept and all are counted; none is lost in
+// the number.
+func TestManyMistakesAreCounted(t *testing.T) {
+	t.Parallel()
+	f, err := strictyaml.Parse("f", []byte("a: 1\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 1200 {
+		f.Warnf(nil, "a warning")
+	}
+	n := f.Root().Content[0]
+	for i := range 1500 {
+		f.Problemf(n, "mistake %d", i)
+		f.ProblemIn(n, 1, 1, "inside")
+	}
+	if got := f.ErrorCount(); got != 3000 {
+		t.Errorf("ErrorCount: got %d, want 3000", got)
+	}
+	if got := len(f.Warnings()); got != 1000 {
+		t.Errorf("got %d warnings, want 1000", got)
+	}
+	ps, _ := errors.AsType[strictyaml.Problems](f.Err())
+	want := strictyaml.Problems{
+		{File: "f", Line: 1, Column: 1, Msg: "mistake 0", Source: "a: 1"},
+		{File: "f", Msg: "2999 more mistakes are not listed"},
+	}
+	if diff := cmp.Diff(want, ps); diff != "" {
+		t.Errorf("errors (-want +got):\n%s", diff)
+	}
+}
+
+// In a line of enormous length a mistake is placed at the start of its scalar.
+func TestPlaceInAVeryLongLine(t *testing.T) {
+	t.Parallel()
+	for size, want := range map[int]int{10_000: 9_004, 20_000: 4} {
+		f, err := strictyaml.Parse("f", []byte("a: "+strings.Repeat("x", size)+"\n"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := f.At(f.Root().Content[1], 1, 9_001, "").Column; got != want {
+			t.Errorf("%d characters: got column %d, want %d", size, got, want)
+		}
+	}
+}
+
+// A key that people often write in the place of another is answered with that one,
+// which then is not missing besides.
+func TestMistakenKey(t *testing.T) {
+	t.Parallel()
+	f, err := strictyaml.Parse("f", []byte("name: x\nzzz: y\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var keys struct {
+		ID string `mistaken:"title,name" yaml:"id,required"`
+	}
+	f.Decode(f.Root(), &keys)
+	ps, _ := errors.AsType[strictyaml.Problems](f.Err())
+	want := strictyaml.Problems{
+		{File: "f", Line: 1, Column: 1, Msg: `unknown key "name"; write id`, Source: "name: x"},
+		{File: "f", Line: 2, Column: 1, Msg: `unknown key "zzz" (known: id)`, Source: "zzz: y"},
+	}
+	if diff := cmp.Diff(want, ps); diff != "" {
+		t.Errorf("errors (-want +got):\n%s", diff)
+	}
+}

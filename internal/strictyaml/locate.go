@@ -6,6 +6,11 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
+// maxLine is the length in bytes of a line that is searched for a place. In a longer
+// one every mistake stands at the start of its scalar, or a thousand of them would
+// read the line a thousand times.
+const maxLine = 16 << 10
+
 // locate maps a line and column of a scalar's value to those of the file. For
 // folded blocks, which keep no line structure, and for anything that does not
 // line up, it returns the start of the scalar.
@@ -13,7 +18,7 @@ func (f *File) locate(n *yaml.Node, line, col int) (int, int) {
 	if n == nil {
 		return 1, 1
 	}
-	if n.Kind != yaml.ScalarNode || line < 1 || col < 1 {
+	if n.Kind != yaml.ScalarNode || line < 1 || col < 1 || len(f.line(n.Line)) > maxLine {
 		return n.Line, n.Column
 	}
 	c := cursor{f: f, line: n.Line, col: n.Column - 1}
@@ -35,9 +40,16 @@ type cursor struct {
 	line int    // from 1
 	col  int    // in characters, from 0
 	text []rune // of the line
+	end  int    // of the text without the blanks at its end
 }
 
-func (c *cursor) load() { c.text = []rune(c.f.line(c.line)) }
+func (c *cursor) load() {
+	c.text = []rune(c.f.line(c.line))
+	c.end = len(c.text)
+	for c.end > 0 && (c.text[c.end-1] == ' ' || c.text[c.end-1] == '\t') {
+		c.end--
+	}
+}
 
 func (c *cursor) more() bool { return c.line < len(c.f.lines) }
 
@@ -70,14 +82,7 @@ func (c *cursor) skipProperties() {
 }
 
 // blankRest reports whether nothing but blanks is left of the line.
-func (c *cursor) blankRest() bool {
-	for _, r := range c.text[min(c.col, len(c.text)):] {
-		if r != ' ' && r != '\t' {
-			return false
-		}
-	}
-	return true
-}
+func (c *cursor) blankRest() bool { return c.col >= c.end }
 
 // inLiteral maps a place in a literal block, whose lines are those of the file
 // without the indentation.

@@ -1,0 +1,151 @@
+package rules
+
+import (
+	"fmt"
+	"reflect"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/expr-lang/expr/ast"
+)
+
+// lint refuses, in a tree whose types are known, what compiles and never does what
+// it says.
+func (g guard) lint(n ast.Node) error {
+	if n == nil {
+		return nil
+	}
+	for _, c := range children(n) {
+		if err := g.lint(*c); err != nil {
+			return err
+		}
+	}
+	switch n := n.(type) {
+	case *ast.BinaryNode:
+		return checkNil(n)
+	case *ast.BuiltinNode:
+		return g.checkConstant(n)
+	}
+	return nil
+}
+
+// checkNil refuses to ask whether a field is nil: none ever is.
+func checkNil(n *ast.BinaryNode) error {
+	field := n.Left
+	switch n.Operator {
+	case "==", "!=":
+		_, left := n.Left.(*ast.NilNode)
+		_, right := n.Right.(*ast.NilNode)
+		if left == right {
+			return nil
+		}
+		if left {
+			field = n.Right
+		}
+	case "??":
+	default:
+		return nil
+	}
+	if !isField(field) {
+		return nil
+	}
+	return refuse(n, "%s is never nil; %s", field, insteadOfNil(field))
+}
+
+// isField reports whether n is a field of the environment, or of one of its fields.
+func isField(n ast.Node) bool {
+	switch n := n.(type) {
+	case *ast.ChainNode:
+		return isField(n.Node)
+	case *ast.MemberNode:
+		_, named := n.Property.(*ast.StringNode)
+		return named && isField(n.Node)
+	case *ast.IdentifierNode:
+		t := n.Type()
+		return t.Kind() == reflect.Struct && t.PkgPath() == reflect.TypeFor[Issue]().PkgPath()
+	}
+	return false
+}
+
+// insteadOfNil says what a field is compared with when it is not set.
+func insteadOfNil(n ast.Node) string {
+	t := n.Type()
+	if t == reflect.TypeFor[time.Time]() {
+		return "a time is always set"
+	}
+	switch t.Kind() {
+	case reflect.String:
+		return `compare it with ""`
+	case reflect.Int:
+		return "compare it with 0"
+	case reflect.Bool:
+		return "it is true or false"
+	case reflect.Slice:
+		return fmt.Sprintf("compare len(%s) with 0", n)
+	}
+	return "look at one of its fields"
+}
+
+// checkConstant refuses dates and durations that can never be read.
+func (g guard) checkConstant(n *ast.BuiltinNode) error {
+	hint := map[string]string{
+		"date":     `write it like "2024-01-31" or "2024-01-31T15:04:05Z"`,
+		"duration": `write it like "90m" or "1h30m"; a day is "24h"`,
+	}[n.Name]
+	if hint == "" || len(n.Arguments) != 1 {
+		return nil
+	}
+	s, ok := constantText(n.Arguments[0])
+	if !ok {
+		return nil
+	}
+	if _, err := g.builtins[n.Name].Func(s); err != nil {
+		return refuse(n.Arguments[0], "%s; %s", unreadable(n.Name, s), hint)
+	}
+	return nil
+}
+
+const maxQuoted = 40 // characters of a foreign value in a message
+
+func unreadable(function, value string) string {
+	return fmt.Sprintf("%s cannot read %q", function, cut(value, maxQuoted))
+}
+
+var (
+	notNumber   = regexp.MustCompile(`(?s)^invalid operation: (int|float)\((.*)\)$`)
+	notDate     = regexp.MustCompile(`(?s)^invalid date (.*)$`)
+	notTime     = regexp.MustCompile(`(?s)^parsing time (".*)$`)
+	notDuration = regexp.MustCompile(`(?s)^time: .* duration (".*)$`)
+)
+
+// unreadableValue rewrites the error of a function that could not read a value,
+// which may be the whole text of an issue; ok is false for other errors.
+func unreadableValue(msg string) (rewritten string, ok bool) {
+	if m := notNumber.FindStringSubmatch(msg); m != nil {
+		return unreadable(m[1], m[2]), true
+	}
+	if m := notDate.FindStringSubmatch(msg); m != nil {
+		return unreadable("date", m[1]), true
+	}
+	for function, known := range map[string]*regexp.Regexp{"date": notTime, "duration": notDuration} {
+		if m := known.FindStringSubmatch(msg); m != nil {
+			return unreadable(function, unquoted(m[1])), true
+		}
+	}
+	return "", false
+}
+
+// unquoted returns the text of the quoted literal that s starts with.
+func unquoted(s string) string {
+	quoted, err := strconv.QuotedPrefix(s)
+	if err != nil {
+		return strings.Trim(s, `"`)
+	}
+	text, err := strconv.Unquote(quoted)
+	if err != nil {
+		return strings.Trim(quoted, `"`)
+	}
+	return text
+}

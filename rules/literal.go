@@ -1,0 +1,53 @@
+package rules
+
+import (
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"gopkg.in/yaml.v3"
+
+	"github.com/org/foreman-action/internal/strictyaml"
+	"github.com/org/foreman-action/protocol"
+)
+
+// checkLiteral checks a value that needs no evaluation.
+func (c *ruleCompiler) checkLiteral(f *strictyaml.File, spec protocol.ActionSpec, p param, n *yaml.Node) {
+	v, ok := p.literal()
+	if !ok {
+		return
+	}
+	if s, isText := v.(string); isText && utf8.RuneCountInString(s) > most(p.spec) {
+		f.Problemf(n, "%s: %s has more than %d characters", spec.Name, p.spec.Name, most(p.spec))
+		return
+	}
+	if login, found := atLogin(p.spec, v); found {
+		f.Problemf(n, "%s: write the login without @: %s", spec.Name, strings.TrimPrefix(login, "@"))
+		return
+	}
+	a, err := protocol.NewAction(spec.Name, map[string]any{p.spec.Name: v})
+	if err != nil {
+		f.Problemf(n, "%v", err)
+		return
+	}
+	if err := (protocol.ActionSpec{Name: spec.Name, Params: []protocol.Param{p.spec}}).Check(a); err != nil {
+		hint := ""
+		if s, isText := v.(string); isText {
+			hint = strictyaml.DidYouMean(s, p.spec.Enum)
+		}
+		f.Problemf(n, "%v%s", err, hint)
+	}
+}
+
+// atLogin returns the first login that is written as a mention.
+func atLogin(p protocol.Param, value any) (login string, found bool) {
+	logins, ok := value.([]string)
+	if !ok || p.Name != "assignees" {
+		return "", false
+	}
+	i := slices.IndexFunc(logins, func(s string) bool { return strings.HasPrefix(s, "@") })
+	if i < 0 {
+		return "", false
+	}
+	return logins[i], true
+}

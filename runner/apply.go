@@ -23,11 +23,10 @@ const (
 
 // A Target is where and how a plan is applied.
 type Target struct {
-	Host  Host // nil: a dry run that looks nothing up
-	Ref   Ref
-	Issue Issue // as the plan saw it
-	// Task is the id of the task: with the index of an action it is the key under
-	// which a write happens once.
+	Host Host // nil: a dry run that looks nothing up
+	Ref  Ref
+	// Task is the id of the task: the comments of one task are counted, and each number
+	// is posted once.
 	Task string
 	// Scope tells two executors of the same task apart, such as two steps of one
 	// workflow job; letters, digits, '.', '_' and '-'.
@@ -84,10 +83,10 @@ func (o Outcome) Executed() int {
 // whose outcome is unknown is looked up before it is tried again.
 func ApplyPlan(ctx context.Context, plan Plan, t Target) Outcome {
 	x := newExecution(plan, t)
-	if t.Host == nil && !t.DryRun && x.anyToDo() {
+	if t.Host == nil && !t.DryRun && plan.writes() {
 		return x.abort(fmt.Errorf("carry out the plan: %w", ErrNeedsHost))
 	}
-	if t.Host != nil && len(plan.Steps) > 0 {
+	if t.Host != nil && plan.writes() {
 		if err := x.prepare(ctx); err != nil {
 			return x.abort(err)
 		}

@@ -169,7 +169,6 @@ func (c *applyCase) run(t *testing.T) string {
 	if issue.State == "" {
 		issue.State = "open"
 	}
-	c.target.Issue = issue
 	for attempt := 1; attempt <= c.attempts; attempt++ {
 		plan := runner.MakePlan(runner.Decision{Message: c.decision}, issue, runner.Policy{AllowClose: true}, true)
 		target := c.target

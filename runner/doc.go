@@ -18,8 +18,8 @@
 //
 // # Exactly once
 //
-// The id of the task and the index of an action are the key under which a write
-// happens once. Comments carry it in a hidden last line, which is looked up before a
-// comment is posted again; every other action is compared with the issue as it is. A
-// write whose outcome is unknown ([ErrUncertain]) is looked up before it is repeated.
+// A comment carries the id of its task and its number among the task's comments in a
+// hidden last line, which is looked up before the comment is posted again; every other
+// action is compared with the issue as it is. A write whose outcome is unknown
+// ([ErrUncertain]) is looked up before it is repeated.
 package runner

@@ -10,7 +10,7 @@ import (
 // prepare makes the reads that verdicts depend on: the issue as it is now when an
 // earlier attempt may have written, and each label that is to be added.
 func (x *execution) prepare(ctx context.Context) error {
-	if x.Resumed && x.anyToDo() {
+	if x.Resumed {
 		if err := x.refresh(ctx); err != nil {
 			return err
 		}
@@ -26,15 +26,6 @@ func (x *execution) prepare(ctx context.Context) error {
 		}
 	}
 	return nil
-}
-
-func (x *execution) anyToDo() bool {
-	for _, s := range x.steps {
-		if s.Verdict == Do {
-			return true
-		}
-	}
-	return false
 }
 
 // lookUp keeps the labels of a step that the repository has, in its spelling.

@@ -165,7 +165,7 @@ func (r *Runner) act(ctx context.Context, e Event, d Decision, rep Report) (Repo
 
 func (r *Runner) target(e Event, rep *Report) Target {
 	return Target{
-		Host: r.o.Host, Ref: e.Ref(), Issue: *e.Issue, Task: r.o.TaskID, Scope: r.o.Scope, Nonce: r.o.Nonce,
+		Host: r.o.Host, Ref: e.Ref(), Task: r.o.TaskID, Scope: r.o.Scope, Nonce: r.o.Nonce,
 		Bot: r.o.Bot, Since: r.since(e), Resumed: r.o.Resumed, DryRun: r.o.DryRun,
 		CreateLabels: r.c.Policy.CreateLabels, Labels: r.c.Policy.Labels,
 		Sleep: r.o.Sleep, Log: r.o.Log,

@@ -1,0 +1,32 @@
+// Package secret holds text that must not be shown.
+package secret
+
+import (
+	"fmt"
+	"io"
+	"log/slog"
+)
+
+// A Text is text that no log, error or JSON may show: every way of printing it gives a
+// stand-in. Convert it with string(t) where the text itself is needed.
+type Text string
+
+const hidden = "[secret]"
+
+// String returns a stand-in, or nothing for an empty text.
+func (t Text) String() string {
+	if t == "" {
+		return ""
+	}
+	return hidden
+}
+
+// Format writes what String returns, whatever the verb: one that does not fit would
+// print the text itself.
+func (t Text) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, t.String()) }
+
+// LogValue returns what String does.
+func (t Text) LogValue() slog.Value { return slog.StringValue(t.String()) }
+
+// MarshalText returns what String does.
+func (t Text) MarshalText() ([]byte, error) { return []byte(t.String()), nil }

@@ -6,15 +6,21 @@ import (
 	"flag"
 	"fmt"
 	"math/rand/v2"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/org/foreman-action/agent/agenttest"
+	"github.com/org/foreman-action/internal/actions/results/resultstest"
 	"github.com/org/foreman-action/internal/github/githubtest"
+	"github.com/org/foreman-action/memory"
+	"github.com/org/foreman-action/protocol"
 )
 
 var crashRounds = flag.Int("crash.rounds", 12, "how often the program is killed and run again")
@@ -24,28 +30,86 @@ const (
 	crashSeed = 20_260_410
 )
 
-// TestCrash kills the program with SIGKILL at a random call, before or after GitHub
-// did what was asked, runs the same workflow run again until an attempt gets through,
-// and looks whether every write happened, and happened once.
+// A crashCase is one way in which the program decides and remembers.
+type crashCase struct {
+	agent  bool   // an agent decides, and says something else each time; else rules do
+	memory string // where it is remembered
+}
+
+func (c crashCase) String() string {
+	if c.agent {
+		return "agent, memory " + c.memory
+	}
+	return "rules, memory " + c.memory
+}
+
+func crashCases() []crashCase {
+	return []crashCase{{false, "off"}, {true, "off"}, {false, "file"}, {true, "file"}, {true, "artifact"}}
+}
+
+// TestCrash kills the program with SIGKILL at a random call, before or after the
+// service did what was asked, runs the same workflow run again until an attempt gets
+// through, and looks whether every write happened, and happened once.
 func TestCrash(t *testing.T) {
 	t.Parallel()
 	program := build(t)
 	random := rand.New(rand.NewPCG(crashSeed, 0))
-	kills, lost, doubled := 0, 0, 0
+	var sum crashTally
 	for round := range *crashRounds {
-		r := newCrashRound(t, program, round)
-		kills += r.run(t, random)
-		l, d := r.judge()
-		if l+d > 0 {
-			t.Errorf("round %d: %d lost, %d doubled\n%s", round, l, d, strings.Join(r.gh.Log(), "\n"))
-		}
-		lost, doubled = lost+l, doubled+d
-		r.gh.Close()
+		r := newCrashRound(t, program, crashCases()[round%len(crashCases())])
+		r.run(t, maxCrashes, func() crashPoint {
+			p := crashPoint{results: r.memory == "artifact" && random.IntN(3) == 0, nth: 1 + random.IntN(14), after: random.IntN(2) == 0}
+			if p.results {
+				p.nth = 1 + random.IntN(7)
+			}
+			return p
+		})
+		sum.add(t, r)
 	}
-	t.Logf("%d rounds, %d kills: %d lost, %d doubled", *crashRounds, kills, lost, doubled)
-	if kills < *crashRounds/2 {
-		t.Errorf("only %d kills in %d rounds: nothing was tried", kills, *crashRounds)
+	t.Logf("%d rounds, %d kills: %d lost, %d doubled", *crashRounds, sum.kills, sum.lost, sum.doubled)
+	if sum.kills < *crashRounds/2 {
+		t.Errorf("only %d kills in %d rounds: nothing was tried", sum.kills, *crashRounds)
 	}
+}
+
+// TestCrashSchedule kills the first attempt at every call in turn, before and after
+// its effect, so that each step from one entry of the journal to the next is cut.
+func TestCrashSchedule(t *testing.T) {
+	t.Parallel()
+	program := build(t)
+	for _, c := range crashCases() {
+		t.Run(c.String(), func(t *testing.T) {
+			t.Parallel()
+			var sum crashTally
+			for _, results := range []bool{false, true} {
+				for nth, killed := 1, true; killed; nth++ {
+					for _, after := range []bool{false, true} {
+						r := newCrashRound(t, program, c)
+						r.run(t, 1, func() crashPoint { return crashPoint{results, nth, after} })
+						killed = r.kills > 0
+						sum.add(t, r)
+					}
+				}
+			}
+			t.Logf("%d kills: %d lost, %d doubled", sum.kills, sum.lost, sum.doubled)
+			if sum.kills < 16 {
+				t.Errorf("only %d kills: the schedule does not reach every call", sum.kills)
+			}
+		})
+	}
+}
+
+// A crashTally sums up rounds.
+type crashTally struct{ kills, lost, doubled int }
+
+func (c *crashTally) add(t *testing.T, r *crashRound) {
+	t.Helper()
+	lost, doubled := r.judge(t)
+	if lost+doubled > 0 {
+		t.Errorf("%s, killed at %v: %d lost, %d doubled\n%s", r.crashCase, r.at, lost, doubled, strings.Join(r.gh.Log(), "\n"))
+	}
+	c.kills, c.lost, c.doubled = c.kills+r.kills, c.lost+lost, c.doubled+doubled
+	r.close()
 }
 
 // build makes the program, as it is installed.
@@ -59,42 +123,81 @@ func build(t *testing.T) string {
 	return program
 }
 
-// A crashRound is one workflow run on a GitHub of its own.
+// A crashRound is one workflow run on services of its own.
 type crashRound struct {
+	crashCase
 	program string
 	dir     string
-	run0    int // number of the workflow run
 	gh      *githubtest.Server
+	results *resultstest.Server
+	api     *httptest.Server // both as GITHUB_API_URL
+	url     string           // of the agent, if one decides
+	asked   atomic.Int64     // how often the agent was
+
+	kills int
+	at    []crashPoint
 }
+
+// A crashPoint is when the program is killed: at the nth call of a service, before or
+// after the service does what is asked.
+type crashPoint struct {
+	results bool // the service of the memory, not GitHub
+	nth     int
+	after   bool
+}
+
+// maxCrashes bounds the attempts that are killed in one random round.
+const maxCrashes = 4
 
 const crashRules = `version: 1
 policy: {allow_close: true, limits: {comment: 2}}
-rules:
+`
+
+const crashRule = `rules:
   - id: all
     on: issues.opened
     then:
       - add_label: bug
-      - comment: First.
+      - comment: "First."
       - add_labels: [one, two]
       - update_comment: {body: Sticky., key: state}
-      - comment: Second.
+      - comment: "Second."
       - remove_label: old
       - close_issue: not_planned
 `
 
+const crashDecision = `{"task_id": %q, "decision": "close", "rationale": "", "actions": [
+	{"type": "add_label", "label": "bug"}, {"type": "comment", "body": "First. %[2]d"},
+	{"type": "add_labels", "labels": ["one", "two"]}, {"type": "update_comment", "body": "Sticky. %[2]d", "key": "state"},
+	{"type": "comment", "body": "Second. %[2]d"}, {"type": "remove_label", "label": "old"}, {"type": "close_issue"}]}`
+
 const crashEvent = `{"action": "opened", "issue": {"number": 7, "title": "T", "body": "b", "state": "open",
 	"user": {"login": "mona"}, "labels": [{"name": "old"}], "updated_at": "2026-04-10T00:00:00Z"},
-	"repository": {"full_name": "octo-org/widgets"}, "sender": {"login": "mona"}}`
+	"repository": {"full_name": "octo-org/widgets", "default_branch": "main"}, "sender": {"login": "mona"}}`
 
-func newCrashRound(t *testing.T, program string, round int) *crashRound {
+func newCrashRound(t *testing.T, program string, c crashCase) *crashRound {
 	t.Helper()
-	gh, err := githubtest.Start(githubtest.Config{SkipValidation: true})
-	if err != nil {
+	r := &crashRound{crashCase: c, program: program, dir: t.TempDir()}
+	var err error
+	if r.gh, err = githubtest.Start(githubtest.Config{SkipValidation: true}); err != nil {
 		t.Fatal(err)
 	}
-	r := &crashRound{program: program, dir: t.TempDir(), run0: round, gh: gh}
-	gh.Repo(crashRepo).AddLabel("bug", "one", "two", "old").AddIssue(githubtest.Issue{Number: 7, Author: "mona", Labels: []string{"old"}})
-	for name, text := range map[string]string{"event.json": crashEvent, ".github/foreman.yml": crashRules} {
+	if r.results, err = resultstest.Start(resultstest.Config{Repo: crashRepo, Lenient: true}); err != nil {
+		t.Fatal(err)
+	}
+	r.api = r.results.Front(r.gh)
+	if c.agent {
+		r.url = agenttest.New(t, func(task protocol.TaskMessage) agenttest.Answer {
+			n := r.asked.Add(1)
+			return agenttest.Raw(fmt.Sprintf(crashDecision, task.TaskID, n))
+		}).URL
+	}
+	r.gh.Repo(crashRepo).AddLabel("bug", "one", "two", "old").AddIssue(githubtest.Issue{Number: 7, Author: "mona", Labels: []string{"old"}})
+	rules := crashRules
+	if !c.agent {
+		rules += crashRule
+	}
+	for name, text := range map[string]string{"event.json": crashEvent, ".github/foreman.yml": rules} {
 		path := filepath.Join(r.dir, name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			t.Fatal(err)
@@ -106,33 +209,37 @@ func newCrashRound(t *testing.T, program string, round int) *crashRound {
 	return r
 }
 
-// maxCrashes bounds the attempts that are killed in one round.
-const maxCrashes = 4
-
-// run starts attempts until one gets through, and returns how many were killed.
-func (r *crashRound) run(t *testing.T, random *rand.Rand) int {
+// run starts attempts until one gets through; the first ones, up to most, are killed
+// where next says.
+func (r *crashRound) run(t *testing.T, most int, next func() crashPoint) {
 	t.Helper()
-	kills := 0
 	for attempt := 1; ; attempt++ {
 		var reached chan struct{}
 		r.gh.ClearFaults()
-		if kills < maxCrashes {
+		r.results.ClearFaults()
+		if r.kills < most && len(r.at) < 3*most {
 			reached = make(chan struct{})
-			fault := githubtest.Fault{Nth: 1 + random.IntN(12), Times: 1, Reached: reached}
-			fault.CutAfter = random.IntN(2) == 0
-			fault.CutBefore = !fault.CutAfter
-			r.gh.Fault(fault)
+			r.arm(next(), reached)
 		}
 		killed, err := r.attempt(t, attempt, reached)
 		switch {
 		case killed:
-			kills++
+			r.kills++
 		case err != nil:
-			t.Fatalf("round %d, attempt %d: %v", r.run0, attempt, err)
+			t.Fatalf("%s, killed at %v, attempt %d: %v", r.crashCase, r.at, attempt, err)
 		default:
-			return kills
+			return
 		}
 	}
+}
+
+func (r *crashRound) arm(p crashPoint, reached chan struct{}) {
+	r.at = append(r.at, p)
+	if p.results {
+		r.results.Fault(resultstest.Fault{Nth: p.nth, Times: 1, CutBefore: !p.after, CutAfter: p.after, Reached: reached})
+		return
+	}
+	r.gh.Fault(githubtest.Fault{Nth: p.nth, Times: 1, CutBefore: !p.after, CutAfter: p.after, Reached: reached})
 }
 
 // attempt runs the program once, and kills it when a call is reached.
@@ -145,8 +252,10 @@ func (r *crashRound) attempt(t *testing.T, attempt int, reached <-chan struct{})
 	cmd.Stdout, cmd.Stderr = &log, &log
 	cmd.Env = []string{
 		"GITHUB_ACTIONS=true", "GITHUB_EVENT_NAME=issues", "GITHUB_EVENT_PATH=" + filepath.Join(r.dir, "event.json"),
-		"GITHUB_WORKSPACE=" + r.dir, "GITHUB_REPOSITORY=" + crashRepo, "GITHUB_API_URL=" + r.gh.URL, "INPUT_TOKEN=t0ken",
-		fmt.Sprintf("GITHUB_RUN_ID=%d", r.run0+1), fmt.Sprintf("GITHUB_RUN_ATTEMPT=%d", attempt), "NO_PROXY=127.0.0.1",
+		"GITHUB_WORKSPACE=" + r.dir, "GITHUB_REPOSITORY=" + crashRepo, "GITHUB_API_URL=" + r.api.URL, "INPUT_TOKEN=t0ken",
+		"GITHUB_REPOSITORY_ID=" + fmt.Sprint(r.results.RepositoryID()), "ACTIONS_RESULTS_URL=" + r.results.URL,
+		"ACTIONS_RUNTIME_TOKEN=" + r.results.RuntimeToken(resultstest.Job{Run: 99}), "INPUT_MEMORY=" + r.memory, "INPUT_AGENT-URL=" + r.url,
+		"GITHUB_RUN_ID=99", fmt.Sprintf("GITHUB_RUN_ATTEMPT=%d", attempt), "NO_PROXY=127.0.0.1",
 	}
 	if err := cmd.Start(); err != nil {
 		return false, err
@@ -169,7 +278,8 @@ func (r *crashRound) attempt(t *testing.T, attempt int, reached <-chan struct{})
 }
 
 // judge counts what is missing on the issue and what is there twice.
-func (r *crashRound) judge() (lost, doubled int) {
+func (r *crashRound) judge(t *testing.T) (lost, doubled int) {
+	t.Helper()
 	i := r.gh.Issue(crashRepo, 7)
 	for _, label := range []string{"bug", "one", "two"} {
 		if !slices.Contains(i.Labels, label) {
@@ -182,11 +292,14 @@ func (r *crashRound) judge() (lost, doubled int) {
 	if i.State != "closed" {
 		lost++
 	}
+	said := map[string]bool{}
 	for _, text := range []string{"First.", "Sticky.", "Second."} {
 		n := 0
 		for _, c := range i.Comments {
-			if strings.HasPrefix(c.Body, text+"\n") {
+			if rest, ok := strings.CutPrefix(c.Body, text); ok {
 				n++
+				line, _, _ := strings.Cut(rest, "\n")
+				said[line] = true
 			}
 		}
 		switch {
@@ -196,7 +309,40 @@ func (r *crashRound) judge() (lost, doubled int) {
 			doubled += n - 1
 		}
 	}
+	r.checkMemory(t, said)
 	return lost, doubled + r.repeated()
+}
+
+// checkMemory looks whether something is remembered, and whether the file store kept to
+// one decision and knows the end.
+func (r *crashRound) checkMemory(t *testing.T, said map[string]bool) {
+	t.Helper()
+	if r.memory == "artifact" && len(r.results.Artifacts()) == 0 {
+		t.Errorf("%s, killed at %v: nothing is remembered", r.crashCase, r.at)
+	}
+	if r.memory != "file" {
+		return
+	}
+	if len(said) > 1 {
+		t.Errorf("%s, killed at %v: parts of several decisions were carried out: %v", r.crashCase, r.at, said)
+	}
+	store, err := memory.OpenFile(filepath.Join(r.dir, ".foreman/memory"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	rec, err := store.Load(t.Context(), crashRepo, 7)
+	if err != nil || len(rec.Tasks) != 1 {
+		t.Fatalf("%s, killed at %v: the record is %+v, %v", r.crashCase, r.at, rec, err)
+	}
+	done := 0
+	for _, a := range rec.Tasks[0].Actions {
+		if a.Result == memory.Done {
+			done++
+		}
+	}
+	if done != 7 {
+		t.Errorf("%s, killed at %v: %d of 7 actions are remembered as done", r.crashCase, r.at, done)
+	}
 }
 
 // repeated counts the writes that GitHub carried out although an earlier one of the
@@ -218,4 +364,10 @@ func (r *crashRound) repeated() int {
 		}
 	}
 	return n
+}
+
+func (r *crashRound) close() {
+	r.api.Close()
+	r.results.Close()
+	r.gh.Close()
 }

@@ -15,6 +15,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
@@ -38,6 +39,10 @@ func TestMain(m *testing.M) {
 //	gh issue N [label=L…] [state=closed] [pr] [author=A] [title=T]
 //	gh fault METHOD PATH status=N|cutbefore|cutafter [nth=N] [times=N] [body=B]
 //	gh delete N | gh transfer N
+//	gh as LOGIN VERB N [ARG…] what someone else does with issue N: label NAME, unlabel NAME,
+//	                          close [reason], reopen, comment TEXT…, assign LOGIN,
+//	                          unassign LOGIN or unlock
+//	gh clock DURATION         move GitHub's clock on, such as 36h
 //	gh calls                  print the calls so far, and forget them
 //	gh show N                 print an issue as it is now
 //	agent FILE [status=N]     start an agent that answers with a file; $TASK is the id,
@@ -134,6 +139,12 @@ func ghCommand(ts *testscript.TestScript, neg bool, args []string) {
 		repo.DeleteIssue(number(ts, args[0]))
 	case "transfer":
 		repo.TransferIssue(number(ts, args[0]), "elsewhere/other", 1)
+	case "as":
+		actAs(ts, repo, args)
+	case "clock":
+		d, err := time.ParseDuration(args[0])
+		ts.Check(err)
+		gh.Advance(d)
 	case "calls":
 		lines := gh.Log()
 		if len(lines) == 0 {
@@ -145,6 +156,35 @@ func ghCommand(ts *testscript.TestScript, neg bool, args []string) {
 		showIssue(ts, gh.Issue(scriptRepo, number(ts, args[0])))
 	default:
 		ts.Fatalf("gh: unknown verb %s", verb)
+	}
+}
+
+// actAs lets someone other than the action do something: LOGIN VERB N [ARG…].
+func actAs(ts *testscript.TestScript, repo *githubtest.Repo, args []string) {
+	least := map[string]int{"label": 1, "unlabel": 1, "comment": 1, "assign": 1, "unassign": 1}
+	if len(args) < 3 || len(args) < 3+least[args[1]] {
+		ts.Fatalf("usage: gh as LOGIN VERB N [ARG…]")
+	}
+	who, verb, n, rest := args[0], args[1], number(ts, args[2]), strings.Join(args[3:], " ")
+	switch verb {
+	case "label":
+		repo.LabelAs(who, n, rest)
+	case "unlabel":
+		repo.UnlabelAs(who, n, rest)
+	case "close":
+		repo.CloseAs(who, n, rest)
+	case "reopen":
+		repo.ReopenAs(who, n)
+	case "comment":
+		repo.AddComment(n, who, rest)
+	case "assign":
+		repo.AssignAs(who, n, rest)
+	case "unassign":
+		repo.UnassignAs(who, n, rest)
+	case "unlock":
+		repo.UnlockAs(who, n)
+	default:
+		ts.Fatalf("gh as: unknown verb %s", verb)
 	}
 }
 

@@ -66,20 +66,8 @@ func Decode(data []byte, repo string, issue int) (Record, error) {
 	if len(data) > MaxSize {
 		return Record{}, broken(errTooLarge)
 	}
-	// The schema comes first: a newer form need not fit into today's types.
-	var head struct {
-		Schema *int `json:"schema"`
-	}
-	if err := unmarshal(data, &head); err != nil {
+	if err := checkSchema(data, Schema); err != nil {
 		return Record{}, err
-	}
-	switch {
-	case head.Schema == nil:
-		return Record{}, broken(errors.New("it has no schema"))
-	case *head.Schema > Schema:
-		return Record{}, fmt.Errorf("%w: schema %d, and this program knows %d", ErrNewer, *head.Schema, Schema)
-	case *head.Schema != Schema:
-		return Record{}, broken(fmt.Errorf("schema %d", *head.Schema))
 	}
 	var r Record
 	if err := unmarshal(data, &r); err != nil {
@@ -89,6 +77,26 @@ func Decode(data []byte, repo string, issue int) (Record, error) {
 		return Record{}, broken(err)
 	}
 	return r, nil
+}
+
+// checkSchema compares the schema of a stored form with the one that is known. It
+// comes first: a newer form need not fit into today's types.
+func checkSchema(data []byte, known int) error {
+	var head struct {
+		Schema *int `json:"schema"`
+	}
+	if err := unmarshal(data, &head); err != nil {
+		return err
+	}
+	switch {
+	case head.Schema == nil:
+		return broken(errors.New("it has no schema"))
+	case *head.Schema > known:
+		return fmt.Errorf("%w: schema %d, and this program knows %d", ErrNewer, *head.Schema, known)
+	case *head.Schema != known:
+		return broken(fmt.Errorf("schema %d", *head.Schema))
+	}
+	return nil
 }
 
 // unmarshal decodes one JSON value with nothing behind it.
@@ -136,7 +144,7 @@ func check(r Record, repo string, issue int) error {
 			}
 		}
 	}
-	return nil
+	return checkHumans(r.Humans)
 }
 
 func (e Earlier) plausible() bool {

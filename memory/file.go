@@ -18,7 +18,16 @@ import (
 // drops with its process keeps several processes apart. No link leads out of the
 // directory. A broken file that Save replaces is kept beside the
 // new one, as "number.broken-<hash>.json".
+//
+// It is a [Journal] too, of one file of JSON lines per task,
+// "owner/name/number.journal/task.jsonl" or "….scope.jsonl" in lower case: the ledger,
+// then every entry that was marked, in order. A last line that is not whole counts as
+// not written. Begin removes what is older than [LedgerAge] from the issue's journal.
 type File struct {
+	// Now tells the time, for the age of ledgers; nil means time.Now. Set it before
+	// the first use.
+	Now func() time.Time
+
 	dir string
 }
 
@@ -67,7 +76,7 @@ func (f *File) Load(ctx context.Context, repo string, issue int) (Record, error)
 
 // load reads and decodes one file.
 func load(root *os.Root, key, repo string, issue int) (Record, error) {
-	data, err := read(root, key+".json")
+	data, err := read(root, key+".json", MaxSize)
 	if errors.Is(err, fs.ErrNotExist) {
 		return Record{}, ErrNotFound
 	}
@@ -77,8 +86,8 @@ func load(root *os.Root, key, repo string, issue int) (Record, error) {
 	return Decode(data, repo, issue)
 }
 
-// read returns at most one byte more than a record may have.
-func read(root *os.Root, name string) ([]byte, error) {
+// read returns at most one byte more than the file may have.
+func read(root *os.Root, name string, most int64) ([]byte, error) {
 	// Opening a pipe would wait for its other end, and a link is none of ours.
 	if info, err := root.Lstat(name); err != nil {
 		return nil, err
@@ -90,7 +99,7 @@ func read(root *os.Root, name string) ([]byte, error) {
 		return nil, err
 	}
 	defer file.Close()
-	return io.ReadAll(io.LimitReader(file, MaxSize+1))
+	return io.ReadAll(io.LimitReader(file, most+1))
 }
 
 // Save implements [Store].
@@ -141,7 +150,7 @@ func makeRoom(root *os.Root, key string, r Record) error {
 	case errors.Is(err, ErrNotFound):
 		old.Revision = 0
 	case errors.Is(err, ErrBroken) && r.Revision == 0:
-		return setAside(root, key)
+		return setAside(root, key+".json", key+".broken-%s.json")
 	case errors.Is(err, ErrBroken):
 		return fmt.Errorf("%w: %w", ErrConflict, err)
 	case err != nil:
@@ -153,22 +162,22 @@ func makeRoom(root *os.Root, key string, r Record) error {
 	return nil
 }
 
-// setAside renames what stands in the place of a record. The name follows from the
-// content: the same broken file is kept once.
-func setAside(root *os.Root, key string) error {
-	data, err := read(root, key+".json")
+// setAside renames what stands in the place of a record or a ledger. The new name is
+// a format for a hash of the content: the same broken file is kept once.
+func setAside(root *os.Root, name, format string) error {
+	data, err := read(root, name, MaxLedger)
 	if err != nil && !errors.Is(err, ErrBroken) {
 		return err
 	}
 	sum := sha256.Sum256(data)
-	return root.Rename(key+".json", key+".broken-"+hex.EncodeToString(sum[:6])+".json")
+	return root.Rename(name, fmt.Sprintf(format, hex.EncodeToString(sum[:6])))
 }
 
 // replace writes a file so that at any moment the old content or the new one is
 // there whole, also after a crash of the machine. The lock is held.
 func replace(root *os.Root, name string, data []byte) error {
 	dir := path.Dir(name)
-	if err := root.MkdirAll(dir, 0o755); err != nil {
+	if err := makeDir(root, dir); err != nil {
 		return err
 	}
 	// One name for all attempts: what a killed one left is overwritten by the next.
@@ -186,6 +195,23 @@ func replace(root *os.Root, name string, data []byte) error {
 		return errors.Join(err, root.Remove(temp))
 	}
 	return syncDir(root, dir)
+}
+
+// makeDir makes a directory, durably, with those above it.
+func makeDir(root *os.Root, dir string) error {
+	if _, err := root.Stat(dir); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if err := root.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	for dir != "." {
+		dir = path.Dir(dir)
+		if err := syncDir(root, dir); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // A lock that somebody else holds is tried again every lockEvery, for lockWait at

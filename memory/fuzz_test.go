@@ -53,6 +53,10 @@ func FuzzDecode(f *testing.F) {
 		}
 		text, ok = memory.Summary(r)
 		checkSummary(t, r, text, ok)
+		humans := r.Humans
+		if r.SetHumans(humans); len(r.Humans) > len(humans) || posted(r) != was {
+			t.Fatalf("of %d changes %d are kept", len(humans), len(r.Humans))
+		}
 	})
 }
 
@@ -72,6 +76,10 @@ func FuzzSummary(f *testing.F) {
 				{Type: "comment", Result: memory.Failed},
 			},
 		}}}
+		r.Humans = []memory.Change{
+			{Type: typ, Values: []string{value, rule}, By: rule},
+			{At: april, Type: types[int(kind)%len(types)], Values: []string{rule + value}, By: value},
+		}
 		text, ok := memory.Summary(r)
 		checkSummary(t, r, text, ok)
 		if !ok {

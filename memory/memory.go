@@ -1,10 +1,12 @@
 // Package memory keeps what was done before on an issue: one [Record] per issue,
-// the [Store] that it lives in, and the [Summary] that an agent is told.
+// the [Store] that it lives in, and the [Summary] that an agent is told. A [Journal]
+// keeps what is being done: one [Ledger] per task, with the decision and how far its
+// actions got.
 //
 // A record holds structured facts. The text that agents see is rendered from them
 // by code: nothing that was written in an issue, and no rationale, gets into it.
 // Memory is a help and never an authority: a caller that cannot load it goes on
-// without it.
+// without it. A journal says what need not be done again, and never what may be done.
 package memory
 
 import (
@@ -28,17 +30,19 @@ const (
 
 // Errors that callers branch on; test with errors.Is.
 var (
-	// ErrNotFound says that nothing is remembered of the issue.
+	// ErrNotFound says that nothing is remembered of the issue, or of the task.
 	ErrNotFound = errors.New("nothing is remembered of the issue")
 	// ErrConflict says that somebody else saved the record meanwhile. What was to be
-	// saved is not saved: load again, put the change on top, save.
+	// saved is not saved: load again, put the change on top, save. Of a ledger it says
+	// that the task has one already.
 	ErrConflict = errors.New("the record was changed meanwhile")
-	// ErrBroken says that something is stored which is no record of this issue:
-	// truncated, not JSON, too large, or of another issue. The next Save with
-	// revision 0 takes its place and keeps what was there aside, where the store can.
+	// ErrBroken says that something is stored which is no record of this issue, or no
+	// ledger of this task: truncated, not JSON, too large, or of another one. The next
+	// Save with revision 0, or Begin, takes its place and keeps what was there aside,
+	// where the store can.
 	ErrBroken = errors.New("the stored record is unusable")
-	// ErrNewer says that a newer version of this program wrote the record. It is
-	// neither read nor replaced.
+	// ErrNewer says that a newer version of this program wrote the record, or the
+	// ledger. It is neither read nor replaced.
 	ErrNewer = errors.New("the stored record is of a newer version")
 )
 
@@ -68,6 +72,8 @@ type Record struct {
 	// Earlier sums up the tasks that are not kept one by one any more; nil: none.
 	Earlier *Earlier `json:"earlier,omitempty"`
 	Tasks   []Task   `json:"tasks"` // oldest first
+	// Humans is what humans did since the oldest task that is kept: oldest first.
+	Humans []Change `json:"humans,omitempty"`
 }
 
 // A Task is one task and what became of it.
@@ -79,10 +85,14 @@ type Task struct {
 	Decision protocol.DecisionType `json:"decision"`
 	// Rationale is the decider's own text; hostile, and never shown to an agent.
 	Rationale string   `json:"rationale,omitempty"`
-	By        string   `json:"by"`     // "rules", the agent's address, or both
+	By        string   `json:"by"`     // "rules", the agent's address, or both; or ByTimeline
 	Status    string   `json:"status"` // how the run ended, such as "applied"
 	Actions   []Action `json:"actions"`
 }
+
+// ByTimeline is who decided on a task that was rebuilt from GitHub's timeline: it
+// was one of us, and nobody knows which.
+const ByTimeline = "timeline"
 
 // The results of an action. Any other value counts as nothing done.
 const (
@@ -108,13 +118,15 @@ type Action struct {
 	Result  string   `json:"result"`            // Done and its like
 	Reason  string   `json:"reason,omitempty"`  // why it was not done, or what was odd
 	URL     string   `json:"url,omitempty"`     // where it can be seen
+	// Hash is that of the action as it was decided, by HashAction; empty: not known.
+	Hash string `json:"hash,omitempty"`
 }
 
-// NewAction returns the record of an action with its index, type and values filled
-// in. Of a known action every parameter counts that is not Markdown, nor the key of
+// NewAction returns the record of an action with its index, type, values and hash
+// filled in. Of a known action every parameter counts that is not Markdown, nor the key of
 // a sticky comment; of an unknown one, none.
 func NewAction(index int, item protocol.ActionItem) Action {
-	a := Action{Index: index, Type: item.Type}
+	a := Action{Index: index, Type: item.Type, Hash: HashAction(item)}
 	spec, _ := protocol.SpecOf(item.Type)
 	for _, p := range spec.Params {
 		switch {

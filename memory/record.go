@@ -27,7 +27,8 @@ const (
 // Put adds a task, or merges it with the task of the same id: an attempt that runs
 // again may report as "already so" what an earlier attempt did, so what was done
 // once stays done. Tasks stand in order of time. Texts that are too long are cut,
-// and the oldest tasks folded, until the record is within its bounds.
+// and the oldest tasks folded, until the record is within its bounds. What humans did
+// before the oldest task that is kept is dropped.
 func (r *Record) Put(t Task) {
 	t = clipTask(t)
 	tasks := slices.Clone(r.Tasks)
@@ -39,8 +40,10 @@ func (r *Record) Put(t Task) {
 	tasks = append(tasks, t)
 	slices.SortStableFunc(tasks, func(a, b Task) int { return a.At.Compare(b.At) })
 	r.Tasks = tasks
+	r.dropHumans()
 	for len(r.Tasks) > 0 && (len(r.Tasks) > MaxTasks || r.large()) {
 		r.fold()
+		r.dropHumans()
 	}
 }
 
@@ -125,13 +128,19 @@ func clipTask(t Task) Task {
 	for i, a := range t.Actions {
 		a.Type, a.Rule, a.Verdict = clip(a.Type, maxShort), clip(a.Rule, maxShort), clip(a.Verdict, maxShort)
 		a.Result, a.Reason, a.URL = clip(a.Result, maxShort), clip(a.Reason, maxShort), clip(a.URL, maxShort)
-		a.Values = slices.Clone(a.Values[:min(len(a.Values), maxValues)])
-		for j, v := range a.Values {
-			a.Values[j] = clip(v, maxShort)
-		}
+		a.Values, a.Hash = clipAll(a.Values), clip(a.Hash, maxShort)
 		t.Actions[i] = a
 	}
 	return t
+}
+
+// clipAll returns a copy of values within the bounds of an action's.
+func clipAll(values []string) []string {
+	values = slices.Clone(values[:min(len(values), maxValues)])
+	for i, v := range values {
+		values[i] = clip(v, maxShort)
+	}
+	return values
 }
 
 // clip cuts s to n bytes at most, between characters, and replaces what is not UTF-8.

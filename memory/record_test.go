@@ -176,7 +176,7 @@ func TestNewAction(t *testing.T) {
 		if err := item.UnmarshalJSON([]byte(tt.item)); err != nil {
 			t.Fatal(err)
 		}
-		want := memory.Action{Index: 3, Type: item.Type, Values: tt.want}
+		want := memory.Action{Index: 3, Type: item.Type, Values: tt.want, Hash: memory.HashAction(item)}
 		if diff := cmp.Diff(want, memory.NewAction(3, item)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", tt.item, diff)
 		}

@@ -280,6 +280,12 @@ func FuzzSummarizer(f *testing.F) {
 			{Type: types[int(kind)%len(types)], Values: []string{rule}, Rule: label, Result: memory.Done},
 		}}
 		r := memory.Record{Repo: "org/repo", Issue: 42, Tasks: []memory.Task{task}}
+		if kind%2 == 1 {
+			r.SetHumans([]memory.Change{
+				{At: task.At.Add(time.Hour), Type: types[int(kind)%len(types)], Values: []string{rule}, By: label},
+				{At: task.At.AddDate(0, 0, 1), Type: "remove_label", Values: []string{label, rule}},
+			})
+		}
 		text, ok := memory.Summarizer{Model: says(answer)}.Summarize(t.Context(), r)
 		checkWritten(t, r, text, ok)
 		echoed, ok := memory.Summarizer{Model: modelFunc(echo)}.Summarize(t.Context(), r)

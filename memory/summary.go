@@ -16,34 +16,66 @@ import (
 const MaxSummary = 4 << 10
 
 // Summary tells in one paragraph what was done on the issue, for
-// protocol.TaskContext.MemorySummary. ok is false, and the text empty, when nothing
-// was: no action carried out, and nothing escalated. The text depends on the record
-// alone and is at most [MaxSummary] bytes long; the oldest tasks are folded into
-// counts when there is more to tell.
+// protocol.TaskContext.MemorySummary. ok is false, and the text empty, when we did
+// nothing: no action carried out, and nothing escalated. What humans did meanwhile is
+// told in its place, without their logins. The text depends on the record alone and is
+// at most [MaxSummary] bytes long; when there is more to tell, the oldest tasks are
+// folded into counts, and what humans did before them is left out.
 //
 // Published agents stay away from an issue whose summary holds one of a few phrases
 // about a reply, in any case. The text therefore holds the word "commented" if and
-// only if a comment was posted, and otherwise none of those phrases: names that
+// only if we posted a comment, and otherwise none of those phrases: names that
 // would bring one in (a label called "commented") are written with an escape, as in
 // 'comm\u0065nted'. No rationale and nothing written in an issue gets into it.
 func Summary(r Record) (text string, ok bool) {
 	tasks := slices.DeleteFunc(slices.Clone(r.Tasks), func(t Task) bool { return !eventful(t) })
-	e := r.Earlier.clone()
+	slices.SortStableFunc(tasks, func(a, b Task) int { return a.At.Compare(b.At) })
+	e, humans := r.Earlier.clone(), tellable(r.Humans)
 	for len(tasks) > MaxTasks {
 		e.add(tasks[0])
 		tasks = tasks[1:]
+		humans = since(humans, tasks[0].At)
 	}
-	parts := make([]string, len(tasks))
-	for i, t := range tasks {
-		parts[i] = t.sentence()
+	if len(tasks) == 0 && e.sentence() == "" {
+		return "", false
 	}
+	parts := partsOf(tasks, humans)
 	for i := 0; ; i++ {
 		text = render(r.Issue, e.sentence(), parts[i:])
 		if len(text) <= MaxSummary {
-			return text, text != ""
+			return text, true
 		}
-		e.add(tasks[i])
+		if t := parts[i].task; t != nil {
+			e.add(*t)
+		}
 	}
+}
+
+// A part is what a summary tells of one task, or of what humans did on one day.
+type part struct {
+	text string
+	task *Task // nil: humans
+}
+
+// partsOf merges tasks and what humans did, each in order of time. Of equally old ones
+// the task comes first: what humans did, they did after it was decided.
+func partsOf(tasks []Task, humans []Change) []part {
+	var parts []part
+	for len(tasks)+len(humans) > 0 {
+		later := func(c Change) bool { return len(tasks) > 0 && !c.At.Before(tasks[0].At) }
+		if len(humans) == 0 || later(humans[0]) {
+			parts = append(parts, part{tasks[0].sentence(), &tasks[0]})
+			tasks = tasks[1:]
+			continue
+		}
+		n := 1
+		for n < len(humans) && !later(humans[n]) && date(humans[n].At) == date(humans[0].At) {
+			n++
+		}
+		parts = append(parts, part{text: tellHumans(humans[:n])})
+		humans = humans[n:]
+	}
+	return parts
 }
 
 // eventful reports whether a task left a trace.
@@ -51,21 +83,23 @@ func eventful(t Task) bool {
 	return t.Decision == protocol.Escalate || slices.ContainsFunc(t.Actions, func(a Action) bool { return a.Result == Done })
 }
 
-func render(issue int, earlier string, parts []string) string {
+func render(issue int, earlier string, parts []part) string {
+	var told []string
 	if earlier != "" {
-		parts = append([]string{earlier}, parts...)
+		told = append(told, earlier)
 	}
-	if len(parts) == 0 {
-		return ""
+	for _, p := range parts {
+		told = append(told, p.text)
 	}
-	return fmt.Sprintf("Issue #%d: %s. No further actions.", issue, strings.Join(parts, "; "))
+	return fmt.Sprintf("Issue #%d: %s. No further actions.", issue, strings.Join(told, "; "))
 }
 
 // maxParts bounds the things that one task is told to have done; a task that did
 // more is told in counts.
 const maxParts = 30
 
-// sentence is "labelled 'bug', commented on 2026-04-10 (rule crash)".
+// sentence is "labelled 'bug', commented on 2026-04-10 (rule crash)". Of a task that was
+// rebuilt from the timeline nobody knows who asked, so it names no agent.
 func (t Task) sentence() string {
 	var did, who []string
 	for _, a := range t.Actions {
@@ -73,10 +107,11 @@ func (t Task) sentence() string {
 			continue
 		}
 		did = appendNew(did, verbOf(a.Type).tell(a))
-		if a.Rule == "" {
-			who = appendNew(who, "agent")
-		} else {
+		switch {
+		case a.Rule != "":
 			who = appendNew(who, "rule "+name(a.Rule))
+		case t.By != ByTimeline:
+			who = appendNew(who, "agent")
 		}
 		if len(did) > maxParts || len(who) > maxParts {
 			var e Earlier

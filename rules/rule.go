@@ -20,6 +20,8 @@ type rule struct {
 	when    *expression // nil: always
 	actions []action
 	stop    bool
+	// override says that its actions may undo what people did.
+	override bool
 }
 
 // ruleKeys are the keys of a rule in the file.
@@ -29,6 +31,8 @@ type ruleKeys struct {
 	When *yaml.Node `mistaken:"if,condition"            yaml:"when"`
 	Then *yaml.Node `mistaken:"do,actions,action,steps" yaml:"then,required"`
 	Stop bool       `yaml:"stop"`
+
+	OverrideHumans bool `yaml:"override_humans"`
 }
 
 const maxID = 64 // characters
@@ -39,7 +43,7 @@ var idPattern = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]*$`)
 func (c *ruleCompiler) rule(f *strictyaml.File, n *yaml.Node) *rule {
 	var keys ruleKeys
 	f.Decode(n, &keys)
-	r := &rule{file: f, node: n, on: decodeOn(f, keys.On), stop: keys.Stop}
+	r := &rule{file: f, node: n, on: decodeOn(f, keys.On), stop: keys.Stop, override: keys.OverrideHumans}
 	if keys.ID != nil {
 		r.id, r.node = decodeID(f, keys.ID), keys.ID
 	}

@@ -152,6 +152,13 @@ func (s *Set) IDs() []string {
 	return ids
 }
 
+// OverridesHumans reports whether the rule with that id says "override_humans: true":
+// its actions may undo what people did on the issue. It is false when there is no such
+// rule.
+func (s *Set) OverridesHumans(id string) bool {
+	return slices.ContainsFunc(s.all(), func(r *rule) bool { return r.id == id && r.override })
+}
+
 func (s *Set) all() []*rule {
 	if s == nil {
 		return nil

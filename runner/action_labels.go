@@ -22,6 +22,11 @@ func addLabels(param string) action {
 			}
 		},
 		effect: func(now *state, s *Step) { put(now.labels, s.labels, true) },
+		yield: func(_ context.Context, _ *execution, h hindsight, s *Step) {
+			s.labels = yield(s, s.labels, func(name string) string {
+				return h.against("unlabeled", "removed it", of(name, labelOf, "labeled", "unlabeled"))
+			})
+		},
 		write: func(ctx context.Context, x *execution, s *Step) error {
 			return x.Host.AddLabels(ctx, x.Ref, s.labels)
 		},
@@ -42,6 +47,11 @@ func removeLabel() action {
 			p.judgeLabels(s)
 		},
 		effect: func(now *state, s *Step) { put(now.labels, s.labels, false) },
+		yield: func(_ context.Context, _ *execution, h hindsight, s *Step) {
+			s.labels = yield(s, s.labels, func(name string) string {
+				return h.against("labeled", "added it", of(name, labelOf, "labeled", "unlabeled"))
+			})
+		},
 		write: func(ctx context.Context, x *execution, s *Step) error {
 			return x.Host.RemoveLabel(ctx, x.Ref, s.labels[0])
 		},

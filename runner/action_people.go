@@ -18,6 +18,11 @@ func assign() action {
 			}
 		},
 		effect: func(now *state, s *Step) { put(now.assignees, s.logins, true) },
+		yield: func(_ context.Context, _ *execution, h hindsight, s *Step) {
+			s.logins = yield(s, s.logins, func(login string) string {
+				return h.against("unassigned", "removed them", of(login, assigneeOf, "assigned", "unassigned"))
+			})
+		},
 		write: func(ctx context.Context, x *execution, s *Step) error {
 			accepted, err := x.Host.Assign(ctx, x.Ref, s.logins)
 			if err != nil {
@@ -49,6 +54,11 @@ func unassign() action {
 			}
 		},
 		effect: func(now *state, s *Step) { put(now.assignees, s.logins, false) },
+		yield: func(_ context.Context, _ *execution, h hindsight, s *Step) {
+			s.logins = yield(s, s.logins, func(login string) string {
+				return h.against("assigned", "assigned them", of(login, assigneeOf, "assigned", "unassigned"))
+			})
+		},
 		write: func(ctx context.Context, x *execution, s *Step) error {
 			return x.Host.Unassign(ctx, x.Ref, s.logins)
 		},

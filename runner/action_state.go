@@ -4,6 +4,10 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
+
+	"github.com/org/foreman-action/memory"
+	"github.com/org/foreman-action/protocol"
 )
 
 func closeIssue() action {
@@ -13,6 +17,7 @@ func closeIssue() action {
 			p.judgeClose(s)
 		},
 		effect: func(now *state, s *Step) { now.open = false },
+		yield:  stayOpen,
 		write: func(ctx context.Context, x *execution, s *Step) error {
 			return x.Host.CloseIssue(ctx, x.Ref, s.text)
 		},
@@ -41,11 +46,64 @@ func markDuplicate() action {
 			p.judgeClose(s)
 		},
 		effect: func(now *state, s *Step) { now.open = false },
+		yield:  stayOpen,
 		write: func(ctx context.Context, x *execution, s *Step) error {
 			return x.Host.MarkDuplicate(ctx, x.Ref, s.duplicate)
 		},
 		landed: func(now state, s *Step) bool { return !now.open },
 	}
+}
+
+// stayOpen keeps an issue open that a person reopened after whoever asks for the step
+// had closed it. When nobody remembers who asked for that, it stays open as well.
+func stayOpen(ctx context.Context, x *execution, h hindsight, s *Step) {
+	if !h.Complete {
+		giveWay(s, h.against("reopened", "reopened it", of("", nil, "reopened")))
+		return
+	}
+	var closed TimelineEvent
+	for _, e := range h.Events {
+		switch {
+		case e.Kind == "closed":
+			closed = e
+		case e.Kind != "reopened" || !h.human(e) || !h.ours(closed):
+		case x.closedBy(ctx, closed.At, s.Source):
+			giveWay(s, fmt.Sprintf("%s reopened it on %s, and people have the last word (override_humans)",
+				whoOf(e), e.At.UTC().Format(time.DateOnly)))
+		}
+	}
+}
+
+// closedBy reports whether the one who asks now may be the one who asked for the issue
+// to be closed at that time.
+func (x *execution) closedBy(ctx context.Context, at time.Time, asks Source) bool {
+	if x.Record == nil {
+		return true
+	}
+	known := false
+	for _, t := range x.Record(ctx).Tasks {
+		if t.At.Sub(at).Abs() > closeSlack || t.By == memory.ByTimeline {
+			continue
+		}
+		for _, a := range t.Actions {
+			closes := a.Type == protocol.ActionCloseIssue || a.Type == protocol.ActionMarkDuplicate
+			if closes && a.Result == memory.Done {
+				known = true
+				if a.Rule == asks.Rule {
+					return true
+				}
+			}
+		}
+	}
+	return !known
+}
+
+// closeSlack is how far the time of a task may be from that of its writes.
+const closeSlack = 15 * time.Minute
+
+// typeKinds are the events that tell of an issue's type.
+func typeKinds() []string {
+	return []string{"issue_type_added", "issue_type_changed", "issue_type_removed"}
 }
 
 func reopenIssue() action {
@@ -72,6 +130,12 @@ func setMilestone() action {
 			}
 		},
 		effect: func(now *state, s *Step) { now.milestone = s.text },
+		yield: func(_ context.Context, _ *execution, h hindsight, s *Step) {
+			giveWay(s, h.against("demilestoned", "removed it", of(s.text, milestoneOf, "milestoned", "demilestoned")))
+			if h.issue.Milestone != "" && s.Verdict == Do {
+				giveWay(s, h.against("milestoned", "set "+clip(h.issue.Milestone), of("", nil, "milestoned", "demilestoned")))
+			}
+		},
 		write: func(ctx context.Context, x *execution, s *Step) error {
 			return x.Host.SetMilestone(ctx, x.Ref, s.text)
 		},
@@ -88,6 +152,11 @@ func setType() action {
 			}
 		},
 		effect: func(now *state, s *Step) { now.issueType = s.text },
+		yield: func(_ context.Context, _ *execution, h hindsight, s *Step) {
+			for _, kind := range typeKinds() {
+				giveWay(s, h.against(kind, "decided about the type", of("", nil, typeKinds()...)))
+			}
+		},
 		write: func(ctx context.Context, x *execution, s *Step) error {
 			return x.Host.SetType(ctx, x.Ref, s.text)
 		},
@@ -104,6 +173,9 @@ func lock() action {
 			}
 		},
 		effect: func(now *state, s *Step) { now.locked = true },
+		yield: func(_ context.Context, _ *execution, h hindsight, s *Step) {
+			giveWay(s, h.against("unlocked", "unlocked the conversation", of("", nil, "locked", "unlocked")))
+		},
 		write: func(ctx context.Context, x *execution, s *Step) error {
 			return x.Host.Lock(ctx, x.Ref, s.text)
 		},

@@ -17,6 +17,9 @@ type action struct {
 	// effect carries the step's effect over to the state that later steps see; nil:
 	// it has none that matters.
 	effect func(now *state, s *Step)
+	// yield gives way to what people did on the issue before: it takes out of the step
+	// what they stand against. nil: they have no say in it.
+	yield func(ctx context.Context, x *execution, h hindsight, s *Step)
 	// write makes the one call.
 	write func(ctx context.Context, x *execution, s *Step) error
 	// landed reports whether a write of unknown outcome took effect. nil: a

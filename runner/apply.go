@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/org/foreman-action/memory"
 	"github.com/org/foreman-action/protocol"
 )
 
@@ -41,13 +42,24 @@ type Target struct {
 	Since time.Time
 	// Resumed says that an earlier attempt at the task may have written already.
 	Resumed bool
+	// Fresh says that nothing can have been done on the issue before: its timeline is
+	// not worth a call. Of a resumed task it is not believed.
+	Fresh bool
 	// DryRun looks up, but writes nothing.
-	DryRun       bool
-	CreateLabels bool
-	Labels       LabelPolicy
-	Sleep        func(context.Context, time.Duration) error // nil: real
-	Log          func(format string, args ...any)           // progress, one line each; nil discards
-	Warn         func(format string, args ...any)           // nil discards
+	DryRun bool
+	// Timeline returns what happened on the issue; nil: the host's. It is asked at most
+	// once, and only when people may have a say in a step.
+	Timeline func(context.Context) (Timeline, error)
+	// Record returns what was remembered of the issue; nil: nothing was. It is asked only
+	// when an issue is to be closed that people reopened.
+	Record func(context.Context) memory.Record
+
+	Now   func() time.Time                           // nil: time.Now
+	Sleep func(context.Context, time.Duration) error // nil: real
+	Log   func(format string, args ...any)           // progress, one line each; nil discards
+	Warn  func(format string, args ...any)           // nil discards
+
+	journal *journal // nil: none is kept
 }
 
 // An Outcome is what became of a plan.
@@ -78,9 +90,10 @@ func (o Outcome) Executed() int {
 	return n
 }
 
-// ApplyPlan carries out a plan, one write at a time, in order. Labels are looked up
-// before the first write. The first failure ends it; what was done stays. A write
-// whose outcome is unknown is looked up before it is tried again.
+// ApplyPlan carries out a plan, one write at a time, in order. Before the first write
+// labels are looked up, and steps passed over that would undo what people did or be too
+// much for one issue. The first failure ends it; what was done stays. A write whose
+// outcome is unknown is looked up before it is tried again.
 func ApplyPlan(ctx context.Context, plan Plan, t Target) Outcome {
 	x := newExecution(plan, t)
 	if t.Host == nil && !t.DryRun && plan.writes() {
@@ -97,14 +110,17 @@ func ApplyPlan(ctx context.Context, plan Plan, t Target) Outcome {
 // An execution is one application of one plan.
 type execution struct {
 	Target
+	issue    Issue
+	policy   Policy
 	steps    []Step
 	urls     map[int]string // by index of the step
 	comments []Comment      // those that may be this task's; nil: not read, or old
+	tooMany  error          // why nobody can tell whether a comment is there; nil: they can be read
 	out      Outcome
 }
 
 func newExecution(plan Plan, t Target) *execution {
-	x := &execution{Target: t, urls: map[int]string{}}
+	x := &execution{Target: t, issue: plan.issue, policy: plan.policy, urls: map[int]string{}}
 	x.steps = append(x.steps, plan.Steps...)
 	x.out.Results = make([]StepResult, len(x.steps))
 	for i, s := range x.steps {
@@ -138,6 +154,7 @@ func (x *execution) run(ctx context.Context) Outcome {
 		case s.unknown:
 			r.Result = ResultFailed
 			x.out.Err = &UnknownActionError{Type: s.Action.Type, Index: s.Index}
+			x.settle(ctx, s, *r)
 			return x.out
 		case s.Verdict != Do:
 			r.Result = ResultNone
@@ -151,11 +168,12 @@ func (x *execution) run(ctx context.Context) Outcome {
 			case errors.Is(err, ErrNotFound), errors.Is(err, ErrTruncated) && s.Action.Type != protocol.ActionComment:
 				r.Result, r.Reason = ResultNone, err.Error()
 			case err != nil:
-				return x.fail(i, err)
+				return x.fail(ctx, i, err)
 			default:
 				*r = StepResult{ResultDone, s.Reason, x.urls[s.Index], s.values()}
 			}
 		}
+		x.settle(ctx, s, *r)
 		x.log("%d. %s: %s", s.Index+1, s.Action.Type, describe(*r))
 	}
 	return x.out
@@ -169,7 +187,7 @@ func describe(r StepResult) string {
 }
 
 // fail ends the run at step i. An issue that is gone is no failure.
-func (x *execution) fail(i int, err error) Outcome {
+func (x *execution) fail(ctx context.Context, i int, err error) Outcome {
 	r := &x.out.Results[i]
 	if errors.Is(err, ErrGone) {
 		x.out.Gone = true
@@ -178,6 +196,7 @@ func (x *execution) fail(i int, err error) Outcome {
 	}
 	r.Result, r.Reason = ResultFailed, err.Error()
 	x.out.Err = err
+	x.settle(ctx, &x.steps[i], *r)
 	return x.out
 }
 
@@ -202,6 +221,7 @@ func (x *execution) step(ctx context.Context, s *Step) error {
 	if done, err := x.before(ctx, s); done || err != nil {
 		return err
 	}
+	x.journal.mark(ctx, s, memory.StateTrying, StepResult{})
 	for try := 1; ; try++ {
 		err := x.write(ctx, s)
 		if !errors.Is(err, ErrUncertain) {
@@ -226,7 +246,7 @@ func (x *execution) step(ctx context.Context, s *Step) error {
 // before reports whether an earlier attempt carried the step out.
 func (x *execution) before(ctx context.Context, s *Step) (bool, error) {
 	done := s.landed
-	if s.isComment() && x.Resumed {
+	if !done && s.isComment() && x.Resumed {
 		var err error
 		if done, err = x.done(ctx, s); err != nil {
 			return false, err
@@ -275,6 +295,13 @@ func (x *execution) landed(ctx context.Context, s *Step) (bool, error) {
 		return false, err
 	}
 	return s.kind.landed(issueState(issue), s), nil
+}
+
+func (x *execution) now() time.Time {
+	if x.Now == nil {
+		return time.Now()
+	}
+	return x.Now()
 }
 
 func (x *execution) sleep(ctx context.Context, d time.Duration) error {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/org/foreman-action/internal/github"
 	"github.com/org/foreman-action/internal/github/githubtest"
+	"github.com/org/foreman-action/memory"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/runner"
 )
@@ -29,11 +30,19 @@ const applyRepo = "octo/hello"
 //	issue [label=L] [closed]    the issue 7
 //	comment AUTHOR TEXT         a comment; \n is a line break, $TASK the task
 //	user LOGIN…, milestone TITLE
+//	as LOGIN label NAME         what someone else did with it: label or unlabel NAME,
+//	as LOGIN close              close or reopen
 //	delete, transfer            what happened to the issue meanwhile
 //	fault METHOD PATH [status=N] [cutbefore] [cutafter] [nth=N] [times=N] [header=K:V]
 //	comments N                  N comments of strangers
 //	bot LOGIN, nonce TEXT       see [runner.Target]
 //	resumed, dry, attempts=N    how it is applied
+//	known                       the issue is not new: its timeline is worth a call
+//	clock DURATION              time passes, for GitHub and for us
+//	rule ID, override           who asks for all actions, and whether it may override people
+//	closed DURATION ID          a rule closed the issue that long ago, as the memory has it
+//
+// A part "policy.yml" is the section policy of a configuration.
 func TestApply(t *testing.T) {
 	t.Parallel()
 	paths, err := filepath.Glob("testdata/apply/*.txtar")
@@ -62,13 +71,17 @@ type applyCase struct {
 	target   runner.Target
 	attempts int
 	slept    []time.Duration
+	source   runner.Source // of every action
+	passed   time.Duration
+	record   memory.Record
 }
 
 const applyTask = "a3f8c2d1-4b5e-4f6a-8c9d-0e1f2a3b4c5d"
 
 func newApplyCase(t *testing.T, ar *txtar.Archive) *applyCase {
 	t.Helper()
-	c := &applyCase{ar: ar, gh: githubtest.New(t, githubtest.Config{}), attempts: 1}
+	start := time.Date(2026, 4, 10, 12, 0, 0, 0, time.UTC)
+	c := &applyCase{ar: ar, gh: githubtest.New(t, githubtest.Config{Now: func() time.Time { return start }}), attempts: 1}
 	m, err := protocol.ParseDecision(c.part("decision.json"))
 	if err != nil {
 		t.Fatal(err)
@@ -84,7 +97,9 @@ func newApplyCase(t *testing.T, ar *txtar.Archive) *applyCase {
 	}
 	c.target = runner.Target{
 		Host: client, Ref: runner.Ref{Owner: "octo", Repo: "hello", Number: 7},
-		Task: applyTask, Bot: "github-actions[bot]", Sleep: sleep,
+		Task: applyTask, Bot: "github-actions[bot]", Sleep: sleep, Fresh: true,
+		Now:    func() time.Time { return start.Add(c.passed) },
+		Record: func(context.Context) memory.Record { return c.record },
 	}
 	for line := range strings.Lines(string(c.part("setup"))) {
 		c.setUp(t, strings.TrimSpace(line))
@@ -116,6 +131,9 @@ func (c *applyCase) setUp(t *testing.T, line string) {
 	case "issue":
 		i := githubtest.Issue{Number: 7}
 		for _, a := range args {
+			if author, ok := strings.CutPrefix(a, "author="); ok {
+				i.Author = author
+			}
 			if l, ok := strings.CutPrefix(a, "label="); ok {
 				i.Labels = append(i.Labels, l)
 			}
@@ -128,6 +146,8 @@ func (c *applyCase) setUp(t *testing.T, line string) {
 		author, text, _ := strings.Cut(rest, " ")
 		text = strings.NewReplacer(`\n`, "\n", "$TASK", applyTask).Replace(text)
 		repo.AddComment(7, author, text)
+	case "as":
+		actAs(t, repo, rest)
 	case "delete":
 		repo.DeleteIssue(7)
 	case "transfer":
@@ -149,6 +169,21 @@ func (c *applyCase) setUp(t *testing.T, line string) {
 		c.target.Nonce = rest
 	case "resumed":
 		c.target.Resumed = true
+	case "known":
+		c.target.Fresh = false
+	case "rule":
+		c.source.Rule = rest
+	case "override":
+		c.source.OverrideHumans = true
+	case "clock":
+		d, err := time.ParseDuration(rest)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.passed += d
+		c.gh.Advance(d)
+	case "closed":
+		c.remember(t, args)
 	case "dry":
 		c.target.DryRun = true
 	default:
@@ -160,17 +195,67 @@ func (c *applyCase) setUp(t *testing.T, line string) {
 	}
 }
 
+// actAs lets someone other than the action do something: LOGIN VERB [NAME].
+func actAs(t *testing.T, repo *githubtest.Repo, line string) {
+	t.Helper()
+	who, rest, _ := strings.Cut(line, " ")
+	verb, name, _ := strings.Cut(rest, " ")
+	switch verb {
+	case "label":
+		repo.LabelAs(who, 7, name)
+	case "unlabel":
+		repo.UnlabelAs(who, 7, name)
+	case "close":
+		repo.CloseAs(who, 7, name)
+	case "reopen":
+		repo.ReopenAs(who, 7)
+	default:
+		t.Fatalf("setup: unknown act %q", line)
+	}
+}
+
+// remember puts a close of a rule into the memory.
+func (c *applyCase) remember(t *testing.T, args []string) {
+	t.Helper()
+	ago, err := time.ParseDuration(args[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.record.Put(memory.Task{
+		ID: "t" + args[1], At: c.target.Now().Add(-ago), By: "rules",
+		Actions: []memory.Action{{Type: protocol.ActionCloseIssue, Rule: args[1], Result: memory.Done}},
+	})
+}
+
+// policy is what the part policy.yml says.
+func (c *applyCase) policy(t *testing.T) runner.Policy {
+	t.Helper()
+	src := "version: 1\npolicy:\n  allow_close: true\n" + string(c.part("policy.yml"))
+	config, err := runner.ParseConfig("policy.yml", []byte(src), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return config.Policy
+}
+
 // run applies the plan as often as the case says and describes what happened.
 func (c *applyCase) run(t *testing.T) string {
 	t.Helper()
 	var b strings.Builder
 	now := c.gh.Issue(applyRepo, 7)
-	issue := runner.Issue{Number: 7, State: now.State, Labels: now.Labels, Assignees: now.Assignees, Milestone: now.Milestone}
+	issue := runner.Issue{
+		Number: 7, State: now.State, Labels: now.Labels, Assignees: now.Assignees, Milestone: now.Milestone,
+		Type: now.Type, Locked: now.Locked, Author: now.Author,
+	}
+	d := runner.Decision{Message: c.decision}
+	for range c.decision.Actions {
+		d.Sources = append(d.Sources, c.source)
+	}
 	if issue.State == "" {
 		issue.State = "open"
 	}
 	for attempt := 1; attempt <= c.attempts; attempt++ {
-		plan := runner.MakePlan(runner.Decision{Message: c.decision}, issue, runner.Policy{AllowClose: true}, true)
+		plan := runner.MakePlan(d, issue, c.policy(t), true)
 		target := c.target
 		target.Resumed = target.Resumed || attempt > 1
 		out := runner.ApplyPlan(t.Context(), plan, target)

@@ -28,6 +28,7 @@ type Config struct {
 	Mode   Mode // empty: ModeApply
 	Policy Policy
 	LLM    protocol.LLMBackendRef // empty fields: not configured
+	Model  ModelConfig            // more about LLM, where we ask it ourselves
 	Memory MemoryConfig
 	Agent  AgentConfig
 	Rules  *rules.Set // nil: no rules
@@ -41,6 +42,17 @@ type Config struct {
 type MemoryConfig struct {
 	Store string // "off", "artifact", "cache" or "file"; empty: not configured
 	Path  string // folder of the file store; empty: not configured
+	// Summary says who words what the agent is told of it: "facts" or "model"; empty:
+	// not configured.
+	Summary string
+}
+
+// A ModelConfig says which model is asked to word the summary. What is zero is not
+// configured.
+type ModelConfig struct {
+	BaseURL   string        // of a service other than the provider's own
+	Timeout   time.Duration // for one answer
+	MaxTokens int           // that one answer may cost
 }
 
 // An AgentConfig says how an HTTP agent is asked.
@@ -82,6 +94,10 @@ type policySection struct {
 	CommentLength int            `yaml:"comment_length"`
 	Mentions      []string       `yaml:"mentions"`
 	Links         []string       `yaml:"links"`
+
+	CommentInterval *time.Duration `yaml:"comment_interval"`
+	MaxComments     *int           `yaml:"max_comments_per_issue"`
+	MaxWrites       *int           `yaml:"max_writes_per_hour"`
 }
 
 type labelSection struct {
@@ -90,13 +106,17 @@ type labelSection struct {
 }
 
 type llmSection struct {
-	Provider string `yaml:"provider"`
-	Model    string `yaml:"model"`
+	Provider  string        `yaml:"provider"`
+	Model     string        `yaml:"model"`
+	BaseURL   string        `yaml:"base_url"`
+	Timeout   time.Duration `yaml:"timeout"`
+	MaxTokens int           `yaml:"max_tokens"`
 }
 
 type memorySection struct {
-	Store string `yaml:"store"`
-	Path  string `yaml:"path"`
+	Store   string `yaml:"store"`
+	Path    string `yaml:"path"`
+	Summary string `yaml:"summary"`
 }
 
 type agentSection struct {
@@ -161,7 +181,31 @@ func (p *policySection) DecodeYAML(f *strictyaml.File, n *yaml.Node) {
 	if at := child(n, "comment_length"); at != nil && at.Tag == "!!int" && (p.CommentLength < 1 || p.CommentLength > MaxCommentLength) {
 		f.Problemf(at, "policy.comment_length: want 1 to %d, got %d", MaxCommentLength, p.CommentLength)
 	}
+	for _, limit := range []struct {
+		name string
+		less bool
+	}{
+		{"comment_interval", p.CommentInterval != nil && *p.CommentInterval < 0},
+		{"max_comments_per_issue", p.MaxComments != nil && *p.MaxComments < 0},
+		{"max_writes_per_hour", p.MaxWrites != nil && *p.MaxWrites < 0},
+	} {
+		if limit.less {
+			f.Problemf(child(n, limit.name), "policy.%s: want more than 0, or 0 for no limit", limit.name)
+		}
+	}
 	p.checkGlobs(f, n)
+}
+
+// asLimit turns what a file says, where 0 is no limit, into a field of a Policy, where
+// 0 is the default.
+func asLimit[N int | time.Duration](n *N) N {
+	switch {
+	case n == nil:
+		return 0
+	case *n == 0:
+		return -1
+	}
+	return *n
 }
 
 func (p *policySection) checkGlobs(f *strictyaml.File, n *yaml.Node) {
@@ -190,6 +234,7 @@ func (p *policySection) policy() Policy {
 		Labels:       LabelPolicy(p.Labels),
 		CreateLabels: p.CreateLabels, RejectUnknown: p.UnknownAction == "reject",
 		CommentLength: p.CommentLength, Mentions: p.Mentions, Links: p.Links,
+		CommentInterval: asLimit(p.CommentInterval), MaxComments: asLimit(p.MaxComments), MaxWrites: asLimit(p.MaxWrites),
 	}
 }
 
@@ -198,6 +243,27 @@ func (m *memorySection) DecodeYAML(f *strictyaml.File, n *yaml.Node) {
 	type plain memorySection
 	f.Decode(n, (*plain)(m))
 	oneOf(f, child(n, "store"), "memory.store", "off", "artifact", "cache", "file")
+	oneOf(f, child(n, "summary"), "memory.summary", "facts", "model")
+}
+
+// DecodeYAML fills the section and checks its values.
+func (l *llmSection) DecodeYAML(f *strictyaml.File, n *yaml.Node) {
+	type plain llmSection
+	f.Decode(n, (*plain)(l))
+	positive(f, child(n, "timeout"), "llm.timeout")
+	if at := child(n, "max_tokens"); at != nil && at.Tag == "!!int" && l.MaxTokens < 1 {
+		f.Problemf(at, "llm.max_tokens: want more than 0")
+	}
+}
+
+// positive reports a duration that is none, or not more than 0.
+func positive(f *strictyaml.File, at *yaml.Node, name string) {
+	if at == nil {
+		return
+	}
+	if d, err := time.ParseDuration(at.Value); err == nil && d <= 0 {
+		f.Problemf(at, "%s: want more than 0", name)
+	}
 }
 
 // DecodeYAML fills the section and checks its values.
@@ -205,11 +271,7 @@ func (a *agentSection) DecodeYAML(f *strictyaml.File, n *yaml.Node) {
 	type plain agentSection
 	f.Decode(n, (*plain)(a))
 	oneOf(f, child(n, "auth"), "agent.auth", "none", "token", "oidc")
-	if at := child(n, "timeout"); at != nil {
-		if d, err := time.ParseDuration(at.Value); err == nil && d <= 0 {
-			f.Problemf(at, "agent.timeout: want more than 0")
-		}
-	}
+	positive(f, child(n, "timeout"), "agent.timeout")
 }
 
 // onFailure reads "fail", "skip" or {add_label: name}.

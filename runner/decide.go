@@ -6,27 +6,26 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/org/foreman-action/memory"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/rules"
 )
 
 // decide asks the rules, and the agent for what they left open.
-func (r *Runner) decide(ctx context.Context, e Event, rep *Report) (Decision, error) {
-	facts := rulesFacts(e)
-	d, res, err := r.askRules(facts)
+func (w *work) decide(ctx context.Context) (Decision, error) {
+	facts := rulesFacts(w.e)
+	d, res, err := w.askRules(facts)
 	if err != nil {
 		return Decision{}, err
 	}
-	rep.Rules = res
-	if r.o.Agent == nil {
+	w.rep.Rules = res
+	if w.o.Agent == nil {
 		return d, nil
 	}
-	wanted, err := r.wantsAgent(facts, res)
+	wanted, err := w.wantsAgent(facts, res)
 	if err != nil || !wanted {
 		return d, err
 	}
-	asked, err := r.askAgent(ctx, e, rep)
+	asked, err := w.askAgent(ctx)
 	if err != nil {
 		return Decision{}, err
 	}
@@ -47,9 +46,14 @@ func (r *Runner) askRules(facts rules.Facts) (Decision, *rules.Result, error) {
 	d.Message = res.Message
 	d.Message.TaskID = r.o.TaskID
 	for _, id := range res.Sources {
-		d.Sources = append(d.Sources, Source{Rule: id})
+		d.Sources = append(d.Sources, r.source(id))
 	}
 	return d, &res, nil
+}
+
+// source is a rule as the source of an action.
+func (r *Runner) source(id string) Source {
+	return Source{Rule: id, OverrideHumans: r.c.Rules.OverridesHumans(id)}
 }
 
 // wantsAgent reports whether the rules left anything open: by agent.when, or else
@@ -72,16 +76,16 @@ const byRules = "rules"
 
 // askAgent asks the agent, and falls back on what the configuration says when it
 // gives no usable answer.
-func (r *Runner) askAgent(ctx context.Context, e Event, rep *Report) (Decision, error) {
-	spec := TaskSpec{ID: r.o.TaskID, LLM: r.c.LLM, AllowClose: r.c.Policy.AllowClose}
-	if text, ok := memory.Summary(r.remembered(ctx, e, rep)); ok {
+func (w *work) askAgent(ctx context.Context) (Decision, error) {
+	spec := TaskSpec{ID: w.o.TaskID, LLM: w.c.LLM, AllowClose: w.c.Policy.AllowClose}
+	if text, ok := w.summary(ctx); ok {
 		spec.Memory = &text
 	}
-	task, err := Task(e, spec)
+	task, err := Task(w.e, spec)
 	if err != nil {
 		return Decision{}, err
 	}
-	m, err := r.o.Agent.Decide(ctx, task)
+	m, err := w.o.Agent.Decide(ctx, task)
 	if err == nil && m.TaskID != task.TaskID {
 		err = fmt.Errorf("the agent answered for task %q", m.TaskID)
 	}
@@ -89,12 +93,12 @@ func (r *Runner) askAgent(ctx context.Context, e Event, rep *Report) (Decision, 
 		err = fmt.Errorf("the agent asks for %d actions, more than %d", n, maxActions)
 	}
 	if err == nil {
-		return Decision{Message: m, By: r.o.By}, nil
+		return Decision{Message: m, By: w.o.By}, nil
 	}
 	if ctx.Err() != nil {
 		return Decision{}, errors.Join(&AgentError{err}, context.Cause(ctx))
 	}
-	return r.fallBack(err, rep)
+	return w.fallBack(err, &w.rep)
 }
 
 // fallBack is what happens when the agent fails.

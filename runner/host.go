@@ -47,6 +47,10 @@ type Host interface {
 	// (the zero time: all), oldest first. ErrTruncated when there are more than 400:
 	// who looks for a comment must not take a part for the whole.
 	Comments(ctx context.Context, ref Ref, since time.Time) ([]Comment, error)
+	// Timeline returns what happened on the issue, comments included, oldest first: up
+	// to 500 events all of it, of a longer timeline the newest 300 to 400 events.
+	// ErrTruncated when the service does not tell how to get at the newest ones.
+	Timeline(ctx context.Context, ref Ref) (Timeline, error)
 
 	// AddLabels adds labels that exist in the repository; those already there stay.
 	AddLabels(ctx context.Context, ref Ref, names []string) error

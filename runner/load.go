@@ -196,10 +196,15 @@ func (l *loader) sections(ctx context.Context, f *strictyaml.File) error {
 			Provider: l.expand(f, child(at, "provider"), s.LLM.Provider),
 			Model:    l.expand(f, child(at, "model"), s.LLM.Model),
 		}
+		l.config.Model = ModelConfig{
+			BaseURL: l.expand(f, child(at, "base_url"), s.LLM.BaseURL), Timeout: s.LLM.Timeout, MaxTokens: s.LLM.MaxTokens,
+		}
 	}
 	if once("memory", s.Memory != nil) {
 		at := child(f.Root(), "memory")
-		l.config.Memory = MemoryConfig{Store: s.Memory.Store, Path: l.expand(f, child(at, "path"), s.Memory.Path)}
+		l.config.Memory = MemoryConfig{
+			Store: s.Memory.Store, Path: l.expand(f, child(at, "path"), s.Memory.Path), Summary: s.Memory.Summary,
+		}
 	}
 	if once("agent", s.Agent != nil) {
 		l.agent(f, s.Agent)
@@ -251,7 +256,7 @@ func (l *loader) expand(f *strictyaml.File, at *yaml.Node, s string) string {
 func reserved(name string) bool {
 	name = strings.ToUpper(name)
 	switch name {
-	case "GITHUB_TOKEN", "GH_TOKEN", "FOREMAN_AGENT_TOKEN":
+	case "GITHUB_TOKEN", "GH_TOKEN", "FOREMAN_AGENT_TOKEN", "FOREMAN_LLM_KEY", "ANTHROPIC_API_KEY", "OPENAI_API_KEY":
 		return true
 	}
 	return strings.HasPrefix(name, "INPUT_") || strings.HasPrefix(name, "ACTIONS_")

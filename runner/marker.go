@@ -2,6 +2,7 @@ package runner
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -97,8 +98,14 @@ func (x *execution) sticky(ctx context.Context, key string) (int64, error) {
 
 // done looks for the comment of a step among those that are there.
 func (x *execution) done(ctx context.Context, s *Step) (bool, error) {
+	if x.tooMany != nil {
+		return false, x.tooMany
+	}
 	if x.comments == nil {
 		list, err := x.Host.Comments(ctx, x.Ref, x.Since)
+		if errors.Is(err, ErrTruncated) {
+			x.tooMany = err
+		}
 		if err != nil {
 			return false, err
 		}

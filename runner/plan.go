@@ -23,6 +23,8 @@ type Source struct {
 	// Rule is the id of the rule, whose author's text keeps its mentions. Empty: an
 	// agent, all of whose text is hostile.
 	Rule string
+	// OverrideHumans says that the rule may undo what people did on the issue.
+	OverrideHumans bool
 }
 
 // String returns "rule <id>" or "agent".
@@ -71,6 +73,9 @@ type Step struct {
 type Plan struct {
 	Decision Decision
 	Steps    []Step
+
+	issue  Issue // as the event tells of it
+	policy Policy
 }
 
 // MakePlan judges every action of a decision by the policy and by what the event
@@ -78,7 +83,7 @@ type Plan struct {
 // applied. mayComment is false for an event that nobody asked to be answered.
 func MakePlan(d Decision, issue Issue, policy Policy, mayComment bool) Plan {
 	p := planner{policy: policy, limits: policy.limits(), used: map[string]int{}, comments: map[string]int{}, now: issueState(issue), mayComment: mayComment}
-	plan := Plan{Decision: d, Steps: make([]Step, 0, len(d.Message.Actions))}
+	plan := Plan{Decision: d, issue: issue, policy: policy, Steps: make([]Step, 0, len(d.Message.Actions))}
 	ended := false
 	for i, a := range d.Message.Actions {
 		s := Step{Index: i, Action: a, Source: d.source(i)}

@@ -5,6 +5,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/org/foreman-action/protocol"
 )
@@ -39,6 +40,35 @@ type Policy struct {
 	Mentions []string
 	// Links are globs of the hosts that an agent may link to; nil permits all.
 	Links []string
+
+	// CommentInterval is the least time between two events that are answered with a
+	// comment on one issue; sticky comments do not count, and the comments of one
+	// decision count once. 0 means DefaultCommentInterval, negative: no limit.
+	CommentInterval time.Duration
+	// MaxComments is the most comments of ours on one issue, sticky ones apart. 0 means
+	// DefaultMaxComments, negative: no limit.
+	MaxComments int
+	// MaxWrites is the most changes of ours to one issue within an hour, whichever task
+	// made them. 0 means DefaultMaxWrites, negative: no limit.
+	MaxWrites int
+}
+
+// The defaults of what keeps a loop from running wild.
+const (
+	DefaultCommentInterval = 24 * time.Hour
+	DefaultMaxComments     = 30
+	DefaultMaxWrites       = 30
+)
+
+// orDefault returns a limit: 0 for none at all.
+func orDefault[N int | time.Duration](n, otherwise N) N {
+	switch {
+	case n == 0:
+		return otherwise
+	case n < 0:
+		return 0
+	}
+	return n
 }
 
 // A LabelPolicy limits labels by glob, without regard to case; "*" matches any

@@ -7,22 +7,69 @@ import (
 	"strings"
 )
 
-// prepare makes the reads that verdicts depend on: the issue as it is now when an
-// earlier attempt may have written, and each label that is to be added.
+// prepare makes the reads that verdicts depend on: the issue as it is now and our
+// comments on it when an earlier attempt may have written, what people did before, and
+// each label that is to be added.
 func (x *execution) prepare(ctx context.Context) error {
-	if x.Resumed {
+	x.journal.recall(x)
+	if x.Resumed && x.open(nil) {
 		if err := x.refresh(ctx); err != nil {
 			return err
 		}
 	}
+	if err := x.lookBack(ctx); err != nil {
+		return err
+	}
 	known := map[string]string{} // lower-case name → the repository's spelling, "" for none
 	for i := range x.steps {
 		s := &x.steps[i]
-		if s.Verdict != Do || s.landed || s.kind.limit != addsLabels || x.CreateLabels {
+		if s.Verdict != Do || s.landed || s.kind.limit != addsLabels || x.policy.CreateLabels {
 			continue
 		}
 		if err := x.lookUp(ctx, s, known); err != nil {
 			return err
+		}
+	}
+	return nil
+}
+
+// open reports whether a step is still to be carried out for which want holds; nil
+// means any.
+func (x *execution) open(want func(*Step) bool) bool {
+	for i := range x.steps {
+		if s := &x.steps[i]; s.Verdict == Do && !s.landed && (want == nil || want(s)) {
+			return true
+		}
+	}
+	return false
+}
+
+// lookBack passes over what people stand against, and what would be too much. Its one
+// read is saved where nothing can have happened yet.
+func (x *execution) lookBack(ctx context.Context) error {
+	if x.Fresh && !x.Resumed || !x.open(nil) {
+		return nil
+	}
+	read := x.Timeline
+	if read == nil {
+		read = (&past{host: x.Host, ref: x.Ref}).timeline
+	}
+	t, err := read(ctx)
+	if err != nil {
+		return err
+	}
+	h := hindsight{Timeline: t, bot: x.Bot, issue: x.issue}
+	p := x.newPace(h)
+	for i := range x.steps {
+		s := &x.steps[i]
+		if s.Verdict != Do || s.landed {
+			continue
+		}
+		if s.kind.yield != nil && !s.Source.OverrideHumans {
+			s.kind.yield(ctx, x, h, s)
+		}
+		if s.Verdict == Do {
+			p.hold(s)
 		}
 	}
 	return nil
@@ -44,8 +91,8 @@ func (x *execution) lookUp(ctx context.Context, s *Step, known map[string]string
 		switch {
 		case label == "":
 			why = append(why, fmt.Sprintf("the repository has no label %q", name))
-		case x.Labels.refuses(label) != "":
-			why = append(why, fmt.Sprintf("%s: %s", label, x.Labels.refuses(label)))
+		case x.policy.Labels.refuses(label) != "":
+			why = append(why, fmt.Sprintf("%s: %s", label, x.policy.Labels.refuses(label)))
 		default:
 			kept = append(kept, label)
 		}
@@ -67,23 +114,30 @@ func nonEmpty(s string) []string {
 	return []string{s}
 }
 
-// refresh marks as done what an earlier attempt did, as the issue shows it.
+// refresh marks as done what an earlier attempt did, as the issue and its comments
+// show it.
 func (x *execution) refresh(ctx context.Context) error {
 	raw, err := x.Host.Issue(ctx, x.Ref)
 	if err != nil {
 		return err
 	}
-	issue, err := ParseIssue(raw)
-	if err != nil {
+	if x.issue, err = ParseIssue(raw); err != nil {
 		return err
 	}
 	// Each step is held against the issue as those before it will leave it: of a label
 	// that is added and removed again both are done again, never one.
-	now := issueState(issue)
+	now := issueState(x.issue)
 	for i := range x.steps {
 		s := &x.steps[i]
 		switch {
 		case s.Verdict != Do:
+		case s.landed:
+			s.kind.change(&now, s)
+		case s.isComment():
+			// Too many comments to tell: the step itself will fail for it.
+			if s.landed, err = x.done(ctx, s); err != nil && !errors.Is(err, ErrTruncated) {
+				return err
+			}
 		case s.kind.landed != nil && s.kind.landed(now, s):
 			s.landed = true
 		default:

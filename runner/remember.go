@@ -3,40 +3,137 @@ package runner
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/org/foreman-action/memory"
-	"github.com/org/foreman-action/protocol"
 )
 
-// remembered loads what was done before on the issue. Trouble with memory is a
-// warning: it costs time, never the decision.
-func (r *Runner) remembered(ctx context.Context, e Event, rep *Report) memory.Record {
-	fresh := memory.Record{Repo: e.FullRepo(), Issue: e.Number}
-	if r.o.Memory == nil {
-		return fresh
+// remembered returns what was done before on the issue: what the memory holds, or what
+// can be rebuilt from the issue's timeline when it holds nothing. Of an issue that was
+// just opened nothing is read. Trouble with memory is a warning: it costs time, never
+// the decision.
+func (w *work) remembered(ctx context.Context) memory.Record {
+	if w.known != nil {
+		return *w.known
 	}
-	rec, err := r.o.Memory.Load(ctx, e.FullRepo(), e.Number)
+	r := memory.Record{Repo: w.e.FullRepo(), Issue: w.e.Number}
+	w.known = &r
+	if w.o.Memory == nil || w.fresh() {
+		return r
+	}
+	loaded, err := w.o.Memory.Load(ctx, r.Repo, r.Issue)
 	if err == nil {
-		return rec
+		r = loaded
+	} else if !errors.Is(err, memory.ErrNotFound) {
+		w.forgot = true
+		w.rep.warnf("memory: %v; what was done before is taken from the timeline of the issue", err)
 	}
-	if !errors.Is(err, memory.ErrNotFound) {
-		rep.warnf("memory: %v; going on without it", err)
+	h, ok := w.hindsight(ctx)
+	if !ok {
+		return r
 	}
-	return fresh
+	if err != nil {
+		rebuilt := h.rebuild(w.own)
+		r.Tasks, r.Earlier = rebuilt.Tasks, rebuilt.Earlier
+	}
+	r.SetHumans(h.changes())
+	return r
+}
+
+// hindsight is what the timeline tells; ok is false when it cannot be read, which is a
+// warning.
+func (w *work) hindsight(ctx context.Context) (hindsight, bool) {
+	if w.o.Host == nil {
+		return hindsight{}, false
+	}
+	t, err := w.past.timeline(ctx)
+	if err != nil {
+		w.rep.warnf("memory: %v; going on without what it tells", err)
+		return hindsight{}, false
+	}
+	return hindsight{Timeline: t, bot: w.o.Bot, issue: *w.e.Issue}, true
+}
+
+// own reports whether a trace may be that of an earlier attempt at this task: its
+// marker says so, or it has none and is not older than the event.
+func (w *work) own(t trace) bool {
+	if t.task != "" {
+		return t.task == w.o.TaskID
+	}
+	return w.o.Resumed && !t.events[0].At.Before(w.since(w.e))
+}
+
+// summary is what the agent is told of earlier tasks; ok is false when there is
+// nothing. What an earlier attempt at this task did is part of the task.
+func (w *work) summary(ctx context.Context) (text string, ok bool) {
+	r := w.remembered(ctx)
+	r.Tasks = slices.DeleteFunc(slices.Clone(r.Tasks), func(t memory.Task) bool { return t.ID == w.o.TaskID })
+	if w.o.Summarize != nil {
+		return w.o.Summarize(ctx, r)
+	}
+	return memory.Summary(r)
 }
 
 // remember adds what this task did to the record of the issue. A dry run, and rules of
 // which none fired, did nothing and leave no trace.
-func (r *Runner) remember(ctx context.Context, e Event, rep *Report) {
-	quiet := rep.Decision == protocol.Skip && len(rep.Actions) == 0 && rep.By == byRules
-	if r.o.Memory == nil || rep.DryRun || quiet {
+func (w *work) remember(ctx context.Context) {
+	if w.o.Memory == nil || w.o.DryRun || w.quiet(len(w.rep.Actions)) {
 		return
 	}
-	task := memory.Task{
-		ID: rep.TaskID, At: r.o.Now().UTC(), Event: rep.Event,
-		Decision: rep.Decision, Rationale: rep.Rationale, By: rep.By, Status: string(rep.Status),
+	// What was written must be remembered also when the run was asked to stop.
+	ctx = context.WithoutCancel(ctx)
+	err := w.save(ctx, w.task())
+	switch {
+	case err == nil:
+	case w.forgot || w.o.MemoryByDefault:
+		w.o.Log("memory: %v; what was done is not remembered", err)
+	default:
+		w.rep.warnf("memory: %v; what was done is not remembered", err)
 	}
-	for _, a := range rep.Actions {
+}
+
+// save puts the task into the record. On an issue that was just opened there is none
+// yet, as far as anybody can tell without looking.
+func (w *work) save(ctx context.Context, task memory.Task) error {
+	repo, issue := w.e.FullRepo(), w.e.Number
+	if w.fresh() {
+		r := memory.Record{Repo: repo, Issue: issue}
+		r.Put(task)
+		if err := w.o.Memory.Save(ctx, r); !errors.Is(err, memory.ErrConflict) {
+			return err
+		}
+	}
+	_, err := memory.Update(ctx, w.o.Memory, repo, issue, func(r *memory.Record) error {
+		w.revise(r, task)
+		return nil
+	})
+	return err
+}
+
+// revise puts the task into a record, and what people did as far as it was read.
+func (w *work) revise(r *memory.Record, task memory.Task) {
+	var h hindsight
+	read := w.past.asked && w.past.err == nil
+	if read {
+		h = hindsight{Timeline: w.past.t, bot: w.o.Bot, issue: *w.e.Issue}
+	}
+	if r.Revision == 0 && read { // nothing was kept, or nothing that can be used
+		rebuilt := h.rebuild(w.own)
+		r.Tasks, r.Earlier = rebuilt.Tasks, rebuilt.Earlier
+	}
+	r.Put(task)
+	if read {
+		r.SetHumans(h.changes())
+	}
+}
+
+// task is what the report tells, for the record.
+func (w *work) task() memory.Task {
+	task := memory.Task{
+		ID: w.rep.TaskID, At: w.at, Event: w.rep.Event,
+		Decision: w.rep.Decision, Rationale: w.rep.Rationale, By: w.rep.By, Status: string(w.rep.Status),
+	}
+	for _, a := range w.rep.Actions {
 		done := memory.NewAction(a.Index, a.Action)
 		done.Rule = a.rule
 		if a.Result == ResultDone {
@@ -45,15 +142,7 @@ func (r *Runner) remember(ctx context.Context, e Event, rep *Report) {
 		done.Verdict, done.Result, done.Reason, done.URL = string(a.Verdict), memoryResult(a), a.Reason, a.URL
 		task.Actions = append(task.Actions, done)
 	}
-	// What was written must be remembered also when the run was asked to stop.
-	ctx = context.WithoutCancel(ctx)
-	_, err := memory.Update(ctx, r.o.Memory, e.FullRepo(), e.Number, func(rec *memory.Record) error {
-		rec.Put(task)
-		return nil
-	})
-	if err != nil {
-		rep.warnf("memory: %v; what was done is not remembered", err)
-	}
+	return task
 }
 
 func memoryResult(a ActionReport) string {

@@ -34,13 +34,23 @@ func (e *AgentError) Unwrap() error { return e.Err }
 // Options say what a Runner works with. The zero value of each field is usable
 // unless it says otherwise.
 type Options struct {
-	Config *Config      // nil: no rules, the safe policy
-	Host   Host         // nil: nothing can be fetched or written; only dry runs
-	Agent  Agent        // nil: the rules alone decide
-	By     string       // the agent's address, for the audit
+	Config *Config // nil: no rules, the safe policy
+	Host   Host    // nil: nothing can be fetched or written; only dry runs
+	Agent  Agent   // nil: the rules alone decide
+	By     string  // the agent's address, for the audit
+	Bot    string  // our login; empty: DefaultBot
+	DryRun bool    // decide and plan, write nothing; Config.Mode shadow does the same
+
 	Memory memory.Store // nil: nothing is remembered
-	Bot    string       // our login; empty: DefaultBot
-	DryRun bool         // decide and plan, write nothing; Config.Mode shadow does the same
+	// MemoryByDefault says that nobody asked for the memory: that something could not be
+	// kept in it goes to the log and is no warning.
+	MemoryByDefault bool
+	// Journal keeps each decision and how far its actions got, so that a later attempt
+	// at the task goes on with it. Nil: an attempt that is cut off is decided anew.
+	Journal memory.Journal
+	// Summarize makes the text that the agent is told of a record; ok is false when
+	// there is nothing to tell. Nil: [memory.Summary].
+	Summarize func(ctx context.Context, r memory.Record) (text string, ok bool)
 
 	TaskID  string // UUID version 4; must be set
 	Scope   string // see Target.Scope
@@ -97,80 +107,119 @@ func New(o Options) (*Runner, error) {
 // returned: then a decision could not be had, or an action failed. Nothing to do,
 // an escalation, a refused or skipped action and a vanished issue are no errors.
 func (r *Runner) Run(ctx context.Context, e Event) (Report, error) {
-	rep := Report{
+	w := &work{Runner: r, e: e}
+	w.rep = Report{
 		Event: e.Key(), Repo: e.FullRepo(), Issue: e.Number,
 		TaskID: r.o.TaskID, DryRun: r.o.DryRun, Decision: protocol.Skip,
 	}
-	if why := e.SkipReason(r.o.Bot); why != "" {
-		return rep.skipped(why), nil
+	err := w.run(ctx)
+	return w.rep, err
+}
+
+// A work is one event on its way through a Runner.
+type work struct {
+	*Runner
+	e     Event
+	rep   Report
+	past  past
+	at    time.Time      // when it was decided
+	known *memory.Record // what was remembered before; nil: nobody asked
+	// forgot says that a warning has told of trouble with the memory.
+	forgot bool
+}
+
+func (w *work) run(ctx context.Context) error {
+	if why := w.e.SkipReason(w.o.Bot); why != "" {
+		w.rep.skip(why)
+		return nil
 	}
-	e, err := r.complete(ctx, e)
+	err := w.complete(ctx)
 	switch {
 	case errors.Is(err, ErrGone):
-		return rep.skipped(ErrGone.Error()), nil
+		w.rep.skip(ErrGone.Error())
+		return nil
 	case err != nil:
-		return rep.failed(err), err
+		w.rep.fail(err)
+		return err
 	}
-	rep.IssueURL, rep.Title = e.Issue.URL, e.Issue.Title
-	if why := e.SkipReason(r.o.Bot); why != "" {
-		return rep.skipped(why), nil
+	w.rep.IssueURL, w.rep.Title = w.e.Issue.URL, w.e.Issue.Title
+	if why := w.e.SkipReason(w.o.Bot); why != "" {
+		w.rep.skip(why)
+		return nil
 	}
-	d, err := r.decide(ctx, e, &rep)
+	w.past = past{host: w.o.Host, ref: w.e.Ref()}
+	ledger := w.kept(ctx)
+	if ledger != nil {
+		w.at = ledger.At
+		return w.act(ctx, w.again(*ledger), ledger)
+	}
+	d, err := w.decide(ctx)
 	if err != nil {
-		return rep.failed(err), err
+		w.rep.fail(err)
+		return err
 	}
-	return r.act(ctx, e, d, rep)
+	w.at = w.o.Now().UTC()
+	return w.act(ctx, d, nil)
 }
 
 // complete fetches the issue that a dispatch event only names.
-func (r *Runner) complete(ctx context.Context, e Event) (Event, error) {
-	if e.Issue != nil {
-		return e, nil
+func (w *work) complete(ctx context.Context) error {
+	if w.e.Issue != nil {
+		return nil
 	}
-	if r.o.Host == nil {
-		return e, fmt.Errorf("fetch issue %s: %w", e.Ref(), ErrNeedsHost)
+	if w.o.Host == nil {
+		return fmt.Errorf("fetch issue %s: %w", w.e.Ref(), ErrNeedsHost)
 	}
-	raw, err := r.o.Host.Issue(ctx, e.Ref())
+	raw, err := w.o.Host.Issue(ctx, w.e.Ref())
 	if err != nil {
-		return e, err
+		return err
 	}
 	issue, err := ParseIssue(raw)
 	if err != nil {
-		return e, err
+		return err
 	}
-	return e.WithIssue(issue), nil
+	w.e = w.e.WithIssue(issue)
+	return nil
 }
 
-// act plans, records and carries out a decision.
-func (r *Runner) act(ctx context.Context, e Event, d Decision, rep Report) (Report, error) {
-	rep.Decision, rep.Rationale, rep.By = d.Message.Decision, d.Message.Rationale, d.By
-	plan := MakePlan(d, *e.Issue, r.c.Policy, r.mayComment(e))
-	if r.o.Host == nil && !rep.DryRun && plan.writes() {
+// act plans, records and carries out a decision. ledger is what is kept of an earlier
+// attempt at it, or nil.
+func (w *work) act(ctx context.Context, d Decision, ledger *memory.Ledger) error {
+	w.rep.Decision, w.rep.Rationale, w.rep.By = d.Message.Decision, d.Message.Rationale, d.By
+	plan := MakePlan(d, *w.e.Issue, w.c.Policy, w.mayComment(w.e))
+	if w.o.Host == nil && !w.o.DryRun && plan.writes() {
 		err := fmt.Errorf("carry out the plan: %w", ErrNeedsHost)
-		return rep.failed(err), err
+		w.rep.fail(err)
+		return err
 	}
-	if r.o.Audit != nil {
-		if err := r.o.Audit(newAudit(r.o.Now(), rep, plan)); err != nil {
+	if w.o.Audit != nil {
+		if err := w.o.Audit(newAudit(w.at, w.rep, plan)); err != nil {
 			err = fmt.Errorf("record the decision: %w", err)
-			return rep.failed(err), err
+			w.rep.fail(err)
+			return err
 		}
 	}
-	out := ApplyPlan(ctx, plan, r.target(e, &rep))
-	rep.setActions(plan, out)
-	rep.setStatus(out)
-	rep.notePermission(out.Err)
-	r.remember(ctx, e, &rep)
-	return rep, out.Err
+	out := ApplyPlan(ctx, plan, w.target(w.journal(ctx, plan, ledger)))
+	w.rep.setActions(plan, out)
+	w.rep.setStatus(out)
+	w.rep.notePermission(out.Err)
+	w.remember(ctx)
+	return out.Err
 }
 
-func (r *Runner) target(e Event, rep *Report) Target {
+func (w *work) target(j *journal) Target {
 	return Target{
-		Host: r.o.Host, Ref: e.Ref(), Task: r.o.TaskID, Scope: r.o.Scope, Nonce: r.o.Nonce,
-		Bot: r.o.Bot, Since: r.since(e), Resumed: r.o.Resumed, DryRun: r.o.DryRun,
-		CreateLabels: r.c.Policy.CreateLabels, Labels: r.c.Policy.Labels,
-		Sleep: r.o.Sleep, Log: r.o.Log,
-		Warn: func(format string, args ...any) { rep.warnf(format, args...) },
+		Host: w.o.Host, Ref: w.e.Ref(), Task: w.o.TaskID, Scope: w.o.Scope, Nonce: w.o.Nonce,
+		Bot: w.o.Bot, Since: w.since(w.e), Resumed: w.o.Resumed || j.resumed(), Fresh: w.fresh(), DryRun: w.o.DryRun,
+		Timeline: w.past.timeline, Record: w.remembered, journal: j,
+		Now: w.o.Now, Sleep: w.o.Sleep, Log: w.o.Log, Warn: w.rep.warnf,
 	}
+}
+
+// fresh reports whether nothing can have been done on the issue before this event: it
+// was just opened, and this is the first attempt at its task.
+func (w *work) fresh() bool {
+	return w.e.Name == EventIssues && w.e.Action == "opened" && !w.o.Resumed
 }
 
 // rerunWindow is longer than GitHub lets a workflow run be run again.
@@ -193,19 +242,18 @@ func (r *Runner) mayComment(e Event) bool {
 	return !quiet || r.c.Rules.Names(e.Name, e.Action)
 }
 
-func (rep Report) skipped(why string) Report {
+func (rep *Report) skip(why string) {
 	rep.Status, rep.Reason, rep.Rationale = StatusSkipped, why, why
-	return rep
 }
 
-// failed is the report of a run in which nothing was decided, or nothing done about it.
-func (rep Report) failed(err error) Report {
+// fail makes the report that of a run in which nothing was decided, or nothing done
+// about it.
+func (rep *Report) fail(err error) {
 	rep.Status, rep.Reason = StatusFailed, err.Error()
 	if rep.By == "" {
 		rep.Decision, rep.Rationale = "", rep.Reason
 	}
 	rep.notePermission(err)
-	return rep
 }
 
 func (rep *Report) warnf(format string, args ...any) {

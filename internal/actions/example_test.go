@@ -31,5 +31,5 @@ func ExampleRuntime_ParseInputs() {
 	fmt.Println(err)
 	// Output:
 	// input agent-timeout: want a duration such as 60s, got "abc"
-	// input memory: want "off", "artifact", "cache" or "file", got "files" (did you mean "file"?)
+	// input memory: want "artifact", "cache", "file" or "off", got "files" (did you mean "file"?)
 }

@@ -19,6 +19,11 @@ const (
 	InputLLMModel     InputName = "llm-model"
 	InputMemory       InputName = "memory"
 	InputMemoryPath   InputName = "memory-path"
+	InputSummary      InputName = "memory-summary"
+	InputLLMKey       InputName = "llm-key"
+	InputLLMBaseURL   InputName = "llm-base-url"
+	InputLLMTimeout   InputName = "llm-timeout"
+	InputLLMMaxTokens InputName = "llm-max-tokens"
 	InputBotLogin     InputName = "bot-login"
 	InputIssue        InputName = "issue"
 	InputDryRun       InputName = "dry-run"
@@ -65,13 +70,23 @@ func Inputs() []Input {
 		{Name: InputAllowClose, Default: "false",
 			Description: "Whether a decision may close the issue."},
 		{Name: InputLLMProvider,
-			Description: "Model provider that the agent is told to use, such as `anthropic`."},
+			Description: "Model provider that the agent is told to use, such as `anthropic`; `memory-summary: model` asks it too."},
 		{Name: InputLLMModel,
-			Description: "Model that the agent is told to use."},
-		{Name: InputMemory, Default: "off", Enum: []string{"off", "artifact", "cache", "file"},
-			Description: "Where what was done on an issue is remembered, for the agent to be told: `off`, `artifact` (needs `actions: read`), `cache` (GitHub denies writing it on issue events by default) or `file` (see `memory-path`)."},
+			Description: "Model that the agent is told to use; `memory-summary: model` asks it too."},
+		{Name: InputMemory, Default: "artifact", Enum: []string{"artifact", "cache", "file", "off"},
+			Description: "Where what was done on an issue is remembered, for the agent to be told: `artifact` (reading needs `actions: read`), `cache` (GitHub denies writing it on issue events by default), `file` (see `memory-path`) or `off`. What is lost is rebuilt from the issue's timeline."},
 		{Name: InputMemoryPath, Default: ".foreman/memory",
-			Description: "Folder of the `file` memory, in the workspace."},
+			Description: "Folder of the `file` memory and its journal, in the workspace or absolute."},
+		{Name: InputSummary, Default: "facts", Enum: []string{"facts", "model"},
+			Description: "Who words what the agent is told was done before: `facts` (code) or `model` (the model of `llm-provider`; the facts when it fails or says anything else)."},
+		{Name: InputLLMKey, Secret: true,
+			Description: "API key for `memory-summary: model`; else `FOREMAN_LLM_KEY`, or the provider's own variable (`ANTHROPIC_API_KEY`, `OPENAI_API_KEY`)."},
+		{Name: InputLLMBaseURL,
+			Description: "Address of a service that speaks the provider's protocol, for `memory-summary: model`. Empty: the provider's own."},
+		{Name: InputLLMTimeout, Default: "20s",
+			Description: "Time for the model's answer, for `memory-summary: model`."},
+		{Name: InputLLMMaxTokens, Default: "4096",
+			Description: "Most tokens that one answer of the model may cost, for `memory-summary: model`."},
 		{Name: InputBotLogin, Default: "github-actions[bot]",
 			Description: "Login that the token acts as; its own events and comments are recognised by it."},
 		{Name: InputIssue,

@@ -25,8 +25,13 @@ type Values struct {
 	AllowClose   bool
 	LLMProvider  string
 	LLMModel     string
-	Memory       string // off or file
+	Memory       string // artifact, cache, file or off
 	MemoryPath   string
+	Summary      string   // facts or model
+	LLMKey       Secret   // empty when not given
+	LLMBaseURL   *url.URL // absolute, http or https; nil when not given
+	LLMTimeout   time.Duration
+	LLMMaxTokens int
 	BotLogin     string
 	Issue        int // 0 when not given
 	DryRun       bool
@@ -50,7 +55,7 @@ func (e *InputError) Error() string { return "input " + string(e.Name) + ": " + 
 
 // ParseInputs reads every input and returns all mistakes at once, joined: each is an
 // [*InputError]. The agent's token, and a password in its address, are masked in the
-// log; the GitHub token is not, because the runner does that itself.
+// log, and so are the model's; the GitHub token is not, because the runner does that itself.
 func (r *Runtime) ParseInputs() (Values, error) {
 	p := &inputParser{r: r, set: map[InputName]bool{}}
 	v := Values{
@@ -66,6 +71,11 @@ func (r *Runtime) ParseInputs() (Values, error) {
 		LLMModel:     p.text(InputLLMModel),
 		Memory:       p.text(InputMemory),
 		MemoryPath:   p.text(InputMemoryPath),
+		Summary:      p.text(InputSummary),
+		LLMKey:       Secret(p.text(InputLLMKey)),
+		LLMBaseURL:   p.url(InputLLMBaseURL),
+		LLMTimeout:   p.duration(InputLLMTimeout),
+		LLMMaxTokens: p.number(InputLLMMaxTokens),
 		BotLogin:     p.text(InputBotLogin),
 		Issue:        p.number(InputIssue),
 		DryRun:       p.bool(InputDryRun),
@@ -81,9 +91,12 @@ func (r *Runtime) ParseInputs() (Values, error) {
 		p.fail(InputAgentToken, `not used by agent-auth "oidc": give one or the other`)
 	}
 	r.Mask(string(v.AgentToken))
-	if v.AgentURL != nil {
-		password, _ := v.AgentURL.User.Password()
-		r.Mask(password)
+	r.Mask(string(v.LLMKey))
+	for _, u := range []*url.URL{v.AgentURL, v.LLMBaseURL} {
+		if u != nil {
+			password, _ := u.User.Password()
+			r.Mask(password)
+		}
 	}
 	if len(p.errs) > 0 {
 		return Values{}, errors.Join(p.errs...)

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"log/slog"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -72,7 +73,8 @@ func (a App) step(ctx context.Context, rt *actions.Runtime) (result, error) {
 		override: inputOverrides(in),
 		taskID:   taskID,
 		scope:    scopeOf(env), nonce: rand.Text(), resumed: env.RunAttempt > 1,
-		idToken: rt.IDToken, mask: rt.Mask, log: rt.Printf,
+		store:   "artifact",
+		idToken: rt.IDToken, mask: rt.Mask, log: rt.Printf, logger: slog.New(rt.Handler(nil)),
 		audit: func(record runner.Audit) error {
 			line, err := record.Line()
 			rt.Printf("%s", line)
@@ -114,12 +116,30 @@ func inputOverrides(in actions.Values) overrides {
 		o.onFailure = runner.OnFailure{Set: true, Skip: in.OnAgentError == "skip"}
 	}
 	if in.IsSet(actions.InputMemory) {
-		o.memory = in.Memory
+		o.memory.Store = in.Memory
 	}
 	if in.IsSet(actions.InputMemoryPath) {
-		o.memoryPath = in.MemoryPath
+		o.memory.Path = in.MemoryPath
 	}
+	if in.IsSet(actions.InputSummary) {
+		o.memory.Summary = in.Summary
+	}
+	o.model, o.modelKey = modelOverrides(in), in.LLMKey
 	return o
+}
+
+func modelOverrides(in actions.Values) runner.ModelConfig {
+	var m runner.ModelConfig
+	if in.LLMBaseURL != nil {
+		m.BaseURL = in.LLMBaseURL.String()
+	}
+	if in.IsSet(actions.InputLLMTimeout) {
+		m.Timeout = in.LLMTimeout
+	}
+	if in.IsSet(actions.InputLLMMaxTokens) {
+		m.MaxTokens = in.LLMMaxTokens
+	}
+	return m
 }
 
 // scopeOf tells two steps of one run apart, so that each posts its own comments.

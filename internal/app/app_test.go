@@ -2,23 +2,15 @@ package app
 
 import (
 	"context"
-	"net/http"
-	"net/http/httptest"
-	"net/http/httputil"
-	"net/url"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
-	"github.com/org/foreman-action/agent/agenttest"
 	"github.com/org/foreman-action/internal/actions/actionstest"
-	"github.com/org/foreman-action/internal/actions/results/resultstest"
 	"github.com/org/foreman-action/internal/github/githubtest"
-	"github.com/org/foreman-action/protocol"
 )
 
 // A stepRun is one step of a workflow, run in this process: its waits are recorded
@@ -189,97 +181,4 @@ func TestHugeEvent(t *testing.T) {
 		t.Errorf("got exit code %d, want %d", code, exitUsage)
 	}
 	s.wantLog(t, "larger than")
-}
-
-// TestMemoryInActions tells the agent of a second run, on a machine that kept nothing,
-// what the first one did, by an artifact or a cache entry.
-func TestMemoryInActions(t *testing.T) {
-	t.Parallel()
-	for _, store := range []string{"artifact", "cache"} {
-		t.Run(store, func(t *testing.T) {
-			t.Parallel()
-			service := resultstest.New(t, resultstest.Config{})
-			var told []string
-			ag := agenttest.New(t, func(task protocol.TaskMessage) agenttest.Answer {
-				told = append(told, orNull(task.Context.MemorySummary))
-				item, err := protocol.NewAction(protocol.ActionAddLabel, map[string]any{"label": "docs"})
-				if err != nil {
-					t.Error(err)
-				}
-				return agenttest.Decide(protocol.LabelAndRespond, "a label is missing", item)
-			})
-			for run := range 2 {
-				s := newStep(t)
-				s.memoryIn(t, service, store, run)
-				s.SetInput("agent-url", ag.URL)
-				if code := s.run(t.Context()); code != exitOK {
-					t.Fatalf("run %d: exit code %d:\n%s", run, code, s.Log())
-				}
-				if strings.Contains(s.Log(), "::warning") {
-					t.Errorf("run %d:\n%s", run, s.Log())
-				}
-			}
-			if len(told) != 2 || told[0] != "null" || !strings.Contains(told[1], "docs") {
-				t.Errorf("the agent was told %q", told)
-			}
-		})
-	}
-}
-
-func orNull(s *string) string {
-	if s == nil {
-		return "null"
-	}
-	return *s
-}
-
-// memoryIn gives the step the results service.
-func (s *stepRun) memoryIn(t *testing.T, service *resultstest.Server, store string, run int) {
-	t.Helper()
-	s.SetEvent("issues", []byte(strings.Replace(issueOpened, `"full_name": "octo-org/widgets"`,
-		`"full_name": "`+service.Repo()+`", "default_branch": "`+service.Branch()+`"`, 1)))
-	s.gh.Repo(service.Repo()).AddLabel("docs").AddIssue(githubtest.Issue{Number: 7})
-	s.SetInput("memory", store)
-	s.Setenv("GITHUB_API_URL", bothAPIs(t, s.gh.URL, service))
-	s.Setenv("GITHUB_REPOSITORY", service.Repo())
-	s.Setenv("GITHUB_REPOSITORY_ID", strconv.FormatInt(service.RepositoryID(), 10))
-	s.Setenv("GITHUB_RUN_ID", strconv.Itoa(100+run))
-	s.Setenv("ACTIONS_RESULTS_URL", service.URL+"/")
-	s.Setenv("ACTIONS_RUNTIME_TOKEN", service.RuntimeToken(resultstest.Job{Run: int64(100 + run)}))
-}
-
-// TestMemoryDenied goes on without memory, and names what is missing.
-func TestMemoryDenied(t *testing.T) {
-	t.Parallel()
-	s := newStep(t)
-	s.gh.Repo("octo-org/widgets").AddFile(".github/foreman.yml", labelRule)
-	s.SetInput("memory", "artifact")
-	if code := s.run(t.Context()); code != exitOK {
-		t.Fatalf("exit code %d:\n%s", code, s.Log())
-	}
-	s.wantLog(t, "::warning", "memory", "applied")
-}
-
-// bothAPIs is one address for both parts of GitHub's API: artifacts are the results
-// service's, all else is the fake GitHub's.
-func bothAPIs(t *testing.T, gh string, service *resultstest.Server) string {
-	t.Helper()
-	proxy := func(address string) *httputil.ReverseProxy {
-		u, err := url.Parse(address)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(u) }}
-	}
-	github, artifacts := proxy(gh), proxy(service.URL)
-	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if strings.Contains(r.URL.Path, "/actions/artifacts") {
-			r.Header.Set("Authorization", "Bearer "+service.RESTToken())
-			artifacts.ServeHTTP(w, r)
-			return
-		}
-		github.ServeHTTP(w, r)
-	}))
-	t.Cleanup(srv.Close)
-	return srv.URL
 }

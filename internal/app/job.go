@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/url"
 	"path"
 	"strings"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/org/foreman-action/agent"
 	"github.com/org/foreman-action/internal/github"
+	"github.com/org/foreman-action/internal/secret"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/runner"
 )
@@ -36,11 +38,13 @@ type job struct {
 	nonce   string
 	resumed bool
 	dir     string // below which relative paths of the memory lie
+	store   string // the memory where none is configured; empty: off
 
 	// idToken returns an OIDC token for an audience; nil: not inside Actions.
 	idToken func(ctx context.Context, audience string) (string, error)
 	mask    func(secret string) // hides a secret in the log; nil: there is no log to hide it in
 	log     func(format string, args ...any)
+	logger  *slog.Logger // warnings of the parts; nil: discarded
 	audit   func(runner.Audit) error
 }
 
@@ -54,8 +58,9 @@ type overrides struct {
 	onFailure  runner.OnFailure
 	allowClose bool
 	llm        protocol.LLMBackendRef
-	memory     string
-	memoryPath string
+	model      runner.ModelConfig
+	modelKey   secret.Text
+	memory     runner.MemoryConfig
 	bot        string
 }
 
@@ -203,8 +208,12 @@ func (j job) effective(c *runner.Config) *runner.Config {
 	out.Policy.AllowClose = out.Policy.AllowClose || o.allowClose
 	set(&out.LLM.Provider, o.llm.Provider)
 	set(&out.LLM.Model, o.llm.Model)
-	set(&out.Memory.Store, o.memory)
-	set(&out.Memory.Path, o.memoryPath)
+	set(&out.Model.BaseURL, o.model.BaseURL)
+	set(&out.Model.Timeout, o.model.Timeout)
+	set(&out.Model.MaxTokens, o.model.MaxTokens)
+	set(&out.Memory.Store, o.memory.Store)
+	set(&out.Memory.Path, o.memory.Path)
+	set(&out.Memory.Summary, o.memory.Summary)
 	return &out
 }
 
@@ -228,15 +237,7 @@ func (j job) equip(o *runner.Options, res *result) error {
 			res.needs = append(res.needs, "id-token: write")
 		}
 	}
-	store, err := j.memory(o.Config.Memory)
-	if err != nil {
-		res.warnings = append(res.warnings, fmt.Sprintf("memory: %v; going on without it", err))
-		return nil
-	}
-	o.Memory = store
-	if o.Config.Memory.Store == "artifact" {
-		res.needs = append(res.needs, "actions: read")
-	}
+	j.remember(o, res)
 	return nil
 }
 

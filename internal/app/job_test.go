@@ -48,7 +48,7 @@ func TestOverrides(t *testing.T) {
 	}
 	all := job{override: overrides{
 		agentURL: "https://input", agentAuth: "none", timeout: time.Second, onFailure: runner.OnFailure{Set: true},
-		llm: protocol.LLMBackendRef{Model: "n"}, memory: "off", memoryPath: "q",
+		llm: protocol.LLMBackendRef{Model: "n"}, memory: runner.MemoryConfig{Store: "off", Path: "q"},
 	}}
 	want := &runner.Config{
 		Policy: runner.Policy{AllowClose: true},

@@ -1,13 +1,48 @@
 package app
 
 import (
+	"cmp"
+	"context"
+	"fmt"
 	"path/filepath"
 	"strconv"
 
 	"github.com/org/foreman-action/internal/actions/results"
+	"github.com/org/foreman-action/internal/llm"
+	"github.com/org/foreman-action/internal/secret"
 	"github.com/org/foreman-action/memory"
 	"github.com/org/foreman-action/runner"
 )
+
+// remember adds the memory that the configuration asks for, or else the job's own. One
+// that is not to be had is as good as empty: what it would tell is on the issue.
+func (j job) remember(o *runner.Options, res *result) {
+	c := o.Config.Memory
+	asked := c.Store != ""
+	c.Store = cmp.Or(c.Store, j.store)
+	store, err := j.memory(c)
+	switch {
+	case err != nil && asked:
+		res.warnings = append(res.warnings, fmt.Sprintf("memory: %v; going on without it", err))
+		store = nowhere{}
+	case err != nil:
+		j.log("memory: %v; going on without it", err)
+		store = nowhere{}
+	case c.Store == "artifact":
+		res.needs = append(res.needs, "actions: read")
+	}
+	o.Memory, o.MemoryByDefault = store, !asked && o.Agent == nil
+	if journal, ok := store.(memory.Journal); ok {
+		o.Journal = journal
+	}
+	if c.Summary == "model" && store != nil {
+		s, err := j.summarizer(*o.Config)
+		if err != nil {
+			res.warnings = append(res.warnings, fmt.Sprintf("memory.summary: %v; the agent is told the plain facts", err))
+		}
+		o.Summarize = s.Summarize
+	}
+}
 
 // memory opens the store that the configuration names; nil when it names none.
 func (j job) memory(c runner.MemoryConfig) (memory.Store, error) {
@@ -37,6 +72,43 @@ func opened[S memory.Store](s S, err error) (memory.Store, error) {
 	return s, nil
 }
 
+// nowhere is a store that keeps nothing.
+type nowhere struct{}
+
+func (nowhere) Load(context.Context, string, int) (memory.Record, error) {
+	return memory.Record{}, memory.ErrNotFound
+}
+
+func (nowhere) Save(context.Context, memory.Record) error { return nil }
+
+// summarizer returns what words the summary. With an error it is one that asks no model.
+func (j job) summarizer(c runner.Config) (memory.Summarizer, error) {
+	client, err := llm.New(llm.Options{
+		Provider: c.LLM.Provider, Model: c.LLM.Model, BaseURL: c.Model.BaseURL, Key: j.modelKey(c.LLM.Provider),
+		MaxTokens: c.Model.MaxTokens, Timeout: c.Model.Timeout, UserAgent: userAgent(),
+		Now: j.app.Now, Sleep: j.app.Sleep,
+	})
+	if err != nil {
+		return memory.Summarizer{}, err
+	}
+	return memory.Summarizer{Model: client, Timeout: c.Model.Timeout, Log: j.logger}, nil
+}
+
+// modelKey is the key of the model: the input, or a variable of the environment.
+func (j job) modelKey(provider string) secret.Text {
+	key := string(j.override.modelKey)
+	names := map[string]string{llm.Anthropic: "ANTHROPIC_API_KEY", llm.OpenAI: "OPENAI_API_KEY"}
+	for _, name := range []string{"FOREMAN_LLM_KEY", names[provider]} {
+		if key == "" && name != "" {
+			key = j.app.Getenv(name)
+		}
+	}
+	if j.mask != nil {
+		j.mask(key)
+	}
+	return secret.Text(key)
+}
+
 // results are the options of the stores in the results service, from the variables
 // that the runner sets for a container action.
 func (j job) results() results.Options {
@@ -55,5 +127,6 @@ func (j job) results() results.Options {
 		Now:           j.app.Now,
 		Sleep:         j.app.Sleep,
 		Mask:          j.mask,
+		Log:           j.logger,
 	}
 }

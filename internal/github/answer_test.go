@@ -1,10 +1,17 @@
 package github
 
 import (
+	"encoding/json"
+	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/rogpeppe/go-internal/txtar"
+
+	"github.com/org/foreman-action/runner"
 )
 
 func TestDecodeAnswer(t *testing.T) {
@@ -90,4 +97,53 @@ func FuzzEscapePath(f *testing.F) {
 			}
 		}
 	})
+}
+
+// FuzzTimelineEvent: whatever an event is, it has a name and a time or it is none, and
+// what was read of it is read again.
+func FuzzTimelineEvent(f *testing.F) {
+	paths, _ := filepath.Glob("testdata/timeline/*.txtar")
+	for _, path := range paths {
+		ar, err := txtar.ParseFile(path)
+		var list []json.RawMessage
+		if err != nil || json.Unmarshal(ar.Files[0].Data, &list) != nil {
+			f.Fatal(path, err)
+		}
+		for _, raw := range list {
+			f.Add([]byte(raw))
+		}
+	}
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		e, ok := decodeTimelineEvent(raw)
+		if !ok {
+			if e != (runner.TimelineEvent{}) {
+				t.Errorf("refused, but got %+v", e)
+			}
+			return
+		}
+		if e.Kind == "" || e.At.IsZero() || e.At.Location() != time.UTC {
+			t.Errorf("got %+v, want a name and a time in UTC", e)
+		}
+		if year := e.At.Year(); year < 0 || year > 9999 {
+			return // in the zone that it came in it could be written
+		}
+		if again, ok := decodeTimelineEvent(encodeTimelineEvent(t, e)); !ok || again != e {
+			t.Errorf("got %+v, then %+v", e, again)
+		}
+	})
+}
+
+func encodeTimelineEvent(t *testing.T, e runner.TimelineEvent) []byte {
+	t.Helper()
+	raw, err := json.Marshal(map[string]any{
+		"id": e.ID, "event": e.Kind, "created_at": e.At.Format(time.RFC3339Nano), "body": e.Body, "html_url": e.URL,
+		"actor": map[string]string{"login": e.Actor, "type": e.ActorType}, "label": map[string]string{"name": e.Label},
+		"assignee": map[string]string{"login": e.Assignee}, "milestone": map[string]string{"title": e.Milestone},
+		"issue_type": map[string]string{"name": e.IssueType}, "prev_issue_type": map[string]string{"name": e.IssueType},
+		"state_reason": e.Reason, "lock_reason": e.Reason,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return raw
 }

@@ -1,5 +1,5 @@
-// Package memorytest holds the tests that every memory.Store passes, and a store
-// in memory for tests of what uses one.
+// Package memorytest holds the tests that every memory.Store and every memory.Journal
+// passes, and one of each in memory for tests of what uses them.
 package memorytest
 
 import (

@@ -11,3 +11,8 @@ func TestStore(t *testing.T) {
 	t.Parallel()
 	memorytest.Run(t, func(*testing.T) memory.Store { return &memorytest.Store{} })
 }
+
+func TestJournal(t *testing.T) {
+	t.Parallel()
+	memorytest.RunJournal(t, func(*testing.T) memory.Journal { return &memorytest.Journal{} })
+}

@@ -28,8 +28,9 @@ type Cache struct {
 	mode string
 	gate gate
 
-	mu   sync.Mutex
-	seen map[int]slot // by issue
+	mu    sync.Mutex
+	seen  map[int]slot // by issue
+	saves int          // that were made: a search from before one knows less than seen
 }
 
 var _ memory.Store = (*Cache)(nil)
@@ -75,12 +76,13 @@ func (s *Cache) Load(ctx context.Context, repo string, issue int) (memory.Record
 	return r, err
 }
 
-// look reads the newest entry and remembers its number. The slot is good whenever
+// look reads the newest entry and remembers its number, unless a save came between. The slot is good whenever
 // the error is nil, memory.ErrNotFound, or told.
 func (s *Cache) look(ctx context.Context, issue int) (memory.Record, slot, error) {
 	if s.mode == "none" || s.mode == "write-only" {
 		return memory.Record{}, slot{}, s.modeError("read")
 	}
+	began := s.made()
 	key, from, err := s.wire.find(ctx, prefix(issue))
 	if err != nil {
 		return memory.Record{}, slot{}, deny(err)
@@ -99,8 +101,18 @@ func (s *Cache) look(ctx context.Context, issue int) (memory.Record, slot, error
 		return memory.Record{}, slot{}, err
 	}
 	now.revision, now.err = r.Revision, err
-	s.remember(issue, now)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.saves == began {
+		s.seen[issue] = now
+	}
 	return r, now, err
+}
+
+func (s *Cache) made() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.saves
 }
 
 func (s *Cache) fetch(ctx context.Context, from signed, issue int) (memory.Record, error) {
@@ -151,7 +163,10 @@ func (s *Cache) save(ctx context.Context, r memory.Record) error {
 	if err != nil {
 		return err
 	}
-	s.remember(r.Issue, slot{number: number, revision: next.Revision})
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.saves++
+	s.seen[r.Issue] = slot{number: number, revision: next.Revision}
 	return nil
 }
 
@@ -225,12 +240,6 @@ func (s *Cache) put(ctx context.Context, issue, number int, data []byte) error {
 		return nil
 	}
 	return deny(err)
-}
-
-func (s *Cache) remember(issue int, now slot) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.seen[issue] = now
 }
 
 func (s *Cache) modeError(what string) error {

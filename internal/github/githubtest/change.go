@@ -14,7 +14,7 @@ type event struct {
 	label                string
 	assignee             string
 	milestone            string
-	issueType            string
+	issueType, prevType  string
 	reason               string // of a close or a lock
 	comment              int64
 	renamedFrom, renamed string
@@ -80,6 +80,21 @@ func (r *Repo) newMilestone(title string) {
 	})
 }
 
+// setType sets the issue's type; the empty name takes it off.
+func (r *Repo) setType(i *issue, actor, name string) {
+	e := event{kind: "issue_type_changed", actor: actor, issueType: name, prevType: i.Type}
+	switch {
+	case i.Type == name:
+		return
+	case i.Type == "":
+		e.kind = "issue_type_added"
+	case name == "":
+		e.kind = "issue_type_removed"
+	}
+	i.Type = name
+	r.happened(i, e)
+}
+
 func (r *Repo) setMilestone(i *issue, actor, title string) {
 	if i.Milestone == title {
 		return
@@ -93,11 +108,29 @@ func (r *Repo) setMilestone(i *issue, actor, title string) {
 	}
 }
 
+func (r *Repo) unlock(i *issue, actor string) {
+	if i.Locked {
+		i.Locked, i.LockReason = false, ""
+		r.happened(i, event{kind: "unlocked", actor: actor})
+	}
+}
+
 func (r *Repo) newComment(i *issue, author, body string) Comment {
 	c := Comment{ID: r.s.id(), Author: author, Body: body, CreatedAt: r.s.now(), UpdatedAt: r.s.now()}
 	i.Comments = append(i.Comments, c)
 	r.happened(i, event{kind: "commented", actor: author, comment: c.ID})
 	return c
+}
+
+// removeComment takes away the k-th comment. Who deletes the comment of another leaves
+// an event, which GitHub does not document.
+func (r *Repo) removeComment(i *issue, actor string, k int) {
+	c := i.Comments[k]
+	i.Comments = slices.Delete(i.Comments, k, k+1)
+	i.events = slices.DeleteFunc(i.events, func(e event) bool { return e.comment == c.ID })
+	if !strings.EqualFold(actor, c.Author) {
+		r.happened(i, event{kind: "comment_deleted", actor: actor})
+	}
 }
 
 // setState closes or opens an issue. To do so twice is to do nothing, reason
@@ -150,6 +183,33 @@ func (r *Repo) LabelAs(actor string, number int, name string) *Repo {
 // UnlabelAs lets someone other than the token's owner take a label off an issue.
 func (r *Repo) UnlabelAs(actor string, number int, name string) *Repo {
 	return r.as(number, func(i *issue) { r.removeLabel(i, actor, name) })
+}
+
+// AssignAs lets someone other than the token's owner assign people to an issue: those
+// that [Repo.AddUser] named; others are dropped silently.
+func (r *Repo) AssignAs(actor string, number int, logins ...string) *Repo {
+	return r.as(number, func(i *issue) { r.assign(i, actor, logins) })
+}
+
+// UnassignAs lets someone other than the token's owner take assignees off an issue.
+func (r *Repo) UnassignAs(actor string, number int, logins ...string) *Repo {
+	return r.as(number, func(i *issue) { r.unassign(i, actor, logins) })
+}
+
+// SetMilestoneAs lets someone other than the token's owner set a milestone, which is
+// made when it is missing; the empty title takes the issue's milestone off.
+func (r *Repo) SetMilestoneAs(actor string, number int, title string) *Repo {
+	return r.as(number, func(i *issue) {
+		if title != "" && r.milestone(title) == nil {
+			r.newMilestone(title)
+		}
+		r.setMilestone(i, actor, title)
+	})
+}
+
+// UnlockAs lets someone other than the token's owner unlock an issue.
+func (r *Repo) UnlockAs(actor string, number int) *Repo {
+	return r.as(number, func(i *issue) { r.unlock(i, actor) })
 }
 
 // CloseAs lets someone other than the token's owner close an issue.

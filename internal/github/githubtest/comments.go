@@ -76,7 +76,11 @@ func (in *input) comment() (*issue, int) {
 	if err != nil {
 		return nil, 0
 	}
-	for _, i := range in.repo.issues {
+	return in.repo.comment(id)
+}
+
+func (r *Repo) comment(id int64) (*issue, int) {
+	for _, i := range r.issues {
 		k := slices.IndexFunc(i.Comments, func(c Comment) bool { return c.ID == id })
 		if k >= 0 && !i.deleted && i.transferred == "" {
 			return i, k
@@ -111,9 +115,7 @@ func deleteComment(in *input) answer {
 	if i == nil {
 		return notFound()
 	}
-	id := i.Comments[k].ID
-	i.Comments = slices.Delete(i.Comments, k, k+1)
-	i.events = slices.DeleteFunc(i.events, func(e event) bool { return e.comment == id })
+	in.repo.removeComment(i, in.actor(), k)
 	return reply(http.StatusNoContent, nil)
 }
 

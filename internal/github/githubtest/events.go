@@ -66,9 +66,19 @@ func (in *input) renderEvent(e event) object {
 	case "renamed":
 		o["rename"] = object{"from": e.renamedFrom, "to": e.renamed}
 	case "issue_type_added":
-		o["issue_type"] = in.repo.renderType(e.issueType)
+		o["issue_type"] = in.repo.renderEventType(e.issueType)
+	case "issue_type_changed":
+		o["issue_type"], o["prev_issue_type"] = in.repo.renderEventType(e.issueType), in.repo.renderEventType(e.prevType)
+	case "issue_type_removed":
+		o["prev_issue_type"] = in.repo.renderEventType(e.prevType)
 	}
 	return o
+}
+
+// renderEventType is what an event says of an issue type.
+func (r *Repo) renderEventType(name string) object {
+	whole := r.renderType(name)
+	return object{"id": whole["id"], "name": whole["name"], "color": whole["color"]}
 }
 
 func (in *input) renderCommented(e event) object {

@@ -166,13 +166,7 @@ func (in *input) editType(e edit) {
 	if k := slices.IndexFunc(in.repo.types, same(name)); k >= 0 {
 		name = in.repo.types[k]
 	}
-	if in.issue.Type == name {
-		return
-	}
-	in.issue.Type = name
-	if name != "" {
-		in.repo.happened(in.issue, event{kind: "issue_type_added", actor: in.actor(), issueType: name})
-	}
+	in.repo.setType(in.issue, in.actor(), name)
 }
 
 func (r *Repo) byID(id int64) *issue {
@@ -227,9 +221,6 @@ func lock(in *input) answer {
 }
 
 func unlock(in *input) answer {
-	if in.issue.Locked {
-		in.issue.Locked, in.issue.LockReason = false, ""
-		in.repo.happened(in.issue, event{kind: "unlocked", actor: in.actor()})
-	}
+	in.repo.unlock(in.issue, in.actor())
 	return reply(http.StatusNoContent, nil)
 }

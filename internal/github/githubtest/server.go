@@ -58,7 +58,9 @@ type Server struct {
 
 	mu       sync.Mutex // guards what follows, and the repositories
 	repos    map[string]*Repo
+	ahead    time.Duration // of the server's clock before Config.Now
 	lastID   int64
+	lastOpen int64 // id of the last event of an issue's opening
 	calls    []*Call
 	faults   []*fault
 	cutAt    int // calls left to serve; negative: no limit
@@ -214,11 +216,26 @@ func (s *Server) Issue(fullName string, number int) Issue {
 	return Issue{}
 }
 
-// now is the time with the precision that GitHub keeps.
-func (s *Server) now() time.Time { return s.config.Now().UTC().Truncate(time.Second) }
+// Advance moves the server's clock on: what happens from now on happens that much
+// later than [Config].Now says. It adds to what was advanced before.
+func (s *Server) Advance(d time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.ahead += d
+}
+
+// now is the time with the precision that GitHub keeps. The caller holds s.mu.
+func (s *Server) now() time.Time { return s.config.Now().Add(s.ahead).UTC().Truncate(time.Second) }
 
 // id returns a new id. The caller holds s.mu.
 func (s *Server) id() int64 {
 	s.lastID++
 	return s.lastID
+}
+
+// openID returns a new id for an event of an issue's opening. These count apart from
+// 1, so that an issue with more labels changes no other id. The caller holds s.mu.
+func (s *Server) openID() int64 {
+	s.lastOpen++
+	return s.lastOpen
 }

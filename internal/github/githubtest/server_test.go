@@ -1,11 +1,13 @@
 package githubtest_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -160,15 +162,72 @@ func TestOthersAct(t *testing.T) {
 	s := furnished(t)
 	r := s.Repo("octo/hello")
 	r.LabelAs("alice", 7, "urgent").UnlabelAs("bob", 7, "bug").CloseAs("alice", 7, "not_planned").ReopenAs("bob", 7)
-	id := r.AddComment(7, "carol", "hm")
-	got := play(t, s, "GET "+issuePath+"/timeline\n")
-	for i, want := range []string{
-		`"login":"alice"},"event":"labeled"`, `"login":"bob"},"event":"unlabeled"`, `"login":"alice"},"event":"closed"`,
-		`"login":"bob"},"event":"reopened"`, fmt.Sprintf(`#issuecomment-%d`, id),
-	} {
-		if line := strings.Split(got, "\n")[i+2]; !strings.Contains(line, want) {
-			t.Errorf("event %d: got %s, want %s", i, line, want)
-		}
+	r.AssignAs("bob", 7, "ALICE", "nobody").UnassignAs("alice", 7, "alice", "bob").SetMilestoneAs("dave[bot]", 7, "v2").SetMilestoneAs("bob", 7, "")
+	send(t, s, "PUT "+issuePath+"/lock", "")
+	r.UnlockAs("alice", 7).UnlockAs("bob", 7)
+	s.Advance(time.Hour)
+	deleted, id := r.AddComment(7, "carol", "oh"), r.AddComment(7, "carol", "hm")
+	s.Advance(time.Minute)
+	r.DeleteComment(deleted)
+
+	var got []string
+	for _, e := range timeline(t, s) {
+		got = append(got, fmt.Sprintf("%s %s %s %s", e.CreatedAt, e.Actor.Login, e.Actor.Type, e.Event))
+	}
+	want := []string{
+		"2026-11-20T12:00:00Z octocat User labeled",
+		"2026-11-20T12:00:00Z alice User labeled", "2026-11-20T12:00:00Z bob User unlabeled",
+		"2026-11-20T12:00:00Z alice User closed", "2026-11-20T12:00:00Z bob User reopened",
+		"2026-11-20T12:00:00Z bob User assigned", "2026-11-20T12:00:00Z alice User unassigned",
+		"2026-11-20T12:00:00Z dave[bot] Bot milestoned", "2026-11-20T12:00:00Z bob User demilestoned",
+		"2026-11-20T12:00:00Z github-actions[bot] Bot locked", "2026-11-20T12:00:00Z alice User unlocked",
+		"2026-11-20T13:00:00Z carol User commented", "2026-11-20T13:01:00Z octo User comment_deleted",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("timeline (-want +got):\n%s", diff)
+	}
+	if c := s.Issue("octo/hello", 7).Comments; len(c) != 1 || c[0].ID != id {
+		t.Errorf("got comments %v, want only %d", c, id)
+	}
+}
+
+type timelineEvent struct {
+	Event     string
+	CreatedAt string `json:"created_at"`
+	Actor     struct{ Login, Type string }
+}
+
+func timeline(t *testing.T, s *githubtest.Server) []timelineEvent {
+	t.Helper()
+	_, _, raw := call(t, s, "GET", issuePath+"/timeline", "")
+	var list []timelineEvent
+	if err := json.Unmarshal(raw, &list); err != nil {
+		t.Fatal(err)
+	}
+	return list
+}
+
+// TestLabelsOfTheOpening: GitHub's timeline begins with the labels that the author
+// chose, and comments keep their ids however many these are.
+func TestLabelsOfTheOpening(t *testing.T) {
+	t.Parallel()
+	s := furnished(t)
+	opened := time.Date(2026, 11, 1, 8, 0, 0, 0, time.FixedZone("", 3600))
+	r := s.Repo("octo/hello").AddLabel("x", "y")
+	r.AddIssue(githubtest.Issue{Number: 7, Author: "carol", CreatedAt: opened, Labels: []string{"X", "y"}})
+	with := r.AddComment(7, "bob", "hi")
+	var got []string
+	for _, e := range timeline(t, s) {
+		got = append(got, fmt.Sprintf("%s %s %s", e.CreatedAt, e.Actor.Login, e.Event))
+	}
+	want := []string{"2026-11-01T07:00:00Z carol labeled", "2026-11-01T07:00:00Z carol labeled", "2026-11-20T12:00:00Z bob commented"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("timeline (-want +got):\n%s", diff)
+	}
+	other := furnished(t)
+	other.Repo("octo/hello").AddLabel("x", "y").AddIssue(githubtest.Issue{Number: 7})
+	if without := other.Repo("octo/hello").AddComment(7, "bob", "hi"); with != without {
+		t.Errorf("with labels the comment has id %d, without them %d", with, without)
 	}
 }
 

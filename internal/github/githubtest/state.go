@@ -110,7 +110,8 @@ func (r *Repo) AddLabel(names ...string) *Repo {
 }
 
 // AddIssue adds an issue with its labels, comments and milestone, or replaces the
-// one of that number. It leaves no events in the timeline but those of its comments.
+// one of that number. Its timeline says that its author gave it each of the labels
+// when it was created, and then the comments; of the rest it has no events.
 func (r *Repo) AddIssue(in Issue) *Repo {
 	r.s.mu.Lock()
 	defer r.s.mu.Unlock()
@@ -136,7 +137,8 @@ func (r *Repo) insert(in Issue) *issue {
 		i.closed = in.CreatedAt
 	}
 	for _, n := range i.Labels {
-		r.ensureLabel(n)
+		l := r.ensureLabel(n)
+		i.events = append(i.events, event{id: r.s.openID(), at: in.CreatedAt, kind: "labeled", actor: i.Author, label: l.name})
 	}
 	if i.Milestone != "" && r.milestone(i.Milestone) == nil {
 		r.newMilestone(i.Milestone)
@@ -155,6 +157,19 @@ func (r *Repo) AddComment(number int, author, body string) int64 {
 	r.s.mu.Lock()
 	defer r.s.mu.Unlock()
 	return r.newComment(r.must(number), author, body).ID
+}
+
+// DeleteComment lets the repository's owner delete a comment; it panics when there is
+// none of that id.
+func (r *Repo) DeleteComment(id int64) *Repo {
+	r.s.mu.Lock()
+	defer r.s.mu.Unlock()
+	i, k := r.comment(id)
+	if i == nil {
+		panic(fmt.Sprintf("githubtest: %s/%s has no comment %d", r.owner, r.name, id))
+	}
+	r.removeComment(i, r.owner, k)
+	return r
 }
 
 // AddFile adds a file to the default branch, or replaces it.

@@ -31,7 +31,17 @@ func (s *Server) address(id int64, perm string) string {
 	return fmt.Sprintf("%s/blob/%d?se=2026-04-10&sp=%s&sig=%s", s.URL, id, perm, url.QueryEscape(signature(id, perm)))
 }
 
+// blob serves the storage. Every answer of Azure has an id, and clients rely on it.
 func (r *request) blob() answer {
+	a := r.storage()
+	if a.header == nil {
+		a.header = map[string]string{}
+	}
+	a.header["X-Ms-Request-Id"] = fmt.Sprintf("%08x-501e-0021-7e5a-0b7a5c000000", len(r.s.calls))
+	return a
+}
+
+func (r *request) storage() answer {
 	id, err := strconv.ParseInt(strings.TrimPrefix(r.URL.Path, "/blob/"), 10, 64)
 	b, ok := r.s.blobs[id]
 	q := r.URL.Query()

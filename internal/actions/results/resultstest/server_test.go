@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"net/url"
 	"strings"
 	"testing"
 
@@ -262,6 +263,32 @@ func TestBlobs(t *testing.T) {
 	}
 	if status, _, _ := c.do("PUT", strings.Replace(address, "sig=s", "sig=t", 1), "x"); status != http.StatusForbidden {
 		t.Errorf("a wrong signature: got %d, want 403", status)
+	}
+}
+
+// TestRequestIDs: every answer of the storage has an id of its own, good or bad.
+func TestRequestIDs(t *testing.T) {
+	t.Parallel()
+	s := resultstest.New(t, resultstest.Config{})
+	s.AddCache(resultstest.Cache{Key: "k", Version: "v", Data: []byte("x")}) // the blob 2
+	seen := map[string]bool{"": true}
+	for path, want := range map[string]int{"/blob/2?sp=r&sig=" + url.QueryEscape("s/ecret+r+2=="): 200, "/blob/2": 403, "/blob/99": 404} {
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.URL+path, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp, err := http.DefaultTransport.RoundTrip(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := resp.Body.Close(); err != nil {
+			t.Error(err)
+		}
+		id := resp.Header.Get("X-Ms-Request-Id")
+		if resp.StatusCode != want || seen[id] {
+			t.Errorf("%s: got status %d with id %q, want %d and a new id", path, resp.StatusCode, id, want)
+		}
+		seen[id] = true
 	}
 }
 

@@ -1,0 +1,272 @@
+package memory_test
+
+import (
+	"fmt"
+	"math"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/org/foreman-action/memory"
+	"github.com/org/foreman-action/protocol"
+)
+
+// tasked returns a record with a task on each of some days from april.
+func tasked(days ...int) memory.Record {
+	r := memory.Record{Repo: "org/repo", Issue: 42}
+	for _, day := range days {
+		r.Put(memory.Task{ID: fmt.Sprint(day), At: april.AddDate(0, 0, day), Actions: actions([]string{"0 add_label bug done"})})
+	}
+	return r
+}
+
+func change(day int, value string) memory.Change {
+	return memory.Change{At: april.AddDate(0, 0, day), Type: protocol.ActionRemoveLabel, Values: []string{value}, By: "octocat"}
+}
+
+// told lists the first values of a record's changes.
+func told(r memory.Record) string {
+	var list []string
+	for _, c := range r.Humans {
+		list = append(list, c.Values[0])
+	}
+	return strings.Join(list, " ")
+}
+
+func TestSetHumans(t *testing.T) {
+	t.Parallel()
+	comment, sticky, odd, empty := change(4, "c"), change(4, "s"), change(4, "o"), change(4, "e")
+	comment.Type, sticky.Type, odd.Type, empty.Type = protocol.ActionComment, protocol.ActionUpdateComment, "add label: x", ""
+	tests := []struct {
+		name string
+		r    memory.Record
+		list []memory.Change
+		want string
+	}{
+		{"in order of time", tasked(0), []memory.Change{change(3, "c"), change(1, "a"), change(2, "b1"), change(2, "b2")}, "a b1 b2 c"},
+		{"before the oldest task", tasked(2, 5), []memory.Change{change(1, "before"), change(2, "at-once"), change(9, "after")}, "at-once after"},
+		{"all before", tasked(2), []memory.Change{change(1, "before")}, ""},
+		{"no task", tasked(), []memory.Change{change(1, "x")}, ""},
+		{"none", tasked(0), nil, ""},
+		{"comments and other forms", tasked(0), []memory.Change{comment, sticky, odd, empty, change(5, "x")}, "x"},
+	}
+	for _, tt := range tests {
+		r, given := tt.r, fmt.Sprint(tt.list)
+		r.Humans = []memory.Change{change(7, "replaced")}
+		r.SetHumans(tt.list)
+		if got := told(r); got != tt.want || (got == "") != (r.Humans == nil) {
+			t.Errorf("%s: got %q, want %q", tt.name, got, tt.want)
+		}
+		if fmt.Sprint(tt.list) != given {
+			t.Errorf("%s: the list was changed to %v", tt.name, tt.list)
+		}
+	}
+}
+
+func TestSetHumansForm(t *testing.T) {
+	t.Parallel()
+	r := tasked(0)
+	long := change(1, strings.Repeat("é\xff", 1_000))
+	long.At, long.By = long.At.In(time.FixedZone("", 3600)).Add(time.Microsecond), strings.Repeat("b", 1_000)
+	for range 200 {
+		long.Values = append(long.Values, "v")
+	}
+	r.SetHumans([]memory.Change{long})
+	got := r.Humans[0]
+	if got.At != april.AddDate(0, 0, 1) || len(got.By) > 512 || len(got.Values) != 100 || len(got.Values[0]) > 512 {
+		t.Errorf("got %v with %d bytes of login, %d values, %d bytes in the first", got.At, len(got.By), len(got.Values), len(got.Values[0]))
+	}
+	r.Revision = 1
+	data, err := memory.Encode(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := memory.Decode(data, "org/repo", 42)
+	if diff := cmp.Diff(r.Humans, again.Humans); diff != "" || err != nil {
+		t.Errorf("on its way: %v (-want +got):\n%s", err, diff)
+	}
+}
+
+// TestSetHumansBounds sets more than a record keeps: the newest stay, and so do the
+// tasks.
+func TestSetHumansBounds(t *testing.T) {
+	t.Parallel()
+	var many, large []memory.Change
+	for i := range memory.MaxChanges + 10 {
+		many = append(many, change(i, fmt.Sprint(i)))
+		c := change(i, fmt.Sprint(i))
+		for range 9 {
+			c.Values = append(c.Values, strings.Repeat("\x00", 512))
+		}
+		if i < memory.MaxChanges {
+			c.Values = c.Values[:1]
+		}
+		large = append(large, c)
+	}
+	r := tasked(0)
+	r.SetHumans(many)
+	if len(r.Humans) != memory.MaxChanges || r.Humans[0].Values[0] != "10" {
+		t.Errorf("got %d from %s, want %d from 10", len(r.Humans), r.Humans[0].Values[0], memory.MaxChanges)
+	}
+	r.SetHumans(large)
+	if n := len(r.Humans); n == 0 || n == memory.MaxChanges || r.Humans[n-1].Values[0] != "59" {
+		t.Errorf("got %d large ones: %s", n, told(r))
+	}
+	full := tasked(0)
+	for i := 1; full.Earlier == nil; i++ {
+		full.Put(memory.Task{ID: fmt.Sprint(i), At: april.Add(time.Duration(i) * time.Minute), Rationale: strings.Repeat("x", 4_000)})
+	}
+	tasks := len(full.Tasks)
+	full.SetHumans(many)
+	full.SetHumans(large)
+	full.Revision = math.MaxInt32
+	if _, err := memory.Encode(full); err != nil || len(full.Tasks) != tasks {
+		t.Errorf("of %d tasks %d are left: %v", tasks, len(full.Tasks), err)
+	}
+}
+
+// TestPutHumans puts tasks into a record with changes: they go with the tasks before
+// them.
+func TestPutHumans(t *testing.T) {
+	t.Parallel()
+	r := tasked(0)
+	var list []memory.Change
+	for i := range memory.MaxChanges {
+		list = append(list, change(2*i, fmt.Sprint(2*i)))
+	}
+	r.SetHumans(list)
+	for i := range memory.MaxTasks + 20 {
+		r.Put(memory.Task{ID: fmt.Sprint(i), At: april.AddDate(0, 0, i), Actions: actions([]string{"0 add_label bug done"})})
+	}
+	if got := told(r); !strings.HasPrefix(got, "20 22 ") || !strings.HasSuffix(got, " 98") || r.Tasks[0].ID != "20" {
+		t.Errorf("from task %s on: got %s", r.Tasks[0].ID, got)
+	}
+	// Much in one task leaves no other task, and no older change.
+	r = tasked(0, 1)
+	r.SetHumans(list)
+	huge := memory.Task{ID: "huge", At: april.AddDate(1, 0, 0)}
+	for i := range 40 {
+		a := memory.NewAction(i, item(t, `{"type":"add_labels","labels":[]}`))
+		for range 10 {
+			a.Values = append(a.Values, strings.Repeat("v", 500))
+		}
+		huge.Actions = append(huge.Actions, a)
+	}
+	r.Put(huge)
+	huge.ID, huge.At = "huger", huge.At.Add(time.Hour)
+	r.Put(huge)
+	if r.Humans != nil || r.Tasks[len(r.Tasks)-1].ID != "huger" {
+		t.Errorf("from task %s on: got %s", r.Tasks[0].ID, told(r))
+	}
+}
+
+// TestSummaryFoldsHumans has more to tell than fits: the oldest go first.
+func TestSummaryFoldsHumans(t *testing.T) {
+	t.Parallel()
+	r := memory.Record{Repo: "org/repo", Issue: 42}
+	for i := range 95 {
+		at := april.AddDate(0, 0, i)
+		r.Tasks = append(r.Tasks, memory.Task{ID: fmt.Sprint(i), At: at, Actions: []memory.Action{
+			{Type: protocol.ActionAddLabel, Values: []string{fmt.Sprint("ours ", i)}, Rule: "sort", Result: memory.Done},
+		}})
+		r.Humans = append(r.Humans, memory.Change{At: at.Add(time.Hour), Type: protocol.ActionRemoveLabel, Values: []string{fmt.Sprint("theirs ", i)}})
+	}
+	text, ok := memory.Summary(r)
+	checkSummary(t, r, text, ok)
+	first := regexp.MustCompile(`^Issue #42: from 2026-04-10 to (\S+) labelled (\d+) times; (?:a human took off the label 'theirs (\d+)' on|labelled 'ours (\d+)')`).FindStringSubmatch(text)
+	if first == nil {
+		t.Fatalf("the oldest are not folded: %s", text)
+	}
+	var folded, theirs int
+	fmt.Sscan(first[2], &folded)
+	if fmt.Sscan(first[3], &theirs); first[3] != "" && theirs != folded-1 {
+		t.Errorf("folded %d tasks, and told from %d of humans on", folded, theirs)
+	}
+	if !strings.HasSuffix(text, "; labelled 'ours 94' on 2026-07-13 (rule sort); a human took off the label 'theirs 94' on 2026-07-13. No further actions.") {
+		t.Errorf("the newest are not told: %s", text)
+	}
+	if len(text) < memory.MaxSummary-200 {
+		t.Errorf("got %d bytes, want the space to be used", len(text))
+	}
+}
+
+// TestSummaryFoldsIntoCounts folds all tasks, and what humans did before them.
+func TestSummaryFoldsIntoCounts(t *testing.T) {
+	t.Parallel()
+	r := memory.Record{Repo: "org/repo", Issue: 42}
+	for i := range memory.MaxTasks + 5 {
+		at := april.AddDate(0, 0, i)
+		r.Tasks = append(r.Tasks, memory.Task{ID: fmt.Sprint(i), At: at, Decision: protocol.Escalate})
+	}
+	r.Humans = []memory.Change{change(1, "before"), change(3, "before"), change(104, "after")}
+	text, ok := memory.Summary(r)
+	checkSummary(t, r, text, ok)
+	if strings.Contains(text, "before") || !strings.Contains(text, "'after'") {
+		t.Errorf("got %s", text)
+	}
+}
+
+// TestSummarizerWho moves humans about in the text of every record in
+// testdata/summary: who did what is a fact, whatever a model makes of it.
+func TestSummarizerWho(t *testing.T) {
+	t.Parallel()
+	list, err := filepath.Glob("testdata/summary/*.txtar")
+	if err != nil || len(list) == 0 {
+		t.Fatalf("no records: %v", err)
+	}
+	for _, file := range list {
+		name := strings.TrimSuffix(filepath.Base(file), ".txtar")
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := recordOf(t, name)
+			facts, ok := memory.Summary(r)
+			if !ok {
+				return
+			}
+			used := func(answer string) bool {
+				// A space more tells the model's text from the record's own.
+				text, _ := memory.Summarizer{Model: says(answer)}.Summarize(t.Context(), r)
+				return text == answer
+			}
+			if answer := strings.Replace(facts, ": ", ":  ", 1); !used(answer) {
+				t.Errorf("not used, though it says the same: %s", answer)
+			}
+			for _, bad := range misattributed(facts) {
+				if used(bad) {
+					t.Errorf("used: %s\nof:   %s", bad, facts)
+				}
+			}
+		})
+	}
+}
+
+// misattributed returns texts that say of a human what we did, or the reverse, or
+// leave it open.
+func misattributed(facts string) []string {
+	var list []string
+	for i := range facts {
+		rest := facts[i:]
+		switch {
+		case strings.HasPrefix(rest, "a human "):
+			list = append(list, facts[:i]+rest[len("a human "):], facts[:i]+"a human; "+rest[len("a human "):], facts[:i]+"a human. "+rest[len("a human "):])
+		case strings.HasPrefix(rest, " "):
+			for _, more := range []string{" a human", " by a human", ", a human", "; a human", ". A human", " by; a human"} {
+				list = append(list, facts[:i]+more+rest)
+			}
+		case strings.HasPrefix(rest, "; "):
+			next := strings.HasPrefix(rest, "; a human ")
+			last := facts[strings.LastIndex(facts[:i], "; ")+1 : i]
+			if next || strings.HasPrefix(last, " a human ") {
+				list = append(list, facts[:i]+","+rest[1:], facts[:i]+" and"+rest[1:], facts[:i]+" then"+rest[1:])
+			}
+			if next {
+				list = append(list, facts[:i]+" by"+rest, facts[:i]+" (by; a human)"+rest[len("; a human"):])
+			}
+		}
+	}
+	return list
+}

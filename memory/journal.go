@@ -1,0 +1,158 @@
+package memory
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/org/foreman-action/protocol"
+)
+
+// A Journal keeps the decision on each task and how far its actions got: a run that
+// was killed is taken up where it stopped, with the decision of the first time.
+// Implementations are safe for concurrent use, by several processes too, and pass
+// the suite memorytest.RunJournal.
+type Journal interface {
+	// Ledger returns what is kept of a task. It changes nothing. Errors:
+	// [ErrNotFound], [ErrBroken], [ErrNewer], the context's, or one of the medium.
+	Ledger(ctx context.Context, key LedgerKey) (Ledger, error)
+	// Begin keeps a ledger. It returns [ErrConflict] when one is kept for the key
+	// already. A broken one is set aside, where the journal can, and replaced; for a
+	// newer one it returns [ErrNewer]. When Begin returns nil the ledger is durable,
+	// as far as the medium goes.
+	Begin(ctx context.Context, l Ledger) error
+	// Mark replaces the entry with the index e.Index, as [Ledger.Mark] does. It
+	// returns [ErrNotFound] when there is no ledger or no such entry; an entry with
+	// another hash is an error. When Mark returns nil the entry is durable, as far as
+	// the medium goes; after an error the old entry or the new one is kept.
+	Mark(ctx context.Context, key LedgerKey, e Entry) error
+}
+
+// A LedgerKey names one execution of one task. Repositories and scopes match
+// without regard to case.
+type LedgerKey struct {
+	Repo  string `json:"repo"`            // "owner/name"
+	Issue int    `json:"issue"`           // number, from 1
+	Task  string `json:"task"`            // a UUID in lower case
+	Scope string `json:"scope,omitempty"` // tells two executors of one task apart; letters, digits, '.', '_' and '-'
+}
+
+var (
+	taskPattern  = regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`)
+	scopePattern = regexp.MustCompile(`^[A-Za-z0-9._-]{0,100}$`)
+)
+
+// Path returns the one name of a ledger, "owner/name/number.journal/task" and
+// ".scope" if there is one, in lower case, for use as a path or a key of a table. An
+// error says what is wrong with the key; a scope has 100 bytes at most.
+func (k LedgerKey) Path() (string, error) {
+	path, err := Key(k.Repo, k.Issue)
+	if err != nil {
+		return "", err
+	}
+	if !taskPattern.MatchString(k.Task) {
+		return "", fmt.Errorf("want a UUID in lower case for the task, got %q", clip(k.Task, 60))
+	}
+	if !scopePattern.MatchString(k.Scope) {
+		return "", fmt.Errorf("want up to 100 letters, digits, '.', '_' and '-' for the scope, got %q", clip(k.Scope, 60))
+	}
+	path += ".journal/" + k.Task
+	if k.Scope != "" {
+		path += "." + strings.ToLower(k.Scope)
+	}
+	return path, nil
+}
+
+// A Ledger is one task's decision and how far its actions got.
+type Ledger struct {
+	LedgerKey
+	At       time.Time                `json:"at"`       // when it was decided; UTC
+	Event    string                   `json:"event"`    // such as "issues.opened"
+	Decision protocol.DecisionMessage `json:"decision"` // as it was decided, unknown fields of actions included
+	By       string                   `json:"by"`       // as in Task
+	Entries  []Entry                  `json:"entries"`  // one for each action of the decision, in its order
+}
+
+// An Entry tells how far one action got.
+type Entry struct {
+	Index int    `json:"index"`          // in the decision, from 0
+	Hash  string `json:"hash"`           // of the action, by HashAction
+	Rule  string `json:"rule,omitempty"` // id of the rule that asked for it; empty: an agent
+	State State  `json:"state"`
+	// Values, Reason and URL are as in [Action].
+	Values []string  `json:"values,omitempty"`
+	Reason string    `json:"reason,omitempty"`
+	URL    string    `json:"url,omitempty"`
+	At     time.Time `json:"at"` // of the last change of state; UTC
+}
+
+// A State says how far an action got.
+type State string
+
+// The states of an action, in the order in which it passes them.
+const (
+	StatePlanned State = "planned" // not tried yet
+	StateTrying  State = "trying"  // being tried; found later: nobody knows whether it was carried out
+	StateDone    State = "done"    // carried out, or it was so before
+	StateSkipped State = "skipped" // will not be tried
+	StateFailed  State = "failed"  // tried, and not carried out
+)
+
+func (s State) known() bool {
+	switch s {
+	case StatePlanned, StateTrying, StateDone, StateSkipped, StateFailed:
+		return true
+	}
+	return false
+}
+
+// NewLedger returns the ledger of a decision that was made at the given time, with
+// every action planned and its values filled in as [NewAction] does. The caller adds
+// the event, who decided, and the rules.
+func NewLedger(key LedgerKey, decision protocol.DecisionMessage, at time.Time) Ledger {
+	at = at.UTC().Truncate(time.Millisecond)
+	l := Ledger{LedgerKey: key, At: at, Decision: decision, Entries: make([]Entry, len(decision.Actions))}
+	for i, item := range decision.Actions {
+		a := NewAction(i, item)
+		l.Entries[i] = clipEntry(Entry{Index: i, Hash: a.Hash, State: StatePlanned, Values: a.Values, At: at})
+	}
+	return l
+}
+
+// Mark replaces the entry with the index e.Index, in place, and cuts texts that are
+// too long. Errors: [ErrNotFound] when there is no such entry; another hash than that
+// of the action; an unknown state. Journals use it.
+func (l *Ledger) Mark(e Entry) error {
+	if !l.has(e.Index) {
+		return fmt.Errorf("%w: the task has no action %d", ErrNotFound, e.Index)
+	}
+	if err := e.check(e.Index, l.Entries[e.Index].Hash); err != nil {
+		return err
+	}
+	l.Entries[e.Index] = clipEntry(e)
+	return nil
+}
+
+func (l *Ledger) has(index int) bool { return index >= 0 && index < len(l.Entries) }
+
+// check verifies that e belongs to the action with that index and hash.
+func (e Entry) check(index int, hash string) error {
+	switch {
+	case e.Index != index:
+		return fmt.Errorf("entry %d stands in the place of entry %d", e.Index, index)
+	case e.Hash != hash:
+		return fmt.Errorf("entry %d is of another action: its hash is %q, not %s", index, clip(e.Hash, 60), hash)
+	case !e.State.known():
+		return fmt.Errorf("entry %d has the unknown state %q", index, clip(string(e.State), 60))
+	}
+	return nil
+}
+
+func clipEntry(e Entry) Entry {
+	e.At = e.At.UTC().Truncate(time.Millisecond)
+	e.Rule, e.Reason, e.URL = clip(e.Rule, maxShort), clip(e.Reason, maxShort), clip(e.URL, maxShort)
+	e.Values = clipAll(e.Values)
+	return e
+}

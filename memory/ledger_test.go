@@ -1,0 +1,198 @@
+package memory_test
+
+import (
+	"bytes"
+	"errors"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/rogpeppe/go-internal/txtar"
+
+	"github.com/org/foreman-action/memory"
+	"github.com/org/foreman-action/memory/memorytest"
+	"github.com/org/foreman-action/protocol"
+)
+
+// TestLedgerForm reads the stored form and writes it again.
+func TestLedgerForm(t *testing.T) {
+	t.Parallel()
+	data := read(t, "testdata/ledger.jsonl")
+	l, torn, err := memory.DecodeLines(data, sampleKey)
+	if err != nil || torn {
+		t.Fatalf("torn %v, %v", torn, err)
+	}
+	if l.Entries[0].State != memory.StateDone || l.Entries[1].State != memory.StateTrying || l.Entries[2].State != memory.StatePlanned {
+		t.Errorf("got %+v, want what was marked", l.Entries)
+	}
+	l, err = memory.DecodeLedger(data[:bytes.IndexByte(data, '\n')+1], sampleKey)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := memory.EncodeLedger(l)
+	if diff := cmp.Diff(string(data[:bytes.IndexByte(data, '\n')+1]), string(got)); diff != "" || err != nil {
+		t.Errorf("stored form: %v (-want +got):\n%s", err, diff)
+	}
+}
+
+func TestDecodeLedgerTolerates(t *testing.T) {
+	t.Parallel()
+	line := string(read(t, "testdata/ledger.jsonl"))
+	line = line[:strings.IndexByte(line, '\n')]
+	for name, in := range map[string]string{
+		"another case of the repository": strings.Replace(line, "org/repo", "ORG/Repo", 1),
+		"unknown fields":                 strings.Replace(strings.Replace(line, "{", `{"later":{},`, 1), `{"index"`, `{"later":1,"index"`, 1),
+		"another order of the keys":      strings.Replace(line, `"type":"add_label","label":"bug"`, `"label":"bug","type":"add_label"`, 1),
+		"space":                          strings.Replace(line, ",", " , ", 3) + " \n",
+	} {
+		if _, err := memory.DecodeLedger([]byte(in), sampleKey); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// TestBrokenLedger reads testdata/ledger: each archive has a file "ledger" and the
+// file "error" that it gives as the sample ledger.
+func TestBrokenLedger(t *testing.T) {
+	t.Parallel()
+	archives(t, "testdata/ledger/*.txtar", func(t *testing.T, in map[string]string) map[string]string {
+		_, err := memory.DecodeLedger([]byte(strings.TrimSuffix(in["ledger"], "\n")), sampleKey)
+		if err == nil {
+			t.Fatal("got no error")
+		}
+		if broken, newer := errors.Is(err, memory.ErrBroken), errors.Is(err, memory.ErrNewer); broken == newer || errors.Is(err, memory.ErrNotFound) {
+			t.Errorf("got %v, want either ErrBroken or ErrNewer", err)
+		}
+		return map[string]string{"error": err.Error() + "\n"}
+	})
+}
+
+func TestNewLedger(t *testing.T) {
+	t.Parallel()
+	decision := protocol.DecisionMessage{Decision: protocol.Close, Actions: []protocol.ActionItem{
+		item(t, `{"type":"add_labels","labels":["a","`+strings.Repeat("x", 1_000)+`"]}`), item(t, `{"type":"comment","body":"secret"}`),
+	}}
+	at := april.In(time.FixedZone("", 3600)).Add(time.Microsecond)
+	got := memory.NewLedger(sampleKey, decision, at)
+	want := []memory.Entry{
+		{Index: 0, Hash: memory.HashAction(decision.Actions[0]), State: memory.StatePlanned, Values: []string{"a", strings.Repeat("x", 509) + "…"}, At: april},
+		{Index: 1, Hash: memory.HashAction(decision.Actions[1]), State: memory.StatePlanned, At: april},
+	}
+	if diff := cmp.Diff(want, got.Entries); diff != "" {
+		t.Errorf("entries (-want +got):\n%s", diff)
+	}
+	if got.At != april || got.LedgerKey != sampleKey || got.Decision.Decision != protocol.Close {
+		t.Errorf("got %+v", got)
+	}
+}
+
+func TestLedgerKeyPath(t *testing.T) {
+	t.Parallel()
+	const task = "a3f8c2d1-4b5e-4f6a-8c9d-0e1f2a3b4c5d"
+	for _, tt := range []struct {
+		key       memory.LedgerKey
+		want, err string
+	}{
+		{memory.LedgerKey{Repo: "Org/Re.po", Issue: 7, Task: task}, "org/re.po/7.journal/" + task, ""},
+		{memory.LedgerKey{Repo: "Org/Re.po", Issue: 7, Task: task, Scope: "Agent.1"}, "org/re.po/7.journal/" + task + ".agent.1", ""},
+		{memory.LedgerKey{Repo: "org", Issue: 7, Task: task}, "", `want owner/name, got "org"`},
+		{memory.LedgerKey{Repo: "org/repo", Issue: 7, Task: "../x"}, "", `want a UUID in lower case for the task, got "../x"`},
+		{memory.LedgerKey{Repo: "org/repo", Issue: 7, Task: task, Scope: "a/b"}, "", `want up to 100 letters, digits, '.', '_' and '-' for the scope, got "a/b"`},
+	} {
+		got, err := tt.key.Path()
+		text := ""
+		if err != nil {
+			text = err.Error()
+		}
+		if got != tt.want || text != tt.err {
+			t.Errorf("%+v: got %q and %q, want %q and %q", tt.key, got, text, tt.want, tt.err)
+		}
+	}
+}
+
+// seeds adds every ledger of testdata.
+func seeds(f *testing.F) {
+	f.Helper()
+	f.Add(read(f, "testdata/ledger.jsonl"))
+	list, err := filepath.Glob("testdata/ledger/*.txtar")
+	if err != nil || len(list) == 0 {
+		f.Fatalf("no ledgers: %v", err)
+	}
+	for _, file := range list {
+		f.Add(txtar.Parse(read(f, file)).Files[0].Data)
+	}
+}
+
+// checkDecoded checks what holds of every ledger that was read.
+func checkDecoded(t *testing.T, l memory.Ledger) {
+	t.Helper()
+	stored, err := memory.EncodeLedger(l)
+	if err != nil {
+		// Only its size can stand in the way: what was read is sound.
+		if len(stored) == 0 && !strings.Contains(err.Error(), "larger than") && !strings.Contains(err.Error(), "year outside") {
+			t.Fatalf("encode what was decoded: %v", err)
+		}
+		return
+	}
+	again, err := memory.DecodeLedger(stored, sampleKey)
+	if err != nil {
+		t.Fatalf("decode what was encoded: %v", err)
+	}
+	if got, _ := memory.EncodeLedger(again); !bytes.Equal(got, stored) {
+		t.Fatalf("second round:\n%s", cmp.Diff(string(stored), string(got)))
+	}
+	if bytes.Count(stored, []byte("\n")) != 1 {
+		t.Fatalf("more than one line: %q", stored)
+	}
+}
+
+// FuzzDecodeLedger reads any bytes as a ledger: no panic, one of two errors, and what
+// is accepted is the same ledger after it was kept.
+func FuzzDecodeLedger(f *testing.F) {
+	seeds(f)
+	f.Fuzz(func(t *testing.T, data []byte) {
+		l, err := memory.DecodeLedger(data, sampleKey)
+		if err == nil {
+			checkDecoded(t, l)
+		} else if !errors.Is(err, memory.ErrBroken) && !errors.Is(err, memory.ErrNewer) {
+			t.Fatalf("got %v, want ErrBroken or ErrNewer", err)
+		}
+	})
+}
+
+// FuzzLines reads any bytes behind a ledger: no panic, one error, and a file that was
+// read takes another line.
+func FuzzLines(f *testing.F) {
+	seeds(f)
+	first, err := memory.EncodeLedger(memorytest.SampleLedger(sampleKey))
+	if err != nil {
+		f.Fatal(err)
+	}
+	all := read(f, "testdata/ledger.jsonl")
+	_, marks, _ := bytes.Cut(all, []byte("\n"))
+	f.Add(marks)
+	f.Add(marks[:len(marks)-20])
+	f.Add(slices.Concat(marks, []byte("{}\n")))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		file := slices.Concat(first, data)
+		l, torn, err := memory.DecodeLines(file, sampleKey)
+		if err != nil {
+			if !errors.Is(err, memory.ErrBroken) || errors.Is(err, memory.ErrNotFound) {
+				t.Fatalf("got %v, want ErrBroken", err)
+			}
+			return
+		}
+		checkDecoded(t, l)
+		if torn {
+			return
+		}
+		line, _, _ := bytes.Cut(marks, []byte("\n"))
+		next, torn, err := memory.DecodeLines(slices.Concat(file, line, []byte("\n")), sampleKey)
+		if err != nil || torn || next.Entries[0].State != memory.StateDone {
+			t.Fatalf("with another line: torn %v, %v", torn, err)
+		}
+	})
+}

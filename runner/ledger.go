@@ -1,0 +1,156 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/org/foreman-action/memory"
+	"github.com/org/foreman-action/protocol"
+)
+
+// kept returns what an earlier attempt at the task left in the journal, or nil. Trouble
+// with the journal is a warning: then the task is decided anew, and the markers on the
+// issue tell what is done.
+func (w *work) kept(ctx context.Context) *memory.Ledger {
+	if w.o.Journal == nil || w.o.DryRun {
+		return nil
+	}
+	l, err := w.o.Journal.Ledger(ctx, w.ledgerKey())
+	switch {
+	case err == nil:
+		w.o.Log("an earlier attempt decided on this task; its decision is carried out")
+		return &l
+	case !errors.Is(err, memory.ErrNotFound):
+		w.rep.warnf("journal: %v; the task is decided anew", err)
+	}
+	return nil
+}
+
+func (w *work) ledgerKey() memory.LedgerKey {
+	return memory.LedgerKey{Repo: w.e.FullRepo(), Issue: w.e.Number, Task: w.o.TaskID, Scope: w.o.Scope}
+}
+
+// again is the decision that is kept. A rule that is not there any more is no author
+// to be trusted: what it asked for counts as an agent's.
+func (w *work) again(l memory.Ledger) Decision {
+	d := Decision{Message: l.Decision, By: l.By}
+	ids := w.c.Rules.IDs()
+	for _, e := range l.Entries {
+		var s Source
+		if slices.Contains(ids, e.Rule) {
+			s = w.source(e.Rule)
+		}
+		d.Sources = append(d.Sources, s)
+	}
+	return d
+}
+
+// journal begins the journal of a plan, or goes on with the kept one. It is nil when
+// there is nothing to keep it in.
+func (w *work) journal(ctx context.Context, plan Plan, kept *memory.Ledger) *journal {
+	if w.o.Journal == nil || w.o.DryRun || w.quiet(len(plan.Steps)) {
+		return nil
+	}
+	j := &journal{Journal: w.o.Journal, key: w.ledgerKey(), now: w.o.Now, warn: w.rep.warnf}
+	if kept != nil {
+		j.entries, j.again = kept.Entries, true
+		return j
+	}
+	l := memory.Ledger{
+		LedgerKey: j.key, At: w.at, Event: w.rep.Event, Decision: plan.Decision.Message, By: plan.Decision.By,
+	}
+	for i := range plan.Steps {
+		s := &plan.Steps[i]
+		e := j.entry(s, memory.StatePlanned)
+		if s.Verdict != Do && !s.unknown {
+			e.State, e.Reason = memory.StateSkipped, s.Reason
+		}
+		l.Entries = append(l.Entries, e)
+	}
+	if err := w.o.Journal.Begin(ctx, l); err != nil {
+		w.rep.warnf("journal: %v; should this attempt be cut off, the next one decides anew", err)
+		return nil
+	}
+	j.entries = l.Entries
+	return j
+}
+
+// quiet reports whether rules alone decided, and on nothing: that leaves no trace.
+func (w *work) quiet(actions int) bool {
+	return w.rep.Decision == protocol.Skip && actions == 0 && w.rep.By == byRules
+}
+
+// A journal is the journal of one execution. A nil one keeps nothing.
+type journal struct {
+	memory.Journal
+	key     memory.LedgerKey
+	entries []memory.Entry // as they were when this attempt began
+	again   bool           // an earlier attempt began it
+	now     func() time.Time
+	warn    func(format string, args ...any)
+	broken  bool // keeping failed, and was warned of
+}
+
+// resumed reports whether an earlier attempt kept anything.
+func (j *journal) resumed() bool { return j != nil && j.again }
+
+// recall marks the steps that an earlier attempt is known to have carried out. What it
+// had only begun, or what nobody could keep, is looked up.
+func (j *journal) recall(x *execution) {
+	if !j.resumed() {
+		return
+	}
+	for i := range x.steps {
+		s := &x.steps[i]
+		if e := j.entryOf(s); s.Verdict == Do && e.State == memory.StateDone {
+			s.landed = true
+			x.urls[s.Index] = e.URL
+		}
+	}
+}
+
+// entryOf returns what was kept of a step when this attempt began.
+func (j *journal) entryOf(s *Step) memory.Entry {
+	for _, e := range j.entries {
+		if e.Index == s.Index {
+			return e
+		}
+	}
+	return memory.Entry{}
+}
+
+func (j *journal) entry(s *Step, state memory.State) memory.Entry {
+	return memory.Entry{
+		Index: s.Index, Hash: memory.HashAction(s.Action), Rule: s.Source.Rule, State: state, At: j.now().UTC(),
+	}
+}
+
+// mark keeps how far a step got. That it cannot be kept is told once, and stops nothing:
+// the marker on the issue and the issue itself are looked at by the next attempt.
+func (j *journal) mark(ctx context.Context, s *Step, state memory.State, r StepResult) {
+	if j == nil || j.broken || state == memory.StateSkipped && j.entryOf(s).State == state {
+		return
+	}
+	e := j.entry(s, state)
+	e.Values, e.Reason, e.URL = r.Values, r.Reason, r.URL
+	// What was done must be kept also when the run was asked to stop.
+	if err := j.Mark(context.WithoutCancel(ctx), j.key, e); err != nil {
+		j.broken = true
+		j.warn("journal: %v; a later attempt will look the writes up", err)
+	}
+}
+
+// settle keeps what became of a step.
+func (x *execution) settle(ctx context.Context, s *Step, r StepResult) {
+	switch r.Result {
+	case ResultDone:
+		x.journal.mark(ctx, s, memory.StateDone, r)
+	case ResultFailed:
+		x.journal.mark(ctx, s, memory.StateFailed, r)
+	case ResultNone:
+		x.journal.mark(ctx, s, memory.StateSkipped, r)
+	case ResultPlanned, ResultNotRun:
+	}
+}

@@ -1,0 +1,81 @@
+package runner
+
+import (
+	"fmt"
+	"time"
+)
+
+// A pace keeps us from saying and doing too much on one issue.
+type pace struct {
+	now      time.Time
+	interval time.Duration // 0: none
+	comments int           // most of ours on the issue; 0: any number
+	writes   int           // most of ours within an hour; 0: any number
+
+	said    int       // comments of ours so far, sticky ones apart
+	last    time.Time // when the newest of other tasks was posted
+	begun   bool      // this task has commented before
+	changes int       // of ours within the last hour, and those that are planned
+}
+
+// writeWindow is the time within which changes are counted.
+const writeWindow = time.Hour
+
+// newPace counts what the timeline tells of us.
+func (x *execution) newPace(h hindsight) *pace {
+	p := &pace{
+		now:      x.now(),
+		interval: orDefault(x.policy.CommentInterval, DefaultCommentInterval),
+		comments: orDefault(x.policy.MaxComments, DefaultMaxComments),
+		writes:   orDefault(x.policy.MaxWrites, DefaultMaxWrites),
+	}
+	for _, e := range h.Events {
+		if !h.ours(e) {
+			continue
+		}
+		if m, ok := markOf(e.Body); ok && e.Kind == "commented" && m.key == "" {
+			p.said++
+			if m.task == x.Task {
+				p.begun = true
+			} else {
+				p.last = e.At
+			}
+		}
+		if _, ok := deedOf(e); ok && e.At.After(p.now.Add(-writeWindow)) {
+			p.changes++
+		}
+	}
+	return p
+}
+
+// hold passes a step over that would be too much. What a task has begun to say it may
+// say to its end.
+func (p *pace) hold(s *Step) {
+	switch {
+	case p.writes > 0 && p.changes >= p.writes:
+		s.set(Pass, fmt.Sprintf("%d changes of ours within an hour: policy.max_writes_per_hour is %d", p.changes, p.writes))
+		return
+	case !s.isComment() || s.key != "" || p.begun:
+	case p.interval > 0 && !p.last.IsZero() && p.now.Sub(p.last) < p.interval:
+		s.set(Pass, fmt.Sprintf("we commented at %s: policy.comment_interval is %s", p.last.UTC().Format(time.RFC3339), short(p.interval)))
+		return
+	case p.comments > 0 && p.said >= p.comments:
+		s.set(Pass, fmt.Sprintf("%d comments of ours on the issue: policy.max_comments_per_issue is %d", p.said, p.comments))
+		return
+	}
+	p.changes++
+	if s.isComment() && s.key == "" {
+		p.said++
+	}
+}
+
+// short is a duration without the units that are zero at its end: 24h, not 24h0m0s.
+func short(d time.Duration) string {
+	text := d.String()
+	for _, zero := range []string{"m0s", "h0m"} {
+		if n := len(text) - len(zero); n > 0 && text[n:] == zero {
+			text = text[:n+1]
+		}
+	}
+	return text
+}

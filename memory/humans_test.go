@@ -113,7 +113,7 @@ func TestSetHumansBounds(t *testing.T) {
 		t.Errorf("got %d from %s, want %d from 10", len(r.Humans), r.Humans[0].Values[0], memory.MaxChanges)
 	}
 	r.SetHumans(large)
-	if n := len(r.Humans); n == 0 || n == memory.MaxChanges || r.Humans[n-1].Values[0] != "59" {
+	if n := len(r.Humans); n != 2 || r.Humans[n-1].Values[0] != "59" {
 		t.Errorf("got %d large ones: %s", n, told(r))
 	}
 	full := tasked(0)
@@ -143,6 +143,13 @@ func TestPutHumans(t *testing.T) {
 		r.Put(memory.Task{ID: fmt.Sprint(i), At: april.AddDate(0, 0, i), Actions: actions([]string{"0 add_label bug done"})})
 	}
 	if got := told(r); !strings.HasPrefix(got, "20 22 ") || !strings.HasSuffix(got, " 98") || r.Tasks[0].ID != "20" {
+		t.Errorf("from task %s on: got %s", r.Tasks[0].ID, got)
+	}
+	// A second attempt at the oldest task makes it younger.
+	r = tasked(0, 9)
+	r.SetHumans(list)
+	r.Put(memory.Task{ID: "0", At: april.AddDate(0, 0, 5)})
+	if got := told(r); !strings.HasPrefix(got, "6 8 ") {
 		t.Errorf("from task %s on: got %s", r.Tasks[0].ID, got)
 	}
 	// Much in one task leaves no other task, and no older change.

@@ -39,6 +39,12 @@
 // that GitHub accepts, so that nobody can make a condition fail by the size or the
 // characters of an issue.
 //
+// # People
+//
+// What people did on the issue stands: a label that somebody took off is not put on
+// again, whatever the rule says. "override_humans: true" takes that back for one rule;
+// [Set.OverridesHumans] tells whoever carries the decision out.
+//
 // # Actions
 //
 // An item of "then" is an action's name, a name with its main parameter

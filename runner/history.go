@@ -127,7 +127,6 @@ func of(name string, field func(TimelineEvent) string, kinds ...string) func(Tim
 func labelOf(e TimelineEvent) string     { return e.Label }
 func assigneeOf(e TimelineEvent) string  { return e.Assignee }
 func milestoneOf(e TimelineEvent) string { return e.Milestone }
-func typeOf(e TimelineEvent) string      { return e.IssueType }
 
 // yield takes out of a step the names that people stand against, by what against says
 // of each, and passes it over when none is left.

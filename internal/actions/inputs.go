@@ -23,7 +23,7 @@ const (
 	InputLLMKey       InputName = "llm-key"
 	InputLLMBaseURL   InputName = "llm-base-url"
 	InputLLMTimeout   InputName = "llm-timeout"
-	InputLLMMaxTokens InputName = "llm-max-tokens"
+	InputLLMMaxTokens InputName = "llm-max-tokens" //nolint:gosec // tokens of a model's answer
 	InputBotLogin     InputName = "bot-login"
 	InputIssue        InputName = "issue"
 	InputDryRun       InputName = "dry-run"

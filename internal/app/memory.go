@@ -83,15 +83,17 @@ func (nowhere) Save(context.Context, memory.Record) error { return nil }
 
 // summarizer returns what words the summary. With an error it is one that asks no model.
 func (j job) summarizer(c runner.Config) (memory.Summarizer, error) {
+	timeout := cmp.Or(c.Model.Timeout, memory.DefaultSummaryTimeout)
 	client, err := llm.New(llm.Options{
 		Provider: c.LLM.Provider, Model: c.LLM.Model, BaseURL: c.Model.BaseURL, Key: j.modelKey(c.LLM.Provider),
-		MaxTokens: c.Model.MaxTokens, Timeout: c.Model.Timeout, UserAgent: userAgent(),
+		MaxTokens: c.Model.MaxTokens, Timeout: timeout, UserAgent: userAgent(),
 		Now: j.app.Now, Sleep: j.app.Sleep,
 	})
 	if err != nil {
 		return memory.Summarizer{}, err
 	}
-	return memory.Summarizer{Model: client, Timeout: c.Model.Timeout, Log: j.logger}, nil
+	// The client's own error says more than that of the summarizer.
+	return memory.Summarizer{Model: client, Timeout: 2 * timeout, Log: j.logger}, nil
 }
 
 // modelKey is the key of the model: the input, or a variable of the environment.

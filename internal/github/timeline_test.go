@@ -248,8 +248,8 @@ func TestTimelineWithoutLast(t *testing.T) {
 // TestTimelineFailsWhole: half a timeline is none.
 func TestTimelineFailsWhole(t *testing.T) {
 	t.Parallel()
-	for nth := 1; nth <= 5; nth++ {
-		s := long(t, 500)
+	for nth := 1; nth <= 3; nth++ {
+		s := long(t, 201)
 		s.Fault(githubtest.Fault{Status: 403, Body: `{"message":"Resource not accessible by integration"}`, Nth: nth})
 		c, _ := client(t, s.URL)
 		got, err := c.Timeline(t.Context(), quiet)

@@ -13,11 +13,12 @@ import (
 // key "foreman/v1/i<N>/<revision>", ten digits. Make it with [NewCache].
 //
 // Entries never change, and a key is given once: who is second gets
-// memory.ErrConflict. What a search shows may be minutes old; then a save conflicts
-// as well, and nothing is overwritten. A program that was killed while it saved
-// leaves a key that is taken and shows nothing: it is waited for, then passed over,
-// so numbers of keys may run ahead of revisions. They do too when a broken entry is
-// replaced.
+// memory.ErrConflict. A key that is taken and shows nothing is either one that a
+// search does not show yet, or one that a program left that was killed while it
+// saved: it is waited for, fifteen seconds in all, then passed over, so numbers of
+// keys may run ahead of revisions. They do too when a broken entry is replaced. A
+// search that is behind for longer makes the newer record hide the one that it did
+// not show; what that one told stands in the timeline of the issue still.
 //
 // On events that anybody can cause GitHub gives jobs a cache that can only be read.
 // A save is then [ErrDenied].

@@ -22,7 +22,8 @@ import (
 // It is a [Journal] too, of one file of JSON lines per task,
 // "owner/name/number.journal/task.jsonl" or "….scope.jsonl" in lower case: the ledger,
 // then every entry that was marked, in order. A last line that is not whole counts as
-// not written. Begin removes what is older than [LedgerAge] from the journal.
+// not written. A broken file is kept as "task.jsonl.broken-<hash>". Begin removes what
+// is older than [LedgerAge] from the journal.
 type File struct {
 	// Now tells the time, for the age of ledgers; nil means time.Now. Set it before
 	// the first use.
@@ -33,8 +34,8 @@ type File struct {
 
 var _ Store = (*File)(nil)
 
-// OpenFile returns the store below dir. The directory need not exist; the first
-// Save makes it. Directories have mode 0o755 and files 0o644, less the umask.
+// OpenFile returns the store and journal below dir. The directory need not exist; the
+// first Save or Begin makes it. Directories have mode 0o755 and files 0o644, less the umask.
 func OpenFile(dir string) (*File, error) {
 	if dir == "" {
 		return nil, errors.New("open memory: no directory given")
@@ -221,7 +222,7 @@ const (
 	lockWait  = 10 * time.Second
 )
 
-// lock takes the lock of the whole store, or gives up when ctx ends. Only savers
+// lock takes the lock of the whole store, or gives up when ctx ends. Only writers
 // take it, and for milliseconds. Its file stays: removing it would let two
 // processes lock two different files.
 func lock(ctx context.Context, root *os.Root) (unlock func(), err error) {

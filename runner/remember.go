@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"time"
 
 	"github.com/org/foreman-action/memory"
 )
@@ -127,10 +128,11 @@ func (w *work) revise(r *memory.Record, task memory.Task) {
 	}
 }
 
-// task is what the report tells, for the record.
+// task is what the report tells, for the record. Its time is as exact as GitHub's, so
+// that what people did in the same second comes after it.
 func (w *work) task() memory.Task {
 	task := memory.Task{
-		ID: w.rep.TaskID, At: w.at, Event: w.rep.Event,
+		ID: w.rep.TaskID, At: w.at.Truncate(time.Second), Event: w.rep.Event,
 		Decision: w.rep.Decision, Rationale: w.rep.Rationale, By: w.rep.By, Status: string(w.rep.Status),
 	}
 	for _, a := range w.rep.Actions {

@@ -1,0 +1,9 @@
+package runner
+
+import "github.com/org/foreman-action/memory"
+
+// Rebuild is what a first meeting makes of a timeline: our tasks, and what people did.
+func Rebuild(t Timeline, bot string, issue Issue) (memory.Record, []memory.Change) {
+	h := hindsight{Timeline: t, bot: bot, issue: issue}
+	return h.rebuild(func(trace) bool { return false }), h.changes()
+}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"strconv"
+	"time"
 
 	"github.com/org/foreman-action/internal/actions/results"
 	"github.com/org/foreman-action/internal/llm"
@@ -93,7 +94,7 @@ func (j job) summarizer(c runner.Config) (memory.Summarizer, error) {
 		return memory.Summarizer{}, err
 	}
 	// The client's own error says more than that of the summarizer.
-	return memory.Summarizer{Model: client, Timeout: 2 * timeout, Log: j.logger}, nil
+	return memory.Summarizer{Model: client, Timeout: timeout + time.Second, Log: j.logger}, nil
 }
 
 // modelKey is the key of the model: the input, or a variable of the environment.

@@ -35,7 +35,7 @@ func TestSummaryByModel(t *testing.T) {
 		{"a failure", llmtest.Fail(500, "api_error"), nil, nil, facts, []string{"::warning", "the model's summary is not used"}},
 		{"another key", llmtest.Say(prose), map[string]string{"llm-key": "sk-another-key-0123"}, nil, facts, []string{"::warning", "401"}},
 		{"an unknown provider", llmtest.Say(prose), map[string]string{"llm-provider": "gemini"}, nil, facts, []string{"::warning", "llm provider: want"}},
-		{"slow", llmtest.Answer{Text: prose, Hold: t.Context().Done()}, map[string]string{"llm-timeout": "50ms"}, nil, facts, []string{"::warning", "50ms"}},
+		{"slow", llmtest.Answer{Text: prose, Hold: t.Context().Done()}, map[string]string{"llm-timeout": "50ms"}, nil, facts, []string{"::warning", "no answer"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -71,7 +71,7 @@ func artifactStory(t *testing.T, host string) {
 	w.wantTold(remembered)
 	w.wantIssue("bug")
 	w.wantQuiet(second)
-	w.wantRefused(second, "mona took it off", "comment_interval is 24h")
+	w.wantRefused(second, "mona removed it", "comment_interval is 24h")
 	w.wantArtifacts(2)
 
 	w.service.Deny(resultstest.ActionsRead, true)
@@ -81,7 +81,7 @@ func artifactStory(t *testing.T, host string) {
 	if list := warnings(third); len(list) != 1 || !strings.Contains(list[0], "`actions: read`") {
 		t.Errorf("got the warnings %q, want one that names `actions: read`\n%s", list, third.Log())
 	}
-	w.wantRefused(third, "mona took it off", "comment_interval is 24h")
+	w.wantRefused(third, "mona removed it", "comment_interval is 24h")
 	w.wantArtifacts(2)
 }
 
@@ -129,7 +129,7 @@ const (
 func newWorld(t *testing.T, host string) *world {
 	t.Helper()
 	w := &world{
-		t: t,
+		t:  t,
 		gh: githubtest.New(t, githubtest.Config{Addr: host + ":0", Token: token}),
 		service: resultstest.New(t, resultstest.Config{
 			Addr: host + ":0", Repo: repo, RepositoryID: repoID, Branch: branch,
@@ -203,12 +203,14 @@ func (w *world) run(action string, set func(*step)) *step {
 	if set != nil {
 		set(s)
 	}
+	w.mu.Lock()
 	w.calls = nil
+	w.mu.Unlock()
 	if code := s.run(); code != 0 {
 		w.t.Fatalf("run %d: got exit code %d, want 0\n%s", w.runs, code, s.Log())
 	}
 	s.Untouched()
-	w.wantSecret(s, token, runtime, "s/ecret", url.QueryEscape("s/ecret"))
+	w.wantHidden(s, token, runtime, "s/ecret", url.QueryEscape("s/ecret"))
 	for _, dir := range []string{s.Getenv("GITHUB_WORKSPACE"), s.Getenv("HOME"), s.Getenv("RUNNER_TEMP")} {
 		if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
 			w.t.Errorf("run %d: got %v, %v in %s, want nothing left there", w.runs, left, err, dir)
@@ -337,9 +339,9 @@ func (w *world) wantRefused(s *step, reasons ...string) {
 	}
 }
 
-// wantSecret wants no secret in what people can read: the log, but for the lines that
+// wantHidden wants no secret in what people can read: the log, but for the lines that
 // hide one in it, and the summary.
-func (w *world) wantSecret(s *step, secrets ...string) {
+func (w *world) wantHidden(s *step, secrets ...string) {
 	w.t.Helper()
 	for line := range strings.Lines(s.Log() + s.Summary()) {
 		if strings.HasPrefix(line, "::add-mask::") {

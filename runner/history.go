@@ -68,8 +68,11 @@ type hindsight struct {
 }
 
 // ours reports whether it happened under our login, which we may share with other
-// programs.
-func (h hindsight) ours(e TimelineEvent) bool { return strings.EqualFold(e.Actor, h.bot) }
+// programs. A deleted account has no login, and is never ours.
+func (h hindsight) ours(e TimelineEvent) bool { return isLogin(e.Actor, h.bot) }
+
+// isLogin reports whether two logins are the same account's.
+func isLogin(a, b string) bool { return a != "" && strings.EqualFold(a, b) }
 
 // human reports whether a person did it, whose account may be deleted by now: neither
 // we nor another program.
@@ -80,7 +83,7 @@ func (h hindsight) human(e TimelineEvent) bool {
 // brought reports whether a label came with the issue, put on by a form or a template:
 // GitHub names the author for it, also one who may not label.
 func (h hindsight) brought(e TimelineEvent) bool {
-	if e.Kind != "labeled" || !strings.EqualFold(e.Actor, h.issue.Author) {
+	if e.Kind != "labeled" || !isLogin(e.Actor, h.issue.Author) {
 		return false
 	}
 	return !slices.Contains([]string{"OWNER", "MEMBER", "COLLABORATOR"}, h.issue.Association)

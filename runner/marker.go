@@ -69,7 +69,7 @@ func (x *execution) is(c Comment, s *Step) bool {
 	if !ok || m.task != x.Task || m.scope != x.Scope || m.key != s.key || m.comment != strconv.Itoa(s.nth) {
 		return false
 	}
-	return strings.EqualFold(c.Author, x.Bot) || x.Nonce != "" && m.run == x.Nonce
+	return isLogin(c.Author, x.Bot) || x.Nonce != "" && m.run == x.Nonce
 }
 
 func validKey(key string) bool {
@@ -89,7 +89,7 @@ func (x *execution) sticky(ctx context.Context, key string) (int64, error) {
 	}
 	var id int64
 	for _, c := range all {
-		if m, ok := markOf(c.Body); ok && m.key == key && strings.EqualFold(c.Author, x.Bot) {
+		if m, ok := markOf(c.Body); ok && m.key == key && isLogin(c.Author, x.Bot) {
 			id = c.ID
 		}
 	}

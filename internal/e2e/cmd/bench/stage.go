@@ -5,13 +5,18 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 
+	"github.com/org/foreman-action/internal/actions/results/resultstest"
 	"github.com/org/foreman-action/internal/github/githubtest"
 )
+
+// remembering is the scenario with a memory.
+const remembering = "foreman, one label, kept in an artifact"
 
 const (
 	repository = "Codertocat/Hello-World" // of the payload
@@ -25,8 +30,11 @@ var config []byte
 // configuration, and the files of the runner.
 type stage struct {
 	options
-	fake *githubtest.Server
-	dir  string
+	fake    *githubtest.Server
+	results *resultstest.Server // the memory
+	api     *httptest.Server    // both at one address
+	run     int64               // number of the last workflow run
+	dir     string
 }
 
 func newStage(o options, dir string) (*stage, error) {
@@ -34,17 +42,26 @@ func newStage(o options, dir string) (*stage, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &stage{o, fake, dir}
+	results, err := resultstest.Start(resultstest.Config{Repo: repository})
+	if err != nil {
+		fake.Close()
+		return nil, err
+	}
+	s := &stage{options: o, fake: fake, results: results, api: results.Front(fake), dir: dir}
 	fake.Repo(repository).AddLabel("bug", "kind/compose")
 	path := filepath.Join(dir, "workspace", ".github", "foreman.yml")
 	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, config, 0o644)); err != nil {
-		fake.Close()
+		s.close()
 		return nil, err
 	}
 	return s, nil
 }
 
-func (s *stage) close() { s.fake.Close() }
+func (s *stage) close() {
+	s.api.Close()
+	s.results.Close()
+	s.fake.Close()
+}
 
 // scenarios lists what is timed. node is left out where there is none.
 func (s *stage) scenarios() []scenario {
@@ -52,6 +69,7 @@ func (s *stage) scenarios() []scenario {
 		{"foreman, one label: 1 look-up, 1 write", s.on("podman-compose does not start", 2)},
 		{"foreman, one comment: 1 write", s.on("Question: how does it start?", 1)},
 		{"foreman, no rule matches: no call", s.on("Spelling error", 0)},
+		{remembering, s.remembering("podman-compose does not start")},
 	}
 	if node, err := exec.LookPath("node"); err == nil {
 		list = slices.Insert(list, 0, scenario{yardstick, func() (command, func() error, error) {
@@ -79,6 +97,25 @@ func (s *stage) on(title string, calls int) func() (command, func() error, error
 		}
 		c := command{launch: s.launch, path: s.foreman, args: []string{"action"}, env: env, dir: filepath.Join(s.dir, "workspace")}
 		return c, check, nil
+	}
+}
+
+// remembering returns the preparation of runs that look a label up, add it, and keep
+// what they did in an artifact.
+func (s *stage) remembering(title string) func() (command, func() error, error) {
+	plain := s.on(title, 2)
+	return func() (command, func() error, error) {
+		c, check, err := plain()
+		s.run++
+		c.env = append(c.env, "GITHUB_API_URL="+s.api.URL, fmt.Sprintf("GITHUB_REPOSITORY_ID=%d", s.results.RepositoryID()),
+			"ACTIONS_RESULTS_URL="+s.results.URL, "ACTIONS_RUNTIME_TOKEN="+s.results.RuntimeToken(resultstest.Job{Run: s.run}))
+		before := len(s.results.Artifacts())
+		return c, func() error {
+			if n := len(s.results.Artifacts()); n != before+1 {
+				return fmt.Errorf("%d artifacts after %d", n, before)
+			}
+			return check()
+		}, err
 	}
 }
 

@@ -14,8 +14,8 @@ import (
 )
 
 // TestAct runs a workflow under act: with "uses: ./" and the container where a Docker
-// engine answers, else with the same program behind a composite action. It runs after TestContainer, not
-// beside it: the builder's cache then holds the layers that act asks for.
+// engine answers, else with the same program behind a composite action. It does not run beside another
+// test, so that the builder's cache holds the layers that the next one asks for.
 func TestAct(t *testing.T) {
 	if err := engine(); err != nil {
 		if require() {

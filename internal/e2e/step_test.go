@@ -20,8 +20,9 @@ const token = "ghs_endToEnd"
 // inside of the container.
 type step struct {
 	*actionstest.Runner
-	t    *testing.T
-	home string // on this machine: the folder of the files for outputs, event and summary
+	t     *testing.T
+	home  string   // on this machine: the folder of the files for outputs, event and summary
+	extra []string // options of docker run that the runner does not give
 }
 
 // newStep returns a step on the event, with a token and the given configuration in
@@ -29,7 +30,7 @@ type step struct {
 func newStep(t *testing.T, apiURL, config string) *step {
 	t.Helper()
 	r := actionstest.NewRunner(t)
-	s := &step{r, t, filepath.Dir(r.Getenv("GITHUB_OUTPUT"))}
+	s := &step{Runner: r, t: t, home: filepath.Dir(r.Getenv("GITHUB_OUTPUT"))}
 	s.setEvent(read(t, event))
 	r.SetInput("token", token)
 	r.Setenv("GITHUB_API_URL", apiURL)
@@ -101,7 +102,7 @@ func (s *step) command(ctx context.Context) *exec.Cmd {
 	for _, m := range s.mounts() {
 		args = append(args, "-v", m[0]+":"+m[1])
 	}
-	cmd := exec.CommandContext(ctx, "docker", append(args, image, "action")...)
+	cmd := exec.CommandContext(ctx, "docker", append(append(args, s.extra...), image, "action")...)
 	cmd.Env = environ
 	return cmd
 }

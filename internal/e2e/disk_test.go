@@ -1,0 +1,33 @@
+package e2e
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestDisk runs the image with the file store on a disk that is full or read-only: what
+// cannot be kept is a warning, and the decision is carried out.
+func TestDisk(t *testing.T) {
+	needEngine(t)
+	build(t)
+	host := bridge(t)
+	for name, extra := range map[string][]string{
+		"read-only":           {"--read-only"},
+		"full from the start": {"--tmpfs", "/memory:size=4k,nr_inodes=1"},
+		"full halfway":        {"--tmpfs", "/memory:size=4k"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, host)
+			s := w.run("opened", func(s *step) {
+				s.SetInput("memory", "file")
+				s.SetInput("memory-path", "/memory")
+				s.extra = extra
+			})
+			w.wantTold("null")
+			w.wantIssue("bug", "documentation")
+			if list := strings.Join(warnings(s), "\n"); !strings.Contains(list, "what was done is not remembered") {
+				t.Errorf("got the warnings %q", list)
+			}
+		})
+	}
+}

@@ -172,7 +172,7 @@ const crashDecision = `{"task_id": %q, "decision": "close", "rationale": "", "ac
 	{"type": "comment", "body": "Second. %[2]d"}, {"type": "remove_label", "label": "old"}, {"type": "close_issue"}]}`
 
 const crashEvent = `{"action": "opened", "issue": {"number": 7, "title": "T", "body": "b", "state": "open",
-	"user": {"login": "mona"}, "labels": [{"name": "old"}], "updated_at": "2026-04-10T00:00:00Z"},
+	"user": {"login": "mona"}, "labels": [{"name": "old"}], "created_at": %[1]q, "updated_at": %[1]q},
 	"repository": {"full_name": "octo-org/widgets", "default_branch": "main"}, "sender": {"login": "mona"}}`
 
 func newCrashRound(t *testing.T, program string, c crashCase) *crashRound {
@@ -197,7 +197,8 @@ func newCrashRound(t *testing.T, program string, c crashCase) *crashRound {
 	if !c.agent {
 		rules += crashRule
 	}
-	for name, text := range map[string]string{"event.json": crashEvent, ".github/foreman.yml": rules} {
+	event := fmt.Sprintf(crashEvent, time.Now().UTC().Format(time.RFC3339))
+	for name, text := range map[string]string{"event.json": event, ".github/foreman.yml": rules} {
 		path := filepath.Join(r.dir, name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			t.Fatal(err)

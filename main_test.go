@@ -47,7 +47,8 @@ func TestMain(m *testing.M) {
 //	gh show N                 print an issue as it is now
 //	agent FILE [status=N]     start an agent that answers with a file; $TASK is the id,
 //	                          MANY 201 actions, and LONG a long text
-//	event FILE                make FILE the event, and name it by its folder
+//	event FILE                make FILE the event, and name it by its folder; an issue
+//	                          that is opened is opened now
 //	fails CODE PROGRAM ARG…   run a program that must end with the exit code
 //	events FOLDER…            run the action on every payload; those of other folders must be refused
 //	task PATH…                print values of the last task that the agent got, a line of JSON each
@@ -303,7 +304,20 @@ func eventCommand(ts *testscript.TestScript, neg bool, args []string) {
 		path = filepath.Join(ts.Getenv("EVENTS"), path)
 		ts.Setenv("GITHUB_EVENT_NAME", filepath.Base(filepath.Dir(path)))
 	}
+	if strings.HasPrefix(filepath.Base(path), "opened.") {
+		path = justOpened(ts, path)
+	}
 	ts.Setenv("GITHUB_EVENT_PATH", ts.MkAbs(path))
+}
+
+var createdAt = regexp.MustCompile(`"created_at": "2019-[^"]*"`)
+
+// justOpened makes a copy of a recorded event in which everything was just created.
+func justOpened(ts *testscript.TestScript, path string) string {
+	payload := createdAt.ReplaceAllString(ts.ReadFile(path), `"created_at": "`+time.Now().UTC().Format(time.RFC3339)+`"`)
+	fresh := ts.MkAbs("runner/" + filepath.Base(path))
+	ts.Check(os.WriteFile(fresh, []byte(payload), 0o644))
+	return fresh
 }
 
 func outputsCommand(ts *testscript.TestScript, neg bool, args []string) {

@@ -101,11 +101,6 @@ func (x *execution) closedBy(ctx context.Context, at time.Time, asks Source) boo
 // closeSlack is how far the time of a task may be from that of its writes.
 const closeSlack = 15 * time.Minute
 
-// typeKinds are the events that tell of an issue's type.
-func typeKinds() []string {
-	return []string{"issue_type_added", "issue_type_changed", "issue_type_removed"}
-}
-
 func reopenIssue() action {
 	return action{
 		judge: func(p *planner, s *Step) {
@@ -153,9 +148,7 @@ func setType() action {
 		},
 		effect: func(now *state, s *Step) { now.issueType = s.text },
 		yield: func(_ context.Context, _ *execution, h hindsight, s *Step) {
-			for _, kind := range typeKinds() {
-				giveWay(s, h.against(kind, "decided about the type", of("", nil, typeKinds()...)))
-			}
+			giveWay(s, h.against("", "decided about the type", of("", nil, "issue_type_added", "issue_type_changed", "issue_type_removed")))
 		},
 		write: func(ctx context.Context, x *execution, s *Step) error {
 			return x.Host.SetType(ctx, x.Ref, s.text)

@@ -36,7 +36,7 @@ type Target struct {
 	// of unknown outcome is recognised whoever the token turns out to post as. Empty:
 	// only comments of Bot are recognised.
 	Nonce string
-	Bot   string // login that our comments appear under
+	Bot   string // login that our comments appear under; empty: nobody's are known to be ours
 	// Since is a time before which none of this task's writes can lie; the zero time
 	// when it is not known.
 	Since time.Time
@@ -196,7 +196,9 @@ func (x *execution) fail(ctx context.Context, i int, err error) Outcome {
 	}
 	r.Result, r.Reason = ResultFailed, err.Error()
 	x.out.Err = err
-	x.settle(ctx, &x.steps[i], *r)
+	if !errors.Is(err, ErrUncertain) { // nobody knows: it stays being tried
+		x.settle(ctx, &x.steps[i], *r)
+	}
 	return x.out
 }
 

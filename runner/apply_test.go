@@ -245,7 +245,7 @@ func (c *applyCase) run(t *testing.T) string {
 	now := c.gh.Issue(applyRepo, 7)
 	issue := runner.Issue{
 		Number: 7, State: now.State, Labels: now.Labels, Assignees: now.Assignees, Milestone: now.Milestone,
-		Type: now.Type, Locked: now.Locked, Author: now.Author,
+		Type: now.Type, Locked: now.Locked, Author: now.Author, CreatedAt: now.CreatedAt,
 	}
 	d := runner.Decision{Message: c.decision}
 	for range c.decision.Actions {

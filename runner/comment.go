@@ -24,10 +24,6 @@ func comment() action {
 func updateComment() action {
 	return action{
 		judge: func(p *planner, s *Step) {
-			s.key = first(s.Action, "key")
-			if s.key == "" {
-				s.key = "sticky"
-			}
 			if !validKey(s.key) {
 				s.set(Refuse, "key: want letters, digits, '.', '_' and '-', at most 64")
 				return

@@ -86,6 +86,7 @@ func (w *work) askAgent(ctx context.Context) (Decision, error) {
 		return Decision{}, err
 	}
 	m, err := w.o.Agent.Decide(ctx, task)
+	w.past.outdate() // people may have done something while the agent was thinking
 	if err == nil && m.TaskID != task.TaskID {
 		err = fmt.Errorf("the agent answered for task %q", m.TaskID)
 	}
@@ -103,7 +104,7 @@ func (w *work) askAgent(ctx context.Context) (Decision, error) {
 
 // fallBack is what happens when the agent fails.
 func (r *Runner) fallBack(err error, rep *Report) (Decision, error) {
-	d := Decision{By: r.o.By, Message: protocol.DecisionMessage{
+	d := Decision{By: r.o.By, fallback: true, Message: protocol.DecisionMessage{
 		TaskID: r.o.TaskID, Decision: protocol.Skip, Rationale: err.Error(),
 	}}
 	switch {
@@ -130,6 +131,7 @@ func merge(byRules, byAgent Decision, res *rules.Result) Decision {
 		return byAgent
 	}
 	d := byRules
+	d.fallback = byAgent.fallback
 	d.By = "rules, " + byAgent.By
 	d.Message.Rationale = byRules.Message.Rationale + "; " + byAgent.Message.Rationale
 	d.Message.Decision = stronger(byRules.Message.Decision, byAgent.Message.Decision)

@@ -40,10 +40,14 @@ type past struct {
 	host Host // nil: there is no way to it
 	ref  Ref
 
-	asked bool
+	asked bool // t and err are what there is now
+	known bool // t was read, now or some time ago
 	t     Timeline
 	err   error
 }
+
+// outdate lets the timeline be read again when it is asked for.
+func (p *past) outdate() { p.asked = false }
 
 func (p *past) timeline(ctx context.Context) (Timeline, error) {
 	if !p.asked {
@@ -56,6 +60,7 @@ func (p *past) timeline(ctx context.Context) (Timeline, error) {
 		if errors.Is(p.err, ErrTruncated) {
 			p.t, p.err = Timeline{}, nil
 		}
+		p.known = p.err == nil
 	}
 	return p.t, p.err
 }
@@ -80,13 +85,25 @@ func (h hindsight) human(e TimelineEvent) bool {
 	return !h.ours(e) && e.ActorType != "Bot" && !strings.HasSuffix(e.Actor, "[bot]")
 }
 
-// brought reports whether a label came with the issue, put on by a form or a template:
-// GitHub names the author for it, also one who may not label.
+// openingTime is how soon after the opening of an issue GitHub has done what its form
+// or template asks for.
+const openingTime = time.Minute
+
+// brought reports whether something came with the issue, set by a form or a template:
+// GitHub names the author for it, also one who may not label or assign.
 func (h hindsight) brought(e TimelineEvent) bool {
-	if e.Kind != "labeled" || !isLogin(e.Actor, h.issue.Author) {
+	switch e.Kind {
+	case "labeled", "assigned", "milestoned", "issue_type_added":
+	default:
 		return false
 	}
-	return !slices.Contains([]string{"OWNER", "MEMBER", "COLLABORATOR"}, h.issue.Association)
+	return isLogin(e.Actor, h.issue.Author) && !h.issue.byMaintainer() &&
+		!h.issue.CreatedAt.IsZero() && e.At.Sub(h.issue.CreatedAt) <= openingTime
+}
+
+// sees reports whether everything that happened since a time is there.
+func (h hindsight) sees(since time.Time) bool {
+	return h.Complete || len(h.Events) > 0 && !h.Events[0].At.After(since)
 }
 
 // last returns the newest event that matches.
@@ -99,15 +116,15 @@ func (h hindsight) last(match func(TimelineEvent) bool) (TimelineEvent, bool) {
 	return TimelineEvent{}, false
 }
 
-// against says why people stand against a step, and is empty when they do not: a
-// person's is the last word, of the given kind, on the thing that match finds. did
-// says what they did to it.
+// against says why people stand against a step, and is empty when they do not: the last
+// of the events that match is a person's, and of the given kind, any when it is empty.
+// did says what they did to it.
 func (h hindsight) against(kind, did string, match func(TimelineEvent) bool) string {
 	e, found := h.last(match)
 	switch {
 	case !found && !h.Complete:
 		return "the timeline of the issue is too long to tell what people did"
-	case !found || e.Kind != kind || !h.human(e) || h.brought(e):
+	case !found || kind != "" && e.Kind != kind || !h.human(e) || h.brought(e):
 		return ""
 	}
 	return fmt.Sprintf("%s %s on %s, and people have the last word (override_humans)", whoOf(e), did, e.At.UTC().Format(time.DateOnly))

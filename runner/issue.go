@@ -34,6 +34,11 @@ type Issue struct {
 	Raw json.RawMessage
 }
 
+// byMaintainer reports whether the author may label and assign.
+func (i Issue) byMaintainer() bool {
+	return i.Association == "OWNER" || i.Association == "MEMBER" || i.Association == "COLLABORATOR"
+}
+
 // ParseIssue decodes an issue as GitHub's REST API and its webhooks write it. The
 // number must be there; everything else may be missing.
 func ParseIssue(data []byte) (Issue, error) {

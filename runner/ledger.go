@@ -3,6 +3,7 @@ package runner
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 
@@ -12,20 +13,22 @@ import (
 
 // kept returns what an earlier attempt at the task left in the journal, or nil. Trouble
 // with the journal is a warning: then the task is decided anew, and the markers on the
-// issue tell what is done.
+// issue tell what an earlier attempt did.
 func (w *work) kept(ctx context.Context) *memory.Ledger {
 	if w.o.Journal == nil || w.o.DryRun {
 		return nil
 	}
 	l, err := w.o.Journal.Ledger(ctx, w.ledgerKey())
-	switch {
-	case err == nil:
-		w.o.Log("an earlier attempt decided on this task; its decision is carried out")
-		return &l
-	case !errors.Is(err, memory.ErrNotFound):
-		w.rep.warnf("journal: %v; the task is decided anew", err)
+	if errors.Is(err, memory.ErrNotFound) {
+		return nil
 	}
-	return nil
+	w.resumed = true
+	if err != nil {
+		w.rep.warnf("journal: %v; the task is decided anew", err)
+		return nil
+	}
+	w.o.Log("an earlier attempt decided on this task; its decision is carried out")
+	return &l
 }
 
 func (w *work) ledgerKey() memory.LedgerKey {
@@ -47,16 +50,21 @@ func (w *work) again(l memory.Ledger) Decision {
 	return d
 }
 
+// errBegun says that somebody else is at work on the task.
+var errBegun = errors.New("another run has begun this task in the meantime and carries it out; " +
+	"should it fail, run this one again")
+
 // journal begins the journal of a plan, or goes on with the kept one. It is nil when
-// there is nothing to keep it in.
-func (w *work) journal(ctx context.Context, plan Plan, kept *memory.Ledger) *journal {
-	if w.o.Journal == nil || w.o.DryRun || w.quiet(len(plan.Steps)) {
-		return nil
+// there is nothing to keep it in, and for what was decided for want of an agent: the
+// next attempt may find it. An error says that nothing may be written.
+func (w *work) journal(ctx context.Context, plan Plan, kept *memory.Ledger) (*journal, error) {
+	if w.o.Journal == nil || w.o.DryRun || w.quiet(len(plan.Steps)) || plan.Decision.fallback {
+		return nil, nil
 	}
 	j := &journal{Journal: w.o.Journal, key: w.ledgerKey(), now: w.o.Now, warn: w.rep.warnf}
 	if kept != nil {
 		j.entries, j.again = kept.Entries, true
-		return j
+		return j, nil
 	}
 	l := memory.Ledger{
 		LedgerKey: j.key, At: w.at, Event: w.rep.Event, Decision: plan.Decision.Message, By: plan.Decision.By,
@@ -69,12 +77,16 @@ func (w *work) journal(ctx context.Context, plan Plan, kept *memory.Ledger) *jou
 		}
 		l.Entries = append(l.Entries, e)
 	}
-	if err := w.o.Journal.Begin(ctx, l); err != nil {
+	err := w.o.Journal.Begin(ctx, l)
+	switch {
+	case errors.Is(err, memory.ErrConflict):
+		return nil, fmt.Errorf("begin the journal: %w", errBegun)
+	case err != nil:
 		w.rep.warnf("journal: %v; should this attempt be cut off, the next one decides anew", err)
-		return nil
+		return nil, nil
 	}
 	j.entries = l.Entries
-	return j
+	return j, nil
 }
 
 // quiet reports whether rules alone decided, and on nothing: that leaves no trace.
@@ -127,10 +139,13 @@ func (j *journal) entry(s *Step, state memory.State) memory.Entry {
 	}
 }
 
-// mark keeps how far a step got. That it cannot be kept is told once, and stops nothing:
+// mark keeps how far a step got; what an earlier attempt did stays done. That it cannot be kept is told once, and stops nothing:
 // the marker on the issue and the issue itself are looked at by the next attempt.
 func (j *journal) mark(ctx context.Context, s *Step, state memory.State, r StepResult) {
-	if j == nil || j.broken || state == memory.StateSkipped && j.entryOf(s).State == state {
+	if j == nil || j.broken {
+		return
+	}
+	if was := j.entryOf(s).State; state == memory.StateSkipped && (was == memory.StateSkipped || was == memory.StateDone) {
 		return
 	}
 	e := j.entry(s, state)

@@ -14,8 +14,11 @@ type pace struct {
 
 	said    int       // comments of ours so far, sticky ones apart
 	last    time.Time // when the newest of other tasks was posted
-	begun   bool      // this task has commented before
+	begun   bool      // this task has commented, or will
 	changes int       // of ours within the last hour, and those that are planned
+
+	flooded bool // more happened within the last hour than can be read
+	buried  bool // more happened within the interval than can be read
 }
 
 // writeWindow is the time within which changes are counted.
@@ -29,6 +32,7 @@ func (x *execution) newPace(h hindsight) *pace {
 		comments: orDefault(x.policy.MaxComments, DefaultMaxComments),
 		writes:   orDefault(x.policy.MaxWrites, DefaultMaxWrites),
 	}
+	p.flooded, p.buried = !h.sees(p.now.Add(-writeWindow)), !h.sees(p.now.Add(-p.interval))
 	for _, e := range h.Events {
 		if !h.ours(e) {
 			continue
@@ -48,14 +52,26 @@ func (x *execution) newPace(h hindsight) *pace {
 	return p
 }
 
+// paced reports whether anything is limited by what was done on the issue before.
+func (p Policy) paced() bool {
+	return orDefault(p.CommentInterval, DefaultCommentInterval) > 0 ||
+		orDefault(p.MaxComments, DefaultMaxComments) > 0 || orDefault(p.MaxWrites, DefaultMaxWrites) > 0
+}
+
 // hold passes a step over that would be too much. What a task has begun to say it may
 // say to its end.
 func (p *pace) hold(s *Step) {
 	switch {
+	case p.writes > 0 && p.flooded:
+		s.set(Pass, "too much happens on the issue to tell what was ours: policy.max_writes_per_hour")
+		return
 	case p.writes > 0 && p.changes >= p.writes:
 		s.set(Pass, fmt.Sprintf("%d changes of ours within an hour: policy.max_writes_per_hour is %d", p.changes, p.writes))
 		return
 	case !s.isComment() || s.key != "" || p.begun:
+	case p.interval > 0 && p.last.IsZero() && p.buried:
+		s.set(Pass, "too much happens on the issue to tell whether we commented: policy.comment_interval")
+		return
 	case p.interval > 0 && !p.last.IsZero() && p.now.Sub(p.last) < p.interval:
 		s.set(Pass, fmt.Sprintf("we commented at %s: policy.comment_interval is %s", p.last.UTC().Format(time.RFC3339), short(p.interval)))
 		return
@@ -63,9 +79,9 @@ func (p *pace) hold(s *Step) {
 		s.set(Pass, fmt.Sprintf("%d comments of ours on the issue: policy.max_comments_per_issue is %d", p.said, p.comments))
 		return
 	}
-	p.changes++
+	p.changes += max(1, len(s.values()))
 	if s.isComment() && s.key == "" {
-		p.said++
+		p.begun = true
 	}
 }
 

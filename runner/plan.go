@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -41,6 +42,8 @@ type Decision struct {
 	By      string // who decided, for the audit: "rules", an agent's address, or both
 	// Sources has one entry for each action; a missing one means an agent.
 	Sources []Source
+
+	fallback bool // the agent failed, and this is what the configuration says to do then
 }
 
 func (d Decision) source(i int) Source {
@@ -160,6 +163,7 @@ func (p *planner) judge(s *Step) {
 		return
 	}
 	s.kind = kind
+	p.count(s)
 	if err := kind.spec.Check(s.Action); err != nil {
 		s.set(Refuse, "malformed: "+err.Error())
 		return
@@ -177,10 +181,19 @@ func (p *planner) judge(s *Step) {
 		return
 	}
 	kind.change(&p.now, s)
-	if s.isComment() {
-		s.nth = p.comments[s.key]
-		p.comments[s.key]++
+}
+
+// count numbers a comment among those of its key, whatever becomes of it: should the
+// policy change between two attempts, the numbers stay.
+func (p *planner) count(s *Step) {
+	if !s.isComment() {
+		return
 	}
+	if s.Action.Type == protocol.ActionUpdateComment {
+		s.key = cmp.Or(first(s.Action, "key"), "sticky")
+	}
+	s.nth = p.comments[s.key]
+	p.comments[s.key]++
 }
 
 // take uses n of a type's limit, all or nothing.

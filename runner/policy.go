@@ -45,11 +45,13 @@ type Policy struct {
 	// comment on one issue; sticky comments do not count, and the comments of one
 	// decision count once. 0 means DefaultCommentInterval, negative: no limit.
 	CommentInterval time.Duration
-	// MaxComments is the most comments of ours on one issue, sticky ones apart. 0 means
-	// DefaultMaxComments, negative: no limit.
+	// MaxComments is how many comments of ours on one issue are enough, sticky ones
+	// apart: then no decision adds one. 0 means DefaultMaxComments, negative: no limit.
 	MaxComments int
-	// MaxWrites is the most changes of ours to one issue within an hour, whichever task
-	// made them. 0 means DefaultMaxWrites, negative: no limit.
+	// MaxWrites is the most changes to one issue within an hour, whichever task made
+	// them, as its timeline shows them under our login: each label is one, and what other
+	// programs do under that login counts; reactions and the rewriting of a comment leave
+	// no trace there. 0 means DefaultMaxWrites, negative: no limit.
 	MaxWrites int
 }
 

@@ -47,7 +47,10 @@ func (x *execution) open(want func(*Step) bool) bool {
 // lookBack passes over what people stand against, and what would be too much. Its one
 // read is saved where nothing can have happened yet.
 func (x *execution) lookBack(ctx context.Context) error {
-	if x.Fresh && !x.Resumed || !x.open(nil) {
+	matters := func(s *Step) bool {
+		return x.policy.paced() || s.kind.yield != nil && !s.Source.OverrideHumans
+	}
+	if x.Fresh && !x.Resumed || !x.open(matters) {
 		return nil
 	}
 	read := x.Timeline

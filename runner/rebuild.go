@@ -117,6 +117,17 @@ func (t trace) rebuilt() memory.Task {
 	return task
 }
 
+// tell puts what people did into a record. Of a timeline that is not complete it puts
+// in what there is, and keeps what the record knows of the time before.
+func (h hindsight) tell(r *memory.Record) {
+	switch {
+	case h.Complete:
+		r.SetHumans(h.changes())
+	case len(h.Events) > 0:
+		r.AddHumans(h.changes(), h.Events[0].At)
+	}
+}
+
 // changes are what people did to the issue. What they said is not among them, nor are
 // the labels that came with the issue.
 func (h hindsight) changes() []memory.Change {

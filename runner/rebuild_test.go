@@ -55,7 +55,9 @@ func TestRebuild(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			rec, changes := runner.Rebuild(timelineOf(t, string(ar.Files[0].Data)), rebuildBot, runner.Issue{Author: "hubot"})
+			rec, changes := runner.Rebuild(timelineOf(t, string(ar.Files[0].Data)), rebuildBot, runner.Issue{
+				Author: "hubot", CreatedAt: time.Date(2026, 4, 10, 8, 1, 0, 0, time.UTC),
+			})
 			rec.SetHumans(changes)
 			rec.Repo, rec.Issue = "octo/hello", 7
 			var b strings.Builder

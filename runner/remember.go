@@ -9,6 +9,12 @@ import (
 	"github.com/org/foreman-action/memory"
 )
 
+// The memory is a help: a run waits for it no longer than this.
+const (
+	loadTime = 45 * time.Second
+	saveTime = 60 * time.Second
+)
+
 // remembered returns what was done before on the issue: what the memory holds, or what
 // can be rebuilt from the issue's timeline when it holds nothing. Of an issue that was
 // just opened nothing is read. Trouble with memory is a warning: it costs time, never
@@ -22,7 +28,9 @@ func (w *work) remembered(ctx context.Context) memory.Record {
 	if w.o.Memory == nil || w.fresh() {
 		return r
 	}
-	loaded, err := w.o.Memory.Load(ctx, r.Repo, r.Issue)
+	bounded, cancel := context.WithTimeout(ctx, loadTime)
+	defer cancel()
+	loaded, err := w.o.Memory.Load(bounded, r.Repo, r.Issue)
 	if err == nil {
 		r = loaded
 	} else if !errors.Is(err, memory.ErrNotFound) {
@@ -37,7 +45,7 @@ func (w *work) remembered(ctx context.Context) memory.Record {
 		rebuilt := h.rebuild(w.own)
 		r.Tasks, r.Earlier = rebuilt.Tasks, rebuilt.Earlier
 	}
-	r.SetHumans(h.changes())
+	h.tell(&r)
 	return r
 }
 
@@ -49,7 +57,7 @@ func (w *work) hindsight(ctx context.Context) (hindsight, bool) {
 	}
 	t, err := w.past.timeline(ctx)
 	if err != nil {
-		w.rep.warnf("memory: %v; going on without what it tells", err)
+		w.rep.warnf("memory: %v; what it would tell is missing", err)
 		return hindsight{}, false
 	}
 	return hindsight{Timeline: t, bot: w.o.Bot, issue: *w.e.Issue}, true
@@ -61,7 +69,7 @@ func (w *work) own(t trace) bool {
 	if t.task != "" {
 		return t.task == w.o.TaskID
 	}
-	return w.o.Resumed && !t.events[0].At.Before(w.since(w.e))
+	return w.resumed && !t.events[0].At.Before(w.since(w.e))
 }
 
 // summary is what the agent is told of earlier tasks; ok is false when there is
@@ -82,7 +90,8 @@ func (w *work) remember(ctx context.Context) {
 		return
 	}
 	// What was written must be remembered also when the run was asked to stop.
-	ctx = context.WithoutCancel(ctx)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveTime)
+	defer cancel()
 	err := w.save(ctx, w.task())
 	switch {
 	case err == nil:
@@ -114,7 +123,7 @@ func (w *work) save(ctx context.Context, task memory.Task) error {
 // revise puts the task into a record, and what people did as far as it was read.
 func (w *work) revise(r *memory.Record, task memory.Task) {
 	var h hindsight
-	read := w.past.asked && w.past.err == nil
+	read := w.past.known
 	if read {
 		h = hindsight{Timeline: w.past.t, bot: w.o.Bot, issue: *w.e.Issue}
 	}
@@ -124,7 +133,7 @@ func (w *work) revise(r *memory.Record, task memory.Task) {
 	}
 	r.Put(task)
 	if read {
-		r.SetHumans(h.changes())
+		h.tell(r)
 	}
 }
 

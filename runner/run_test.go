@@ -66,13 +66,15 @@ func world(t *testing.T, config string) (*githubtest.Server, runner.Event, runne
 	if err != nil {
 		t.Fatal(err)
 	}
+	now := time.Date(2026, 4, 10, 12, 0, 0, 0, time.UTC)
+	e.Issue.CreatedAt = now
 	c, err := runner.ParseConfig("foreman.yml", []byte("version: 1\n"+config), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return gh, e, runner.Options{
-		Config: c, Host: host, TaskID: runTask, By: "http://agent/task", Sleep: noSleep,
-		Now: func() time.Time { return time.Date(2026, 4, 10, 12, 0, 0, 0, time.UTC) },
+		Config: c, Host: host, TaskID: runTask, By: "http://agent/task", Sleep: noSleep, Live: true,
+		Now: func() time.Time { return now },
 	}
 }
 

@@ -56,6 +56,10 @@ type Options struct {
 	Scope   string // see Target.Scope
 	Nonce   string // see Target.Nonce
 	Resumed bool   // see Target.Resumed
+	// Live says that the event is handled as it happens. On an issue that was just
+	// opened nothing can have been done before then, and neither its timeline nor the
+	// memory is read.
+	Live bool
 
 	Now   func() time.Time                           // nil: time.Now
 	Sleep func(context.Context, time.Duration) error // nil: real
@@ -107,7 +111,7 @@ func New(o Options) (*Runner, error) {
 // returned: then a decision could not be had, or an action failed. Nothing to do,
 // an escalation, a refused or skipped action and a vanished issue are no errors.
 func (r *Runner) Run(ctx context.Context, e Event) (Report, error) {
-	w := &work{Runner: r, e: e}
+	w := &work{Runner: r, e: e, resumed: r.o.Resumed}
 	w.rep = Report{
 		Event: e.Key(), Repo: e.FullRepo(), Issue: e.Number,
 		TaskID: r.o.TaskID, DryRun: r.o.DryRun, Decision: protocol.Skip,
@@ -124,6 +128,8 @@ type work struct {
 	past  past
 	at    time.Time      // when it was decided
 	known *memory.Record // what was remembered before; nil: nobody asked
+	// resumed says that an earlier attempt at the task may have written already.
+	resumed bool
 	// forgot says that a warning has told of trouble with the memory.
 	forgot bool
 }
@@ -193,13 +199,18 @@ func (w *work) act(ctx context.Context, d Decision, ledger *memory.Ledger) error
 		return err
 	}
 	if w.o.Audit != nil {
-		if err := w.o.Audit(newAudit(w.at, w.rep, plan)); err != nil {
+		if err := w.o.Audit(newAudit(w.o.Now(), w.rep, plan)); err != nil {
 			err = fmt.Errorf("record the decision: %w", err)
 			w.rep.fail(err)
 			return err
 		}
 	}
-	out := ApplyPlan(ctx, plan, w.target(w.journal(ctx, plan, ledger)))
+	j, err := w.journal(ctx, plan, ledger)
+	if err != nil {
+		w.rep.fail(err)
+		return err
+	}
+	out := ApplyPlan(ctx, plan, w.target(j))
 	w.rep.setActions(plan, out)
 	w.rep.setStatus(out)
 	w.rep.notePermission(out.Err)
@@ -210,16 +221,21 @@ func (w *work) act(ctx context.Context, d Decision, ledger *memory.Ledger) error
 func (w *work) target(j *journal) Target {
 	return Target{
 		Host: w.o.Host, Ref: w.e.Ref(), Task: w.o.TaskID, Scope: w.o.Scope, Nonce: w.o.Nonce,
-		Bot: w.o.Bot, Since: w.since(w.e), Resumed: w.o.Resumed || j.resumed(), Fresh: w.fresh(), DryRun: w.o.DryRun,
+		Bot: w.o.Bot, Since: w.since(w.e), Resumed: w.resumed, Fresh: w.fresh(), DryRun: w.o.DryRun,
 		Timeline: w.past.timeline, Record: w.remembered, journal: j,
 		Now: w.o.Now, Sleep: w.o.Sleep, Log: w.o.Log, Warn: w.rep.warnf,
 	}
 }
 
+// freshTime is how old an issue may be on which nothing was done yet. A job that waited
+// for a runner may come late.
+const freshTime = 10 * time.Minute
+
 // fresh reports whether nothing can have been done on the issue before this event: it
 // was just opened, and this is the first attempt at its task.
 func (w *work) fresh() bool {
-	return w.e.Name == EventIssues && w.e.Action == "opened" && !w.o.Resumed
+	return w.o.Live && w.e.Name == EventIssues && w.e.Action == "opened" && !w.resumed &&
+		w.o.Now().Sub(w.e.Issue.CreatedAt) < freshTime
 }
 
 // rerunWindow is longer than GitHub lets a workflow run be run again.

@@ -76,7 +76,7 @@ func Inputs() []Input {
 		{Name: InputMemory, Default: "artifact", Enum: []string{"artifact", "cache", "file", "off"},
 			Description: "Where what was done on an issue is remembered, for the agent to be told: `artifact` (reading needs `actions: read`), `cache` (GitHub denies writing it on issue events by default), `file` (see `memory-path`) or `off`. What is lost is rebuilt from the issue's timeline."},
 		{Name: InputMemoryPath, Default: ".foreman/memory",
-			Description: "Folder of the `file` memory and its journal, in the workspace or absolute."},
+			Description: "Folder of the `file` memory and its journal, in the workspace."},
 		{Name: InputSummary, Default: "facts", Enum: []string{"facts", "model"},
 			Description: "Who words what the agent is told was done before: `facts` (code) or `model` (the model of `llm-provider`; the facts when it fails or says anything else)."},
 		{Name: InputLLMKey, Secret: true,

@@ -72,7 +72,7 @@ func (a App) step(ctx context.Context, rt *actions.Runtime) (result, error) {
 		token: string(in.Token), apiURL: env.APIURL, dryRun: in.DryRun,
 		override: inputOverrides(in),
 		taskID:   taskID,
-		scope:    scopeOf(env), nonce: rand.Text(), resumed: env.RunAttempt > 1,
+		scope:    scopeOf(env), nonce: rand.Text(), resumed: env.RunAttempt > 1, live: true,
 		store:   "artifact",
 		idToken: rt.IDToken, mask: rt.Mask, log: rt.Printf, logger: slog.New(rt.Handler(nil)),
 		audit: func(record runner.Audit) error {

@@ -37,6 +37,7 @@ type job struct {
 	scope   string
 	nonce   string
 	resumed bool
+	live    bool   // the event is handled as it happens
 	dir     string // below which relative paths of the memory lie
 	store   string // the memory where none is configured; empty: off
 
@@ -85,7 +86,7 @@ func (j job) run(ctx context.Context) (result, error) {
 		return res.failed(err), err
 	}
 	o := runner.Options{
-		Bot: j.override.bot, DryRun: j.dryRun, TaskID: j.taskID, Scope: j.scope, Nonce: j.nonce, Resumed: j.resumed,
+		Bot: j.override.bot, DryRun: j.dryRun, TaskID: j.taskID, Scope: j.scope, Nonce: j.nonce, Resumed: j.resumed, Live: j.live,
 		Now: j.app.Now, Sleep: j.app.Sleep, Audit: j.audit, Log: j.log,
 	}
 	if host != nil {
@@ -112,6 +113,10 @@ func (j job) run(ctx context.Context) (result, error) {
 	res.report, err = r.Run(ctx, j.event)
 	res.report.Warnings = append(res.warnings, res.report.Warnings...)
 	return res, err
+}
+
+func (r *result) warn(format string, args ...any) {
+	r.warnings = append(r.warnings, fmt.Sprintf(format, args...))
 }
 
 func warningsOf(c *runner.Config) []string {

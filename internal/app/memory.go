@@ -3,9 +3,9 @@ package app
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/org/foreman-action/internal/actions/results"
@@ -24,10 +24,10 @@ func (j job) remember(o *runner.Options, res *result) {
 	store, err := j.memory(c)
 	switch {
 	case err != nil && asked:
-		res.warnings = append(res.warnings, fmt.Sprintf("memory: %v; going on without it", err))
+		res.warn("memory: %v; nothing is kept, and what was done before is read off the issue", err)
 		store = nowhere{}
 	case err != nil:
-		j.log("memory: %v; going on without it", err)
+		j.log("memory: %v; nothing is kept, and what was done before is read off the issue", err)
 		store = nowhere{}
 	case c.Store == "artifact":
 		res.needs = append(res.needs, "actions: read")
@@ -36,10 +36,25 @@ func (j job) remember(o *runner.Options, res *result) {
 	if journal, ok := store.(memory.Journal); ok {
 		o.Journal = journal
 	}
-	if c.Summary == "model" && store != nil {
+	if c.Path != "" && c.Store != "file" {
+		res.warn("memory.path (input memory-path) is for the store file, and the store is %s", c.Store)
+	}
+	j.wording(o, res, store != nil)
+}
+
+// wording lets a model word what the agent is told, if the configuration says so.
+func (j job) wording(o *runner.Options, res *result, told bool) {
+	model := o.Config.Memory.Summary == "model"
+	switch {
+	case !model && (j.override.modelKey != "" || o.Config.Model != (runner.ModelConfig{})):
+		res.warn("llm.base_url, timeout, max_tokens and the input llm-key are for memory.summary: model (input memory-summary), which is not set")
+	case model && !told:
+		res.warn("memory.summary is model, and the memory is off: the agent is told nothing")
+	case model && o.Agent != nil:
 		s, err := j.summarizer(*o.Config)
 		if err != nil {
-			res.warnings = append(res.warnings, fmt.Sprintf("memory.summary: %v; the agent is told the plain facts", err))
+			res.warn("memory.summary: %s; see the inputs llm-*, or llm in the configuration; the agent is told the plain facts",
+				strings.ReplaceAll(err.Error(), "\n", "; "))
 		}
 		o.Summarize = s.Summarize
 	}

@@ -30,7 +30,7 @@ func TestSummaryByModel(t *testing.T) {
 		{"its words", llmtest.Say(prose), nil, nil, prose, nil},
 		{"key from the environment", llmtest.Say(prose), map[string]string{"llm-key": ""}, map[string]string{"FOREMAN_LLM_KEY": llmtest.Key}, prose, nil},
 		{"key of the provider", llmtest.Say(prose), map[string]string{"llm-key": ""}, map[string]string{"ANTHROPIC_API_KEY": llmtest.Key}, prose, nil},
-		{"facts are asked for", llmtest.Say(prose), map[string]string{"memory-summary": "facts"}, nil, facts, nil},
+		{"facts are asked for", llmtest.Say(prose), map[string]string{"memory-summary": "facts"}, nil, facts, []string{"::warning", "which is not set"}},
 		{"an invention", llmtest.Say("A comment was posted."), nil, nil, facts, []string{"::warning", "the model's summary is not used"}},
 		{"a failure", llmtest.Fail(500, "api_error"), nil, nil, facts, []string{"::warning", "the model's summary is not used"}},
 		{"another key", llmtest.Say(prose), map[string]string{"llm-key": "sk-another-key-0123"}, nil, facts, []string{"::warning", "401"}},

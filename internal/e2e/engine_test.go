@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -122,6 +123,14 @@ func fake(t *testing.T, host string) *githubtest.Server {
 	gh.Repo(repo).AddLabel("bug", "documentation").
 		AddIssue(githubtest.Issue{Number: number, Title: title, Author: author, Labels: []string{"bug"}})
 	return gh
+}
+
+var createdAt = regexp.MustCompile(`"created_at": "2019-[^"]*"`)
+
+// opened returns the payload of the event, as of an issue that was just opened.
+func opened(t *testing.T) []byte {
+	t.Helper()
+	return createdAt.ReplaceAll(read(t, event), []byte(`"created_at": "`+time.Now().UTC().Format(time.RFC3339)+`"`))
 }
 
 // read returns the content of a file.

@@ -31,7 +31,7 @@ func newStep(t *testing.T, apiURL, config string) *step {
 	t.Helper()
 	r := actionstest.NewRunner(t)
 	s := &step{Runner: r, t: t, home: filepath.Dir(r.Getenv("GITHUB_OUTPUT"))}
-	s.setEvent(read(t, event))
+	s.setEvent(opened(t))
 	r.SetInput("token", token)
 	r.Setenv("GITHUB_API_URL", apiURL)
 	r.Setenv("GITHUB_REPOSITORY", repo)

@@ -223,7 +223,7 @@ func (w *world) run(action string, set func(*step)) *step {
 func payload(t *testing.T, action string) []byte {
 	t.Helper()
 	was, is := []byte(`"action": "opened"`), []byte(`"action": "`+action+`"`)
-	data := read(t, event)
+	data := opened(t)
 	if !bytes.Contains(data, was) {
 		t.Fatalf("%s: there is no %s", event, was)
 	}

@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"time"
 
 	"github.com/org/foreman-action/internal/actions/results/resultstest"
 	"github.com/org/foreman-action/internal/github/githubtest"
@@ -159,6 +160,10 @@ func (s *stage) payload(title string) ([]byte, error) {
 		return nil, fmt.Errorf("%s: issue: %w", s.event, err)
 	}
 	if issue["title"], err = json.Marshal(title); err != nil {
+		return nil, err
+	}
+	// It was just opened: nothing can have been done on it before.
+	if issue["created_at"], err = json.Marshal(time.Now().UTC().Truncate(time.Second)); err != nil {
 		return nil, err
 	}
 	if event["issue"], err = json.Marshal(issue); err != nil {

@@ -1,0 +1,205 @@
+package runner_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/org/foreman-action/internal/github/githubtest"
+	"github.com/org/foreman-action/memory"
+	"github.com/org/foreman-action/memory/memorytest"
+	"github.com/org/foreman-action/protocol"
+	"github.com/org/foreman-action/runner"
+)
+
+const journalRepo = "Codertocat/Hello-World"
+
+// A faultyJournal is one whose reading or beginning fails.
+type faultyJournal struct {
+	memorytest.Journal
+	read, begin error
+}
+
+func (j *faultyJournal) Ledger(ctx context.Context, key memory.LedgerKey) (memory.Ledger, error) {
+	if j.read != nil {
+		return memory.Ledger{}, j.read
+	}
+	return j.Journal.Ledger(ctx, key)
+}
+
+func (j *faultyJournal) Begin(ctx context.Context, l memory.Ledger) error {
+	if j.begin != nil {
+		return j.begin
+	}
+	return j.Journal.Begin(ctx, l)
+}
+
+// said returns the first lines of the comments on the issue.
+func said(gh *githubtest.Server) []string {
+	var list []string
+	for _, c := range gh.Issue(journalRepo, 1).Comments {
+		line, _, _ := strings.Cut(c.Body, "\n")
+		list = append(list, line)
+	}
+	return list
+}
+
+// TestJournalUnreadable looks the writes up when nobody can tell what an earlier
+// attempt did, whether or not the attempt is known to be a second one.
+func TestJournalUnreadable(t *testing.T) {
+	t.Parallel()
+	for _, err := range []error{memory.ErrBroken, memory.ErrNewer, errors.New("input/output error")} {
+		gh, e, o := world(t, "")
+		o.Journal = &faultyJournal{}
+		asked := 0
+		o.Agent = answers(&asked, protocol.LabelAndRespond, labelDocs, hello)
+		if _, err := run(t, o, e); err != nil {
+			t.Fatal(err)
+		}
+		o.Journal = &faultyJournal{read: err}
+		rep, rerr := run(t, o, e)
+		if rerr != nil || asked != 2 || len(said(gh)) != 1 {
+			t.Errorf("%v: got %v, asked %d, comments %q", err, rerr, asked, said(gh))
+		}
+		if len(rep.Warnings) == 0 || !strings.Contains(rep.Warnings[0], "journal") {
+			t.Errorf("%v: got warnings %q", err, rep.Warnings)
+		}
+	}
+}
+
+// TestJournalBegun leaves a task to the run that was first.
+func TestJournalBegun(t *testing.T) {
+	t.Parallel()
+	gh, e, o := world(t, "rules:\n  - {id: r, on: issues.opened, then: [{add_label: docs}]}\n")
+	o.Journal = &faultyJournal{begin: memory.ErrConflict}
+	rep, err := run(t, o, e)
+	if err == nil || rep.Status != runner.StatusFailed || len(gh.Log()) != 0 {
+		t.Errorf("got %s, %v, calls %v", rep.Status, err, gh.Log())
+	}
+}
+
+// TestJournalUnwritable carries the decision out, and says what that costs.
+func TestJournalUnwritable(t *testing.T) {
+	t.Parallel()
+	gh, e, o := world(t, "rules:\n  - {id: r, on: issues.opened, then: [{add_label: docs}]}\n")
+	o.Journal = &faultyJournal{begin: errors.New("no space left on device")}
+	rep, err := run(t, o, e)
+	if err != nil || len(rep.Warnings) != 1 || !slices.Contains(gh.Issue(journalRepo, 1).Labels, "docs") {
+		t.Errorf("got %v, warnings %q", err, rep.Warnings)
+	}
+}
+
+// TestJournalFallback asks an agent again that failed the first time: what was decided
+// for want of its answer is not kept.
+func TestJournalFallback(t *testing.T) {
+	t.Parallel()
+	gh, e, o := world(t, "agent: {on_failure: {add_label: triage}}")
+	o.Journal = &memorytest.Journal{}
+	o.Agent = agentFunc(func(context.Context, protocol.TaskMessage) (protocol.DecisionMessage, error) {
+		return protocol.DecisionMessage{}, errors.New("the agent is down")
+	})
+	if _, err := run(t, o, e); err != nil {
+		t.Fatal(err)
+	}
+	asked := 0
+	o.Agent, o.Resumed = answers(&asked, protocol.LabelAndRespond, labelDocs), true
+	if _, err := run(t, o, e); err != nil {
+		t.Fatal(err)
+	}
+	if labels := gh.Issue(journalRepo, 1).Labels; asked != 1 || !slices.Contains(labels, "docs") {
+		t.Errorf("asked %d times, labels %v", asked, labels)
+	}
+}
+
+// TestJournalPolicyChanged carries the kept decision out by the policy of now: what it
+// refuses is not written, and what was written under the old one is not taken for
+// something else.
+func TestJournalPolicyChanged(t *testing.T) {
+	t.Parallel()
+	const limits = "policy: {limits: {comment: 2}"
+	gh, e, o := world(t, limits+"}")
+	o.Journal = &memorytest.Journal{}
+	asked := 0
+	o.Agent = answers(&asked, protocol.LabelAndRespond, `{"type":"comment","body":"a longer comment"}`, `{"type":"comment","body":"short"}`, labelDocs)
+	gh.Fault(githubtest.Fault{Method: "POST", Path: "/repos/*/*/issues/1/comments", Nth: 2, Times: 1, Status: 422})
+	if _, err := run(t, o, e); err == nil {
+		t.Fatal("the fault did not hit")
+	}
+	config, err := runner.ParseConfig("foreman.yml", []byte("version: 1\n"+limits+", comment_length: 5, labels: {deny: [docs]}}"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.Config, o.Resumed = config, true
+	rep, err := run(t, o, e)
+	if err != nil || asked != 1 {
+		t.Fatalf("got %v, asked %d times", err, asked)
+	}
+	if got := said(gh); !slices.Equal(got, []string{"a longer comment", "short"}) {
+		t.Errorf("got comments %q", got)
+	}
+	if rep.Actions[0].Verdict != runner.Refuse || rep.Actions[2].Verdict != runner.Refuse {
+		t.Errorf("got %+v", rep.Actions)
+	}
+	key := memory.LedgerKey{Repo: journalRepo, Issue: 1, Task: runTask}
+	l, err := o.Journal.Ledger(t.Context(), key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var states []memory.State
+	for _, entry := range l.Entries {
+		states = append(states, entry.State)
+	}
+	if want := []memory.State{memory.StateDone, memory.StateDone, memory.StateSkipped}; !slices.Equal(states, want) {
+		t.Errorf("got %v, want %v", states, want)
+	}
+}
+
+// TestJournalUncertain leaves open what nobody knows.
+func TestJournalUncertain(t *testing.T) {
+	t.Parallel()
+	gh, e, o := world(t, "")
+	o.Journal = &memorytest.Journal{}
+	asked := 0
+	o.Agent = answers(&asked, protocol.LabelAndRespond, hello)
+	gh.Fault(githubtest.Fault{Method: "POST", Path: "/repos/*/*/issues/1/comments", Nth: 1, Times: -1, Status: 502})
+	if _, err := run(t, o, e); !errors.Is(err, runner.ErrUncertain) {
+		t.Fatalf("got %v", err)
+	}
+	l, err := o.Journal.Ledger(t.Context(), memory.LedgerKey{Repo: journalRepo, Issue: 1, Task: runTask})
+	if err != nil || l.Entries[0].State != memory.StateTrying {
+		t.Errorf("got %+v, %v", l, err)
+	}
+}
+
+// TestLive reads the timeline of an issue that is not as new as its event says.
+func TestLive(t *testing.T) {
+	t.Parallel()
+	const config = "rules:\n  - {id: r, on: issues.opened, then: [{add_label: docs}]}\n"
+	tests := []struct {
+		name string
+		set  func(*runner.Options, *runner.Event)
+		want bool // whether a person's word counts
+	}{
+		{"live", func(*runner.Options, *runner.Event) {}, false},
+		{"from the command line", func(o *runner.Options, _ *runner.Event) { o.Live = false }, true},
+		{"late", func(_ *runner.Options, e *runner.Event) { e.Issue.CreatedAt = e.Issue.CreatedAt.AddDate(0, 0, -1) }, true},
+		{"a second attempt", func(o *runner.Options, _ *runner.Event) { o.Resumed = true }, true},
+		{"another event", func(_ *runner.Options, e *runner.Event) { e.Action = "reopened" }, true},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			gh, e, o := world(t, strings.Replace(config, "issues.opened", "[issues.opened, issues.reopened]", 1))
+			gh.Repo(journalRepo).LabelAs("mona", 1, "docs").UnlabelAs("mona", 1, "docs")
+			tt.set(&o, &e)
+			if _, err := run(t, o, e); err != nil {
+				t.Fatal(err)
+			}
+			if got := !slices.Contains(gh.Issue(journalRepo, 1).Labels, "docs"); got != tt.want {
+				t.Errorf("a person's word counts: got %v, want %v\n%s", got, tt.want, strings.Join(gh.Log(), "\n"))
+			}
+		})
+	}
+}

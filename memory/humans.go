@@ -60,24 +60,47 @@ func checkHumans(list []Change) error {
 	return nil
 }
 
-// SetHumans replaces what humans did. Changes stand in order of time. Those before
-// the oldest task that is kept are dropped, all of them when there is no task, and
-// those whose type is that of a comment, or of no action's form. Texts that are too
-// long are cut, and the oldest changes dropped, until there are [MaxChanges] at most
-// and the record is within its bounds.
-func (r *Record) SetHumans(list []Change) {
-	kept := make([]Change, 0, len(list))
+// SetHumans replaces all that humans did: it is [Record.AddHumans] of somebody who has
+// seen everything.
+func (r *Record) SetHumans(list []Change) { r.AddHumans(list, time.Time{}) }
+
+// AddHumans replaces what humans did at since or later, which is the time from which
+// the caller has seen everything, and keeps what they did before. What is in the list
+// and before since is added, unless it is known: changes with the same time, type,
+// values and login are one, but for those of a list with another change of that time
+// between them.
+//
+// Changes stand in order of time. Those before the oldest task that is kept are
+// dropped, all of them when there is no task, and those whose type is that of a
+// comment, or of no action's form. Texts that are too long are cut, and the oldest
+// changes dropped, until there are [MaxChanges] at most and the record is within its
+// bounds.
+func (r *Record) AddHumans(list []Change, since time.Time) {
+	since = since.UTC().Truncate(time.Millisecond) // as the changes are
+	added := make([]Change, 0, len(list))
 	for _, c := range list {
-		c.At = c.At.UTC().Truncate(time.Millisecond)
-		c.By, c.Values = clip(c.By, maxShort), clipAll(c.Values)
-		kept = append(kept, c)
+		added = append(added, clipChange(c))
 	}
-	kept = tellable(kept)
+	older := slices.DeleteFunc(slices.Clone(r.Humans), func(c Change) bool {
+		return !c.At.Before(since) || slices.ContainsFunc(added, c.equal)
+	})
+	kept := slices.CompactFunc(tellable(slices.Concat(older, added)), Change.equal)
 	r.Humans = fitting(kept[max(0, len(kept)-MaxChanges):])
 	r.dropHumans()
 	for r.Humans != nil && r.large() {
-		r.Humans = since(r.Humans[1:], time.Time{})
+		r.Humans = sinceTime(r.Humans[1:], time.Time{})
 	}
+}
+
+// clipChange returns a copy of c within its bounds.
+func clipChange(c Change) Change {
+	c.At = c.At.UTC().Truncate(time.Millisecond)
+	c.By, c.Values = clip(c.By, maxShort), clipAll(c.Values)
+	return c
+}
+
+func (c Change) equal(d Change) bool {
+	return c.At.Equal(d.At) && c.Type == d.Type && c.By == d.By && slices.Equal(c.Values, d.Values)
 }
 
 // fitting returns the newest changes that take no more room than maxHumans.
@@ -99,11 +122,11 @@ func (r *Record) dropHumans() {
 		r.Humans = nil
 		return
 	}
-	r.Humans = since(r.Humans, r.Tasks[0].At)
+	r.Humans = sinceTime(r.Humans, r.Tasks[0].At)
 }
 
-// since returns the changes from a time on; nil: there is none. The list is in order.
-func since(list []Change, from time.Time) []Change {
+// sinceTime returns the changes from a time on; nil: there is none. The list is in order.
+func sinceTime(list []Change, from time.Time) []Change {
 	i := slices.IndexFunc(list, func(c Change) bool { return !c.At.Before(from) })
 	if i < 0 {
 		return nil

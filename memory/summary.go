@@ -34,7 +34,7 @@ func Summary(r Record) (text string, ok bool) {
 	for len(tasks) > MaxTasks {
 		e.add(tasks[0])
 		tasks = tasks[1:]
-		humans = since(humans, tasks[0].At)
+		humans = sinceTime(humans, tasks[0].At)
 	}
 	if len(tasks) == 0 && e.sentence() == "" {
 		return "", false

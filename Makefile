@@ -52,7 +52,7 @@ bench: bin/foreman ## the whole process on one event beside node, then the packa
 
 .PHONY: crash
 crash: ## kill the program at 1,000 random calls and more, and look for lost or doubled writes
-	go test . -run '^TestCrash$$' -v -timeout 20m -crash.rounds=$(CRASH_ROUNDS)
+	go test . -run '^TestCrash' -v -timeout 20m -crash.rounds=$(CRASH_ROUNDS)
 
 .PHONY: e2e
 e2e: ## the container as the runner starts it, and once through act; needs Docker

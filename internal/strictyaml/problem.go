@@ -116,6 +116,9 @@ func (ps Problems) Error() string {
 	return b.String()
 }
 
+// Errors returns those that are no warnings.
+func (ps Problems) Errors() Problems { return ps.filter(false) }
+
 func (ps Problems) sort() {
 	slices.SortStableFunc(ps, func(a, b Problem) int {
 		return cmp.Or(strings.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))

@@ -1,6 +1,19 @@
 package runner
 
-import "github.com/org/foreman-action/rules"
+import (
+	"errors"
+
+	"github.com/org/foreman-action/rules"
+)
+
+// Explain tells of every rule of a configuration, which may have none, why it matches
+// the event or does not. The event must hold its issue.
+func Explain(c *Config, e Event) ([]rules.RuleWhy, error) {
+	if e.Issue == nil {
+		return nil, errors.New("explain the rules: the event holds no issue")
+	}
+	return c.Rules.Explain(rulesFacts(e)), nil
+}
 
 // rulesFacts is the event as rules see it.
 func rulesFacts(e Event) rules.Facts {

@@ -29,7 +29,7 @@ func (a App) rulesCommand(code *int) *cobra.Command {
 			return usagef("name a command")
 		},
 	}
-	c.AddCommand(a.rulesCheckCommand(code), a.rulesPermissionsCommand())
+	c.AddCommand(a.rulesCheckCommand(code), a.rulesExplainCommand(), a.rulesPermissionsCommand())
 	return c
 }
 

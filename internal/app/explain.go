@@ -1,0 +1,176 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/org/foreman-action/internal/sanitize"
+	"github.com/org/foreman-action/rules"
+	"github.com/org/foreman-action/runner"
+)
+
+const explainHelp = `Shows the condition of every rule part by part, each with its value, for one event:
+why the rule fires, and why not. What stands in brackets was not reached. Nothing is
+written anywhere; OWNER/REPO#N is read from GitHub (GITHUB_TOKEN), and taken for a
+newly opened issue unless --event-name says otherwise.
+
+Exit codes: 0 done, 2 a mistake in arguments, event or files.`
+
+func (a App) rulesExplainCommand() *cobra.Command {
+	var f triageFlags
+	var asJSON bool
+	c := &cobra.Command{
+		Use:   "explain (--event FILE | OWNER/REPO#N) [FILE…]",
+		Short: "Show why each rule fires on an event, and why not",
+		Long:  explainHelp,
+		Example: "  foreman rules explain --event testdata/events/issues/opened.payload.json rules.yml\n" +
+			"  foreman rules explain octo-org/hello#42",
+		RunE: func(c *cobra.Command, args []string) error {
+			if len(args) > 0 && isIssue(args[0]) {
+				f.issue, args = args[0], args[1:]
+			}
+			if (f.issue == "") == (f.event == "") {
+				return usagef("name one event: --event FILE, or OWNER/REPO#N")
+			}
+			return a.explainRules(c.Context(), f, args, asJSON)
+		},
+	}
+	fl := c.Flags()
+	fl.StringVar(&f.event, "event", "", "`FILE` with the event's payload, \"-\" for standard input")
+	fl.StringVar(&f.eventName, "event-name", "", "`NAME` of the event, such as issues or issues.edited (default: by the payload)")
+	fl.BoolVar(&asJSON, "json", false, "print the explanation as JSON")
+	return c
+}
+
+// isIssue tells an issue from a file by its form.
+func isIssue(arg string) bool {
+	repo, number, ok := strings.Cut(arg, "#")
+	_, err := runner.ParseNumber(number)
+	return ok && err == nil && strings.Count(repo, "/") == 1
+}
+
+func (a App) explainRules(ctx context.Context, f triageFlags, names []string, asJSON bool) error {
+	config, problems, err := a.loadFiles(ctx, names)
+	if err != nil {
+		return err
+	}
+	if errs := problems.Errors(); len(errs) > 0 {
+		return &usageError{errs}
+	}
+	dir := a.Dir
+	if dir == "" {
+		if dir, err = os.Getwd(); err != nil {
+			return err
+		}
+	}
+	e, err := a.triageEvent(ctx, f, job{app: a, dir: dir, token: a.Getenv("GITHUB_TOKEN"), apiURL: a.Getenv("GITHUB_API_URL")})
+	if err != nil {
+		return err
+	}
+	list, err := runner.Explain(config, e)
+	if err != nil {
+		return &usageError{err}
+	}
+	if asJSON {
+		_, err = fmt.Fprintln(a.Stdout, encode(explanationOf(e, list), "  "))
+	} else {
+		_, err = fmt.Fprint(a.Stdout, explanationText(e, list, painter{a.Colour}))
+	}
+	return printed(err)
+}
+
+func explanationText(e runner.Event, list []rules.RuleWhy, p painter) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s on %s: %s\n", e.Key(), e.Ref(), sanitize.Log(e.Issue.Title))
+	for _, r := range list {
+		sign, why := "-", outcomeText(r.RuleTrace)
+		if r.Outcome == rules.Matched {
+			sign = "+"
+		}
+		fmt.Fprintf(&b, "\n%s %s  %s\n", sign, p.bold(r.ID), p.faint(why))
+		if r.Why != nil {
+			writePart(&b, *r.Why, 1)
+		}
+	}
+	return b.String()
+}
+
+// outcomeText says in a few words what became of a rule.
+func outcomeText(r rules.RuleTrace) string {
+	place := fmt.Sprintf("(%s:%d)", r.File, r.Line)
+	switch r.Outcome {
+	case rules.Matched:
+		return "fires " + place
+	case rules.NotListed:
+		return "does not listen to this event " + place
+	case rules.False:
+		return "its condition is false " + place
+	case rules.Cut:
+		return "an earlier rule stopped " + place
+	}
+	return "fails " + place
+}
+
+func writePart(b *strings.Builder, w rules.Why, depth int) {
+	value := w.Value
+	if w.Error != "" {
+		value = "! " + w.Error
+	}
+	if w.Idle {
+		value = "(" + value + ")"
+	}
+	fmt.Fprintf(b, "%s%s  %s\n", strings.Repeat("  ", depth), sanitize.Log(value), sanitize.Log(w.Text))
+	for _, part := range w.Parts {
+		writePart(b, part, depth+1)
+	}
+}
+
+// explanationJSON is what explain --json prints: one object, stable.
+type explanationJSON struct {
+	Version int           `json:"version"` // of this form
+	Event   string        `json:"event"`
+	Repo    string        `json:"repo"`
+	Issue   int           `json:"issue"`
+	Rules   []ruleWhyJSON `json:"rules"`
+}
+
+type ruleWhyJSON struct {
+	ID      string        `json:"id"`
+	Outcome rules.Outcome `json:"outcome"` // matched, event, condition, stopped; empty: it failed
+	File    string        `json:"file"`
+	Line    int           `json:"line"`
+	Why     *partJSON     `json:"why"` // null: it has no condition, or does not listen
+}
+
+type partJSON struct {
+	Text  string     `json:"text"`
+	Value string     `json:"value"`
+	Error string     `json:"error"`
+	Idle  bool       `json:"idle"`
+	Parts []partJSON `json:"parts"`
+}
+
+func explanationOf(e runner.Event, list []rules.RuleWhy) explanationJSON {
+	out := explanationJSON{Version: 1, Event: e.Key(), Repo: e.FullRepo(), Issue: e.Number, Rules: []ruleWhyJSON{}}
+	for _, r := range list {
+		rule := ruleWhyJSON{ID: r.ID, Outcome: r.Outcome, File: r.File, Line: r.Line}
+		if r.Why != nil {
+			why := partOf(*r.Why)
+			rule.Why = &why
+		}
+		out.Rules = append(out.Rules, rule)
+	}
+	return out
+}
+
+func partOf(w rules.Why) partJSON {
+	out := partJSON{w.Text, w.Value, w.Error, w.Idle, []partJSON{}}
+	for _, p := range w.Parts {
+		out.Parts = append(out.Parts, partOf(p))
+	}
+	return out
+}

@@ -1,0 +1,198 @@
+package rules
+
+import (
+	"fmt"
+	"reflect"
+	"strconv"
+	"strings"
+
+	"github.com/expr-lang/expr/ast"
+	"github.com/expr-lang/expr/parser"
+)
+
+// A RuleWhy tells why a rule matched an event or did not.
+type RuleWhy struct {
+	RuleTrace
+	// Why is the rule's condition, part by part; nil for a rule that has none, or that
+	// does not listen to the event.
+	Why *Why
+}
+
+// A Why is a part of a condition with its value. "and", "or" and "not" have the parts
+// that they join; a comparison and the like have those of their sides that are no
+// constants.
+type Why struct {
+	Text  string // the part as an expression
+	Value string // as an expression too, cut when it is long; empty when Error is not
+	Error string // why it has no value; empty when it has one
+	// Idle says that the evaluation did not get this far: the value is what it would
+	// have been.
+	Idle  bool
+	Parts []Why
+}
+
+// Explain tells of every rule, in order, why it matches the facts or does not. Unlike
+// [Set.Decide] it evaluates each part of each condition, and rules behind one that
+// stops too; it is meant for people who wait, and not for every event. A part that
+// fails says so and spoils nothing else.
+func (s *Set) Explain(f Facts) []RuleWhy {
+	c := newExprCompiler()
+	env := newEnv(f)
+	var p plan
+	out := make([]RuleWhy, 0, s.Len())
+	for _, r := range s.all() {
+		w := RuleWhy{RuleTrace: RuleTrace{ID: r.id, File: r.file.Name(), Line: r.node.Line}}
+		if r.when != nil {
+			w.Condition = r.when.src
+			if listens(r.on, env.Event) {
+				w.Why = c.why(r.when.src, f)
+			}
+		}
+		outcome, err := p.add(r, &evaluation{env: env})
+		if err != nil && w.Why == nil {
+			w.Why = &Why{Text: "then", Error: err.Error()}
+		}
+		w.Outcome = outcome
+		out = append(out, w)
+	}
+	return out
+}
+
+// why explains an expression that was compiled before.
+func (c *exprCompiler) why(src string, f Facts) *Why {
+	tree, err := parser.ParseWithConfig(src, c.config)
+	if err != nil {
+		return &Why{Text: src, Error: err.Error()}
+	}
+	e := explainer{c, f}
+	w := e.node(tree.Node)
+	return &w
+}
+
+// An explainer evaluates parts of a condition, each by itself.
+type explainer struct {
+	*exprCompiler
+	facts Facts
+}
+
+func (e explainer) node(n ast.Node) Why {
+	w := e.value(n)
+	switch n := n.(type) {
+	case *ast.UnaryNode:
+		if negates(n.Operator) {
+			w.Parts = []Why{e.node(n.Node)}
+			return w
+		}
+	case *ast.BinaryNode:
+		if by := joinedBy(n.Operator); by != "" {
+			w.Parts = e.joined(n, by)
+			return w
+		}
+	case *ast.VariableDeclaratorNode:
+		return w // its parts mean nothing without the variable
+	}
+	for _, side := range children(n) {
+		if telling(*side) {
+			w.Parts = append(w.Parts, e.value(*side))
+		}
+	}
+	return w
+}
+
+// joined explains what "and" or "or" joins, side by side. What stands behind the part
+// that decides is idle.
+func (e explainer) joined(n ast.Node, by string) []Why {
+	var list []Why
+	decided := false
+	for _, part := range operands(n, by) {
+		w := e.node(part)
+		if decided {
+			w.idle()
+		}
+		decided = decided || w.Value == strconv.FormatBool(by == "or") || w.Error != ""
+		list = append(list, w)
+	}
+	return list
+}
+
+// operands returns a, b and c of "a and b and c".
+func operands(n ast.Node, by string) []ast.Node {
+	b, ok := n.(*ast.BinaryNode)
+	if !ok || joinedBy(b.Operator) != by {
+		return []ast.Node{n}
+	}
+	return append(operands(b.Left, by), operands(b.Right, by)...)
+}
+
+// joinedBy returns "and" or "or" for their operators in either spelling, else "".
+func joinedBy(operator string) string {
+	switch operator {
+	case "and", "&&":
+		return "and"
+	case "or", "||":
+		return "or"
+	}
+	return ""
+}
+
+func negates(operator string) bool { return operator == "not" || operator == "!" }
+
+func (w *Why) idle() {
+	w.Idle = true
+	for i := range w.Parts {
+		w.Parts[i].idle()
+	}
+}
+
+// telling reports whether the value of a part tells something that its text does not.
+func telling(n ast.Node) bool {
+	switch n.(type) {
+	case *ast.MemberNode, *ast.CallNode, *ast.BuiltinNode:
+		return true
+	}
+	return false
+}
+
+// value evaluates one part.
+func (e explainer) value(n ast.Node) Why {
+	w := Why{Text: n.String()}
+	program, err := e.compile(w.Text, wantAny)
+	if err != nil {
+		w.Error = err.Error()
+		return w
+	}
+	v := &evaluation{env: newEnv(e.facts)}
+	value, err := eval(&v.machine, program, v.env)
+	if err != nil {
+		w.Error = err.Error()
+		return w
+	}
+	w.Value = shown(value)
+	return w
+}
+
+const maxValue = 200 // characters of a value that are shown
+
+// shown is a value as an expression.
+func shown(value any) string {
+	var text string
+	switch v := value.(type) {
+	case nil:
+		return "nil"
+	case string:
+		text = strconv.Quote(v)
+	case fmt.Stringer:
+		text = v.String()
+	default:
+		if r := reflect.ValueOf(v); r.Kind() == reflect.Slice {
+			list := make([]string, r.Len())
+			for i := range list {
+				list[i] = shown(r.Index(i).Interface())
+			}
+			text = "[" + strings.Join(list, ", ") + "]"
+			break
+		}
+		text = fmt.Sprint(v)
+	}
+	return cut(text, maxValue)
+}

@@ -1,0 +1,74 @@
+package rules_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/org/foreman-action/rules"
+)
+
+// tree writes an explanation as an indented list.
+func tree(b *strings.Builder, w rules.Why, depth int) {
+	value := w.Value
+	if w.Error != "" {
+		value = "! " + w.Error
+	}
+	if w.Idle {
+		value = "(" + value + ")"
+	}
+	fmt.Fprintf(b, "%s%s  %s\n", strings.Repeat("  ", depth), value, w.Text)
+	for _, p := range w.Parts {
+		tree(b, p, depth+1)
+	}
+}
+
+func TestExplain(t *testing.T) {
+	t.Parallel()
+	facts := rules.Facts{
+		Issue: rules.Issue{Title: "panic at boot", Body: "it panics", Labels: []string{"kind/question"}, Association: "NONE"},
+		Event: rules.Event{Name: "issues", Action: "opened"},
+	}
+	tests := []struct{ when, want string }{
+		{"issue.locked", "false  issue.locked\n"},
+		{"issue.text matches `(?i)panic` and not label(\"kind/question\") and issue.locked",
+			"false  issue.text matches \"(?i)panic\" and not label(\"kind/question\") and issue.locked\n" +
+				"  true  issue.text matches \"(?i)panic\"\n" +
+				"    \"panic at boot\\n\\nit panics\"  issue.text\n" +
+				"  false  not label(\"kind/question\")\n" +
+				"    true  label(\"kind/question\")\n" +
+				"  (false)  issue.locked\n"},
+		{"issue.association in [\"OWNER\", \"MEMBER\"] or len(issue.body) < 10",
+			"true  issue.association in [\"OWNER\", \"MEMBER\"] or len(issue.body) < 10\n" +
+				"  false  issue.association in [\"OWNER\", \"MEMBER\"]\n" +
+				"    \"NONE\"  issue.association\n" +
+				"  true  len(issue.body) < 10\n" +
+				"    9  len(issue.body)\n"},
+		{"any(issue.labels, # startsWith \"kind/\")", "true  any(issue.labels, # startsWith \"kind/\")\n  [\"kind/question\"]  issue.labels\n"},
+		{"let x = issue.title; x == \"a\"", "false  let x = issue.title; x == \"a\"\n"},
+	}
+	for _, tt := range tests {
+		src, err := rules.Parse("r.yml", []byte("version: 1\nrules:\n  - id: a\n    on: issues.opened\n    when: |\n      "+tt.when+"\n    then: [escalate]\n"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		set, err := rules.Compile(src)
+		if err != nil {
+			t.Fatal(err)
+		}
+		why := set.Explain(facts)
+		var b strings.Builder
+		tree(&b, *why[0].Why, 0)
+		if got := b.String(); got != tt.want {
+			t.Errorf("%s:\n%s\nwant\n%s", tt.when, got, tt.want)
+		}
+		// What is explained is what is decided.
+		res, err := set.Decide(facts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if res.Trace[0].Outcome != why[0].Outcome || (why[0].Outcome == rules.Matched) != (why[0].Why.Value == "true") {
+			t.Errorf("%s: explained as %s %s, decided as %s", tt.when, why[0].Outcome, why[0].Why.Value, res.Trace[0].Outcome)
+		}
+	}
+}

@@ -23,18 +23,23 @@ import (
 //
 // The service has no compare-and-swap. Save compares revisions with the newest
 // artifact before it uploads, and lists them again afterwards: if somebody else's
-// has come in between, it takes its own back and returns memory.ErrConflict. So of
-// two runs that save at once one wins, or both try again, provided that a list
-// shows what was finished before. Two things remain: the record of a program that is
-// killed between its upload and the second look may hide the other one's, and so may
-// a third run that reads a record in the moment before it is taken back. A
-// "concurrency:" block in the workflow keeps the runs of an issue apart.
+// has come in between, or its own is gone, it takes its own back and returns
+// memory.ErrConflict. So of two runs that save at once one wins, or both try again,
+// provided that a list shows what was finished before. Two things remain between
+// runs: the record of a program that is killed between its upload and the second
+// look may hide the other one's, and so may a third run that reads a record in the
+// moment before it is taken back. A "concurrency:" block in the workflow keeps the
+// runs of an issue apart.
 //
 // Within a run a name is given once. Where an earlier attempt, or another job, has
 // used it, that artifact is removed and made anew, as GitHub's own action does when
-// it is told to overwrite; a program that is killed in between, or an upload that
-// fails then, leaves the record of an earlier run, or none. If the service does not
-// let us, the error is [ErrTaken].
+// it is told to overwrite. None is removed but the one that was listed before, or
+// our own: another one is memory.ErrConflict. If the service does not let us, the
+// error is [ErrTaken]. Two things remain here too. Until the new one is finished
+// there is only the record of an earlier run, or none: for whoever looks meanwhile,
+// and for good if the program is killed or its upload fails. And the service deletes
+// by name and job: if the job that made the artifact replaces it itself between our
+// look and our deletion, its new one goes, which a warning in the log says.
 type Artifact struct {
 	c      *client
 	reader Reader
@@ -108,9 +113,10 @@ func (a *Artifact) save(ctx context.Context, r memory.Record) error {
 		return err
 	}
 	defer a.gate.leave()
-	if u.before, err = a.list(ctx, r.Issue); err != nil {
+	if u.seen, err = a.reader.List(ctx, u.name); err != nil {
 		return err
 	}
+	u.before = a.believed(u.seen, r.Issue)
 	stored, err := a.newest(ctx, u.before, r.Issue)
 	if err != nil {
 		return err
@@ -171,6 +177,11 @@ func (a *Artifact) list(ctx context.Context, issue int) ([]Info, error) {
 	if err != nil {
 		return nil, err
 	}
+	return a.believed(all, issue), nil
+}
+
+// believed returns those of a list that may be the record of an issue, newest first.
+func (a *Artifact) believed(all []Info, issue int) []Info {
 	refused, why := 0, ""
 	out := slices.DeleteFunc(slices.Clone(all), func(info Info) bool {
 		reason := a.distrust(info, issue)
@@ -183,7 +194,7 @@ func (a *Artifact) list(ctx context.Context, issue int) ([]Info, error) {
 		a.c.log.Warn("artifacts that are not believed", "name", artifactName(issue), "count", refused, "reason", why)
 	}
 	slices.SortFunc(out, func(x, y Info) int { return int(min(max(y.ID-x.ID, -1), 1)) })
-	return out, nil
+	return out
 }
 
 // distrust says why an artifact does not count; empty: it does.

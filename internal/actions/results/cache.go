@@ -15,13 +15,17 @@ import (
 // Entries never change, and a key is given once: who is second gets
 // memory.ErrConflict. A key that is taken and shows nothing is either one that a
 // search does not show yet, or one that a program left that was killed while it
-// saved: it is waited for, fifteen seconds in all, then passed over, so numbers of
-// keys may run ahead of revisions. They do too when a broken entry is replaced. A
-// search that is behind for longer makes the newer record hide the one that it did
-// not show; what that one told stands in the timeline of the issue still.
+// saved: it is waited for, fifteen seconds in all, then passed over, and so are the
+// next two, so numbers of keys may run ahead of revisions. If the fourth is taken
+// too, nothing is saved, and the error, which is none to try again at, says so.
+// Numbers run ahead too when a broken entry is replaced. A search that is behind for
+// longer makes the newer record hide the one that it did not show; what that one
+// told stands in the timeline of the issue still.
 //
 // On events that anybody can cause GitHub gives jobs a cache that can only be read.
-// A save is then [ErrDenied].
+// A save is then [ErrDenied]. So is one where the mode of the cache is write-only:
+// who cannot look does not know the next number, and one that is free may be that of
+// an old entry that was evicted, whose successor a new one would hide.
 type Cache struct {
 	c    *client
 	wire cacheWire
@@ -77,25 +81,18 @@ func (s *Cache) Load(ctx context.Context, repo string, issue int) (memory.Record
 	return r, err
 }
 
-// look reads the newest entry and remembers its number, unless a save came between. The slot is good whenever
-// the error is nil, memory.ErrNotFound, or told.
+// look reads the newest entry and remembers its number, unless a save came between.
+// The slot is good whenever the error is nil, memory.ErrNotFound, or told.
 func (s *Cache) look(ctx context.Context, issue int) (memory.Record, slot, error) {
 	if s.mode == "none" || s.mode == "write-only" {
 		return memory.Record{}, slot{}, s.modeError("read")
 	}
 	began := s.made()
-	key, from, err := s.wire.find(ctx, prefix(issue))
-	if err != nil {
-		return memory.Record{}, slot{}, deny(err)
-	}
 	var r memory.Record
 	var now slot
-	if key == "" {
-		err = memory.ErrNotFound
-	} else {
-		if now.number, err = parseKey(key, issue); err != nil {
-			return memory.Record{}, slot{}, err
-		}
+	number, from, err := s.newest(ctx, issue)
+	if err == nil {
+		now.number = number
 		r, err = s.fetch(ctx, from, issue)
 	}
 	if !told(err) && !errors.Is(err, memory.ErrNotFound) {
@@ -108,6 +105,37 @@ func (s *Cache) look(ctx context.Context, issue int) (memory.Record, slot, error
 		s.seen[issue] = now
 	}
 	return r, now, err
+}
+
+// newest finds the newest entry. One that has our prefix and no number is passed over;
+// if there is no other, the error is memory.ErrBroken. That of none at all is
+// memory.ErrNotFound.
+func (s *Cache) newest(ctx context.Context, issue int) (int, signed, error) {
+	number, from, err := s.find(ctx, prefix(issue), issue)
+	if !errors.Is(err, errOddKey) {
+		return number, from, err
+	}
+	s.c.log.Warn("a cache entry with a key that is none of ours is passed over", "prefix", prefix(issue))
+	odd := broken(err)
+	// All of our keys go on with a zero.
+	number, from, err = s.find(ctx, prefix(issue)+"0", issue)
+	if errors.Is(err, errOddKey) || errors.Is(err, memory.ErrNotFound) {
+		return 0, signed{}, odd
+	}
+	return number, from, err
+}
+
+// find finds the newest entry whose key starts with a text, and the key's number.
+func (s *Cache) find(ctx context.Context, start string, issue int) (int, signed, error) {
+	key, from, err := s.wire.find(ctx, start)
+	if err != nil {
+		return 0, signed{}, deny(err)
+	}
+	if key == "" {
+		return 0, signed{}, memory.ErrNotFound
+	}
+	number, err := parseKey(key, issue)
+	return number, from, err
 }
 
 func (s *Cache) made() int {
@@ -142,6 +170,9 @@ func (s *Cache) save(ctx context.Context, r memory.Record) error {
 	}
 	if s.mode == "none" || s.mode == "read" {
 		return s.modeError("write")
+	}
+	if s.mode == "write-only" {
+		return fmt.Errorf("%w, and a save has to know what is stored; the mode `write` would do", s.modeError("read"))
 	}
 	next := r
 	next.Revision++
@@ -203,7 +234,9 @@ func (s *Cache) store(ctx context.Context, issue int, now slot, data []byte) (in
 			return number, err
 		}
 	}
-	return 0, fmt.Errorf("%w: %w", memory.ErrConflict, err)
+	// Not a conflict: who tried again would wait as long again.
+	return 0, fmt.Errorf("nothing was saved: the keys up to %s are in use and show no entry: "+
+		"the search of the service is behind, or programs were killed while they saved: %w", key(issue, number), err)
 }
 
 // await waits for an entry whose key is taken. Its error is memory.ErrConflict when

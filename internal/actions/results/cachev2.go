@@ -56,6 +56,8 @@ func (w *cacheV2) reserve(ctx context.Context, key string, _ int) (fill, error) 
 		return nil, fmt.Errorf("%w: %w", errKeyTaken, err)
 	case err != nil:
 		return nil, err
+	case !got.done && got.exists():
+		return nil, fmt.Errorf("%w: %w", errKeyTaken, got.refused(what))
 	case !got.done:
 		return nil, got.refused(what)
 	}
@@ -101,6 +103,12 @@ type outcome struct {
 	answer
 	done    bool
 	message string // why it was not done
+}
+
+// exists reports whether an answer says no because the name is in use: a status of
+// its own is the rule, and words are all that other services may have.
+func (o outcome) exists() bool {
+	return strings.Contains(strings.ReplaceAll(strings.ToLower(o.message), "_", " "), "already exists")
 }
 
 // refused makes an error of an answer that says no. A write that the job has no

@@ -190,13 +190,14 @@ func (c *client) exchange(ctx context.Context, r call) (reply, error) {
 		limit = maxAnswer
 	}
 	body, err := io.ReadAll(io.LimitReader(resp.Body, int64(limit)+1))
-	if err != nil {
+	switch {
+	case err != nil:
 		return reply{}, fmt.Errorf("read the answer: %w", err)
-	}
-	if len(body) > limit {
+	case len(body) > limit && resp.StatusCode < 300:
 		return reply{}, errTooLarge
 	}
-	return reply{resp.StatusCode, resp.Header, body}, nil
+	// Of an answer other than success its status counts, however much goes with it.
+	return reply{resp.StatusCode, resp.Header, body[:min(len(body), limit)]}, nil
 }
 
 // authorised returns the headers of a request to the service itself.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"slices"
 	"strings"
@@ -73,7 +74,9 @@ func passing(err error) bool {
 		return e.status >= 500
 	}
 	// What was slow once would cost the job as much again.
-	final := errors.Is(err, errTooLarge) || errors.Is(err, errAddress) || errors.Is(err, errTimeout)
+	slow, ok := errors.AsType[net.Error](err)
+	late := errors.Is(err, errTimeout) || ok && slow.Timeout()
+	final := late || errors.Is(err, errTooLarge) || errors.Is(err, errAddress)
 	return !final && !errors.Is(err, context.Canceled)
 }
 

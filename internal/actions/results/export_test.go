@@ -9,6 +9,7 @@ var (
 	Signatures  = signatures
 	ParseKey    = parseKey
 	Key         = key
+	Prefix      = prefix
 	Version     = defaultVersion
 	Digest      = digest
 )

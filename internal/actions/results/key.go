@@ -15,15 +15,21 @@ func prefix(issue int) string { return fmt.Sprintf("foreman/v1/i%d/", issue) }
 
 func key(issue, number int) string { return fmt.Sprintf("%s%010d", prefix(issue), number) }
 
-// parseKey returns the number in a key of the issue.
+// parseKey returns the number in a key of the issue. A key that has our prefix and no
+// number is errOddKey.
 func parseKey(text string, issue int) (int, error) {
 	digits, ok := strings.CutPrefix(text, prefix(issue))
 	n, err := strconv.Atoi(digits)
-	if !ok || err != nil || n < 1 || key(issue, n) != text {
+	switch {
+	case !ok:
 		return 0, errors.New("the service answered with an entry that was not asked for")
+	case err != nil || n < 1 || key(issue, n) != text:
+		return 0, errOddKey
 	}
 	return n, nil
 }
+
+var errOddKey = errors.New("the key of the newest entry holds no number")
 
 // defaultVersion keeps our entries apart from those of other programs.
 func defaultVersion() string {

@@ -13,15 +13,20 @@ import (
 	"github.com/org/foreman-action/memory"
 )
 
-// held saves with one store up to a call, runs between, and
-// returns what the first Save returned.
+// held saves with one store up to a call, runs between, and returns what the first
+// Save returned.
 func held(t *testing.T, s *resultstest.Server, first memory.Store, at resultstest.Fault, between func()) error {
+	t.Helper()
+	return heldAt(t, s, at, func() error { return first.Save(t.Context(), record(0)) }, between)
+}
+
+func heldAt(t *testing.T, s *resultstest.Server, at resultstest.Fault, first func() error, between func()) error {
 	t.Helper()
 	reached, hold := make(chan struct{}), make(chan struct{})
 	at.Reached, at.Hold = reached, hold
 	s.Fault(at)
 	done := make(chan error, 1)
-	go func() { done <- first.Save(t.Context(), record(0)) }()
+	go func() { done <- first() }()
 	<-reached
 	between()
 	close(hold)
@@ -132,27 +137,6 @@ func put(t *testing.T, store memory.Store, id string) {
 	}
 }
 
-// TestSameRun: two jobs of one run save at once; the name is the second one's, and
-// the first learns that it did not save.
-func TestSameRun(t *testing.T) {
-	t.Parallel()
-	for _, path := range []string{"/twirp/*/CreateArtifact", "/twirp/*/FinalizeArtifact"} {
-		t.Run(path, func(t *testing.T) {
-			t.Parallel()
-			s := resultstest.New(t, resultstest.Config{Lenient: true})
-			job := func() memory.Store { return artifact(t, optionsOf(s, s.RuntimeToken(resultstest.Job{Run: 5}))) }
-			second := job()
-			err := held(t, s, job(), resultstest.Fault{Path: path}, func() { save(t, second, record(0)) })
-			if !errors.Is(err, memory.ErrConflict) {
-				t.Errorf("first job: got %v, want ErrConflict", err)
-			}
-			if r := load(t, job()); r.Revision != 1 || len(s.Artifacts()) != 1 {
-				t.Errorf("got revision %d of %d artifacts, want 1 of 1", r.Revision, len(s.Artifacts()))
-			}
-		})
-	}
-}
-
 // TestBaseTakenBack: the record that ours was made from is taken back by its maker
 // before we have finished. Ours is taken back too.
 func TestBaseTakenBack(t *testing.T) {
@@ -164,16 +148,28 @@ func TestBaseTakenBack(t *testing.T) {
 		WorkflowRun: results.Run{RepositoryID: s.RepositoryID(), HeadRepositoryID: s.RepositoryID(), HeadBranch: s.Branch()},
 	}
 	o := options(s)
-	in := &reader{list: []results.Info{info}, zips: map[int64][]byte{info.ID: base}}
-	o.Reader = in
-	// The first list is the look before; then it is gone.
-	in.listed = func() { in.list = nil }
+	// The first list is the look before; then it is gone, and ours is there.
+	o.Reader = &vanishing{&reader{list: []results.Info{info}, zips: map[int64][]byte{info.ID: base}}, s}
 	if err := artifact(t, o).Save(t.Context(), record(2)); !errors.Is(err, memory.ErrConflict) {
 		t.Errorf("got %v, want ErrConflict", err)
 	}
 	if list := s.Artifacts(); len(list) != 0 {
 		t.Errorf("got %d artifacts, want ours taken back", len(list))
 	}
+}
+
+// A vanishing reader lists what it holds once, then what is on the server.
+type vanishing struct {
+	*reader
+	s *resultstest.Server
+}
+
+func (v *vanishing) List(context.Context, string) ([]results.Info, error) {
+	if list := v.list; list != nil {
+		v.list = nil
+		return list, nil
+	}
+	return infos(v.s), nil
 }
 
 // TestCacheTwoRuns: the key is the first one's, who is slow; the second waits until
@@ -218,46 +214,4 @@ func TestCacheTwoRuns(t *testing.T) {
 			}
 		})
 	}
-}
-
-// TestDeadline: a service that does not answer costs no more than the context
-// allows, nor more than the time-out.
-func TestDeadline(t *testing.T) {
-	t.Parallel()
-	for _, path := range []string{"/twirp/*/*", "/blob/*", "/repos/*/*/actions/artifacts"} {
-		for _, kind := range []string{"artifact", "cache"} {
-			if kind == "cache" && path[1] == 'r' {
-				continue
-			}
-			t.Run(kind+path, func(t *testing.T) {
-				t.Parallel()
-				s := resultstest.New(t, resultstest.Config{})
-				reached := make(chan struct{})
-				s.Fault(resultstest.Fault{Path: path, Times: -1, Reached: reached, Hold: make(chan struct{})})
-				ctx, cancel := context.WithCancel(t.Context())
-				var store memory.Store = cache(t, options(s))
-				if kind == "artifact" {
-					store = artifact(t, options(s))
-				}
-				done := make(chan error, 1)
-				go func() { done <- store.Save(ctx, record(0)) }()
-				<-reached
-				cancel()
-				if err := <-done; !errors.Is(err, context.Canceled) {
-					t.Errorf("got %v, want context.Canceled", err)
-				}
-			})
-		}
-	}
-	t.Run("time-out", func(t *testing.T) {
-		t.Parallel()
-		s := resultstest.New(t, resultstest.Config{})
-		s.Fault(resultstest.Fault{Times: -1, Hold: make(chan struct{})})
-		o := options(s)
-		o.RequestTimeout = time.Millisecond
-		_, err := artifact(t, o).Load(t.Context(), "org/repo", 7)
-		if err == nil || errors.Is(err, context.DeadlineExceeded) || len(s.Calls()) > 1 {
-			t.Errorf("got %v after %d calls, want an error of its own after one", err, len(s.Calls()))
-		}
-	})
 }

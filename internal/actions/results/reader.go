@@ -86,13 +86,13 @@ func (r *rest) List(ctx context.Context, name string) ([]Info, error) {
 			return nil, r.judge(err)
 		}
 		var body struct {
-			Artifacts []Info `json:"artifacts"`
+			Artifacts *[]Info `json:"artifacts"`
 		}
-		if json.Unmarshal(got.body, &body) != nil {
+		if json.Unmarshal(got.body, &body) != nil || body.Artifacts == nil {
 			return nil, fmt.Errorf("%s: the answer is not the JSON that was expected", what)
 		}
-		out = append(out, body.Artifacts...)
-		if len(body.Artifacts) < pageSize {
+		out = append(out, *body.Artifacts...)
+		if len(*body.Artifacts) < pageSize {
 			return out, nil
 		}
 	}

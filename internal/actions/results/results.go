@@ -45,7 +45,7 @@ const (
 // the runner that hold the values. No error and no log shows a token.
 type Options struct {
 	ResultsURL   string // ACTIONS_RESULTS_URL
-	CacheURL     string // ACTIONS_CACHE_URL; where the cache service has version 1
+	CacheURL     string // ACTIONS_CACHE_URL; that of version 1 of the cache service
 	RuntimeToken string // ACTIONS_RUNTIME_TOKEN
 	CacheMode    string // ACTIONS_CACHE_MODE: none, read, write or write-only; empty: not told
 	ServerURL    string // GITHUB_SERVER_URL; decides about the version of the cache service
@@ -109,6 +109,9 @@ func NewArtifact(o Options) (*Artifact, error) {
 // NewCache returns the store of the caches of o.Repo. On github.com and ghe.com it
 // speaks version 2 of the service, elsewhere version 1 if ACTIONS_CACHE_URL is
 // there. (ACTIONS_CACHE_SERVICE_V2, which would tell, is not given to containers.)
+// Programs that run workflows at home say that they are github.com: where there is an
+// ACTIONS_CACHE_URL, and an ACTIONS_RESULTS_URL without TLS, which GitHub never has,
+// version 1 is spoken too.
 // It does no I/O; its errors are [ErrUnavailable], or name the option that is wrong.
 func NewCache(o Options) (*Cache, error) {
 	version := o.CacheVersion
@@ -117,7 +120,7 @@ func NewCache(o Options) (*Cache, error) {
 	}
 	s := &Cache{repo: o.Repo, mode: o.CacheMode, gate: newGate(), seen: map[int]slot{}}
 	switch {
-	case hosted(o.ServerURL) && o.ResultsURL != "":
+	case hosted(o.ServerURL) && o.ResultsURL != "" && (o.CacheURL == "" || !plain(o.ResultsURL)):
 		c, err := newClient(o, o.ResultsURL, "ACTIONS_RESULTS_URL")
 		if err != nil {
 			return nil, fmt.Errorf("cache store: %w", err)
@@ -141,6 +144,12 @@ func hosted(server string) bool {
 	}
 	host := strings.ToLower(u.Hostname())
 	return host == "github.com" || strings.HasSuffix(host, ".ghe.com")
+}
+
+// plain reports whether an address is one without TLS.
+func plain(address string) bool {
+	u, err := url.Parse(address)
+	return err == nil && u.Scheme == "http"
 }
 
 // checkIssue is what both stores ask before they do anything.

@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -76,6 +75,9 @@ func TestCacheVersion(t *testing.T) {
 		{"https://GitHub.com/", "https://results.example", "", "results.example"},
 		{"https://acme.ghe.com", "https://results.example", "https://cache.example", "results.example"},
 		{"https://github.com", "", "https://cache.example", "cache.example"},
+		{"https://github.com", "http://results.example", "http://cache.example", "cache.example"},
+		{"https://github.com", "HTTP://results.example", "https://cache.example", "cache.example"},
+		{"https://github.com", "http://results.example", "", "results.example"},
 		{"https://github.example.com", "https://results.example", "https://cache.example", "cache.example"},
 		{"https://github.example.com", "https://results.example", "", ""},
 		{"https://notgithub.com", "https://results.example", "https://cache.example", "cache.example"},
@@ -338,14 +340,9 @@ type reader struct {
 	list []results.Info
 	zips map[int64][]byte
 	err  error
-
-	listed func() // called after each list; nil: nothing
 }
 
 func (r *reader) List(context.Context, string) ([]results.Info, error) {
-	if r.listed != nil {
-		defer r.listed()
-	}
 	return r.list, r.err
 }
 
@@ -381,19 +378,5 @@ func TestCacheVersionOption(t *testing.T) {
 	o.CacheVersion = "another"
 	if _, err := cache(t, o).Load(t.Context(), "org/repo", 7); !errors.Is(err, memory.ErrNotFound) {
 		t.Errorf("got %v, want ErrNotFound", err)
-	}
-}
-
-// TestSleepsInRealTime: without a Sleep the waits are real, and end with the context.
-func TestSleepsInRealTime(t *testing.T) {
-	t.Parallel()
-	s := resultstest.New(t, resultstest.Config{})
-	s.Fault(resultstest.Fault{Status: http.StatusBadGateway, Times: -1})
-	o := options(s)
-	o.Sleep = nil
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
-	defer cancel()
-	if _, err := cache(t, o).Load(ctx, "org/repo", 7); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("got %v, want DeadlineExceeded", err)
 	}
 }

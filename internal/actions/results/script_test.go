@@ -29,7 +29,9 @@ import (
 //	load, save REVISION       of issue 7
 //	deny RIGHT, grant RIGHT
 //	fault PATH [KEY=VALUE ...] in the words of resultstest.Fault
+//	                          size=N makes a body of N characters
 //	reserve NUMBER            takes a key of the cache, and leaves it at that
+//	odd NAME                  puts a cache entry there whose key ends with NAME
 //	broken NUMBER             puts a cache entry there that is no record
 //	artifact REVISION [run=N] puts an artifact there
 //	calls, wire               print the calls since the last time: in short, or whole
@@ -95,6 +97,8 @@ func (p *player) play(words []string) {
 		p.s.AddCache(resultstest.Cache{Key: results.Key(7, p.number(words[1])), Version: results.Version()})
 	case "broken":
 		p.s.AddCache(resultstest.Cache{Key: results.Key(7, p.number(words[1])), Version: results.Version(), Data: []byte("{")})
+	case "odd":
+		p.s.AddCache(resultstest.Cache{Key: results.Prefix(7) + words[1], Version: results.Version(), Data: []byte("{}")})
 	case "artifact":
 		run, _ := strconv.ParseInt(opts["run"], 10, 64)
 		p.s.Add(resultstest.Artifact{Name: "foreman-memory-i7", Zip: zipOf(p.t, record(p.number(words[1]))), Run: run})
@@ -171,6 +175,9 @@ func (p *player) result(text string, err error) {
 
 func (p *player) fault(path string, opts map[string]string) {
 	f := resultstest.Fault{Path: path, Method: opts["method"], Query: opts["comp"], Body: opts["body"]}
+	if size, err := strconv.Atoi(opts["size"]); err == nil {
+		f.Body = strings.Repeat("x", size)
+	}
 	f.Nth, _ = strconv.Atoi(opts["nth"])
 	f.Times, _ = strconv.Atoi(opts["times"])
 	f.Status, _ = strconv.Atoi(opts["status"])

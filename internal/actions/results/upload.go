@@ -3,6 +3,7 @@ package results
 import (
 	"context"
 	"encoding/base64"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -20,8 +21,9 @@ type upload struct {
 	issue  int
 	name   string
 	zip    []byte
-	before []Info // what there was, newest first
-	anew   bool   // an artifact of before was removed for this one
+	seen   []Info // what there was, believed or not
+	before []Info // what of it may be the record, newest first
+	anew   bool   // an artifact of seen was removed for this one
 }
 
 // run makes the artifact, makes sure that it counts, and returns its id.
@@ -70,14 +72,27 @@ func (u *upload) replace(ctx context.Context) (signed, error) {
 		return signed{}, fmt.Errorf("%w: an artifact of the name was made", memory.ErrConflict)
 	}
 	u.anew = true
-	if err := u.remove(ctx); err != nil {
+	switch err := u.remove(ctx, u.known); {
+	case errors.Is(err, memory.ErrConflict):
+		return signed{}, err
+	case err != nil:
 		u.a.c.log.Warn("the artifact of an earlier attempt stays", "name", u.name, "error", err.Error())
 	}
 	to, err := u.create(ctx)
 	if taken(err) {
-		return signed{}, fmt.Errorf("%w: %w", ErrTaken, err)
+		return signed{}, u.lost(ctx, err)
 	}
 	return to, err
+}
+
+// lost says why the name is taken after all: another job of this run was faster, or
+// the service does not let us have it.
+func (u *upload) lost(ctx context.Context, reason error) error {
+	now, err := u.a.list(ctx, u.issue)
+	if err == nil && slices.ContainsFunc(now, func(info Info) bool { return !u.known(info.ID) }) {
+		return fmt.Errorf("%w: %w", memory.ErrConflict, reason)
+	}
+	return fmt.Errorf("%w: %w", ErrTaken, reason)
 }
 
 func sameID(x, y Info) bool { return x.ID == y.ID }
@@ -145,67 +160,96 @@ func (u *upload) find(ctx context.Context, reason error) (int64, error) {
 	return now[i].ID, nil
 }
 
+// known reports whether an artifact was there before.
 func (u *upload) known(id int64) bool {
-	return slices.ContainsFunc(u.before, func(info Info) bool { return info.ID == id })
+	return slices.ContainsFunc(u.seen, func(info Info) bool { return info.ID == id })
 }
 
-// confirm looks whether somebody else's artifact came in between, or the one that
-// ours was made from was taken back, and takes ours back if so.
+// confirm looks whether somebody else's artifact came in between, the one that ours
+// was made from was taken back, or ours was replaced, and takes ours back if so.
 func (u *upload) confirm(ctx context.Context, id int64) error {
 	all, err := u.a.reader.List(ctx, u.name)
 	if err != nil {
 		u.a.c.log.Warn("whether somebody else saved meanwhile is not known", "name", u.name, "error", err.Error())
 		return nil
 	}
-	rival, base := false, u.anew || len(u.before) == 0
+	own, rival, base := false, false, u.anew || len(u.before) == 0
 	for _, info := range all {
 		reason := u.a.distrust(info, u.issue)
 		switch {
 		case info.ID == id && reason != "":
 			return fmt.Errorf("it is stored, and will not be believed: %s", reason)
-		case info.ID != id && reason == "" && !u.known(info.ID):
+		case info.ID == id:
+			own = true
+		case reason == "" && !u.known(info.ID):
 			rival = true
 		}
 		base = base || info.ID == u.before[0].ID
 	}
-	if base && !rival {
+	if own && base && !rival {
 		return nil
 	}
-	if err := u.remove(ctx); err != nil {
+	err = u.remove(ctx, func(x int64) bool { return x == id })
+	if err != nil && !errors.Is(err, memory.ErrConflict) {
 		u.a.c.log.Warn("an artifact that lost the race stays", "name", u.name, "id", id, "error", err.Error())
 	}
 	return fmt.Errorf("%w: an artifact of the name was made or taken back", memory.ErrConflict)
 }
 
-// remove deletes the artifact of the name that this run has. The service wants the
-// ids of the job that made it.
-func (u *upload) remove(ctx context.Context) error {
+// remove deletes the artifact of the name that this run has, if it is one that may
+// go; if it is another the error is memory.ErrConflict. Nothing to delete is none.
+func (u *upload) remove(ctx context.Context, may func(id int64) bool) error {
 	const what = "remove the artifact"
+	id, maker, err := u.held(ctx, what)
+	switch {
+	case err != nil || id == 0:
+		return err
+	case !may(id):
+		return fmt.Errorf("%w: the run has another artifact of the name", memory.ErrConflict)
+	}
+	got, err := u.call(ctx, what, "DeleteArtifact", u.refs(maker))
+	if absent(err) {
+		return nil
+	}
+	if gone, lost := got.number("artifact_id"); err == nil && lost == nil && gone != id {
+		u.a.c.log.Warn("an artifact that was made in this moment was removed", "name", u.name, "id", gone)
+	}
+	return err
+}
+
+// held returns the id of the artifact of the name that this run has, 0 meaning none,
+// and the ids of the job that made it, without which the service deletes nothing.
+func (u *upload) held(ctx context.Context, what string) (int64, backend, error) {
 	in := u.refs(u.ids)
 	delete(in, "name")
 	in["name_filter"] = u.name
 	got, err := u.a.c.twirp(ctx, what, "ArtifactService/ListArtifacts", in)
 	if err != nil {
-		return err
+		return 0, backend{}, err
 	}
-	var list []struct {
-		Run  string `json:"workflow_run_backend_id"`
-		Job  string `json:"workflow_job_run_backend_id"`
-		Run2 string `json:"workflowRunBackendId"`
-		Job2 string `json:"workflowJobRunBackendId"`
-	}
+	var list []json.RawMessage
 	if err := got.read("artifacts", &list); err != nil {
-		return fmt.Errorf("%s: %w", what, err)
+		return 0, backend{}, fmt.Errorf("%s: %w", what, err)
 	}
-	ids := u.ids
-	if len(list) > 0 {
-		ids = backend{list[0].Run + list[0].Run2, list[0].Job + list[0].Job2}
+	var id int64
+	var maker backend
+	for _, raw := range list {
+		a, err := parseAnswer(raw)
+		if err != nil {
+			return 0, backend{}, fmt.Errorf("%s: %w", what, err)
+		}
+		n, err := a.number("database_id")
+		run, err1 := a.text("workflow_run_backend_id")
+		job, err2 := a.text("workflow_job_run_backend_id")
+		if err = errors.Join(err, err1, err2); err != nil {
+			return 0, backend{}, fmt.Errorf("%s: %w", what, err)
+		}
+		// Attempts of a run may have one each; the newest is the one that counts.
+		if n > id {
+			id, maker = n, backend{run, job}
+		}
 	}
-	_, err = u.call(ctx, what, "DeleteArtifact", u.refs(ids))
-	if absent(err) {
-		return nil
-	}
-	return err
+	return id, maker, nil
 }
 
 // call calls a method of the artifact service whose answer says whether it was done.

@@ -1,6 +1,7 @@
 package resultstest
 
 import (
+	"bytes"
 	"encoding/xml"
 	"fmt"
 	"net/http"
@@ -41,20 +42,31 @@ func (r *request) blob() answer {
 	return a
 }
 
+// azure is an error of the storage.
+func azure(status int, code, text string) answer {
+	var b bytes.Buffer
+	b.WriteString(`<?xml version="1.0" encoding="utf-8"?><Error><Code>` + code + `</Code><Message>`)
+	if err := xml.EscapeText(&b, []byte(text)); err != nil {
+		panic(err) // of a buffer
+	}
+	b.WriteString(`</Message></Error>`)
+	return answer{status, map[string]string{"Content-Type": "application/xml", "X-Ms-Error-Code": code}, b.Bytes()}
+}
+
 func (r *request) storage() answer {
 	id, err := strconv.ParseInt(strings.TrimPrefix(r.URL.Path, "/blob/"), 10, 64)
 	b, ok := r.s.blobs[id]
 	q := r.URL.Query()
 	switch {
 	case err != nil || !ok:
-		return failure(http.StatusNotFound, "BlobNotFound", "there is no such blob")
+		return azure(http.StatusNotFound, "BlobNotFound", "there is no such blob")
 	case r.Header.Get("Authorization") != "":
 		return r.problem("a token came to the storage")
 	case q.Get("sig") != signature(id, q.Get("sp")):
-		return failure(http.StatusForbidden, "AuthenticationFailed", "the signature "+q.Get("sig")+" is wrong")
+		return azure(http.StatusForbidden, "AuthenticationFailed", "the signature "+q.Get("sig")+" is wrong")
 	case r.Method == http.MethodGet && q.Get("sp") == "r":
 		if !b.written {
-			return failure(http.StatusNotFound, "BlobNotFound", "there is nothing yet")
+			return azure(http.StatusNotFound, "BlobNotFound", "there is nothing yet")
 		}
 		return answer{status: http.StatusOK, body: b.data}
 	case r.Method == http.MethodPut && q.Get("sp") == "w":

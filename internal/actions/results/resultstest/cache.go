@@ -180,7 +180,7 @@ func (r *request) findV1() answer {
 	case len(keys) > 10 || keys[0] == "" || version == "":
 		return r.problem("keys %q, version %q", keys, version)
 	case r.s.denied[CacheRead]:
-		return failure(http.StatusForbidden, "", "caches may not be read")
+		return refusal(http.StatusForbidden, "caches may not be read")
 	}
 	e := r.s.search(keys, version)
 	if e == nil {
@@ -204,9 +204,9 @@ func (r *request) reserveV1() answer {
 	case !goodKey(in.Key) || in.Version == "" || r.Header.Get("Content-Type") != "application/json":
 		return r.problem("key %q, version %q", in.Key, in.Version)
 	case r.s.denied[CacheWrite]:
-		return failure(http.StatusForbidden, "", "caches may not be written")
+		return refusal(http.StatusForbidden, "caches may not be written")
 	case r.s.entry(in.Key, in.Version) != nil:
-		return failure(http.StatusConflict, "", "Cache already exists")
+		return refusal(http.StatusConflict, "Cache already exists")
 	}
 	return reply(http.StatusCreated, map[string]any{"cacheId": r.s.reserve(in.Key, in.Version).id})
 }

@@ -18,9 +18,9 @@ func (r *request) rest() answer {
 	case r.Header.Get("Accept") != "application/vnd.github+json", r.Header.Get("X-Github-Api-Version") == "", r.Header.Get("User-Agent") == "":
 		return r.problem("a header is missing")
 	case r.Header.Get("Authorization") != "Bearer "+r.s.RESTToken():
-		return failure(http.StatusUnauthorized, "", "Bad credentials")
+		return refusal(http.StatusUnauthorized, "Bad credentials")
 	case r.s.denied[ActionsRead]:
-		return failure(http.StatusForbidden, "", "Resource not accessible by integration")
+		return refusal(http.StatusForbidden, "Resource not accessible by integration")
 	case path == "":
 		return r.list()
 	}
@@ -72,9 +72,9 @@ func (r *request) locate(id int64) answer {
 	i := slices.IndexFunc(r.s.artifacts, func(a *artifact) bool { return a.finished && a.ID == id })
 	switch {
 	case i < 0:
-		return failure(http.StatusNotFound, "", "Not Found")
+		return refusal(http.StatusNotFound, "Not Found")
 	case r.s.artifacts[i].Expired:
-		return failure(http.StatusGone, "", "Artifact has expired")
+		return refusal(http.StatusGone, "Artifact has expired")
 	}
 	return answer{status: http.StatusFound, header: map[string]string{"Location": r.s.address(r.s.artifacts[i].blob, "r")}}
 }

@@ -133,6 +133,40 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
+// TestErrorFields: each protocol has a field of its own for what went wrong, and no
+// other one.
+func TestErrorFields(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name, method, path, body string
+		auth                     string // instead of the job's token
+		want                     string
+	}{
+		{"Twirp", "POST", caches + "CreateCacheEntry", `{"key":"taken","version":"v"}`, "",
+			`{"code":"already_exists","msg":"cache entry with the same key, version, and scope already exists"}`},
+		{"cache v1", "POST", "/_apis/artifactcache/caches", `{"key":"taken","version":"v"}`, "", `{"message":"Cache already exists"}`},
+		{"REST", "GET", "/repos/org/repo/actions/artifacts/9/zip", "", "Bearer ", `{"message":"Bad credentials"}`},
+		{"storage", "GET", "/blob/99", "", "",
+			`<?xml version="1.0" encoding="utf-8"?><Error><Code>BlobNotFound</Code><Message>there is no such blob</Message></Error>`},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			c := start(t, resultstest.Config{})
+			c.s.AddCache(resultstest.Cache{Key: "taken", Version: "v"})
+			if tt.auth != "" {
+				c.h.Set("Authorization", tt.auth)
+				c.h.Set("Accept", "application/vnd.github+json")
+				c.h.Set("X-Github-Api-Version", "2022-11-28")
+				c.h.Set("User-Agent", "test")
+			}
+			if _, body, err := c.do(tt.method, tt.path, tt.body); err != nil || body != tt.want {
+				t.Errorf("got %s and %v, want %s", body, err, tt.want)
+			}
+		})
+	}
+}
+
 // TestMatching pins the order in which keys are looked for.
 func TestMatching(t *testing.T) {
 	t.Parallel()

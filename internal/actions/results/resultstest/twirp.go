@@ -8,8 +8,14 @@ import (
 	"strings"
 )
 
+// failure is an error of Twirp.
 func failure(status int, code, text string) answer {
-	return reply(status, map[string]any{"code": code, "msg": text, "message": text})
+	return reply(status, map[string]any{"code": code, "msg": text})
+}
+
+// refusal is an error of the REST API, and of version 1 of the cache service.
+func refusal(status int, text string) answer {
+	return reply(status, map[string]any{"message": text})
 }
 
 func reply(status int, v any) answer {

@@ -19,9 +19,10 @@ var errTooLarge = fmt.Errorf("the record is larger than %d bytes", MaxSize)
 // Key returns the one name of an issue's record, "owner/name/number" in lower case,
 // for use as a path or a key of a table. An error says that repo is not
 // "owner/name" or issue is not positive. Neither part of a repository's name can be
-// "." or "..", or hold anything but letters, digits, '.', '_' and '-'.
+// "." or "..", or hold anything but letters, digits, '.', '_' and '-'; the owner does
+// not begin with '.', as no login does: such names beside the owners are a store's own.
 func Key(repo string, issue int) (string, error) {
-	if _, _, ok := protocol.SplitRepo(repo); !ok || len(repo) > 200 {
+	if _, _, ok := protocol.SplitRepo(repo); !ok || len(repo) > 200 || repo[0] == '.' {
 		return "", fmt.Errorf("want owner/name, got %q", clip(repo, 60))
 	}
 	if issue < 1 {
@@ -30,18 +31,38 @@ func Key(repo string, issue int) (string, error) {
 	return strings.ToLower(repo) + "/" + strconv.Itoa(issue), nil
 }
 
-// Encode returns the stored form of r at the revision that it has. Errors: a bad
-// repository or number, or a record larger than [MaxSize]. Stores use it; callers
-// of a store do not need to.
+// Encode returns the stored form of r at the revision that it has; Decode reads
+// whatever it returns. Errors: a bad repository or number; a revision below 1, which
+// is an [ErrConflict], because no stored record has the one before; something that is
+// out of its bounds, which [Record.Put] would bring into them, or a record larger than
+// [MaxSize]. Stores use it; callers of a store do not need to.
 func Encode(r Record) ([]byte, error) {
 	if _, err := Key(r.Repo, r.Issue); err != nil {
 		return nil, err
 	}
-	data, err := marshal(r)
+	data, err := encode(r)
 	if err != nil {
 		return nil, fmt.Errorf("encode the record of %s#%d: %w", r.Repo, r.Issue, err)
 	}
-	if len(data) > MaxSize {
+	return data, nil
+}
+
+func encode(r Record) ([]byte, error) {
+	switch {
+	case r.Revision < 1:
+		return nil, fmt.Errorf("%w: revision %d", ErrConflict, r.Revision)
+	case r.Revision > maxRevision:
+		return nil, fmt.Errorf("revision %d is the last", maxRevision)
+	}
+	if err := r.check(); err != nil {
+		return nil, err
+	}
+	data, err := marshal(r)
+	if err != nil {
+		return nil, err
+	}
+	// Saved again and again, it grows.
+	if growth := len(strconv.Itoa(maxRevision)) - len(strconv.Itoa(r.Revision)); len(data)+growth > MaxSize {
 		return nil, errTooLarge
 	}
 	return data, nil
@@ -61,7 +82,8 @@ func marshal(r Record) ([]byte, error) {
 }
 
 // Decode reads the stored form of the record of an issue. Its errors are
-// [ErrBroken], with the reason, and [ErrNewer].
+// [ErrBroken], with the reason, and [ErrNewer]. What it returns can be saved again: it
+// reads whatever could be written, in any form of JSON, and nothing else.
 func Decode(data []byte, repo string, issue int) (Record, error) {
 	if len(data) > MaxSize {
 		return Record{}, broken(errTooLarge)
@@ -123,36 +145,18 @@ func unmarshal(data []byte, v any) error {
 
 func broken(err error) error { return fmt.Errorf("%w: %w", ErrBroken, err) }
 
-// maxCount bounds the counts of an Earlier, so that sums cannot overflow.
-const maxCount = 1 << 30
-
-// check verifies the identity of a record and the ranges of its numbers.
+// check verifies that r is the record of an issue and can be stored again.
 func check(r Record, repo string, issue int) error {
-	switch {
-	case !strings.EqualFold(r.Repo, repo) || r.Issue != issue:
+	want, err := Key(repo, issue)
+	if err != nil {
+		return err
+	}
+	if got, err := Key(r.Repo, r.Issue); err != nil || got != want {
 		return fmt.Errorf("it is the record of %q #%d, not of %s#%d", clip(r.Repo, 60), r.Issue, repo, issue)
-	case r.Revision < 1:
+	}
+	if r.Revision < 1 || r.Revision >= maxRevision {
 		return fmt.Errorf("revision %d", r.Revision)
 	}
-	if r.Earlier != nil && !r.Earlier.plausible() {
-		return errors.New("the counts of earlier tasks are out of range")
-	}
-	for _, t := range r.Tasks {
-		for _, a := range t.Actions {
-			if a.Index < 0 {
-				return fmt.Errorf("task %q has an action %d", clip(t.ID, 60), a.Index)
-			}
-		}
-	}
-	return checkHumans(r.Humans)
-}
-
-func (e Earlier) plausible() bool {
-	ok := func(n, least int) bool { return n >= least && n <= maxCount }
-	for _, n := range e.Done {
-		if !ok(n, 0) {
-			return false
-		}
-	}
-	return ok(e.Tasks, 1) && ok(e.Escalated, 0)
+	_, err = encode(r)
+	return err
 }

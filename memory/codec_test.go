@@ -3,6 +3,7 @@ package memory_test
 import (
 	"errors"
 	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -127,6 +128,58 @@ func TestDecodeBounds(t *testing.T) {
 	}
 }
 
+// TestDecodeIdentity decodes names that are equal only when more is folded than Key does.
+func TestDecodeIdentity(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		stored, repo string
+		issue        int
+		ok           bool
+	}{
+		{"ORG/kinds", "org/Kinds", 42, true},
+		{"org/\u212ainds", "org/kinds", 42, false},
+		{"org/kind\u017f", "org/kinds", 42, false},
+		{"org/\u212ainds", "org/\u212ainds", 42, false},
+		{"org/kinds", "org/kinds", 43, false},
+		{".org/kinds", ".org/kinds", 42, false},
+	} {
+		data := fmt.Sprintf(`{"schema":1,"repo":%q,"issue":42,"revision":1,"tasks":[]}`, tt.stored)
+		_, err := memory.Decode([]byte(data), tt.repo, tt.issue)
+		if tt.ok != (err == nil) || err != nil && !errors.Is(err, memory.ErrBroken) {
+			t.Errorf("%s as %s#%d: got %v", tt.stored, tt.repo, tt.issue, err)
+		}
+	}
+}
+
+// TestDecodeHostile decodes what no Encode wrote, though each file is small enough.
+func TestDecodeHostile(t *testing.T) {
+	t.Parallel()
+	humans := make([]string, 10)
+	for i := range humans {
+		humans[i] = `{"at":"2026-04-10T08:30:00Z","type":"lock","values":["` + strings.Repeat(strings.Repeat("x", 500)+`","`, 15) + `"]}`
+	}
+	types := make([]string, 12_000)
+	for i := range types {
+		types[i] = fmt.Sprintf(`"%d":1`, i)
+	}
+	for name, in := range map[string]string{
+		"tasks":          `"tasks":[` + strings.Repeat("{},", 43_000) + `{}]`,
+		"types":          `"earlier":{"tasks":1,"done":{` + strings.Join(types, ",") + `}}`,
+		"a type":         `"earlier":{"tasks":1,"done":{"` + strings.Repeat("x", 262_000) + `":1}}`,
+		"changes":        `"humans":[` + strings.Join(humans, ",") + `]`,
+		"wide types":     `"earlier":{"tasks":1,"done":{"` + strings.Repeat(`\u0001`, 43_000) + `":1}}`,
+		"more when read": `"tasks":[{"rationale":"` + strings.Repeat("\\ud800", 4_096/3+1) + `"}]`,
+	} {
+		data := `{"schema":1,"repo":"org/repo","issue":42,"revision":1,` + in + `}`
+		if len(data) > memory.MaxSize {
+			t.Fatalf("%s: %d bytes", name, len(data))
+		}
+		if _, err := memory.Decode([]byte(data), "org/repo", 42); !errors.Is(err, memory.ErrBroken) {
+			t.Errorf("%s: got %v, want ErrBroken", name, err)
+		}
+	}
+}
+
 func TestKey(t *testing.T) {
 	t.Parallel()
 	if got, err := memory.Key("Org/Re_po.x-1", 7); got != "org/re_po.x-1/7" || err != nil {
@@ -138,6 +191,7 @@ func TestKey(t *testing.T) {
 		want  string
 	}{
 		{"org/..", 7, `want owner/name, got "org/.."`},
+		{".lock/repo", 7, `want owner/name, got ".lock/repo"`},
 		{"org/repo", 0, "want an issue number from 1, got 0"},
 	} {
 		if _, err := memory.Key(tt.repo, tt.issue); err == nil || err.Error() != tt.want {

@@ -2,6 +2,7 @@ package memory
 
 import (
 	"context"
+	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -10,6 +11,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"strings"
 	"time"
 )
 
@@ -17,7 +19,7 @@ import (
 // case below a directory. Each file is replaced atomically; a lock that the kernel
 // drops with its process keeps several processes apart. No link leads out of the
 // directory. A broken file that Save replaces is kept beside the
-// new one, as "number.broken-<hash>.json".
+// new one, as "number.broken-<hash>.json"; what is no file at all, under a random name.
 //
 // It is a [Journal] too, of one file of JSON lines per task,
 // "owner/name/number.journal/task.jsonl" or "….scope.jsonl" in lower case: the ledger,
@@ -164,14 +166,20 @@ func makeRoom(root *os.Root, key string, r Record) error {
 }
 
 // setAside renames what stands in the place of a record or a ledger. The new name is
-// a format for a hash of the content: the same broken file is kept once.
+// a format for a hash of the content: the same broken file is kept once. What is no
+// file, or finds something else under that name, gets a random name.
 func setAside(root *os.Root, name, format string) error {
 	data, err := read(root, name, MaxLedger)
 	if err != nil && !errors.Is(err, ErrBroken) {
 		return err
 	}
 	sum := sha256.Sum256(data)
-	return root.Rename(name, fmt.Sprintf(format, hex.EncodeToString(sum[:6])))
+	aside := fmt.Sprintf(format, hex.EncodeToString(sum[:6]))
+	info, taken := root.Lstat(aside)
+	if err != nil || taken == nil && !info.Mode().IsRegular() {
+		aside = fmt.Sprintf(format, strings.ToLower(rand.Text()))
+	}
+	return root.Rename(name, aside)
 }
 
 // replace writes a file so that at any moment the old content or the new one is

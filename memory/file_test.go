@@ -193,6 +193,48 @@ func TestFileNotRegular(t *testing.T) {
 	}
 }
 
+// TestFileAside sets aside what is no file, several times, and what finds its name
+// taken.
+func TestFileAside(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	f := open(t, dir)
+	record, ledger := filepath.Join(dir, "org/repo/42.json"), filepath.Join(dir, ledgerFile)
+	write(t, record, "")
+	if err := errors.Join(f.Save(t.Context(), memorytest.Sample("org/repo", 42)), os.Remove(record)); err != nil {
+		t.Fatal(err)
+	}
+	for n := range 3 {
+		write(t, filepath.Join(record, "kept"), "")
+		if err := f.Save(t.Context(), memorytest.Sample("org/repo", 42)); err != nil {
+			t.Fatalf("Save over directory %d: %v", n, err)
+		}
+		write(t, filepath.Join(ledger, "kept"), "")
+		if err := f.Begin(t.Context(), memorytest.SampleLedger(sampleKey)); err != nil {
+			t.Fatalf("Begin over directory %d: %v", n, err)
+		}
+		for _, name := range []string{record, ledger} {
+			kept, err := filepath.Glob(strings.TrimSuffix(name, ".json") + ".broken-*/kept")
+			if err != nil || len(kept) != n+1 {
+				t.Errorf("%s: kept aside %q, %v", name, kept, err)
+			}
+			if err := os.Remove(name); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	// The name that an empty file gets is a directory's.
+	empty := filepath.Join(dir, "org/repo/42.broken-e3b0c44298fc.json")
+	if err := os.Remove(empty); err != nil {
+		t.Fatal(err)
+	}
+	mkdir(t, filepath.Join(empty, "taken"))
+	write(t, record, "")
+	if err := f.Save(t.Context(), memorytest.Sample("org/repo", 42)); err != nil {
+		t.Errorf("Save over an empty file: %v", err)
+	}
+}
+
 // TestFileLeftover saves over what a killed process left behind.
 func TestFileLeftover(t *testing.T) {
 	t.Parallel()

@@ -37,8 +37,9 @@ func (c Change) check() error {
 		return fmt.Errorf("a human's change has the type %q", clip(c.Type, 60))
 	case c.Type == protocol.ActionComment || c.Type == protocol.ActionUpdateComment:
 		return fmt.Errorf("a human's %s is no change", c.Type)
-	case len(c.Values) > maxValues || len(c.By) > maxShort ||
-		slices.ContainsFunc(c.Values, func(v string) bool { return len(v) > maxShort }):
+	case !storable(c.At):
+		return fmt.Errorf("the time of a human's %s is out of range", c.Type)
+	case len(c.Values) > maxValues || !short(c.By) || !short(c.Values...):
 		return fmt.Errorf("a human's change %s is too long", c.Type)
 	}
 	return nil
@@ -56,6 +57,9 @@ func checkHumans(list []Change) error {
 		if i > 0 && c.At.Before(list[i-1].At) {
 			return errors.New("the changes of humans are not in order of time")
 		}
+	}
+	if roomOf(list).sum() > maxHumans {
+		return fmt.Errorf("the changes of humans take more than %d bytes", maxHumans)
 	}
 	return nil
 }
@@ -76,44 +80,39 @@ func (r *Record) SetHumans(list []Change) { r.AddHumans(list, time.Time{}) }
 // changes dropped, until there are [MaxChanges] at most and the record is within its
 // bounds.
 func (r *Record) AddHumans(list []Change, since time.Time) {
-	since = since.UTC().Truncate(time.Millisecond) // as the changes are
-	added := make([]Change, 0, len(list))
-	for _, c := range list {
-		added = append(added, clipChange(c))
-	}
-	older := slices.DeleteFunc(slices.Clone(r.Humans), func(c Change) bool {
+	since = clipTime(since) // as the changes are
+	added := clipChanges(list)
+	older := slices.DeleteFunc(clipChanges(r.Humans), func(c Change) bool {
 		return !c.At.Before(since) || slices.ContainsFunc(added, c.equal)
 	})
-	kept := slices.CompactFunc(tellable(slices.Concat(older, added)), Change.equal)
-	r.Humans = fitting(kept[max(0, len(kept)-MaxChanges):])
+	r.Humans = boundHumans(slices.Concat(older, added))
 	r.dropHumans()
-	for r.Humans != nil && r.large() {
-		r.Humans = sinceTime(r.Humans[1:], time.Time{})
-	}
+	r.fitHumans()
 }
 
-// clipChange returns a copy of c within its bounds.
-func clipChange(c Change) Change {
-	c.At = c.At.UTC().Truncate(time.Millisecond)
-	c.By, c.Values = clip(c.By, maxShort), clipAll(c.Values)
-	return c
+// clipChanges returns a copy of each change within its bounds.
+func clipChanges(list []Change) []Change {
+	out := make([]Change, len(list))
+	for i, c := range list {
+		c.At, c.By, c.Values = clipTime(c.At), clip(c.By, maxShort), clipAll(c.Values)
+		out[i] = c
+	}
+	return out
+}
+
+// boundHumans returns the newest changes of a list, as a record holds them.
+func boundHumans(list []Change) []Change {
+	list = slices.CompactFunc(tellable(clipChanges(list)), Change.equal)
+	list = list[max(0, len(list)-MaxChanges):]
+	sizes := roomOf(list)
+	for sizes.sum() > maxHumans {
+		sizes = sizes[1:]
+	}
+	return orNil(list[len(list)-len(sizes):])
 }
 
 func (c Change) equal(d Change) bool {
 	return c.At.Equal(d.At) && c.Type == d.Type && c.By == d.By && slices.Equal(c.Values, d.Values)
-}
-
-// fitting returns the newest changes that take no more room than maxHumans.
-func fitting(list []Change) []Change {
-	size := 0
-	for i, c := range slices.Backward(list) {
-		data, err := marshal(Record{Humans: []Change{c}})
-		size += len(data)
-		if err != nil || size > maxHumans {
-			return list[i+1:]
-		}
-	}
-	return list
 }
 
 // dropHumans drops what humans did before the oldest task that is kept.
@@ -125,13 +124,22 @@ func (r *Record) dropHumans() {
 	r.Humans = sinceTime(r.Humans, r.Tasks[0].At)
 }
 
-// sinceTime returns the changes from a time on; nil: there is none. The list is in order.
+// sinceTime returns the changes from a time on; nil: there is none. The list is in
+// order.
 func sinceTime(list []Change, from time.Time) []Change {
 	i := slices.IndexFunc(list, func(c Change) bool { return !c.At.Before(from) })
 	if i < 0 {
 		return nil
 	}
 	return list[i:]
+}
+
+// orNil returns nil for an empty list.
+func orNil(list []Change) []Change {
+	if len(list) == 0 {
+		return nil
+	}
+	return list
 }
 
 // tellable returns the changes that a summary may tell, in order of time.

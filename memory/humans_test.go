@@ -67,6 +67,79 @@ func TestSetHumans(t *testing.T) {
 	}
 }
 
+// TestAddHumans adds lists to "a" to "d" of the days 1 to 4, of somebody who has seen
+// everything from a day on.
+func TestAddHumans(t *testing.T) {
+	t.Parallel()
+	undone := change(2, "b")
+	undone.Type = protocol.ActionAddLabel
+	other, exact := change(2, "b"), change(2, "b")
+	other.By = "hubot"
+	exact.At = exact.At.Add(time.Microsecond).In(time.FixedZone("", 3600))
+	tests := []struct {
+		name  string
+		since int // day
+		list  []memory.Change
+		want  string
+	}{
+		{"nothing since", 3, nil, "a b"},
+		{"nothing at all", 0, nil, ""},
+		{"seen no more", 9, nil, "a b c d"},
+		{"replaced from then on", 3, []memory.Change{change(5, "e"), change(3, "x")}, "a b x e"},
+		{"at the same time", 4, []memory.Change{change(4, "x")}, "a b c x"},
+		{"older and known", 3, []memory.Change{exact, change(1, "a")}, "a b"},
+		{"older and new", 3, []memory.Change{change(2, "x"), change(0, "y")}, "y a b x"},
+		{"by somebody else", 3, []memory.Change{other}, "a b b"},
+		{"twice in the list", 3, []memory.Change{change(5, "e"), change(5, "e")}, "a b e"},
+		{"undone and done again", 3, []memory.Change{change(2, "b"), undone, change(2, "b")}, "a b b b"},
+		{"before the oldest task", 3, []memory.Change{change(-1, "x")}, "a b"},
+		{"comments", 3, []memory.Change{{At: april.AddDate(0, 0, 5), Type: protocol.ActionComment, Values: []string{"x"}}}, "a b"},
+	}
+	for _, tt := range tests {
+		r := tasked(0)
+		r.SetHumans([]memory.Change{change(1, "a"), change(2, "b"), change(3, "c"), change(4, "d")})
+		before, was := r, fmt.Sprint(r.Humans, tt.list)
+		r.AddHumans(tt.list, april.AddDate(0, 0, tt.since).Add(time.Microsecond))
+		if got := told(r); got != tt.want || (got == "") != (r.Humans == nil) {
+			t.Errorf("%s: got %q, want %q", tt.name, got, tt.want)
+		}
+		if fmt.Sprint(before.Humans, tt.list) != was {
+			t.Errorf("%s: changed in place", tt.name)
+		}
+		// The same again changes nothing.
+		again := r
+		again.AddHumans(tt.list, april.AddDate(0, 0, tt.since))
+		if diff := cmp.Diff(r.Humans, again.Humans); diff != "" {
+			t.Errorf("%s: added again (-once +twice):\n%s", tt.name, diff)
+		}
+	}
+}
+
+// TestAddHumansBounds adds to as many as a record keeps: the oldest go.
+func TestAddHumansBounds(t *testing.T) {
+	t.Parallel()
+	r := tasked(0)
+	for i := range 2 * memory.MaxChanges {
+		r.AddHumans([]memory.Change{change(i, fmt.Sprint(i))}, april.AddDate(0, 0, i))
+	}
+	if n := len(r.Humans); n != memory.MaxChanges || r.Humans[0].Values[0] != fmt.Sprint(n) {
+		t.Errorf("got %d: %s", n, told(r))
+	}
+	large := change(200, strings.Repeat("\x00", 512))
+	for range 20 {
+		large.Values = append(large.Values, large.Values[0])
+	}
+	r.AddHumans([]memory.Change{large}, large.At)
+	if n := len(r.Humans); n < 2 || n > memory.MaxChanges-1+1 {
+		t.Errorf("got %d", n)
+	}
+	large.At = large.At.Add(time.Hour)
+	r.AddHumans([]memory.Change{large}, large.At)
+	if len(r.Humans) != 1 {
+		t.Errorf("got %d, want the newest alone", len(r.Humans))
+	}
+}
+
 func TestSetHumansForm(t *testing.T) {
 	t.Parallel()
 	r := tasked(0)

@@ -112,7 +112,7 @@ func (s State) known() bool {
 // every action planned and its values filled in as [NewAction] does. The caller adds
 // the event, who decided, and the rules.
 func NewLedger(key LedgerKey, decision protocol.DecisionMessage, at time.Time) Ledger {
-	at = at.UTC().Truncate(time.Millisecond)
+	at = clipTime(at)
 	l := Ledger{LedgerKey: key, At: at, Decision: decision, Entries: make([]Entry, len(decision.Actions))}
 	for i, item := range decision.Actions {
 		a := NewAction(i, item)
@@ -151,7 +151,7 @@ func (e Entry) check(index int, hash string) error {
 }
 
 func clipEntry(e Entry) Entry {
-	e.At = e.At.UTC().Truncate(time.Millisecond)
+	e.At = clipTime(e.At)
 	e.Rule, e.Reason, e.URL = clip(e.Rule, maxShort), clip(e.Reason, maxShort), clip(e.URL, maxShort)
 	e.Values = clipAll(e.Values)
 	return e

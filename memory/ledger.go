@@ -21,7 +21,7 @@ type storedLedger struct {
 }
 
 // EncodeLedger returns the stored form of l: one line of JSON, with its end. Errors:
-// a bad key, entries that are not those of the decision's actions, or more than
+// a bad key, a decision on another task, entries that are not those of the decision's actions, or more than
 // [MaxLedger] bytes. Journals use it; callers of a journal do not need to.
 func EncodeLedger(l Ledger) ([]byte, error) {
 	if _, err := l.Path(); err != nil {
@@ -85,10 +85,14 @@ func (k LedgerKey) identity(want LedgerKey) error {
 	return nil
 }
 
-// check verifies that the entries are those of the decision's actions.
+// check verifies that the decision is on the key's task, and the entries are those of
+// its actions.
 func (l Ledger) check() error {
 	if !slices.Contains(protocol.DecisionTypes(), l.Decision.Decision) {
 		return errors.New("it has no decision")
+	}
+	if l.Decision.TaskID != l.Task {
+		return fmt.Errorf("its decision is on the task %q", clip(l.Decision.TaskID, 60))
 	}
 	if len(l.Entries) != len(l.Decision.Actions) {
 		return fmt.Errorf("it has %d entries for %d actions", len(l.Entries), len(l.Decision.Actions))

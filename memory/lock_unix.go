@@ -26,11 +26,22 @@ func tryLock(root *os.Root, name string) (unlock func(), err error) {
 	return nil, err
 }
 
-// syncDir makes a rename in a directory durable.
+// syncDir makes a rename in a directory durable, as far as the medium goes: some
+// network mounts and file systems in user space cannot do that with a directory, and
+// say so with EINVAL or ENOTSUP. The rename happened there all the same.
 func syncDir(root *os.Root, dir string) error {
 	d, err := root.Open(dir)
 	if err != nil {
 		return err
 	}
-	return errors.Join(d.Sync(), d.Close())
+	err = d.Sync()
+	if unsyncable(err) {
+		err = nil
+	}
+	return errors.Join(err, d.Close())
+}
+
+// unsyncable reports whether err says that a directory is nothing to be synced.
+func unsyncable(err error) bool {
+	return errors.Is(err, syscall.EINVAL) || errors.Is(err, syscall.ENOTSUP)
 }

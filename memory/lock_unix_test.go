@@ -4,6 +4,8 @@ package memory_test
 
 import (
 	"errors"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"syscall"
 	"testing"
@@ -29,5 +31,27 @@ func TestFilePipe(t *testing.T) {
 	}
 	if r, err := f.Load(t.Context(), "org/repo", 42); err != nil || r.Revision != 1 {
 		t.Errorf("Load after Save: got revision %d and %v", r.Revision, err)
+	}
+}
+
+// TestSyncDir syncs directories of a file system that cannot do that, and one that is
+// missing.
+func TestSyncDir(t *testing.T) {
+	t.Parallel()
+	root, err := os.OpenRoot("/proc")
+	if err != nil {
+		t.Skipf("no such file system here: %v", err)
+	}
+	defer root.Close()
+	if err := memory.SyncDir(root, "."); err != nil {
+		t.Errorf("got %v", err)
+	}
+	if err := memory.SyncDir(root, "missing"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("missing: got %v", err)
+	}
+	for err, want := range map[error]bool{nil: false, syscall.EINVAL: true, syscall.ENOTSUP: true, syscall.EIO: false, syscall.ENOSPC: false} {
+		if got := memory.Unsyncable(&fs.PathError{Op: "sync", Err: err}); got != want {
+			t.Errorf("%v: got %v, want %v", err, got, want)
+		}
 	}
 }

@@ -21,8 +21,8 @@ import (
 // Schema is the version of the encoded form of a [Record].
 const Schema = 1
 
-// The bounds of a record. [Record.Put] keeps a record within them by folding the
-// oldest tasks into [Record.Earlier].
+// The bounds of a record, beside those of its texts. [Record.Put] keeps a record within
+// them by folding the oldest tasks into [Record.Earlier].
 const (
 	MaxTasks = 100       // tasks kept one by one
 	MaxSize  = 256 << 10 // bytes of the encoded record
@@ -37,9 +37,9 @@ var (
 	// that the task has one already.
 	ErrConflict = errors.New("the record was changed meanwhile")
 	// ErrBroken says that something is stored which is no record of this issue, or no
-	// ledger of this task: truncated, not JSON, too large, or of another one. The next
-	// Save with revision 0, or Begin, takes its place and keeps what was there aside,
-	// where the store can.
+	// ledger of this task: truncated, not JSON, too large, out of its bounds, or of
+	// another one. The next Save with revision 0, or Begin, takes its place and keeps
+	// what was there aside, where the store can.
 	ErrBroken = errors.New("the stored record is unusable")
 	// ErrNewer says that a newer version of this program wrote the record, or the
 	// ledger. It is neither read nor replaced.

@@ -40,15 +40,22 @@ func Summary(r Record) (text string, ok bool) {
 		return "", false
 	}
 	parts := partsOf(tasks, humans)
-	for i := 0; ; i++ {
-		text = render(r.Issue, e.sentence(), parts[i:])
-		if len(text) <= MaxSummary {
-			return text, true
-		}
-		if t := parts[i].task; t != nil {
-			e.add(*t)
-		}
+	size := 0 // of the parts that are left
+	for _, p := range parts {
+		size += len(p.text)
 	}
+	for _, p := range parts {
+		if size <= MaxSummary {
+			if text = render(r.Issue, e.sentence(), parts); len(text) <= MaxSummary {
+				return text, true
+			}
+		}
+		if p.task != nil {
+			e.add(*p.task)
+		}
+		size, parts = size-len(p.text), parts[1:]
+	}
+	return render(r.Issue, e.sentence(), nil), true
 }
 
 // A part is what a summary tells of one task, or of what humans did on one day.

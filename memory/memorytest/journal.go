@@ -87,8 +87,9 @@ func nothingKept(t *testing.T, j memory.Journal) {
 }
 
 func ledgerRoundTrip(t *testing.T, j memory.Journal) {
-	skip := protocol.DecisionMessage{Decision: protocol.Skip, Actions: []protocol.ActionItem{}}
-	empty := memory.NewLedger(SampleKey("org/repo", 8), skip, time.Time{})
+	key := SampleKey("org/repo", 8)
+	skip := protocol.DecisionMessage{TaskID: key.Task, Decision: protocol.Skip, Actions: []protocol.ActionItem{}}
+	empty := memory.NewLedger(key, skip, time.Time{})
 	for _, want := range []memory.Ledger{SampleLedger(SampleKey("org/repo", 7)), empty} {
 		begin(t, j, want)
 		checkLedger(t, j, want)

@@ -71,6 +71,8 @@ func hostileKeys(t *testing.T, j memory.Journal) {
 // hostileLedgers begins what no Ledger could return.
 func hostileLedgers(t *testing.T, j memory.Journal) {
 	for name, change := range map[string]func(*memory.Ledger){
+		"no task":          func(l *memory.Ledger) { l.Decision.TaskID = "" },
+		"another task":     func(l *memory.Ledger) { l.Decision.TaskID = "b3f8c2d1-4b5e-4f6a-8c9d-0e1f2a3b4c5d" },
 		"no decision":      func(l *memory.Ledger) { l.Decision.Decision = "" },
 		"too few entries":  func(l *memory.Ledger) { l.Entries = l.Entries[:3] },
 		"too many entries": func(l *memory.Ledger) { l.Entries = append(l.Entries, l.Entries[3]) },

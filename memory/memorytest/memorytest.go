@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -213,9 +214,16 @@ func bigRecord(t *testing.T, s memory.Store) {
 func tooBig(t *testing.T, s memory.Store) {
 	save(t, s, Sample("org/repo", 7))
 	r := load(t, s, "org/repo", 7)
-	r.Tasks[0].Rationale = strings.Repeat("x", memory.MaxSize)
-	if err := s.Save(t.Context(), r); err == nil {
-		t.Error("Save of a record beyond MaxSize: got no error")
+	for name, change := range map[string]func(*memory.Record){
+		"MaxSize":  func(r *memory.Record) { r.Tasks[0].Rationale = strings.Repeat("x", memory.MaxSize) },
+		"MaxTasks": func(r *memory.Record) { r.Tasks = make([]memory.Task, memory.MaxTasks+1) },
+	} {
+		big := r
+		big.Tasks = slices.Clone(r.Tasks)
+		change(&big)
+		if err := s.Save(t.Context(), big); err == nil {
+			t.Errorf("Save of a record beyond %s: got no error", name)
+		}
 	}
 	if r := load(t, s, "org/repo", 7); r.Revision != 1 {
 		t.Errorf("after it: got revision %d, want 1", r.Revision)
@@ -226,7 +234,7 @@ func hostileNames(t *testing.T, s memory.Store) {
 	long := strings.Repeat("x", 300)
 	for _, repo := range []string{
 		"", "/", "org", "org/", "/repo", "../repo", "org/..", "./repo", "org/.", "org/../../etc", "org/re/po", `org\..\repo`,
-		"org/re po", "org/repo\n", "org/\x00", "org/%2e%2e", "org/repö", "org/" + long, long + "/repo",
+		"org/re po", "org/repo\n", "org/\x00", "org/%2e%2e", "org/repö", "org/" + long, long + "/repo", ".lock/repo", ".org/repo", "or\u212a/repo", "org/\u212aind",
 	} {
 		r := Sample(repo, 7)
 		if err := s.Save(t.Context(), r); err == nil {

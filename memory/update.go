@@ -1,0 +1,61 @@
+package memory
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"time"
+)
+
+// updateTries bounds how often [Update] starts again after a conflict.
+const updateTries = 10
+
+// Update loads the record of an issue, lets change alter it, and saves it; after a
+// conflict it starts again from the record as it is then. A record that is missing
+// or broken is a new one. It returns the record as it is stored now. change may be
+// called several times; its error ends the update.
+//
+// The first time it starts again at once. From then on it waits before: a random time
+// of at most one millisecond, and twice as much each time, so that writers that took
+// turns at failing come apart. The end of ctx ends the wait.
+func Update(ctx context.Context, s Store, repo string, issue int, change func(*Record) error) (Record, error) {
+	for try := 1; ; try++ {
+		r, err := s.Load(ctx, repo, issue)
+		switch {
+		case errors.Is(err, ErrNotFound), errors.Is(err, ErrBroken):
+			r = Record{Repo: repo, Issue: issue}
+		case err != nil:
+			return Record{}, err
+		}
+		if err := change(&r); err != nil {
+			return Record{}, err
+		}
+		err = s.Save(ctx, r)
+		if err == nil {
+			r.Schema, r.Revision = Schema, r.Revision+1
+			return r, nil
+		}
+		if !errors.Is(err, ErrConflict) || try == updateTries {
+			return Record{}, fmt.Errorf("update the record of %s#%d: %w", repo, issue, err)
+		}
+		if err := pause(ctx, try); err != nil {
+			return Record{}, fmt.Errorf("update the record of %s#%d: wait to try again: %w", repo, issue, err)
+		}
+	}
+}
+
+// pause waits after a try that met a conflict.
+func pause(ctx context.Context, try int) error {
+	if try == 1 {
+		return ctx.Err()
+	}
+	t := time.NewTimer(rand.N(time.Millisecond << (try - 2))) //nolint:gosec // it only keeps writers apart
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-t.C:
+		return nil
+	}
+}

@@ -1,7 +1,6 @@
 package rules
 
 import (
-	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -205,7 +204,7 @@ func (c *ruleCompiler) listParam(f *strictyaml.File, spec protocol.ActionSpec, n
 		return
 	}
 	root, _, _ := strings.Cut(s, ".")
-	if bareName.MatchString(s) && !slices.Contains(names(reflect.TypeFor[env]()), root) {
+	if bareName.MatchString(s) && !slices.Contains(rootNames(), root) {
 		f.Problemf(n, "%s takes a list, and a bare text is an expression that yields one; a fixed name is written [%s]", spec.Name, s)
 		return
 	}

@@ -75,6 +75,29 @@ func BenchmarkCompile(b *testing.B) {
 	}
 }
 
+// BenchmarkParse is the part of [BenchmarkCompile] that reads YAML.
+func BenchmarkParse(b *testing.B) {
+	src := ruleFile(1000)
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := rules.Parse("rules.yml", src); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkFirstDecision is what a run of the action does with 1,000 rules: it reads
+// them, compiles them and decides once.
+func BenchmarkFirstDecision(b *testing.B) {
+	src, facts := ruleFile(1000), opened(form(1500))
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := mustCompile(b, string(src)).Decide(facts); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
 func BenchmarkDecide(b *testing.B) {
 	for _, size := range []int{1500, 64 << 10} {
 		for _, n := range []int{10, 100, 1000} {

@@ -12,11 +12,15 @@ type Condition struct {
 	expr *expression
 }
 
-// CompileCondition compiles the scalar n of f. Mistakes are recorded in f, and
-// returned as a [strictyaml.Problems] with what was recorded in f before.
-func CompileCondition(f *strictyaml.File, n *yaml.Node) (*Condition, error) {
+// CompileCondition compiles the scalar n of f, which may use the names that sources
+// declare. Mistakes are recorded in f, and returned as a [strictyaml.Problems] with
+// what was recorded in f before; mistakes in the sources are not looked for, that is
+// what [Compile] does.
+func CompileCondition(f *strictyaml.File, n *yaml.Node, sources ...Source) (*Condition, error) {
 	before := f.ErrorCount()
-	x := newExprCompiler().condition(f, n)
+	c := newExprCompiler()
+	c.names = declareQuietly(sources)
+	x := c.condition(f, n)
 	if f.ErrorCount() > before {
 		return nil, f.Err()
 	}

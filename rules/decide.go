@@ -3,6 +3,7 @@ package rules
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/org/foreman-action/internal/strictyaml"
@@ -65,7 +66,7 @@ func (e *EvalError) Error() string {
 // escalates, close when an action closes the issue, else label_and_respond.
 func (s *Set) Decide(f Facts) (Result, error) {
 	v := &evaluation{env: newEnv(f)}
-	var p plan
+	p := plan{result: Result{Trace: slices.Grow([]RuleTrace(nil), s.Len())}}
 	for _, r := range s.all() {
 		outcome, err := p.add(r, v)
 		if err != nil {

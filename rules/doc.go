@@ -30,10 +30,29 @@
 //
 // "when" is an expression of the expr language that yields true or false; without
 // it the rule always matches. It sees issue, event, actor and repo (the fields of
-// [Facts]), label(name) and any_label(glob, ...), which take no notice of case and
+// [Facts]), now, label(name) and any_label(glob, ...), which take no notice of case and
 // whose "*" matches every run of characters, "/" included. Of expr's own functions
 // those are available that cannot run away; the right side of "matches" is a
 // constant. No field is ever nil: what is not set is "", 0 or an empty list.
+// [Reference] lists every name with an example.
+//
+// # Forms and tables
+//
+// Files may declare names for what GitHub's issue forms write into an issue, and tables:
+//
+//	forms:
+//	  version: {heading: Version, type: semver}
+//	  area: {heading: Affected area, type: list}
+//	tables:
+//	  area_of: {Networking: area/net, CLI: area/cli}
+//
+// form.version is then what stands under the heading "### Version", the first of
+// several, in any case. The types are text, semver, number, list (options of a dropdown,
+// or lines) and checkboxes (those that are ticked). A field that was left empty, or that
+// its type cannot read, is nil where it is compared with nil and before ??; elsewhere it
+// is "", an empty list, or a number that compares with none: nobody can make a
+// condition fail by leaving something out. tables.area_of[x] is "", 0 or false for a key
+// that the table does not hold; x in tables.area_of asks whether it does.
 //
 // [Compile] refuses patterns that could take longer than 50 ms on the largest issue
 // that GitHub accepts, so that nobody can make a condition fail by the size or the

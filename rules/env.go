@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -24,7 +25,7 @@ const runName = "__run"
 
 func newEnv(f Facts) *env {
 	f = f.complete()
-	return &env{Issue: f.Issue, Event: f.Event, Actor: f.Actor, Repo: f.Repo, Run: &run{labels: f.Issue.Labels, answers: map[*pattern]answer{}}}
+	return &env{Issue: f.Issue, Event: f.Event, Actor: f.Actor, Repo: f.Repo, Run: &run{eventText: eventText{facts: &f}, labels: f.Issue.Labels, haystacks: haystacks(f), answers: map[*pattern]answer{}}}
 }
 
 // The bounds of one evaluation. A step is a turn of a loop or comparable work.
@@ -43,18 +44,19 @@ var (
 
 // A run is the state of one evaluation.
 type run struct {
+	eventText
 	labels               []string
 	steps, matched, made int
-	counted              string // the text whose characters were counted last
-	characters           int    // of counted
 	cased                []casing
+	haystacks            []haystack
 	answers              map[*pattern]answer // the last of each pattern
 }
 
 // An answer is whether a text matched.
 type answer struct {
-	text    string
-	matched bool
+	text           string
+	known, matched bool
+	charged        bool // a shortcut does not charge
 }
 
 // reset makes the run ready for the next expression.
@@ -63,15 +65,6 @@ func (r *run) reset() {
 	for i := range r.cased {
 		r.cased[i].paid = false
 	}
-}
-
-// length returns the number of characters of s, which often is the same text as
-// in the call before.
-func (r *run) length(s string) int {
-	if s != r.counted {
-		r.counted, r.characters = s, utf8.RuneCountInString(s)
-	}
-	return r.characters
 }
 
 func (r *run) step(n int) error {
@@ -123,6 +116,11 @@ func made(args ...any) (any, error) {
 	return s, args[0].(*run).build(len(s))
 }
 
+// textLength is len(text).
+func textLength(args ...any) (any, error) {
+	return args[0].(*run).length(args[1].(string)), nil
+}
+
 // lower is lower(text).
 func lower(args ...any) (any, error) {
 	return args[0].(*run).inCase(args[1].(string), false)
@@ -134,10 +132,13 @@ func upper(args ...any) (any, error) {
 }
 
 // matches is the operator of that name with its constant pattern. A pattern that is
-// asked again about the same text, as in a loop, is not run again.
+// asked again about the same text, as in a loop, is not run again. What is charged is
+// the work of its engine, which seldom is needed: whether an expression fails depends
+// on the length of a text and not on its words.
 func matches(args ...any) (any, error) {
 	r, s, p := args[0].(*run), args[1].(string), args[2].(*pattern)
-	if a, ok := r.answers[p]; ok && len(a.text) == len(s) {
+	a := r.answers[p]
+	if a.charged && len(a.text) == len(s) {
 		if err := r.step(1 + len(s)/bytesPerStep); err != nil {
 			return nil, err
 		}
@@ -149,20 +150,17 @@ func matches(args ...any) (any, error) {
 	if r.matched > maxMatched {
 		return nil, errMatched
 	}
-	a := answer{s, p.re.MatchString(s)}
-	r.answers[p] = a
-	return a.matched, nil
+	return r.answer(p, s, true), nil
 }
 
 // label is label(name).
 func label(args ...any) (any, error) {
-	r, name := args[0].(*run), args[1].(string)
-	for _, l := range r.labels {
-		if strings.EqualFold(l, name) {
-			return true, r.step(len(r.labels))
-		}
-	}
-	return false, r.step(len(r.labels))
+	return args[0].(*run).label(args[1].(string))
+}
+
+func (r *run) label(name string) (bool, error) {
+	found := slices.ContainsFunc(r.labels, func(l string) bool { return strings.EqualFold(l, name) })
+	return found, r.step(len(r.labels))
 }
 
 // anyLabel is any_label(glob, ...).

@@ -85,8 +85,24 @@ func nameHint(name string) string {
 	if slices.ContainsFunc(builtin.Builtins, func(f *builtin.Function) bool { return f.Name == name }) {
 		return "; the function is not available in rules"
 	}
-	known := append(names(reflect.TypeFor[env]()), "label", "any_label", "join", "string")
-	return strictyaml.DidYouMean(name, append(known, allowed()...))
+	return strictyaml.DidYouMean(name, slices.Concat(rootNames(), functionNames(), allowed()))
+}
+
+// rootNames returns the names of values that rules may use.
+func rootNames() []string {
+	return append(names(reflect.TypeFor[env]()), formName, tablesName, nowName)
+}
+
+// functionNames returns the functions of rules, without those of the language and of
+// the patched tree.
+func functionNames() []string {
+	var list []string
+	for _, f := range append(functions(), moreFunctions()...) {
+		if !strings.HasPrefix(f.Name, "__") && f.Name != "matches" {
+			list = append(list, f.Name)
+		}
+	}
+	return list
 }
 
 func fieldMessage(typ, field string) string {

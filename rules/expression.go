@@ -5,14 +5,13 @@ import (
 	"fmt"
 	"reflect"
 	"strings"
+	"sync"
 
 	"github.com/expr-lang/expr/ast"
 	"github.com/expr-lang/expr/builtin"
 	"github.com/expr-lang/expr/checker"
-	"github.com/expr-lang/expr/compiler"
 	"github.com/expr-lang/expr/conf"
 	"github.com/expr-lang/expr/file"
-	"github.com/expr-lang/expr/optimizer"
 	"github.com/expr-lang/expr/parser"
 	"github.com/expr-lang/expr/vm"
 )
@@ -56,7 +55,9 @@ func asExprError(err error) *exprError {
 // not safe for concurrent use; the programs are.
 type exprCompiler struct {
 	config   *conf.Config
+	building sync.Mutex // programs, which are made late: the config keeps what it knows of types
 	patterns map[string]*pattern
+	names    *vocabulary
 }
 
 // allowed lists the functions of the expression language that rules may use:
@@ -65,7 +66,7 @@ func allowed() []string {
 	return []string{
 		"all", "none", "any", "one", "filter", "map", "find", "findIndex", "findLast", "findLastIndex", "count", "sum",
 		"len", "abs", "ceil", "floor", "round", "int", "float", "trim", "trimPrefix", "trimSuffix", "upper", "lower",
-		"indexOf", "lastIndexOf", "hasPrefix", "hasSuffix", "max", "min", "duration", "date",
+		"indexOf", "lastIndexOf", "hasPrefix", "hasSuffix", "max", "min", "date",
 		"first", "last", "take", "reverse", "uniq", "sort",
 	}
 }
@@ -83,11 +84,11 @@ func newExprCompiler() *exprCompiler {
 			delete(c.Builtins, name)
 		}
 	}
-	for _, f := range functions() {
+	for _, f := range append(functions(), moreFunctions()...) {
 		c.Functions[f.Name] = f
 	}
-	c.WithEnv(&env{})
-	return &exprCompiler{config: c, patterns: map[string]*pattern{}}
+	c.WithEnv(env{})
+	return &exprCompiler{config: c, patterns: map[string]*pattern{}, names: declare(nil)}
 }
 
 // functions are the functions of rules, and those that only the patched tree
@@ -103,6 +104,7 @@ func functions() []*builtin.Function {
 		fn("string", text, reflect.TypeFor[func(string) string](), reflect.TypeFor[func(int) string](),
 			reflect.TypeFor[func(float64) string](), reflect.TypeFor[func(bool) string]()),
 		fn("matches", matches, reflect.TypeFor[func(*run, string, *pattern) bool]()),
+		fn("__len", textLength, reflect.TypeFor[func(*run, string) int]()),
 		fn("__lower", lower, reflect.TypeFor[func(*run, string) string]()),
 		fn("__upper", upper, reflect.TypeFor[func(*run, string) string]()),
 		fn("__tick", tick, reflect.TypeFor[func(*run) bool]()),
@@ -117,13 +119,22 @@ func text(args ...any) (any, error) {
 	case string:
 		return x, nil
 	case int, int64, float64, bool:
-		return fmt.Sprint(x), nil
+		return shownInText(x), nil
 	}
 	return nil, errors.New("string takes a text, a number or a boolean")
 }
 
 // compile compiles src; the error is an *exprError.
 func (c *exprCompiler) compile(src string, w want) (*vm.Program, error) {
+	x, err := c.check(src, w)
+	if err != nil {
+		return nil, err
+	}
+	return x.compiled()
+}
+
+// check finds what is wrong with src; the error is an *exprError.
+func (c *exprCompiler) check(src string, w want) (*code, error) {
 	if err := checkSource(src); err != nil {
 		return nil, err
 	}
@@ -131,9 +142,12 @@ func (c *exprCompiler) compile(src string, w want) (*vm.Program, error) {
 	if err != nil {
 		return nil, explain(tree, err)
 	}
-	g := guard{pattern: c.pattern, builtins: c.config.Builtins, weight: new(int)}
+	g := guard{pattern: c.pattern, builtins: c.config.Builtins, weight: new(int), names: c.names, fields: map[string]*formField{}}
 	if err := g.check(&tree.Node, 0); err != nil {
 		return nil, explain(tree, err)
+	}
+	if field := fieldOf(tree.Node); w == wantAny && field != nil {
+		tree.Node = formCall("__form_any", field, tree.Node)
 	}
 	if _, err := checker.Check(tree, c.config); err != nil {
 		return nil, explain(tree, err)
@@ -144,17 +158,11 @@ func (c *exprCompiler) compile(src string, w want) (*vm.Program, error) {
 	if msg := w.check(tree.Node); msg != "" {
 		return nil, &exprError{1, 1, msg}
 	}
-	meter(&tree.Node, false)
-	if err := optimizer.Optimize(&tree.Node, c.config); err != nil {
-		return nil, explain(tree, err)
+	x := &code{compiler: c, want: w, tree: tree}
+	if !settled(tree.Node) {
+		_, err = x.compiled()
 	}
-	program, err := compiler.Compile(tree, c.config)
-	if err != nil {
-		// The compiler puts a stack trace below its first line.
-		msg, _, _ := strings.Cut(err.Error(), "\n")
-		return nil, &exprError{1, 1, msg}
-	}
-	return program, nil
+	return x, err
 }
 
 func (c *exprCompiler) pattern(s string) (*pattern, error) {
@@ -216,6 +224,7 @@ func (w want) check(n ast.Node) string {
 		return fmt.Sprintf("want %s, got nil", w)
 	}
 	switch w {
+	case wantAny:
 	case wantBool:
 		if t.Kind() == reflect.Bool {
 			return ""

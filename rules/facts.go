@@ -10,6 +10,8 @@ type Facts struct {
 	Event Event
 	Actor Actor
 	Repo  Repo
+	// Now is the time of the run. When it is zero, expressions that name now fail.
+	Now time.Time
 }
 
 // An Issue is the issue at the time of the event.

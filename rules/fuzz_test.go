@@ -83,9 +83,15 @@ func FuzzExpression(f *testing.F) {
 	}
 	f.Add("issue.text matches `(?i)\\b(panic|segfault)\\b` and not label(\"x\")", "segfault")
 	f.Add("any(issue.labels, # startsWith 'a' and # in issue.labels) ? 1 : 2.5", "")
+	f.Add("let v = form.version; v != nil and semver(v, '<2.0.0 || ^1.2') or (form?.count ?? 1) > 2", "### Version\n\n1.2")
+	f.Add("map(filter(form.area, # in tables.area_of), tables.area_of[#])", "### Affected area\n\nCLI, a")
+	f.Add("command('x') or now - issue.created_at > duration('1w2d') or form.logs == nil", "/foreman x")
+	names := mustDeclare(f)
 	f.Fuzz(func(t *testing.T, src, body string) {
-		for _, w := range []want{wantBool, wantText, wantTexts, wantInt} {
-			program, err := newExprCompiler().compile(src, w)
+		for _, w := range []want{wantBool, wantText, wantTexts, wantInt, wantAny} {
+			c := newExprCompiler()
+			c.names = names
+			program, err := c.compile(src, w)
 			if err != nil {
 				checkExprError(t, src, err)
 				continue

@@ -21,12 +21,17 @@ type guard struct {
 	pattern  func(string) (*pattern, error)
 	builtins map[string]*builtin.Function // those that rules may use
 	weight   *int                         // of the patterns for long texts
+	names    *vocabulary
+	fields   map[string]*formField // variables that are a field of a form
 }
 
 // check visits the tree at place, which lies inside that many loops.
 func (g guard) check(place *ast.Node, loops int) error {
 	if *place == nil {
 		return nil
+	}
+	if ok, err := g.names.resolve(place); ok || err != nil {
+		return err
 	}
 	if err := g.refuse(*place, loops); err != nil {
 		return err
@@ -49,7 +54,14 @@ func (g guard) refuse(n ast.Node, loops int) error {
 		if n.Value == "$env" || strings.HasPrefix(n.Value, "__") {
 			return refuse(n, "unknown name %s", n.Value)
 		}
+		if n.Value == formName || n.Value == tablesName {
+			return refuse(n, "%s is asked for a name: %s.name", n.Value, n.Value)
+		}
 	case *ast.VariableDeclaratorNode:
+		if n.Name == formName || n.Name == tablesName || n.Name == nowName {
+			return refuse(n, "cannot redeclare %s", n.Name)
+		}
+		g.fields[n.Name] = g.names.field(n.Value)
 		if strings.HasPrefix(n.Name, "__") {
 			return refuse(n, "a variable's name cannot start with __")
 		}
@@ -63,8 +75,12 @@ func (g guard) refuse(n ast.Node, loops int) error {
 			return refuse(n, "unknown name %s", n.Name)
 		}
 	case *ast.CallNode:
-		if _, ok := n.Callee.(*ast.IdentifierNode); !ok {
+		callee, ok := n.Callee.(*ast.IdentifierNode)
+		if !ok {
 			return refuse(n, "only functions can be called; values have no methods")
+		}
+		if callee.Value == nowName {
+			return refuse(n, "now is a time and no function; write it without ()")
 		}
 	case *ast.BinaryNode:
 		if n.Operator == ".." {
@@ -115,17 +131,33 @@ func constantText(n ast.Node) (string, bool) {
 }
 
 // metered reports whether a function of rules takes the run as first argument.
-func metered(name string) bool { return name == "label" || name == "any_label" || name == "join" }
+func metered(name string) bool {
+	return slices.Contains([]string{"label", "any_label", "join", "semver", "command"}, name)
+}
 
 func (g guard) patch(place *ast.Node) error {
 	switch n := (*place).(type) {
+	case *ast.IdentifierNode:
+		if n.Value == nowName {
+			*place = call("__now", n)
+		}
 	case *ast.PredicateNode:
 		n.Node = at(&ast.SequenceNode{Nodes: []ast.Node{call("__tick", n.Node), n.Node}}, n.Node)
 	case *ast.CallNode:
+		if err := constantArgument(n); err != nil {
+			return err
+		}
 		if name := n.Callee.(*ast.IdentifierNode).Value; metered(name) {
 			n.Arguments = append([]ast.Node{at(&ast.IdentifierNode{Value: runName}, n)}, n.Arguments...)
 		}
 	case *ast.BinaryNode:
+		if err := checkVersions(n, g.fields); err != nil {
+			return err
+		}
+		if asked := asksNil(n, g.fields); asked != nil {
+			*place = asked
+			return nil
+		}
 		if n.Operator != "matches" {
 			return nil
 		}

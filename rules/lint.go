@@ -48,6 +48,9 @@ func checkNil(n *ast.BinaryNode) error {
 	default:
 		return nil
 	}
+	if table := tableType(field); table != nil {
+		return refuse(n, "a table never gives nil: for a key that it does not hold it gives %s; ask with in", rowDefault(table))
+	}
 	if !isField(field) {
 		return nil
 	}
@@ -88,11 +91,10 @@ func insteadOfNil(n ast.Node) string {
 	return "look at one of its fields"
 }
 
-// checkConstant refuses dates and durations that can never be read.
+// checkConstant refuses dates that can never be read.
 func (g guard) checkConstant(n *ast.BuiltinNode) error {
 	hint := map[string]string{
-		"date":     `write it like "2024-01-31" or "2024-01-31T15:04:05Z"`,
-		"duration": `write it like "90m" or "1h30m"; a day is "24h"`,
+		"date": `write it like "2024-01-31" or "2024-01-31T15:04:05Z"`,
 	}[n.Name]
 	if hint == "" || len(n.Arguments) != 1 {
 		return nil

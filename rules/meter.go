@@ -30,6 +30,8 @@ func meter(place *ast.Node, loop bool) {
 	case changesCase(n):
 		b := n.(*ast.BuiltinNode)
 		*place = wrapped("__"+b.Name, n, b.Arguments[0], reflect.TypeFor[func(*run, string) string]())
+	case measuresText(n):
+		*place = wrapped("__len", n, n.(*ast.BuiltinNode).Arguments[0], reflect.TypeFor[func(*run, string) int]())
 	}
 }
 
@@ -81,6 +83,13 @@ func makesText(n ast.Node) bool {
 func changesCase(n ast.Node) bool {
 	b, ok := n.(*ast.BuiltinNode)
 	return ok && (b.Name == "lower" || b.Name == "upper") && len(b.Arguments) == 1
+}
+
+// measuresText reports whether n is a call of len with a text, whose characters the
+// run counts once.
+func measuresText(n ast.Node) bool {
+	b, ok := n.(*ast.BuiltinNode)
+	return ok && b.Name == "len" && len(b.Arguments) == 1 && b.Arguments[0].Type().Kind() == reflect.String
 }
 
 var wrapperType = reflect.TypeFor[func(*run, any) any]()

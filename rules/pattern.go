@@ -5,17 +5,25 @@ import (
 	"regexp"
 	"regexp/syntax"
 	"strings"
+	"sync"
 )
 
-// A pattern is a compiled regular expression and the work that a character of text
-// is for it at most, in states.
+// A pattern is a regular expression and the work that a character of text is for it
+// at most, in states. It is safe for concurrent use.
 type pattern struct {
-	re     *regexp.Regexp
+	src    string
 	weight int
+
+	read   sync.Once
+	tree   *syntax.Regexp // until it is read
+	said   needles
+	built  sync.Once
+	regexp *regexp.Regexp
 }
 
 const maxStates = 2000 // of a pattern, its repetitions written out
 
+// newPattern parses s. What asking it about a text takes is built when it is asked.
 func newPattern(s string) (*pattern, error) {
 	if r, ok := control(s); ok {
 		return nil, fmt.Errorf("the pattern holds the control character %U: in quotes \\b is a backspace; write the pattern in backticks", r)
@@ -28,16 +36,55 @@ func newPattern(s string) (*pattern, error) {
 	if n > maxStates {
 		return nil, fmt.Errorf("the pattern is too large: its repetitions written out, it has more than %d parts", maxStates)
 	}
-	re, err := regexp.Compile(s)
+	w, err := weigh(tree)
 	if err != nil {
 		return nil, patternError(err)
 	}
+	return &pattern{src: s, weight: w, tree: tree}, nil
+}
+
+// weigh returns the weight of a pattern: no more states wait at the same time than its
+// program has, each once in the list of now and once in that of next.
+func weigh(tree *syntax.Regexp) (int, error) {
 	w := live(tree, nil)
+	if w <= 2*leastProgram(tree) {
+		return baseWeight + w, nil
+	}
 	prog, err := syntax.Compile(tree.Simplify())
 	if err != nil {
-		return nil, patternError(err)
+		return 0, err
 	}
-	return &pattern{re: re, weight: baseWeight + min(w, 2*len(prog.Inst))}, nil
+	return baseWeight + min(w, 2*len(prog.Inst)), nil
+}
+
+// leastProgram returns a number of instructions that the program of re, which takes
+// time to build, has at least.
+func leastProgram(re *syntax.Regexp) int {
+	n := 0
+	switch re.Op {
+	case syntax.OpLiteral:
+		return len(re.Rune)
+	case syntax.OpCharClass, syntax.OpAnyChar, syntax.OpAnyCharNotNL:
+		return 1
+	case syntax.OpRepeat:
+		return max(re.Min, min(re.Max, 1)) * leastProgram(re.Sub[0])
+	}
+	for _, sub := range re.Sub {
+		n += leastProgram(sub)
+	}
+	return n
+}
+
+// needles returns what is said of texts that match.
+func (p *pattern) needles() needles {
+	p.read.Do(func() { p.said, p.tree = newNeedles(p.tree), nil })
+	return p.said
+}
+
+// engine returns the compiled pattern. It parsed, so it compiles.
+func (p *pattern) engine() *regexp.Regexp {
+	p.built.Do(func() { p.regexp = regexp.MustCompile(p.src) })
+	return p.regexp
 }
 
 // control returns the first control character that nobody means in a pattern.

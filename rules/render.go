@@ -60,7 +60,17 @@ type evaluation struct {
 
 // eval runs an expression; the error is a *placedError.
 func (v *evaluation) eval(x *expression) (any, error) {
-	value, err := eval(&v.machine, x.program, v.env)
+	if quick := x.code.shortcut(); quick != nil {
+		v.env.Run.reset()
+		if value, sure := quick(v.env); sure {
+			return value, nil
+		}
+	}
+	program, err := x.code.compiled()
+	if err != nil {
+		return nil, x.fail(asExprError(err))
+	}
+	value, err := eval(&v.machine, program, v.env)
 	if err != nil {
 		return nil, x.fail(asExprError(err))
 	}

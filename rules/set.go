@@ -10,14 +10,18 @@ import (
 	"github.com/org/foreman-action/internal/strictyaml"
 )
 
-// A Source is a list of rules in a YAML file. Node is the value of the file's
-// "rules" key; nil means that the file has none.
+// A Source is a list of rules in a YAML file, and the names that it declares for the
+// rules of all files. Node, Forms and Tables are the values of the file's keys rules,
+// forms and tables; nil means that the file has none.
 type Source struct {
-	File *strictyaml.File
-	Node *yaml.Node
+	File   *strictyaml.File
+	Node   *yaml.Node
+	Forms  *yaml.Node
+	Tables *yaml.Node
 }
 
-// Parse reads a rule file: a mapping of version, which is 1, and rules. The error
+// Parse reads a rule file: a mapping of version, which is 1, forms, tables and rules,
+// of which forms and tables may be left out. The error
 // says that src is no YAML document; other mistakes are reported by [Compile],
 // together with those of the rules.
 func Parse(name string, src []byte) (Source, error) {
@@ -27,6 +31,8 @@ func Parse(name string, src []byte) (Source, error) {
 	}
 	var keys struct {
 		Version *yaml.Node `yaml:"version,required"`
+		Forms   *yaml.Node `yaml:"forms"`
+		Tables  *yaml.Node `yaml:"tables"`
 		Rules   *yaml.Node `yaml:"rules,required"`
 	}
 	f.Decode(f.Root(), &keys)
@@ -34,13 +40,14 @@ func Parse(name string, src []byte) (Source, error) {
 	if keys.Version != nil && f.DecodeKey("version", keys.Version, &version) && version != 1 {
 		f.Problemf(keys.Version, "version: want 1, got %d", version)
 	}
-	return Source{File: f, Node: keys.Rules}, nil
+	return Source{File: f, Node: keys.Rules, Forms: keys.Forms, Tables: keys.Tables}, nil
 }
 
 // A Set is a compiled list of rules. It does not change and is safe for
 // concurrent use. The zero value has no rules.
 type Set struct {
 	rules []*rule
+	names *vocabulary // nil: none
 }
 
 const maxRules = 5000 // of all files together
@@ -50,7 +57,8 @@ const maxRules = 5000 // of all files together
 // recorded before included, as a [strictyaml.Problems]. Warnings stay in the files.
 func Compile(sources ...Source) (*Set, error) {
 	c := &ruleCompiler{exprCompiler: newExprCompiler(), specs: specs()}
-	s := &Set{}
+	c.exprCompiler.names = declare(sources)
+	s := &Set{names: c.exprCompiler.names}
 	var files []*strictyaml.File
 	first := map[string]*rule{}
 	for _, src := range sources {

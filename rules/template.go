@@ -5,7 +5,6 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/expr-lang/expr/vm"
 	"gopkg.in/yaml.v3"
 
 	"github.com/org/foreman-action/internal/strictyaml"
@@ -13,12 +12,12 @@ import (
 
 // An expression is a compiled expression and where it stands.
 type expression struct {
-	file    *strictyaml.File
-	node    *yaml.Node // the scalar that holds it
-	line    int        // of its start in the scalar's value, from 1
-	col     int
-	src     string
-	program *vm.Program
+	file *strictyaml.File
+	node *yaml.Node // the scalar that holds it
+	line int        // of its start in the scalar's value, from 1
+	col  int
+	src  string
+	code *code
 }
 
 // fail returns the mistake err at its place in the file.
@@ -43,13 +42,13 @@ func (c *exprCompiler) expression(f *strictyaml.File, n *yaml.Node, span span, w
 		lead = 0
 	}
 	x.line, x.col = position(n.Value, span.start+lead)
-	program, err := c.compile(x.src, w)
+	code, err := c.check(x.src, w)
 	if err != nil {
 		line, col := x.place(asExprError(err))
 		f.ProblemIn(n, line, col, err.Error())
 		return nil
 	}
-	x.program = program
+	x.code = code
 	return x
 }
 
@@ -181,7 +180,7 @@ func (t *template) render(v *evaluation, clean func(string) string, joint string
 		if err != nil {
 			return "", err
 		}
-		s := clean(fmt.Sprint(value))
+		s := clean(shownInText(value))
 		if s == "" {
 			continue
 		}

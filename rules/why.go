@@ -37,6 +37,9 @@ type Why struct {
 // fails says so and spoils nothing else.
 func (s *Set) Explain(f Facts) []RuleWhy {
 	c := newExprCompiler()
+	if s != nil && s.names != nil {
+		c.names = s.names
+	}
 	env := newEnv(f)
 	var p plan
 	out := make([]RuleWhy, 0, s.Len())

@@ -80,6 +80,8 @@ type sections struct {
 	LLM     *llmSection     `yaml:"llm"`
 	Memory  *memorySection  `yaml:"memory"`
 	Agent   *agentSection   `yaml:"agent"`
+	Forms   *yaml.Node      `yaml:"forms"`
+	Tables  *yaml.Node      `yaml:"tables"`
 	Rules   *yaml.Node      `yaml:"rules"`
 	Include *includeSection `yaml:"include"`
 }

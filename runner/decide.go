@@ -12,7 +12,7 @@ import (
 
 // decide asks the rules, and the agent for what they left open.
 func (w *work) decide(ctx context.Context) (Decision, error) {
-	facts := rulesFacts(w.e)
+	facts := rulesFacts(w.e, w.o.Now().UTC())
 	d, res, err := w.askRules(facts)
 	if err != nil {
 		return Decision{}, err

@@ -2,22 +2,24 @@ package runner
 
 import (
 	"errors"
+	"time"
 
 	"github.com/org/foreman-action/rules"
 )
 
 // Explain tells of every rule of a configuration, which may have none, why it matches
-// the event or does not. The event must hold its issue.
-func Explain(c *Config, e Event) ([]rules.RuleWhy, error) {
+// the event or does not, at the given time. The event must hold its issue.
+func Explain(c *Config, e Event, now time.Time) ([]rules.RuleWhy, error) {
 	if e.Issue == nil {
 		return nil, errors.New("explain the rules: the event holds no issue")
 	}
-	return c.Rules.Explain(rulesFacts(e)), nil
+	return c.Rules.Explain(rulesFacts(e, now)), nil
 }
 
 // rulesFacts is the event as rules see it.
-func rulesFacts(e Event) rules.Facts {
+func rulesFacts(e Event, now time.Time) rules.Facts {
 	f := rules.Facts{
+		Now: now,
 		Issue: rules.Issue{
 			Number: e.Issue.Number, Title: e.Issue.Title, Body: e.Issue.Body,
 			State: e.Issue.State, StateReason: e.Issue.StateReason,

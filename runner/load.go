@@ -110,6 +110,7 @@ type loader struct {
 	parsed  []*strictyaml.File
 	broken  strictyaml.Problems // of files that could not be parsed at all
 	sources []rules.Source
+	ruled   bool // a file has rules
 	seen    []string
 	setBy   map[string]string // section → file
 	when    *yaml.Node
@@ -209,9 +210,17 @@ func (l *loader) sections(ctx context.Context, f *strictyaml.File) error {
 	if once("agent", s.Agent != nil) {
 		l.agent(f, s.Agent)
 	}
-	if s.Rules != nil {
-		l.sources = append(l.sources, rules.Source{File: f, Node: s.Rules})
+	source := rules.Source{File: f, Node: s.Rules}
+	if once("forms", s.Forms != nil) {
+		source.Forms = s.Forms
 	}
+	if once("tables", s.Tables != nil) {
+		source.Tables = s.Tables
+	}
+	if source != (rules.Source{File: f}) {
+		l.sources = append(l.sources, source)
+	}
+	l.ruled = l.ruled || s.Rules != nil
 	return l.include(ctx, f, s.Include)
 }
 
@@ -284,7 +293,7 @@ func (l *loader) include(ctx context.Context, f *strictyaml.File, in *includeSec
 func (l *loader) finish() (*Config, error) {
 	if l.when != nil {
 		// Its mistakes are recorded in the file.
-		l.config.Agent.When, _ = rules.CompileCondition(l.whenIn, l.when)
+		l.config.Agent.When, _ = rules.CompileCondition(l.whenIn, l.when, l.sources...)
 	}
 	// Compile records its mistakes in the files too.
 	set, err := rules.Compile(l.sources...)
@@ -294,7 +303,7 @@ func (l *loader) finish() (*Config, error) {
 	if err := l.problems(); err != nil {
 		return nil, err
 	}
-	if len(l.sources) > 0 {
+	if l.ruled {
 		l.config.Rules = set
 	}
 	l.config.Files = l.seen

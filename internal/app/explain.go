@@ -71,7 +71,7 @@ func (a App) explainRules(ctx context.Context, f triageFlags, names []string, as
 	if err != nil {
 		return err
 	}
-	list, err := runner.Explain(config, e)
+	list, err := runner.Explain(config, e, a.Now().UTC())
 	if err != nil {
 		return &usageError{err}
 	}

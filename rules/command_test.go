@@ -1,0 +1,110 @@
+package rules
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestCommands(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name, in string
+		want     []Command
+	}{
+		{"one", "/foreman triage", []Command{{"triage", ""}}},
+		{"any case", "/Foreman TRIAGE", []Command{{"triage", ""}}},
+		{"with more", "/foreman\tundo \t the  last\x1b one ", []Command{{"undo", "the  last one"}}},
+		{"among text", "Please.\r\n\r\n   /foreman why\r\nThanks\n/foreman undo", []Command{{"why", ""}, {"undo", ""}}},
+		{"within a line", "do /foreman triage", nil},
+		{"quoted", "> /foreman triage\n>/foreman triage", nil},
+		{"in a list", "- /foreman triage", nil},
+		{"indented code", "    /foreman triage\n\t/foreman triage", nil},
+		{"fenced", "```\n/foreman triage\n```\n~~~~ sh\n/foreman triage\n~~~\n/foreman triage\n~~~~", nil},
+		{"behind a fence", "```\nx\n```\n/foreman triage", []Command{{"triage", ""}}},
+		{"open fence", "```\n/foreman triage", []Command{{"triage", ""}}},
+		{"code in a line", "`/foreman triage`", nil},
+		{"no name", "/foreman\n/foreman \n/foreman 7\n/foreman /why", nil},
+		{"other word", "/foremantriage\n/foremans triage\n/forema n", nil},
+		{"long name", "/foreman " + strings.Repeat("a", 33), nil},
+		{"too many", strings.Repeat("/foreman a\n", 20), slicesOf(Command{"a", ""}, 10)},
+		{"long rest", "/foreman a " + strings.Repeat("é", 300), []Command{{"a", strings.Repeat("é", 256)}}},
+		{"nothing", "", nil},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			if diff := cmp.Diff(tt.want, Commands(tt.in)); diff != "" {
+				t.Errorf("commands (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func slicesOf[T any](v T, n int) []T {
+	list := make([]T, n)
+	for i := range list {
+		list[i] = v
+	}
+	return list
+}
+
+func TestParseDuration(t *testing.T) {
+	t.Parallel()
+	tests := []struct{ in, want string }{
+		{"90m", "1h30m0s"},
+		{"-1h", "-1h0m0s"},
+		{"+1h", "1h0m0s"},
+		{"14d", "336h0m0s"},
+		{"2w", "336h0m0s"},
+		{"1w2d12h", "228h0m0s"},
+		{"-1d1h", "-25h0m0s"},
+		{"1d1.5h", "25h30m0s"},
+		{"36500d", "876000h0m0s"},
+		{"0d", "0s"},
+		{"36501d", ""},
+		{"99999w99999d", ""},
+		{"36500d2540400h", ""},
+		{"2d1w", ""},
+		{"1d1d", ""},
+		{"1d-1h", ""},
+		{"1d+1h", ""},
+		{"+1d", ""},
+		{"--1d", ""},
+		{"1.5d", ""},
+		{"d", ""},
+		{"1 d", ""},
+		{"1d ", ""},
+		{"", ""},
+		{"999999d", ""},
+	}
+	for _, tt := range tests {
+		d, err := parseDuration(tt.in)
+		if (err == nil) != (tt.want != "") || err == nil && d.String() != tt.want {
+			t.Errorf("parseDuration(%q): got %v %v, want %q", tt.in, d, err, tt.want)
+		}
+	}
+}
+
+func FuzzCommands(f *testing.F) {
+	f.Add("> a\n/foreman triage now\n```\n/foreman why\n```\n    /foreman x", "1w2d3h")
+	f.Fuzz(func(t *testing.T, comment, length string) {
+		list := Commands(comment)
+		if len(list) > maxCommands {
+			t.Errorf("got %d commands", len(list))
+		}
+		for _, c := range list {
+			if !commandName.MatchString(c.Name) || len([]rune(c.Rest)) > maxRest || strings.ContainsAny(c.Rest, "\r\n") {
+				t.Errorf("got %+v", c)
+			}
+			again := Commands(commandPrefix + " " + c.Name + " " + c.Rest)
+			if len(again) != 1 || again[0].Name != c.Name {
+				t.Errorf("%+v is read again as %+v", c, again)
+			}
+		}
+		if d, err := parseDuration(length); err == nil && !strings.HasPrefix(length, "-") && d < 0 {
+			t.Errorf("%q: got %v", length, d)
+		}
+	})
+}

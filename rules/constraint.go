@@ -1,0 +1,139 @@
+package rules
+
+import (
+	"fmt"
+	"strings"
+)
+
+// A constraint is what a version may be: one of the alternatives, of which all bounds
+// must hold.
+type constraint struct {
+	text         string
+	alternatives [][]bound
+}
+
+// A bound is a comparison with a version.
+type bound struct {
+	op      string // "<", "<=", ">", ">=", "=" or "!="
+	version version
+}
+
+const (
+	maxConstraint = 256 // bytes
+	likeThis      = `write it like ">= 1.2.0, < 2.0.0", "^1.4" or "~1.4.2 || 2.0.0"`
+)
+
+// parseConstraint reads alternatives with "||" between them, and in each comparisons
+// with commas or spaces between them. Pre-releases are in the order of versions, and
+// nothing more: 2.0.0-rc.1 is less than 2.0.0. Only the upper end of "^" and "~"
+// leaves them out.
+func parseConstraint(s string) (*constraint, error) {
+	if len(s) > maxConstraint {
+		return nil, fmt.Errorf("the constraint has %d bytes; at most %d are allowed", len(s), maxConstraint)
+	}
+	c := &constraint{text: s}
+	for alternative := range strings.SplitSeq(s, "||") {
+		bounds, err := parseBounds(alternative)
+		if err != nil {
+			return nil, err
+		}
+		if len(bounds) == 0 {
+			return nil, fmt.Errorf("%s; %s", unreadable("semver", s), likeThis)
+		}
+		c.alternatives = append(c.alternatives, bounds)
+	}
+	return c, nil
+}
+
+func parseBounds(s string) ([]bound, error) {
+	const between, operators = " \t,", "<>=!^~"
+	var bounds []bound
+	for s = strings.Trim(s, between); s != ""; s = strings.TrimLeft(s, between) {
+		rest := strings.TrimLeft(s, operators)
+		op := s[:len(s)-len(rest)]
+		rest = strings.TrimLeft(rest, " \t")
+		text := rest
+		if i := strings.IndexAny(rest, between+operators); i >= 0 {
+			text = rest[:i]
+		}
+		s = rest[len(text):]
+		v, ok := parseVersion(text)
+		if !ok {
+			return nil, fmt.Errorf("%s; %s", unreadable("semver", op+text), likeThis)
+		}
+		b, err := boundsOf(op, v, text)
+		if err != nil {
+			return nil, err
+		}
+		bounds = append(bounds, b...)
+	}
+	return bounds, nil
+}
+
+// boundsOf returns the comparisons that an operator stands for. Where a missing minor
+// or patch could mean 0 or any, it must be written.
+func boundsOf(op string, v version, text string) ([]bound, error) {
+	switch op {
+	case "", "==":
+		op = "="
+	case "^", "~":
+		return []bound{{">=", v}, {"<", v.above(op)}}, nil
+	}
+	switch op {
+	case "<", ">=":
+	case "=", "!=", "<=", ">":
+		if v.parts < len(v.core) {
+			return nil, fmt.Errorf("semver: %s%s leaves open which of %s.x is meant; write all three numbers, or ~%s for all of them", op, text, text, text)
+		}
+	default:
+		return nil, fmt.Errorf("semver has no operator %s; it has <, <=, >, >=, =, !=, ^ and ~", cut(op, maxQuoted))
+	}
+	return []bound{{op, v}}, nil
+}
+
+// above returns the least version that ^v or ~v leaves out, before its pre-releases: ^
+// keeps the first part that is not 0, ~ keeps the minor, or the major when only that
+// is written.
+func (v version) above(op string) version {
+	keep := min(v.parts, 2) - 1
+	if op == "^" {
+		for keep = 0; keep < v.parts-1 && v.core[keep] == 0; {
+			keep++
+		}
+	}
+	up := version{parts: len(v.core), pre: []string{"0"}}
+	copy(up.core[:], v.core[:keep+1])
+	up.core[keep]++
+	return up
+}
+
+// allows reports whether v is within the constraint.
+func (c *constraint) allows(v version) bool {
+	for _, bounds := range c.alternatives {
+		all := true
+		for _, b := range bounds {
+			all = all && b.holds(v)
+		}
+		if all {
+			return true
+		}
+	}
+	return false
+}
+
+func (b bound) holds(v version) bool {
+	c := v.compare(b.version)
+	switch b.op {
+	case "<":
+		return c < 0
+	case "<=":
+		return c <= 0
+	case ">":
+		return c > 0
+	case ">=":
+		return c >= 0
+	case "!=":
+		return c != 0
+	}
+	return c == 0
+}

@@ -1,0 +1,169 @@
+package rules
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/expr-lang/expr/ast"
+	"github.com/expr-lang/expr/builtin"
+)
+
+var errNow = errors.New("now is not known for this event")
+
+// moreFunctions are those of versions, times, commands and forms.
+func moreFunctions() []*builtin.Function {
+	fn := func(name string, f func(...any) (any, error), types ...reflect.Type) *builtin.Function {
+		return &builtin.Function{Name: name, Func: f, Types: types}
+	}
+	return []*builtin.Function{
+		fn("semver", semver, reflect.TypeFor[func(*run, string, *constraint) bool](), reflect.TypeFor[func(*run, string, string) bool]()),
+		fn("command", command, reflect.TypeFor[func(*run, string) bool]()),
+		fn("duration", duration, reflect.TypeFor[func(string) time.Duration]()),
+		fn("__now", now, reflect.TypeFor[func(*run) time.Time]()),
+		fn("__form_text", formTextOf, reflect.TypeFor[func(*run, *formField) string]()),
+		fn("__form_number", formNumberOf, reflect.TypeFor[func(*run, *formField) float64]()),
+		fn("__form_list", formListOf, reflect.TypeFor[func(*run, *formField) []string]()),
+		fn("__form_nil", formIsNil, reflect.TypeFor[func(*run, *formField) bool]()),
+		fn("__form_any", formAny, reflect.TypeFor[func(*run, *formField) any]()),
+	}
+}
+
+// arg returns an argument whose type the expression language has checked.
+func arg[T any](args []any, i int) T {
+	v, _ := args[i].(T)
+	return v
+}
+
+// semver is semver(version, constraint). A text that is no version is within no
+// constraint, and nothing is within the empty one, which a table gives for a key that
+// it does not hold.
+func semver(args ...any) (any, error) {
+	r, s := arg[*run](args, 0), arg[string](args, 1)
+	if err := r.step(1 + min(len(s), maxVersion)/bytesPerStep); err != nil {
+		return nil, err
+	}
+	c, constant := args[2].(*constraint)
+	if text, _ := args[2].(string); !constant {
+		if text == "" {
+			return false, nil
+		}
+		var err error
+		if c, err = parseConstraint(text); err != nil {
+			return nil, err
+		}
+	}
+	v, ok := parseVersion(s)
+	return ok && c.allows(v), nil
+}
+
+// command is command(name).
+func command(args ...any) (any, error) {
+	r, name := arg[*run](args, 0), arg[string](args, 1)
+	given := r.commands()
+	return slices.ContainsFunc(given, func(c Command) bool { return strings.EqualFold(c.Name, name) }), r.step(1 + len(given))
+}
+
+// duration is duration(text).
+func duration(args ...any) (any, error) {
+	return parseDuration(arg[string](args, 0))
+}
+
+// now is the time of the run, which comes with the facts.
+func now(args ...any) (any, error) {
+	t := arg[*run](args, 0).facts.Now
+	if t.IsZero() {
+		return nil, errNow
+	}
+	return t, nil
+}
+
+const maxDays = 36_500
+
+var weeksAndDays = regexp.MustCompile(`^([0-9]{1,5}w)?([0-9]{1,5}d)?`)
+
+// parseDuration is [time.ParseDuration] with whole weeks and days before the rest: a
+// day is 24 hours. The error is that of ParseDuration.
+func parseDuration(s string) (time.Duration, error) {
+	unsigned, minus := strings.CutPrefix(s, "-")
+	m := weeksAndDays.FindStringSubmatch(unsigned)
+	if m[0] == "" {
+		return time.ParseDuration(s)
+	}
+	_, unknown := time.ParseDuration(s) // it knows no days
+	days := 7*count(m[1]) + count(m[2])
+	if days > maxDays {
+		return 0, unknown
+	}
+	d := time.Duration(days) * 24 * time.Hour
+	if rest := unsigned[len(m[0]):]; rest != "" {
+		more, err := time.ParseDuration(rest)
+		if err != nil || rest[0] == '-' || rest[0] == '+' || d+more < d {
+			return 0, unknown
+		}
+		d += more
+	}
+	if minus {
+		d = -d
+	}
+	return d, nil
+}
+
+// count returns the number before a unit of one letter; 0 when there is none.
+func count(s string) int {
+	if s == "" {
+		return 0
+	}
+	n, _ := strconv.Atoi(s[:len(s)-1]) // the pattern lets digits through only
+	return n
+}
+
+// constantArgument checks the last argument of a call of ours when it is a constant,
+// and reads it once. Calls with too many or too few are left to the type check.
+func constantArgument(n *ast.CallNode) error {
+	name, ok := n.Callee.(*ast.IdentifierNode)
+	if !ok {
+		return nil
+	}
+	last := map[string]int{"semver": 1, "duration": 0, "command": 0}[name.Value]
+	if len(n.Arguments) != last+1 {
+		return nil
+	}
+	text, ok := constantText(n.Arguments[last])
+	if !ok {
+		return nil
+	}
+	var err error
+	switch name.Value {
+	case "semver":
+		var c *constraint
+		if c, err = parseConstraint(text); err == nil {
+			n.Arguments[last] = at(&ast.ConstantNode{Value: c}, n.Arguments[last])
+		}
+	case "duration":
+		if _, bad := parseDuration(text); bad != nil {
+			err = fmt.Errorf(`%s; write it like "90m", "12h" or "14d"`, unreadable(name.Value, text))
+		}
+	case "command":
+		err = checkCommand(text)
+	}
+	if err != nil {
+		return refuse(n.Arguments[last], "%v", err)
+	}
+	return nil
+}
+
+func checkCommand(name string) error {
+	if alone := strings.TrimSpace(strings.TrimPrefix(name, commandPrefix)); alone != name && commandName.MatchString(alone) {
+		return fmt.Errorf("command takes the name alone: command(%q)", alone)
+	}
+	if !commandName.MatchString(name) {
+		return fmt.Errorf("command: %q is no name of a command; write it like \"triage\"", cut(name, maxQuoted))
+	}
+	return nil
+}

@@ -1,0 +1,130 @@
+package rules
+
+// A Name is a name of the rule language: a value or a function of expressions.
+type Name struct {
+	Name    string // as it is written; <name> stands for one that a file declares
+	Type    string // of the value, or the function's arguments and result
+	Doc     string // what it is; for functions, what they yield
+	Example string // a condition or a part of one
+}
+
+// Reference returns every name of the rule language, values first. The examples take
+// for granted the forms version (semver), count (number), area (list) and logs (text),
+// and a table area_of of texts.
+func Reference() []Name {
+	var list []Name
+	for _, part := range [][]Name{issueNames(), eventNames(), declaredNames(), ownFunctions(), listFunctions(), valueFunctions()} {
+		list = append(list, part...)
+	}
+	return list
+}
+
+func issueNames() []Name {
+	return []Name{
+		{"issue.number", "whole number", "its number", `issue.number > 1000`},
+		{"issue.title", "text", "its title", `issue.title startsWith "[Bug]"`},
+		{"issue.body", "text", "its body in Markdown, as it was written", `issue.body == ""`},
+		{"issue.text", "text", "the title, an empty line and the body", "issue.text matches `(?i)\\bpanic\\b`"},
+		{"issue.state", "text", `"open" or "closed"`, `issue.state == "open"`},
+		{"issue.state_reason", "text", `why it was closed, such as "not_planned"; else ""`, `issue.state_reason == "completed"`},
+		{"issue.author", "text", "the login of who opened it", `issue.author == actor.login`},
+		{"issue.author_type", "text", `"User", "Bot" or "Organization"`, `issue.author_type == "Bot"`},
+		{"issue.association", "text", `the author's relation to the repository, such as "NONE" or "MEMBER"`, `issue.association in ["OWNER", "MEMBER"]`},
+		{"issue.labels", "list of texts", "its labels", `len(issue.labels) == 0`},
+		{"issue.assignees", "list of texts", "the logins of who is assigned", `"octocat" in issue.assignees`},
+		{"issue.milestone", "text", `the milestone's title; "" when there is none`, `issue.milestone == ""`},
+		{"issue.type", "text", `the name of the issue type; "" when there is none`, `issue.type == "Bug"`},
+		{"issue.comments", "whole number", "how many comments it has", `issue.comments == 0`},
+		{"issue.locked", "true or false", "whether it is locked", `not issue.locked`},
+		{"issue.created_at", "time", "when it was opened", `issue.created_at > date("2026-01-02")`},
+		{"issue.updated_at", "time", "when it was changed last", `now - issue.updated_at > duration("14d")`},
+		{"issue.url", "text", "its address for people", `issue.url contains "/octo-org/"`},
+	}
+}
+
+func eventNames() []Name {
+	return []Name{
+		{"event.name", "text", "what happened", `event.name == "issues"`},
+		{"event.action", "text", `what was done; "" for events without`, `event.action == "opened"`},
+		{"event.key", "text", `name and action, as "on" writes them`, `event.key == "issues.opened"`},
+		{"event.label", "text", `the label that was added or removed; else ""`, `event.label == "bug"`},
+		{"event.assignee", "text", `the login of who was assigned or unassigned; else ""`, `event.assignee != ""`},
+		{"event.milestone", "text", `the title of the milestone that was set or removed; else ""`, `event.milestone == "v2"`},
+		{"event.comment.body", "text", `the comment in Markdown; "" for events without`, `event.comment.body contains "+1"`},
+		{"event.comment.author", "text", "the login of who wrote the comment", `event.comment.author == issue.author`},
+		{"event.comment.association", "text", "the commenter's relation to the repository", `event.comment.association == "MEMBER"`},
+		{"actor.login", "text", "who caused the event", `actor.login == issue.author`},
+		{"actor.type", "text", `"User", "Bot" or "Organization"`, `actor.type != "Bot"`},
+		{"actor.association", "text", `the actor's relation to the repository; "" when the event does not tell`, `actor.association == "MEMBER"`},
+		{"repo.owner", "text", "the owner of the repository", `repo.owner == "octo-org"`},
+		{"repo.name", "text", "the repository's name without its owner", `repo.name == "site"`},
+		{"repo.full_name", "text", "owner/name", `repo.full_name == "octo-org/site"`},
+		{"now", "time", "the time of the run", `now - issue.created_at > duration("30d")`},
+	}
+}
+
+func declaredNames() []Name {
+	return []Name{
+		{"form.<name>", "by its type under forms", `what was filled into a field of the issue form: text, semver (a text such as "1.4.0"), number, list or checkboxes (the ticked ones). Compared with nil, or before ??, it is nil when nothing was filled in that its type can read; elsewhere it then is "", an empty list, or a number that compares with none`, `form.version != nil and semver(form.version, "< 2.0.0")`},
+		{"tables.<name>", "mapping of texts to texts, numbers, or true and false", `a table; tables.name[key] is "", 0 or false for a key that it does not hold, case counts`, `any(form.area, # in tables.area_of and tables.area_of[#] != "")`},
+	}
+}
+
+func ownFunctions() []Name {
+	return []Name{
+		{"label", "(name) true or false", "whether the issue has the label, in any case", `label("kind/bug")`},
+		{"any_label", "(glob, ...) true or false", `whether any label matches any glob, in any case; "*" stands for any run of characters`, `not any_label("kind/*", "area/*")`},
+		{"command", "(name) true or false", `whether the event's comment has a line "/foreman name", outside of quotes and code; who may give it is asked besides`, `command("triage") and actor.association == "MEMBER"`},
+		{"semver", "(version, constraint) true or false", `whether a version is within the constraint: <, <=, >, >=, =, !=, ^ and ~, with commas or spaces for "and" and || for "or"; false for a text that is no version, and for the constraint ""`, `semver(form.version, ">= 1.2.0, < 2.0.0 || ^3.1")`},
+		{"duration", "(text) duration", "a length of time in w, d, h, m, s, ms, us and ns; a day is 24 hours", `now - issue.created_at > duration("1w2d12h")`},
+		{"join", "(list, separator) text", "the texts of a list in one; without a separator they follow each other", `join(issue.labels, ", ") contains "bug"`},
+		{"string", "(value) text", `a number, or true or false, as text`, `string(issue.number) endsWith "00"`},
+	}
+}
+
+func listFunctions() []Name {
+	return []Name{
+		{"all", "(list, condition) true or false", "whether the condition holds for each #", `all(issue.labels, # startsWith "area/")`},
+		{"any", "(list, condition) true or false", "whether it holds for at least one", `any(issue.labels, # startsWith "area/")`},
+		{"none", "(list, condition) true or false", "whether it holds for not one", `none(issue.labels, # startsWith "area/")`},
+		{"one", "(list, condition) true or false", "whether it holds for exactly one", `one(issue.labels, # startsWith "area/")`},
+		{"filter", "(list, condition) list", "those for which it holds", `len(filter(issue.labels, # endsWith "!")) > 1`},
+		{"map", "(list, expression) list", "what the expression yields for each", `"area/net" in map(form.area, tables.area_of[#])`},
+		{"count", "(list, condition) whole number", "for how many it holds", `count(issue.labels, # startsWith "area/") > 1`},
+		{"find", "(list, condition) value", "the first for which it holds; nil for none", `find(issue.labels, # startsWith "area/") != nil`},
+		{"findLast", "(list, condition) value", "the last for which it holds; nil for none", `findLast(issue.labels, # startsWith "area/") != nil`},
+		{"findIndex", "(list, condition) whole number", "the place of the first, from 0; nil for none", `(findIndex(issue.labels, # == "bug") ?? -1) == 0`},
+		{"findLastIndex", "(list, condition) whole number", "the place of the last, from 0; nil for none", `(findLastIndex(issue.labels, # == "bug") ?? -1) == 0`},
+		{"first", "(list) value", "the first; nil for an empty list", `(first(form.area) ?? "") == "CLI"`},
+		{"last", "(list) value", "the last; nil for an empty list", `(last(form.area) ?? "") == "CLI"`},
+		{"take", "(list, n) list", "the first n", `"CLI" in take(form.area, 3)`},
+		{"reverse", "(list) list", "in reverse order", `(first(reverse(form.area)) ?? "") == "CLI"`},
+		{"uniq", "(list) list", "without repetitions", `len(uniq(form.area)) == len(form.area)`},
+		{"sort", "(list) list", "in order", `(first(sort(form.area)) ?? "") == "CLI"`},
+		{"sum", "(list) number", "the sum of numbers", `sum(map(form.area, len(#))) > 100`},
+		{"len", "(list or text) whole number", "how many items or characters", `len(issue.body) < 50`},
+	}
+}
+
+func valueFunctions() []Name {
+	return []Name{
+		{"lower", "(text) text", "in lower case", `lower(issue.title) contains "panic"`},
+		{"upper", "(text) text", "in upper case", `upper(issue.title) == issue.title`},
+		{"trim", "(text) text", "without space around it", `trim(issue.body) == ""`},
+		{"trimPrefix", "(text, prefix) text", "without what it begins with", `trimPrefix(issue.title, "[Bug]") == ""`},
+		{"trimSuffix", "(text, suffix) text", "without what it ends with", `trimSuffix(issue.title, "?") == ""`},
+		{"hasPrefix", "(text, prefix) true or false", "whether it begins with another; like startsWith", `hasPrefix(issue.title, "[Bug]")`},
+		{"hasSuffix", "(text, suffix) true or false", "whether it ends with another; like endsWith", `hasSuffix(issue.title, "?")`},
+		{"indexOf", "(text, part) whole number", "where a part stands first, from 0; -1 for nowhere", `indexOf(issue.body, "panic") >= 0`},
+		{"lastIndexOf", "(text, part) whole number", "where it stands last; -1 for nowhere", `lastIndexOf(issue.body, "panic") > 0`},
+		{"abs", "(number) number", "without its sign", `abs(form.count) < 10`},
+		{"ceil", "(number) number", "rounded up", `ceil(form.count) == 3`},
+		{"floor", "(number) number", "rounded down", `floor(form.count) == 3`},
+		{"round", "(number) number", "rounded to the nearest", `round(form.count) == 3`},
+		{"max", "(number, ...) number", "the largest", `max(issue.comments, 3) == 3`},
+		{"min", "(number, ...) number", "the least", `min(issue.comments, 3) == 3`},
+		{"int", "(text or number) whole number", "read from a text, or without its fraction", `int("7") < issue.number`},
+		{"float", "(text or number) number", "read from a text", `float("2.5") < form.count`},
+		{"date", "(text) time", "a date, or a date with a time", `issue.created_at > date("2026-01-02")`},
+	}
+}

@@ -1,0 +1,228 @@
+package rules
+
+import (
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/org/foreman-action/internal/strictyaml"
+)
+
+// referenceNames is what the examples of [Reference] take for granted.
+const referenceNames = `version: 1
+forms:
+  version: {heading: Version, type: semver}
+  count: {heading: How often, type: number}
+  area: {heading: Affected area, type: list}
+  logs: {heading: Logs}
+tables:
+  area_of: {Networking: area/net, CLI: area/cli}
+rules: []
+`
+
+func TestReferenceHoldsEveryName(t *testing.T) {
+	t.Parallel()
+	var want []string
+	var fields func(prefix string, typ reflect.Type)
+	fields = func(prefix string, typ reflect.Type) {
+		for f := range typ.Fields() {
+			name := f.Tag.Get("expr")
+			switch {
+			case strings.HasPrefix(name, "__"):
+			case f.Type.Kind() == reflect.Struct && f.Type != reflect.TypeFor[time.Time]():
+				fields(prefix+name+".", f.Type)
+			default:
+				want = append(want, prefix+name)
+			}
+		}
+	}
+	fields("", reflect.TypeFor[env]())
+	want = append(want, "now", "form.<name>", "tables.<name>")
+	want = slices.Concat(want, functionNames(), allowed())
+	var got []string
+	for _, n := range Reference() {
+		got = append(got, n.Name)
+	}
+	slices.Sort(want)
+	slices.Sort(got)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("names (-want +got):\n%s", diff)
+	}
+}
+
+// Every example uses its name, compiles, and can be asked of an empty issue and of a
+// form that is filled in; what may be nil is the author's to look after.
+func TestReferenceExamples(t *testing.T) {
+	t.Parallel()
+	src, err := Parse("names.yml", []byte(referenceNames))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Compile(src); err != nil {
+		t.Fatal(err)
+	}
+	for _, n := range Reference() {
+		name, _, _ := strings.Cut(n.Name, "<")
+		if n.Doc == "" || n.Type == "" || !strings.Contains(n.Example, name) {
+			t.Errorf("%s: want a type, a sentence and an example that uses it: %+v", n.Name, n)
+		}
+		f, err := strictyaml.Parse("example.yml", []byte("when: |\n  "+n.Example+"\n"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, err := CompileCondition(f, f.Root().Content[1], src)
+		if err != nil {
+			t.Errorf("%s: %v", n.Name, err)
+			continue
+		}
+		for _, body := range []string{"", "### Affected area\n\nCLI, x\n\n### Version\n\n1.2.3\n\n### How often\n\n2.5"} {
+			facts := Facts{Issue: Issue{Body: body}, Now: time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC)}
+			if _, err := c.Eval(facts); err != nil {
+				t.Errorf("%s: %v", n.Name, err)
+			}
+		}
+	}
+}
+
+// Names that are wrong in their file are no further mistakes of a condition, and
+// mistakes in their file are left to Compile.
+func TestConditionLeavesMistakesOfNamesAlone(t *testing.T) {
+	t.Parallel()
+	src, err := Parse("names.yml", []byte("version: 1\nforms: {a: {heading: A, type: wrong}}\ntables: {b: [x]}\nrules: []\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := strictyaml.Parse("c.yml", []byte("when: form.a == nil and not ('x' in tables.b)\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := CompileCondition(f, f.Root().Content[1], src)
+	if err != nil || src.File.ErrorCount() != 0 {
+		t.Fatalf("got %v, and %d mistakes in the file of the names", err, src.File.ErrorCount())
+	}
+	if ok, err := c.Eval(Facts{}); !ok || err != nil {
+		t.Errorf("got %v %v, want true", ok, err)
+	}
+}
+
+// What loops over our functions is charged.
+func TestFunctionsAreCharged(t *testing.T) {
+	t.Parallel()
+	tests := []string{
+		`all(1..1000, all(1..90, not command("x")))`,
+		`all(1..1000, all(1..90, not semver(form.version, "> 9.0.0")))`,
+		`all(1..1000, all(1..90, not (form.logs contains "zzz")))`,
+		`all(1..1000, all(1..90, not ("zzz" in form.area)))`,
+		`all(1..1000, all(1..90, len(form.area) < 1000))`,
+	}
+	names := mustDeclare(t)
+	facts := Facts{
+		Issue: Issue{Body: "### Version\n\n1.2.3\n\n### Affected area\n\n" + strings.Repeat("a,", 100) + "\n\n### Logs\n\n" + strings.Repeat("x", 10_000)},
+		Event: Event{Name: "issue_comment", Comment: Comment{Body: strings.Repeat("/foreman a\n", 10)}},
+	}
+	for _, src := range tests {
+		c := newExprCompiler()
+		c.names = names
+		program, err := c.compile(src, wantBool)
+		if err != nil {
+			t.Errorf("%s: %v", src, err)
+			continue
+		}
+		v := &evaluation{env: newEnv(facts)}
+		if _, err := eval(&v.machine, program, v.env); err == nil || !strings.Contains(err.Error(), "more than 100000 steps") {
+			t.Errorf("%s: got %v, want too many steps", src, err)
+		}
+	}
+}
+
+func mustDeclare(t testing.TB) *vocabulary {
+	t.Helper()
+	src, err := Parse("names.yml", []byte(referenceNames))
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := declare([]Source{src})
+	if err := src.File.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+// The explanation of a rule tells what was filled in, and nil when nothing was.
+func TestExplainForms(t *testing.T) {
+	t.Parallel()
+	src, err := Parse("r.yml", []byte(strings.Replace(referenceNames, "rules: []", `rules:
+  - {id: a, when: 'form.version == nil and form.logs contains "x" or form.count > 2 or len(form.area) > 7', then: [lock]}`, 1)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	set, err := Compile(src)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for body, want := range map[string]string{
+		"": "form.version=nil form.logs=nil form.count=nil len(form.area)=0",
+		"### Version\n\nv1\n\n### Logs\n\nx\n\n### How often\n\n7.5": `form.version="1.0.0" form.logs="x" form.count=7.5 len(form.area)=0`,
+	} {
+		var got []string
+		var walk func(w Why)
+		walk = func(w Why) {
+			if w.Error != "" {
+				t.Errorf("%s: %s", w.Text, w.Error)
+			}
+			if len(w.Parts) == 0 {
+				got = append(got, w.Text+"="+w.Value)
+			}
+			for _, p := range w.Parts {
+				walk(p)
+			}
+		}
+		walk(*set.Explain(Facts{Issue: Issue{Body: body}, Event: Event{Name: "issues", Action: "opened"}})[0].Why)
+		if got := strings.Join(got, " "); got != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
+	}
+}
+
+// Sections are bounded.
+func TestNamesAreBounded(t *testing.T) {
+	t.Parallel()
+	many := func(n int, line string) string {
+		var b strings.Builder
+		for i := range n {
+			b.WriteString(strings.ReplaceAll(line, "N", "n"+strings.Repeat("x", i%60)+string(rune('a'+i%26))+string(rune('a'+i/26%26))+string(rune('a'+i/676))))
+		}
+		return b.String()
+	}
+	tests := []struct{ name, src, want string }{
+		{"100 forms", "forms:\n" + many(100, "  N: {heading: a}\n"), ""},
+		{"101 forms", "forms:\n" + many(101, "  N: {heading: a}\n"), "forms: more than 100 names"},
+		{"100 tables", "tables:\n" + many(100, "  N: {}\n"), ""},
+		{"101 tables", "tables:\n" + many(101, "  N: {}\n"), "tables: more than 100 names"},
+		{"10000 rows", "tables:\n  t:\n" + many(9999, "    N: a\n") + "  u: {a: b}\n", ""},
+		{"10001 rows", "tables:\n  t:\n" + many(10000, "    N: a\n") + "  u: {a: b}\n", "tables: more than 10000 rows in all"},
+		{"long value", "tables:\n  t: {a: " + strings.Repeat("é", 1000) + "}\n", ""},
+		{"longer value", "tables:\n  t: {a: " + strings.Repeat("é", 1001) + "}\n", "more than 1000 characters"},
+		{"longer key", "tables:\n  t: {" + strings.Repeat("é", 1001) + ": a}\n", "more than 1000 characters"},
+		{"long heading", "forms:\n  a: {heading: " + strings.Repeat("é", 200) + "}\n", ""},
+		{"longer heading", "forms:\n  a: {heading: " + strings.Repeat("é", 201) + "}\n", "at most 200 characters"},
+		{"long name", "forms:\n  " + strings.Repeat("a", 65) + ": {heading: a}\n", "a name is at most 64"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			src, err := Parse("f", []byte("version: 1\nrules: []\n"+tt.src))
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, err = Compile(src)
+			if (err == nil) != (tt.want == "") || err != nil && !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("got %.300v, want %q", err, tt.want)
+			}
+		})
+	}
+}

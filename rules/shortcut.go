@@ -1,0 +1,231 @@
+package rules
+
+import (
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/expr-lang/expr/ast"
+)
+
+// A shortcut evaluates a condition without a program, as far as its first operands
+// decide it: most conditions are false, and most of those say so with their first
+// comparison. sure is false where it does not get; then the program says, from the
+// start. Where it is sure, the program would say the same and not fail.
+type shortcut func(*env) (value, sure bool)
+
+// newShortcut returns the shortcut of a tree whose types are known and that is not
+// metered yet; nil when there is none.
+func newShortcut(n ast.Node) shortcut {
+	switch n := n.(type) {
+	case *ast.UnaryNode:
+		if inner := newShortcut(n.Node); inner != nil && (n.Operator == "not" || n.Operator == "!") {
+			return func(e *env) (bool, bool) {
+				value, sure := inner(e)
+				return !value, sure
+			}
+		}
+	case *ast.BinaryNode:
+		switch n.Operator {
+		case "and", "&&":
+			return joined(n, false)
+		case "or", "||":
+			return joined(n, true)
+		}
+		return newComparison(n)
+	case *ast.CallNode:
+		return newCall(n)
+	}
+	return nil
+}
+
+// joined returns the shortcut of what one operand decides when its value is that.
+func joined(n *ast.BinaryNode, decides bool) shortcut {
+	left, right := newShortcut(n.Left), newShortcut(n.Right)
+	if left == nil {
+		return nil
+	}
+	return func(e *env) (value, sure bool) {
+		value, sure = left(e)
+		switch {
+		case !sure || value == decides:
+			return value, sure
+		case right == nil:
+			return false, false
+		}
+		return right(e)
+	}
+}
+
+func newCall(n *ast.CallNode) shortcut {
+	callee, ok := n.Callee.(*ast.IdentifierNode)
+	if !ok {
+		return nil
+	}
+	switch {
+	case callee.Value == "matches" && len(n.Arguments) == 3:
+		text := newField(n.Arguments[1], reflect.String)
+		p, ok := constantPattern(n.Arguments[2])
+		if text == nil || !ok {
+			return nil
+		}
+		return func(e *env) (value, sure bool) { return e.Run.peek(p, text(e).String()) }
+	case callee.Value == "label" && len(n.Arguments) == 2:
+		name, ok := n.Arguments[1].(*ast.StringNode)
+		if !ok {
+			return nil
+		}
+		return func(e *env) (value, sure bool) {
+			value, err := e.Run.label(name.Value)
+			return value, err == nil
+		}
+	}
+	return nil
+}
+
+func constantPattern(n ast.Node) (*pattern, bool) {
+	c, ok := n.(*ast.ConstantNode)
+	if !ok {
+		return nil, false
+	}
+	p, ok := c.Value.(*pattern)
+	return p, ok
+}
+
+func newComparison(n *ast.BinaryNode) shortcut {
+	switch right := n.Right.(type) {
+	case *ast.StringNode:
+		field, compare := newField(n.Left, reflect.String), compareTexts(n.Operator)
+		if field == nil || compare == nil {
+			return nil
+		}
+		return func(e *env) (value, sure bool) { return compare(field(e).String(), right.Value), true }
+	case *ast.IntegerNode:
+		number, compare := newNumber(n.Left), compareNumbers(n.Operator)
+		if number == nil || compare == nil || right.Type().Kind() != reflect.Int {
+			return nil
+		}
+		return func(e *env) (value, sure bool) { return compare(number(e), right.Value), true }
+	case *ast.ArrayNode:
+		field, list := newField(n.Left, reflect.String), make([]string, len(right.Nodes))
+		if field == nil || n.Operator != "in" {
+			return nil
+		}
+		for i, item := range right.Nodes {
+			s, ok := item.(*ast.StringNode)
+			if !ok {
+				return nil
+			}
+			list[i] = s.Value
+		}
+		return func(e *env) (value, sure bool) { return slices.Contains(list, field(e).String()), true }
+	}
+	return nil
+}
+
+// compareTexts returns what an operator does; nil for one that is not for texts.
+func compareTexts(operator string) func(a, b string) bool {
+	switch operator {
+	case "==":
+		return func(a, b string) bool { return a == b }
+	case "!=":
+		return func(a, b string) bool { return a != b }
+	case "contains":
+		return strings.Contains
+	case "startsWith":
+		return strings.HasPrefix
+	case "endsWith":
+		return strings.HasSuffix
+	}
+	return nil
+}
+
+func compareNumbers(operator string) func(a, b int) bool {
+	switch operator {
+	case "==":
+		return func(a, b int) bool { return a == b }
+	case "!=":
+		return func(a, b int) bool { return a != b }
+	case "<":
+		return func(a, b int) bool { return a < b }
+	case "<=":
+		return func(a, b int) bool { return a <= b }
+	case ">":
+		return func(a, b int) bool { return a > b }
+	case ">=":
+		return func(a, b int) bool { return a >= b }
+	}
+	return nil
+}
+
+// newNumber returns a field that is a number, or the length of one that is a text.
+func newNumber(n ast.Node) func(*env) int {
+	if b, ok := n.(*ast.BuiltinNode); ok && measuresText(n) {
+		if field := newField(b.Arguments[0], reflect.String); field != nil {
+			return func(e *env) int { return e.Run.length(field(e).String()) }
+		}
+		return nil
+	}
+	if b, ok := n.(*ast.BinaryNode); ok {
+		return newSum(b)
+	}
+	if field := newField(n, reflect.Int); field != nil {
+		return func(e *env) int { return int(field(e).Int()) }
+	}
+	return nil
+}
+
+// newSum returns a number with a constant added, taken off or as the modulus.
+func newSum(n *ast.BinaryNode) func(*env) int {
+	left := newNumber(n.Left)
+	right, ok := n.Right.(*ast.IntegerNode)
+	if left == nil || !ok {
+		return nil
+	}
+	by := right.Value
+	switch {
+	case n.Operator == "+":
+		return func(e *env) int { return left(e) + by }
+	case n.Operator == "-":
+		return func(e *env) int { return left(e) - by }
+	case n.Operator == "%" && by != 0:
+		return func(e *env) int { return left(e) % by }
+	}
+	return nil
+}
+
+// newField returns the field of the environment that n names, such as
+// event.comment.body; nil when n is something else or of another kind.
+func newField(n ast.Node, kind reflect.Kind) func(*env) reflect.Value {
+	index, typ := fieldIndex(n)
+	if index == nil || typ.Kind() != kind {
+		return nil
+	}
+	return func(e *env) reflect.Value { return reflect.ValueOf(e).Elem().FieldByIndex(index) }
+}
+
+// fieldIndex returns the path of a field of the environment, and its type.
+func fieldIndex(n ast.Node) ([]int, reflect.Type) {
+	name, index, typ := "", []int(nil), reflect.TypeFor[env]()
+	switch n := n.(type) {
+	case *ast.IdentifierNode:
+		name = n.Value
+	case *ast.MemberNode:
+		property, ok := n.Property.(*ast.StringNode)
+		if !ok || n.Optional {
+			return nil, nil
+		}
+		name = property.Value
+		if index, typ = fieldIndex(n.Node); index == nil || typ.Kind() != reflect.Struct {
+			return nil, nil
+		}
+	default:
+		return nil, nil
+	}
+	for f := range typ.Fields() {
+		if f.Tag.Get("expr") == name {
+			return append(slices.Clip(index), f.Index...), f.Type
+		}
+	}
+	return nil, nil
+}

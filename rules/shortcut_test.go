@@ -1,0 +1,174 @@
+package rules
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// conditions whose shortcut is tried; sure lists for how many of shortcutFacts it is.
+var shortcuts = []struct {
+	src  string
+	sure int
+}{
+	{"issue.title matches `(?i)panic`", 3},
+	{"not (issue.title matches `(?i)panic`)", 3},
+	{"!(event.comment.body startsWith 'x')", 3},
+	{"issue.title == 'A panic' and issue.comments >= 2", 3},
+	{"issue.comments < 2 or issue.labels[0] == 'bug'", 2}, // the third is not known
+	{"issue.labels[0] == 'bug' and issue.comments < 2", 0},
+	{"issue.comments != 7 && len(issue.labels[9]) > 0", 0},
+	{"issue.comments == 7 && len(issue.labels[9]) > 0", 3},
+	{"label('BUG') and not (issue.association in ['OWNER', 'MEMBER'])", 3},
+	{"issue.association not in ['OWNER']", 3},
+	{"len(issue.body) > 3 and len(issue.title) <= 7", 3},
+	{"issue.body contains 'b' or issue.body endsWith 'z'", 3},
+	{"(issue.number + 3 - 1) % 5 == 2", 3},
+	{"issue.number % 2 > -1", 0},
+	{"issue.number % 2 >= 0 or issue.number < 0", 3},
+	{"issue.locked", 0},
+	{"true", 0},
+	{"issue.number > 1.5", 0},
+	{"issue.number / 2 > 1", 0},
+	{"issue?.title == ''", 0},
+	{"issue.title < 'b'", 0},
+	{"event.comment.body == ''", 3},
+	{"issue.title in issue.labels", 0},
+	{"1 == 1", 0},
+}
+
+func shortcutFacts() []Facts {
+	return []Facts{
+		{},
+		{Issue: Issue{Number: 5, Title: "A panic", Body: "abz", Labels: []string{"bug"}, Association: "OWNER", Comments: 1}},
+		{Issue: Issue{Number: -3, Title: "quiet", Body: strings.Repeat("ä", 300), Labels: []string{"x", "Bug"}, Comments: 2}, Event: Event{Comment: Comment{Body: "xy"}}},
+	}
+}
+
+// Where a shortcut is sure, the program says the same.
+func TestShortcuts(t *testing.T) {
+	t.Parallel()
+	for _, tt := range shortcuts {
+		sure := 0
+		for _, facts := range shortcutFacts() {
+			if sameShortcut(t, tt.src, facts) {
+				sure++
+			}
+		}
+		if sure != tt.sure {
+			t.Errorf("%s: sure for %d issues, want %d", tt.src, sure, tt.sure)
+		}
+	}
+}
+
+func sameShortcut(t *testing.T, src string, facts Facts) (sure bool) {
+	t.Helper()
+	c := newExprCompiler()
+	x, err := c.check(src, wantBool)
+	if err != nil {
+		return false
+	}
+	quick := x.shortcut()
+	program, err := x.compiled()
+	if err != nil {
+		t.Fatalf("%q: a mistake that is found late: %v", src, err)
+	}
+	if quick == nil {
+		return false
+	}
+	value, sure := quick(newEnv(facts))
+	v := &evaluation{env: newEnv(facts)}
+	want, err := eval(&v.machine, program, v.env)
+	if sure && (err != nil || want != value) {
+		t.Errorf("%q on %+v: the shortcut says %v, the program %v, %v", src, facts, value, want, err)
+	}
+	// What the shortcut found out changes nothing for the program.
+	after := &evaluation{env: newEnv(facts)}
+	quick(after.env)
+	again, errAgain := eval(&after.machine, program, after.env)
+	if again != want || fmt.Sprint(err) != fmt.Sprint(errAgain) {
+		t.Errorf("%q on %+v: %v, %v after the shortcut; %v, %v without", src, facts, again, errAgain, want, err)
+	}
+	if a, b := v.env.Run, after.env.Run; a.steps != b.steps || a.matched != b.matched || a.made != b.made {
+		t.Errorf("%q on %+v: the shortcut changes what the program is charged", src, facts)
+	}
+	return sure
+}
+
+// FuzzShortcut: no condition has a shortcut that differs from its program, and none
+// has a mistake that is found late.
+func FuzzShortcut(f *testing.F) {
+	for _, tt := range shortcuts {
+		f.Add(tt.src, "A panic", "abz", 5)
+	}
+	for _, h := range hostile {
+		if len(h.src) < maxExpression {
+			f.Add(h.src, "t", "body", 1)
+		}
+	}
+	f.Fuzz(func(t *testing.T, src, title, body string, number int) {
+		sameShortcut(t, src, Facts{Issue: Issue{Number: number, Title: title, Body: body, Labels: []string{"a", title}}})
+	})
+}
+
+// Programs and engines are made for the rules of the event only, once, and for few of
+// those; mistakes are found in all.
+func TestOnlyWhatIsAskedIsBuilt(t *testing.T) {
+	t.Parallel()
+	var src strings.Builder
+	src.WriteString("version: 1\nrules:\n")
+	for i := range 100 {
+		fmt.Fprintf(&src, "- {id: a%d, on: issues.opened, when: 'issue.body matches `(?i)panic%d\\d` and any(issue.labels, # == issue.title)', then: [lock]}\n", i, i)
+		fmt.Fprintf(&src, "- {id: b%d, on: issues.closed, when: 'issue.body matches `(?i)panic%d\\d` or issue.labels[0] == `x`', then: [lock]}\n", i, i)
+	}
+	s, err := Parse("rules.yml", []byte(src.String()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	set, err := Compile(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	built := func() (programs, engines int) {
+		for _, r := range set.rules {
+			if r.when.code.program != nil {
+				programs++
+			}
+		}
+		for _, p := range set.rules[0].when.code.compiler.patterns {
+			if p.regexp != nil {
+				engines++
+			}
+		}
+		return programs, engines
+	}
+	if programs, engines := built(); programs != 0 || engines != 0 {
+		t.Errorf("%d programs and %d engines before the first event", programs, engines)
+	}
+	// Decided at the same time, as a server does.
+	var all sync.WaitGroup
+	for range 4 {
+		all.Go(func() {
+			facts := Facts{Issue: Issue{Body: "panic77, panic7 " + strings.Repeat(".", 200), Labels: []string{"x"}}, Event: Event{Name: "issues", Action: "opened"}}
+			if r, err := set.Decide(facts); err != nil || len(r.Fired) != 0 {
+				t.Errorf("fired %v, %v", r.Fired, err)
+			}
+		})
+	}
+	all.Wait()
+	// panic7\d and panic77\d are in question; only the first matches and needs its rest.
+	if programs, engines := built(); programs != 1 || engines != 2 {
+		t.Errorf("%d programs and %d engines, want 1 and 2", programs, engines)
+	}
+}
+
+// Mistakes that only the optimizer and the compiler find are reported by Compile.
+func TestLateMistakesAreFoundAtOnce(t *testing.T) {
+	t.Parallel()
+	for _, src := range []string{"1 % 0 == 1", "issue.number > 5 % (1 - 1)", "any(issue.labels, 7 % 0 == 1)"} {
+		if x, err := newExprCompiler().check(src, wantBool); err == nil {
+			t.Errorf("%s: no error, settled: %v", src, settled(x.tree.Node))
+		}
+	}
+}

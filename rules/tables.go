@@ -1,0 +1,161 @@
+package rules
+
+import (
+	"reflect"
+	"strconv"
+	"unicode/utf8"
+
+	"github.com/expr-lang/expr/ast"
+	"gopkg.in/yaml.v3"
+
+	"github.com/org/foreman-action/internal/strictyaml"
+)
+
+const (
+	maxTables = 100
+	maxRows   = 10_000 // of all tables together
+	maxCell   = 1000   // characters of a key or a text
+)
+
+// declareTables reads the value of "tables": mappings of names to rows. What is wrong
+// is recorded in f, and a table that is wrong is declared with the rows that are right.
+func (v *vocabulary) declareTables(f *strictyaml.File, n *yaml.Node) {
+	eachName(f, n, "tables", func(key, value *yaml.Node) {
+		switch _, twice := v.tables[key.Value]; {
+		case twice:
+			f.Problemf(key, "tables: %s is declared twice", key.Value)
+			return
+		case len(v.tables) == maxTables:
+			f.Problemf(key, "tables: more than %d names", maxTables)
+			return
+		}
+		v.tables[key.Value] = map[string]string{}
+		if value.Kind != yaml.MappingNode {
+			f.Problemf(value, "tables.%s: want a mapping of keys to values, got %s", key.Value, strictyaml.Kind(value))
+			return
+		}
+		if v.rows += len(value.Content) / 2; v.rows > maxRows {
+			f.Problemf(value, "tables: more than %d rows in all", maxRows)
+			return
+		}
+		v.tables[key.Value] = tableOf(f, value)
+	})
+}
+
+// A cell is the value of a row with what it is called.
+type cell struct {
+	value any
+	kind  string
+}
+
+// tableOf returns a map of text to text, int, float64 or bool, which is what all of
+// its values are.
+func tableOf(f *strictyaml.File, n *yaml.Node) any {
+	cells := map[string]any{}
+	kind, fraction := "", false
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		key, value := n.Content[i], n.Content[i+1]
+		c, ok := cellOf(value)
+		switch {
+		case !ok:
+			f.Problemf(value, "%s: want text, a number, or true or false, got %s", cut(key.Value, maxQuoted), strictyaml.Kind(value))
+			continue
+		case utf8.RuneCountInString(key.Value) > maxCell || utf8.RuneCountInString(value.Value) > maxCell:
+			f.Problemf(key, "a row has a key or a value of more than %d characters", maxCell)
+			continue
+		case kind == "":
+			kind = c.kind
+		case kind != c.kind:
+			f.Problemf(value, "%s: want %s as in the rows above, got %s; text that looks like something else is quoted", cut(key.Value, maxQuoted), kind, c.kind)
+			continue
+		}
+		_, isFloat := c.value.(float64)
+		fraction = fraction || isFloat
+		cells[key.Value] = c.value
+	}
+	switch {
+	case fraction:
+		return floats(cells)
+	case kind == kindNumber:
+		return typed[int](cells)
+	case kind == kindBool:
+		return typed[bool](cells)
+	}
+	return typed[string](cells)
+}
+
+const (
+	kindText   = "text"
+	kindNumber = "a number"
+	kindBool   = "true or false"
+)
+
+func cellOf(n *yaml.Node) (cell, bool) {
+	if n.Kind != yaml.ScalarNode {
+		return cell{}, false
+	}
+	switch n.ShortTag() {
+	case "!!str":
+		return cell{n.Value, kindText}, true
+	case "!!bool":
+		var b bool
+		err := n.Decode(&b)
+		return cell{b, kindBool}, err == nil
+	case "!!int":
+		var i int
+		err := n.Decode(&i)
+		return cell{i, kindNumber}, err == nil
+	case "!!float":
+		x, err := strconv.ParseFloat(n.Value, 64)
+		return cell{x, kindNumber}, err == nil && x-x == 0 // neither infinite nor none
+	}
+	return cell{}, false
+}
+
+func typed[T any](cells map[string]any) map[string]T {
+	m := make(map[string]T, len(cells))
+	for k, v := range cells {
+		m[k], _ = v.(T)
+	}
+	return m
+}
+
+func floats(cells map[string]any) map[string]float64 {
+	m := make(map[string]float64, len(cells))
+	for k, v := range cells {
+		switch n := v.(type) {
+		case int:
+			m[k] = float64(n)
+		case float64:
+			m[k] = n
+		}
+	}
+	return m
+}
+
+// tableType returns the type of the table that n takes a row of, or nil.
+func tableType(n ast.Node) reflect.Type {
+	if chain, ok := n.(*ast.ChainNode); ok {
+		n = chain.Node
+	}
+	m, ok := n.(*ast.MemberNode)
+	if !ok {
+		return nil
+	}
+	table, ok := m.Node.(*ast.ConstantNode)
+	if !ok || reflect.TypeOf(table.Value).Kind() != reflect.Map {
+		return nil
+	}
+	return reflect.TypeOf(table.Value)
+}
+
+// rowDefault says what a table gives for a key that has no row.
+func rowDefault(table reflect.Type) string {
+	switch table.Elem().Kind() {
+	case reflect.String:
+		return `""`
+	case reflect.Bool:
+		return "false"
+	}
+	return "0"
+}

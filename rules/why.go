@@ -3,6 +3,7 @@ package rules
 import (
 	"fmt"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -16,6 +17,9 @@ type RuleWhy struct {
 	// Why is the rule's condition, part by part; nil for a rule that has none, or that
 	// does not listen to the event.
 	Why *Why
+	// Error says why the condition or a template of the rule fails; empty when none does.
+	// A run then carries out no rule at all.
+	Error string
 }
 
 // A Why is a part of a condition with its value. "and", "or" and "not" have the parts
@@ -52,8 +56,8 @@ func (s *Set) Explain(f Facts) []RuleWhy {
 			}
 		}
 		outcome, err := p.add(r, &evaluation{env: env})
-		if err != nil && w.Why == nil {
-			w.Why = &Why{Text: "then", Error: err.Error()}
+		if err != nil {
+			w.Error = evalError(r.id, err).Error()
 		}
 		w.Outcome = outcome
 		out = append(out, w)
@@ -69,7 +73,21 @@ func (c *exprCompiler) why(src string, f Facts) *Why {
 	}
 	e := explainer{c, f}
 	w := e.node(tree.Node)
+	w.Text = strings.TrimSpace(src)
+	if declares(tree.Node) { // what the tree prints is not what was written
+		w = e.text(w.Text)
+	}
 	return &w
+}
+
+// declares reports whether a variable is declared, or several expressions stand in a
+// row, anywhere below a node: its parts mean nothing by themselves then.
+func declares(n ast.Node) bool {
+	switch n.(type) {
+	case *ast.VariableDeclaratorNode, *ast.SequenceNode:
+		return true
+	}
+	return slices.ContainsFunc(children(n), func(c *ast.Node) bool { return *c != nil && declares(*c) })
 }
 
 // An explainer evaluates parts of a condition, each by itself.
@@ -91,8 +109,23 @@ func (e explainer) node(n ast.Node) Why {
 			w.Parts = e.joined(n, by)
 			return w
 		}
-	case *ast.VariableDeclaratorNode:
-		return w // its parts mean nothing without the variable
+		if n.Operator == "??" {
+			left, right := e.node(n.Left), e.node(n.Right)
+			if left.Value != "nil" {
+				right.idle()
+			}
+			w.Parts = []Why{left, right}
+			return w
+		}
+	case *ast.ConditionalNode:
+		cond, yes, no := e.node(n.Cond), e.node(n.Exp1), e.node(n.Exp2)
+		if cond.Value == "true" {
+			no.idle()
+		} else {
+			yes.idle()
+		}
+		w.Parts = []Why{cond, yes, no}
+		return w
 	}
 	for _, side := range children(n) {
 		if telling(*side) {
@@ -157,8 +190,10 @@ func telling(n ast.Node) bool {
 }
 
 // value evaluates one part.
-func (e explainer) value(n ast.Node) Why {
-	w := Why{Text: n.String()}
+func (e explainer) value(n ast.Node) Why { return e.text(n.String()) }
+
+func (e explainer) text(src string) Why {
+	w := Why{Text: src}
 	program, err := e.compile(w.Text, wantAny)
 	if err != nil {
 		w.Error = err.Error()

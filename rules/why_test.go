@@ -32,7 +32,7 @@ func TestExplain(t *testing.T) {
 	tests := []struct{ when, want string }{
 		{"issue.locked", "false  issue.locked\n"},
 		{"issue.text matches `(?i)panic` and not label(\"kind/question\") and issue.locked",
-			"false  issue.text matches \"(?i)panic\" and not label(\"kind/question\") and issue.locked\n" +
+			"false  issue.text matches `(?i)panic` and not label(\"kind/question\") and issue.locked\n" +
 				"  true  issue.text matches \"(?i)panic\"\n" +
 				"    \"panic at boot\\n\\nit panics\"  issue.text\n" +
 				"  false  not label(\"kind/question\")\n" +
@@ -46,6 +46,15 @@ func TestExplain(t *testing.T) {
 				"    9  len(issue.body)\n"},
 		{"any(issue.labels, # startsWith \"kind/\")", "true  any(issue.labels, # startsWith \"kind/\")\n  [\"kind/question\"]  issue.labels\n"},
 		{"let x = issue.title; x == \"a\"", "false  let x = issue.title; x == \"a\"\n"},
+		{"(let x = issue.number == 5; x or issue.locked) and issue.locked", "false  (let x = issue.number == 5; x or issue.locked) and issue.locked\n"},
+		{"len(issue.labels) > 3 ? label(issue.labels[3]) : not issue.locked",
+			"true  len(issue.labels) > 3 ? label(issue.labels[3]) : not issue.locked\n" +
+				"  false  len(issue.labels) > 3\n" +
+				"    1  len(issue.labels)\n" +
+				"  (! index out of range: 3 (array length is 1))  label(issue.labels[3])\n" +
+				"    (! index out of range: 3 (array length is 1))  issue.labels[3]\n" +
+				"  true  not issue.locked\n" +
+				"    false  issue.locked\n"},
 	}
 	for _, tt := range tests {
 		src, err := rules.Parse("r.yml", []byte("version: 1\nrules:\n  - id: a\n    on: issues.opened\n    when: |\n      "+tt.when+"\n    then: [escalate]\n"))

@@ -131,7 +131,8 @@ func merge(byRules, byAgent Decision, res *rules.Result) Decision {
 		return byAgent
 	}
 	d := byRules
-	d.fallback = byAgent.fallback
+	// What the rules decided is worth keeping.
+	d.fallback = byAgent.fallback && len(byRules.Message.Actions) == 0
 	d.By = "rules, " + byAgent.By
 	d.Message.Rationale = byRules.Message.Rationale + "; " + byAgent.Message.Rationale
 	d.Message.Decision = stronger(byRules.Message.Decision, byAgent.Message.Decision)

@@ -101,9 +101,10 @@ func (h hindsight) brought(e TimelineEvent) bool {
 		!h.issue.CreatedAt.IsZero() && e.At.Sub(h.issue.CreatedAt) <= openingTime
 }
 
-// sees reports whether everything that happened since a time is there.
+// sees reports whether everything that happened since a time is there. Of a timeline
+// whose end cannot be found nothing is, and it does not tell of a flood either.
 func (h hindsight) sees(since time.Time) bool {
-	return h.Complete || len(h.Events) > 0 && !h.Events[0].At.After(since)
+	return h.Complete || len(h.Events) == 0 || !h.Events[0].At.After(since)
 }
 
 // last returns the newest event that matches.

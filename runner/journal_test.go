@@ -203,3 +203,56 @@ func TestLive(t *testing.T) {
 		})
 	}
 }
+
+// TestJournalRulesBesideFallback keeps what rules decided, also when the agent that was
+// asked beside them failed: without the journal nobody would recognise the comment.
+func TestJournalRulesBesideFallback(t *testing.T) {
+	t.Parallel()
+	gh, e, o := world(t, "agent: {when: true, on_failure: skip}\nrules:\n  - {id: r, on: issues.opened, then: [{comment: Hello.}]}\n")
+	o.Journal, o.Bot = &memorytest.Journal{}, "not-our-login"
+	o.Agent = agentFunc(func(context.Context, protocol.TaskMessage) (protocol.DecisionMessage, error) {
+		return protocol.DecisionMessage{}, errors.New("the agent is down")
+	})
+	for range 2 {
+		if _, err := run(t, o, e); err != nil {
+			t.Fatal(err)
+		}
+		o.Resumed = true
+	}
+	if got := said(gh); len(got) != 1 {
+		t.Errorf("got comments %q", got)
+	}
+}
+
+// TestJournalUnreadableAndKept does not take a journal that it could not read for
+// another run's.
+func TestJournalUnreadableAndKept(t *testing.T) {
+	t.Parallel()
+	gh, e, o := world(t, "rules:\n  - {id: r, on: issues.opened, then: [{add_label: docs}]}\n")
+	o.Journal = &faultyJournal{read: errors.New("input/output error"), begin: memory.ErrConflict}
+	rep, err := run(t, o, e)
+	if err != nil || len(rep.Warnings) != 1 || !slices.Contains(gh.Issue(journalRepo, 1).Labels, "docs") {
+		t.Errorf("got %v, warnings %q", err, rep.Warnings)
+	}
+}
+
+// A lostHost cannot find the end of timelines.
+type lostHost struct{ runner.Host }
+
+func (lostHost) Timeline(context.Context, runner.Ref) (runner.Timeline, error) {
+	return runner.Timeline{}, runner.ErrTruncated
+}
+
+// TestTimelineWithoutEnd passes over what people may have a say in, and nothing else.
+func TestTimelineWithoutEnd(t *testing.T) {
+	t.Parallel()
+	gh, e, o := world(t, "rules:\n  - {id: r, on: issues.reopened, then: [{add_label: docs}, {comment: Hello.}]}\n")
+	o.Host, e.Action = lostHost{o.Host}, "reopened"
+	rep, err := run(t, o, e)
+	if err != nil || len(said(gh)) != 1 || rep.Actions[0].Verdict != runner.Pass {
+		t.Errorf("got %v, comments %q, actions %+v", err, said(gh), rep.Actions)
+	}
+	if len(rep.Warnings) != 1 || !strings.Contains(rep.Warnings[0], "cannot be found") {
+		t.Errorf("got warnings %q", rep.Warnings)
+	}
+}

@@ -24,6 +24,7 @@ func (w *work) kept(ctx context.Context) *memory.Ledger {
 	}
 	w.resumed = true
 	if err != nil {
+		w.unread = true
 		w.rep.warnf("journal: %v; the task is decided anew", err)
 		return nil
 	}
@@ -79,6 +80,8 @@ func (w *work) journal(ctx context.Context, plan Plan, kept *memory.Ledger) (*jo
 	}
 	err := w.o.Journal.Begin(ctx, l)
 	switch {
+	case errors.Is(err, memory.ErrConflict) && w.unread:
+		return nil, nil // it is the one that could not be read, and was warned of
 	case errors.Is(err, memory.ErrConflict):
 		return nil, fmt.Errorf("begin the journal: %w", errBegun)
 	case err != nil:

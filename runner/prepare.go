@@ -61,6 +61,9 @@ func (x *execution) lookBack(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if !t.Complete && len(t.Events) == 0 {
+		x.warn("the end of the timeline of %s cannot be found: what we did before is not counted", x.Ref)
+	}
 	h := hindsight{Timeline: t, bot: x.Bot, issue: x.issue}
 	p := x.newPace(h)
 	for i := range x.steps {

@@ -130,6 +130,8 @@ type work struct {
 	known *memory.Record // what was remembered before; nil: nobody asked
 	// resumed says that an earlier attempt at the task may have written already.
 	resumed bool
+	// unread says that the journal of the task could not be read.
+	unread bool
 	// forgot says that a warning has told of trouble with the memory.
 	forgot bool
 }

@@ -3,6 +3,8 @@ package app
 import (
 	"bytes"
 	"fmt"
+	"net/url"
+	"path/filepath"
 	"strings"
 
 	"github.com/org/foreman-action/internal/actions"
@@ -125,7 +127,7 @@ func checkSARIF(ps strictyaml.Problems) string {
 	for _, p := range ps {
 		run.Results = append(run.Results, sarifResult{
 			Rule: sarifRuleID, Level: severity(p), Message: sarifText{p.Msg},
-			Locations: []sarifLocation{{sarifPhysical{sarifArtifact{p.File}, sarifRegion{max(p.Line, 1), p.Column}}}},
+			Locations: []sarifLocation{{sarifPhysical{sarifArtifact{(&url.URL{Path: filepath.ToSlash(p.File)}).EscapedPath()}, sarifRegion{max(p.Line, 1), p.Column}}}},
 		})
 	}
 	return encode(sarifLog{

@@ -85,6 +85,7 @@ func (a App) explainRules(ctx context.Context, f triageFlags, names []string, as
 
 func explanationText(e runner.Event, list []rules.RuleWhy, p painter) string {
 	var b strings.Builder
+	var failed []string
 	fmt.Fprintf(&b, "%s on %s: %s\n", e.Key(), e.Ref(), sanitize.Log(e.Issue.Title))
 	for _, r := range list {
 		sign, why := "-", outcomeText(r.RuleTrace)
@@ -95,8 +96,24 @@ func explanationText(e runner.Event, list []rules.RuleWhy, p painter) string {
 		if r.Why != nil {
 			writePart(&b, *r.Why, 1)
 		}
+		if r.Error != "" {
+			failed = append(failed, r.ID)
+			fmt.Fprintf(&b, "  %s\n", strings.ReplaceAll(sanitizeLines(r.Error), "\n", "\n  "))
+		}
+	}
+	if len(failed) > 0 {
+		fmt.Fprintf(&b, "\n%s fails, so in a run no rule acts.\n", strings.Join(failed, ", "))
 	}
 	return b.String()
+}
+
+// sanitizeLines makes every line of a text fit for a log.
+func sanitizeLines(text string) string {
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		lines[i] = sanitize.Log(line)
+	}
+	return strings.Join(lines, "\n")
 }
 
 // outcomeText says in a few words what became of a rule.
@@ -123,7 +140,7 @@ func writePart(b *strings.Builder, w rules.Why, depth int) {
 	if w.Idle {
 		value = "(" + value + ")"
 	}
-	fmt.Fprintf(b, "%s%s  %s\n", strings.Repeat("  ", depth), sanitize.Log(value), sanitize.Log(w.Text))
+	fmt.Fprintf(b, "%s%s  %s\n", strings.Repeat("  ", depth), sanitize.Log(value), sanitize.Log(strings.Join(strings.Fields(w.Text), " ")))
 	for _, part := range w.Parts {
 		writePart(b, part, depth+1)
 	}
@@ -143,7 +160,8 @@ type ruleWhyJSON struct {
 	Outcome rules.Outcome `json:"outcome"` // matched, event, condition, stopped; empty: it failed
 	File    string        `json:"file"`
 	Line    int           `json:"line"`
-	Why     *partJSON     `json:"why"` // null: it has no condition, or does not listen
+	Why     *partJSON     `json:"why"`   // null: it has no condition, or does not listen
+	Error   string        `json:"error"` // of a rule that fails: then no rule acts
 }
 
 type partJSON struct {
@@ -157,7 +175,7 @@ type partJSON struct {
 func explanationOf(e runner.Event, list []rules.RuleWhy) explanationJSON {
 	out := explanationJSON{Version: 1, Event: e.Key(), Repo: e.FullRepo(), Issue: e.Number, Rules: []ruleWhyJSON{}}
 	for _, r := range list {
-		rule := ruleWhyJSON{ID: r.ID, Outcome: r.Outcome, File: r.File, Line: r.Line}
+		rule := ruleWhyJSON{ID: r.ID, Outcome: r.Outcome, File: r.File, Line: r.Line, Error: r.Error}
 		if r.Why != nil {
 			why := partOf(*r.Why)
 			rule.Why = &why

@@ -169,6 +169,12 @@ func (u *upload) known(id int64) bool {
 // was made from was taken back, or ours was replaced, and takes ours back if so.
 func (u *upload) confirm(ctx context.Context, id int64) error {
 	all, err := u.a.reader.List(ctx, u.name)
+	if err == nil && !slices.ContainsFunc(all, func(info Info) bool { return info.ID == id }) {
+		// A list may be behind what was finished just now: once it gets the time to follow.
+		if err = u.a.c.sleep(ctx, firstWait); err == nil {
+			all, err = u.a.reader.List(ctx, u.name)
+		}
+	}
 	if err != nil {
 		u.a.c.log.Warn("whether somebody else saved meanwhile is not known", "name", u.name, "error", err.Error())
 		return nil

@@ -104,10 +104,12 @@ func TestPeersAgree(t *testing.T) {
 	set, hand, programs := mustCompile(t, string(ruleFile(n))), byHand(n), plain(t, n)
 	odd := form(1500)
 	odd.Title, odd.Body = "CRAſH9 PANIC37 doc\u212Aer-compose0 \xff", strings.ReplaceAll(odd.Body, "s", "ſ")+"### VERSION \u2028v1.2\n### verſion v11.2 \xffſegfault17 SEGFAULT27"
-	long := form(500)
-	long.Body += strings.Repeat("error E4\n### version\tv991.0", 4000)
+	full := form(500)
+	for i := range n {
+		full.Body += fmt.Sprintf("error E%d\n### version\tv%[1]d.0\nsegFault%[1]d\n", i)
+	}
 	matched := 0
-	for i, x := range []rules.Issue{{}, benchFacts(1500).Issue, benchFacts(64 << 10).Issue, form(1500), form(64 << 10), odd, long} {
+	for i, x := range []rules.Issue{{}, benchFacts(1500).Issue, form(1500), odd, full, form(64 << 10)} {
 		r, err := set.Decide(opened(x))
 		if err != nil {
 			t.Fatal(err)
@@ -115,19 +117,21 @@ func TestPeersAgree(t *testing.T) {
 		env := newPlainEnv(x)
 		for j, trace := range r.Trace {
 			want, got := hand[j](&x), trace.Outcome == rules.Matched
-			other, err := expr.Run(programs[j], env)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if got != want || other != want {
-				t.Errorf("issue %d, %s: got %v, by hand %v, with expr alone %v", i, trace.Condition, got, want, other)
+			if got != want {
+				t.Errorf("issue %d, %s: got %v, by hand %v", i, trace.Condition, got, want)
 			}
 			if want {
 				matched++
 			}
+			if len(x.Body) > 4000 {
+				continue // a second over the same engine
+			}
+			if other, err := expr.Run(programs[j], env); other != want || err != nil {
+				t.Errorf("issue %d, %s: by hand %v, with expr alone %v, %v", i, trace.Condition, want, other, err)
+			}
 		}
 	}
-	if matched < 100 {
+	if matched < 300 {
 		t.Errorf("%d rules matched: too few to tell", matched)
 	}
 }

@@ -101,7 +101,7 @@ func TestNeedlesAreBounded(t *testing.T) {
 // hay are texts that are hard to fold or to find words in.
 func hay() []string {
 	return []string{
-		"", "a", "panic", "PANIC!", "a panic", "panics", "_panic_", "pan\u0130c", "pani\u017f", "\u017fegfault", "segfault\u212a", "\u212aernel panic\u212a",
+		"", "a", "xaaa", "Acd", "aCD", "panic", "PANIC!", "a panic", "panics", "_panic_", "pan\u0130c", "pani\u017f", "\u017fegfault", "segfault\u212a", "\u212aernel panic\u212a",
 		"kernel \u212a", "panic\xff", "\xc5panic\xbf", "\xe2\x84panic", "pa\xffnic", "foo\nbar\n", "### VER\u017fION\nv77.1", "### version\u00a0v77.1", "x\n### Version  77.12",
 		"\u00e9t\u00e9 \u00c9T\u00c9", "\u03a3\u03c3\u03c2", "\u0410\u0411\u0430\u0431", "\u01c4\u01c5\u01c6", "\u00df\u1e9e", "\u4e2d\u6587 panic\u4e2d", "\U00010400\U00010428",
 		strings.Repeat("segfaul ", 40) + "segfault", strings.Repeat("pani", 100), strings.Repeat("\u017f", 100) + "segfault7", strings.Repeat("a ", 80) + "panic",
@@ -115,7 +115,7 @@ func TestPrefilterAgrees(t *testing.T) {
 		`panic`, `(?i)panic`, `(?i)\bpanic\b`, `\bpanic\b`, `\Bpanic`, `(?i)panic\B`, `^panic`, `panic$`, `(?m)^panic$`, `\Apanic\z`, `(?i)(panic|segfault)`,
 		`(?i)\b(panic|segfault)\b`, `\b(panic|segfault)\b`, `(?i)s`, `(?i)k`, `[ks]`, `(?i)[ks]`, `(?i)[k-s]\b`, `(?i)segfault\b`, `(?i)\bkernel`, `(?i)\u00e9`,
 		`\x{e9}`, `(?i)\x{e9}t`, `(?i)\x{3c3}\b`, `(?i)\x{df}`, `(?i)\x{1c4}`, `(?i)\x{10400}`, `(?i)\x{410}\x{411}\b`, `\x{fffd}`, `(?i)pa\x{fffd}nic`, `pa.nic`, `[^a]anic`, `(?i)pani[ſc]`, `pani[ſc]`,
-		`(?im)^### Version\s+v?77\.\d+`, `(foo|bar)+$`, `foo(?s:.)bar`, `(?i)seg(f(a(u(lt|x)|y)|z)|q)`, `(a|b)?panic`, `panic|`, `(|a)`, `\x{4e2d}`, `(?i)\x{4e2d}\b`, `panic\b\B`, `$^`, `\xe9?panic`,
+		`(?im)^### Version\s+v?77\.\d+`, `(foo|bar)+$`, `foo(?s:.)bar`, `(?i)seg(f(a(u(lt|x)|y)|z)|q)`, `(a|b)?panic`, `panic|`, `(|a)`, `\x{4e2d}`, `(?i)\x{4e2d}\b`, `panic\b\B`, `$^`, `aa\b`, `[ab](?i)cd`, `\xe9?panic`,
 	}
 	for _, s := range patterns {
 		p, err := newPattern(s)
@@ -179,7 +179,7 @@ func TestFoldIsThatOfPatterns(t *testing.T) {
 // The weight is that of the whole program, also where the program is not built.
 func TestWeighIsThatOfTheProgram(t *testing.T) {
 	t.Parallel()
-	parts := []string{`a`, `(?i)K`, `[0-9a-f]{9}`, `\b`, `(x?){3}`, `.{0,5}`, `(ab|cd*)+`, `^`, `(((a)))`, `(?:){9}`, `(a{2}){3,}`, `x{0}`, `(?i)aaa`, `aaaa`, `[^\x00-\x{10FFFF}]`}
+	parts := []string{`a`, `(?i)K`, `[0-9a-f]{9}`, `\b`, `(x?){3}`, `.{0,5}`, `(ab|cd*)+`, `^`, `(((a)))`, `(?:){9}`, `(a{2}){3,}`, `x{0}`, `(((aaaa[ab]{9}))){0}`, `(?i)aaa`, `aaaa`, `[^\x00-\x{10FFFF}]`}
 	random := rand.New(rand.NewPCG(1, 2))
 	for range 3000 {
 		s := ""

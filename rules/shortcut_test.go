@@ -18,6 +18,8 @@ var shortcuts = []struct {
 	{"issue.title == 'A panic' and issue.comments >= 2", 3},
 	{"issue.comments < 2 or issue.labels[0] == 'bug'", 2}, // the third is not known
 	{"issue.labels[0] == 'bug' and issue.comments < 2", 0},
+	{"issue.comments > 0 and issue.labels[9] == 'x' or issue.number == 5", 1},
+	{"issue.body matches `[x-z]+y` or any(1..90, issue.body matches `[x-z]+y`)", 0},
 	{"issue.comments != 7 && len(issue.labels[9]) > 0", 0},
 	{"issue.comments == 7 && len(issue.labels[9]) > 0", 3},
 	{"label('BUG') and not (issue.association in ['OWNER', 'MEMBER'])", 3},

@@ -49,6 +49,7 @@ bench: bin/foreman ## the whole process on one event beside node, then the packa
 	go -C internal/e2e build -o ../../bin/ ./cmd/bench ./cmd/launch
 	bin/bench -foreman bin/foreman -launch bin/launch -n $(BENCH_N) $(if $(BENCH_OUT),-out $(BENCH_OUT))
 	go test -run '^$$' -bench . -benchmem ./...
+	go -C internal/e2e test -run '^$$' -bench CEL -benchmem .
 
 .PHONY: crash
 crash: ## kill the program at 1,000 random calls and more, and look for lost or doubled writes

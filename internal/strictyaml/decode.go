@@ -156,12 +156,32 @@ func fields(t reflect.Type) []field {
 	return list
 }
 
-func (f *File) structure(n *yaml.Node, v reflect.Value, to target) {
-	known := fields(v.Type())
-	names := make([]string, len(known))
-	for i, fd := range known {
-		names[i] = fd.to.name
+// A shape is the fields of a struct and their names.
+type shape struct {
+	known []field
+	names []string
+}
+
+// shape returns that of a type, which is worked out once for a file.
+func (f *File) shape(t reflect.Type) shape {
+	s, ok := f.shapes[t]
+	if ok {
+		return s
 	}
+	s.known = fields(t)
+	for _, fd := range s.known {
+		s.names = append(s.names, fd.to.name)
+	}
+	if f.shapes == nil {
+		f.shapes = map[reflect.Type]shape{}
+	}
+	f.shapes[t] = s
+	return s
+}
+
+func (f *File) structure(n *yaml.Node, v reflect.Value, to target) {
+	s := f.shape(v.Type())
+	known, names := s.known, s.names
 	if n.Kind != yaml.MappingNode {
 		f.Problemf(n, "%swant a mapping with the keys %s, got %s", to.prefix(), strings.Join(names, ", "), kind(n))
 		return

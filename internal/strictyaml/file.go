@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"reflect"
 	"strings"
 	"unicode/utf8"
 
@@ -28,6 +29,7 @@ type File struct {
 	root     *yaml.Node
 	problems Problems // at most maxRecorded
 	errors   int      // the number of errors, those that were not kept included
+	shapes   map[reflect.Type]shape
 }
 
 // Parse reads src, which must be one YAML document of at most [MaxSize] bytes; an

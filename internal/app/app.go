@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"runtime/debug"
 	"time"
 
@@ -32,6 +33,14 @@ type App struct {
 
 	Now   func() time.Time                           // nil: time.Now
 	Sleep func(context.Context, time.Duration) error // nil: real
+}
+
+// workDir returns the directory that relative paths start from.
+func (a App) workDir() (string, error) {
+	if a.Dir != "" {
+		return a.Dir, nil
+	}
+	return os.Getwd()
 }
 
 // Main runs the command that Args name and returns the exit code. Without

@@ -3,7 +3,6 @@ package app
 import (
 	"context"
 	"fmt"
-	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -61,11 +60,9 @@ func (a App) explainRules(ctx context.Context, f triageFlags, names []string, as
 	if errs := problems.Errors(); len(errs) > 0 {
 		return &usageError{errs}
 	}
-	dir := a.Dir
-	if dir == "" {
-		if dir, err = os.Getwd(); err != nil {
-			return err
-		}
+	dir, err := a.workDir()
+	if err != nil {
+		return err
 	}
 	e, err := a.triageEvent(ctx, f, job{app: a, dir: dir, token: a.Getenv("GITHUB_TOKEN"), apiURL: a.Getenv("GITHUB_API_URL")})
 	if err != nil {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path"
 	"strings"
 
@@ -105,12 +104,9 @@ func needsOf(c *runner.Config) []string {
 // loadFiles loads the files of a command, or the configuration file, and returns all
 // mistakes and warnings. The error is about reaching the files.
 func (a App) loadFiles(ctx context.Context, names []string) (*runner.Config, strictyaml.Problems, error) {
-	dir := a.Dir
-	if dir == "" {
-		var err error
-		if dir, err = os.Getwd(); err != nil {
-			return nil, nil, err
-		}
+	dir, err := a.workDir()
+	if err != nil {
+		return nil, nil, err
 	}
 	spec := runner.LoadSpec{Rules: names, Getenv: func(name string) string {
 		if v := a.Getenv(name); v != "" {

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -116,12 +115,9 @@ func explain(res result, err error) error {
 
 // triageJob turns the flags into a job.
 func (a App) triageJob(ctx context.Context, f triageFlags) (job, error) {
-	dir := a.Dir
-	if dir == "" {
-		var err error
-		if dir, err = os.Getwd(); err != nil {
-			return job{}, err
-		}
+	dir, err := a.workDir()
+	if err != nil {
+		return job{}, err
 	}
 	j := job{
 		app: a, files: anywhere{dir}, dir: dir, local: true, nonce: rand.Text(),

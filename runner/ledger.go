@@ -67,16 +67,14 @@ func (w *work) journal(ctx context.Context, plan Plan, kept *memory.Ledger) (*jo
 		j.entries, j.again = kept.Entries, true
 		return j, nil
 	}
-	l := memory.Ledger{
-		LedgerKey: j.key, At: w.at, Event: w.rep.Event, Decision: plan.Decision.Message, By: plan.Decision.By,
-	}
-	for i := range plan.Steps {
-		s := &plan.Steps[i]
-		e := j.entry(s, memory.StatePlanned)
+	l := memory.NewLedger(j.key, plan.Decision.Message, w.at)
+	l.Event, l.By = w.rep.Event, plan.Decision.By
+	for _, s := range plan.Steps {
+		e := &l.Entries[s.Index]
+		e.Rule = s.Source.Rule
 		if s.Verdict != Do && !s.unknown {
 			e.State, e.Reason = memory.StateSkipped, s.Reason
 		}
-		l.Entries = append(l.Entries, e)
 	}
 	err := w.o.Journal.Begin(ctx, l)
 	switch {

@@ -15,7 +15,7 @@ WORKDIR /src
 
 # What the program stands on is fetched and compiled before its source comes, so that a
 # change of source alone reuses this layer, and modules that only tests use stay away.
-# The flags leave out HTTP/2 and, in what is not hot, inlining: half a megabyte.
+# The flags leave out HTTP/2, commands that nobody runs in a workflow and, in what is not hot, inlining.
 COPY go.mod go.sum .ci/release-flags ./
 RUN go build $(cat release-flags) \
       github.com/expr-lang/expr github.com/google/go-github/v62/github github.com/sethvargo/go-githubactions \

@@ -29,6 +29,7 @@ func (a App) rulesCommand(code *int) *cobra.Command {
 		},
 	}
 	c.AddCommand(a.rulesCheckCommand(code), a.rulesExplainCommand(), a.rulesPermissionsCommand())
+	c.AddCommand(a.deskRules()...)
 	return c
 }
 

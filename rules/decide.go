@@ -102,7 +102,7 @@ func (p *plan) add(r *rule, v *evaluation) (Outcome, error) {
 	switch {
 	case p.result.Stopped:
 		return Cut, nil
-	case !listens(r.on, v.env.Event):
+	case !r.listens(v.env.Run.facts):
 		return NotListed, nil
 	}
 	if r.when != nil {

@@ -16,6 +16,7 @@ type env struct {
 	Event Event `expr:"event"`
 	Actor Actor `expr:"actor"`
 	Repo  Repo  `expr:"repo"`
+	Pull  Pull  `expr:"pr"`
 	// Run is handed to our functions by the patched tree; rules cannot name it.
 	Run *run `expr:"__run"`
 }
@@ -25,7 +26,7 @@ const runName = "__run"
 
 func newEnv(f Facts) *env {
 	f = f.complete()
-	return &env{Issue: f.Issue, Event: f.Event, Actor: f.Actor, Repo: f.Repo, Run: &run{eventText: eventText{facts: &f}, labels: f.Issue.Labels, haystacks: haystacks(f), answers: map[*pattern]answer{}}}
+	return &env{Issue: f.Issue, Event: f.Event, Actor: f.Actor, Repo: f.Repo, Pull: f.Pull, Run: &run{eventText: eventText{facts: &f}, labels: f.Issue.Labels, haystacks: haystacks(f), answers: map[*pattern]answer{}}}
 }
 
 // The bounds of one evaluation. A step is a turn of a loop or comparable work.

@@ -12,7 +12,7 @@ import (
 // eventKeys returns the names that "on" takes. The activities are those of
 // GitHub's page "Events that trigger workflows".
 func eventKeys() []string {
-	keys := []string{"issues.*", "issue_comment.*", "workflow_dispatch", "repository_dispatch"}
+	keys := []string{"issues.*", "issue_comment.*", "pull_request.*", scheduled, "workflow_dispatch", "repository_dispatch"}
 	for _, activity := range []string{
 		"opened", "edited", "deleted", "transferred", "pinned", "unpinned", "closed", "reopened",
 		"assigned", "unassigned", "labeled", "unlabeled", "locked", "unlocked",
@@ -23,12 +23,30 @@ func eventKeys() []string {
 	for _, activity := range []string{"created", "edited", "deleted"} {
 		keys = append(keys, "issue_comment."+activity)
 	}
+	for _, activity := range []string{
+		"opened", "edited", "closed", "reopened", "synchronize", "converted_to_draft", "ready_for_review",
+		"assigned", "unassigned", "labeled", "unlabeled", "locked", "unlocked", "milestoned", "demilestoned",
+		"review_requested", "review_request_removed", "enqueued", "dequeued", "auto_merge_enabled", "auto_merge_disabled",
+	} {
+		keys = append(keys, "pull_request."+activity)
+	}
 	return keys
 }
+
+// scheduled is the event of a scheduled run, which looks for issues by itself.
+const scheduled = "schedule"
 
 // defaultEvents is what a rule without "on" listens to.
 func defaultEvents() []string {
 	return []string{"issues.opened", "issues.reopened", "workflow_dispatch", "repository_dispatch"}
+}
+
+// listens reports whether the rule is asked about the facts.
+func (r *rule) listens(f *Facts) bool {
+	if f.Event.Name == scheduled && f.Scans != nil && !slices.Contains(f.Scans, r.scan) {
+		return false
+	}
+	return listens(r.on, f.Event)
 }
 
 // listens reports whether one of the names in on covers the event.
@@ -70,8 +88,10 @@ func checkEvent(f *strictyaml.File, n *yaml.Node, key string) {
 	typ, dispatch := strings.CutPrefix(key, "repository_dispatch.")
 	switch {
 	case slices.Contains(keys, key), dispatch && typ != "" && typ != "*":
-	case key == "issues" || key == "issue_comment":
+	case key == "issues" || key == "issue_comment" || key == "pull_request":
 		f.Problemf(n, "on: %s has several activities; name them, such as %s, or write %s.* for all", key, firstOf(keys, key), key)
+	case strings.HasPrefix(key, "pull_request_target."):
+		f.Problemf(n, "on: write pull_request%s; it stands for pull_request_target too", strings.TrimPrefix(key, "pull_request_target"))
 	case slices.Contains(keys, "issues."+key):
 		f.Problemf(n, "on: unknown event %q; write issues.%s", key, key)
 	case slices.Contains(keys, "issue_comment."+key):

@@ -90,7 +90,7 @@ func nameHint(name string) string {
 
 // rootNames returns the names of values that rules may use.
 func rootNames() []string {
-	return append(names(reflect.TypeFor[env]()), formName, tablesName, nowName)
+	return append(names(reflect.TypeFor[env]()), formName, tablesName, nowName, memoryName)
 }
 
 // functionNames returns the functions of rules, without those of the language and of
@@ -108,6 +108,7 @@ func functionNames() []string {
 func fieldMessage(typ, field string) string {
 	for _, t := range []reflect.Type{
 		reflect.TypeFor[Issue](), reflect.TypeFor[Event](), reflect.TypeFor[Comment](), reflect.TypeFor[Actor](), reflect.TypeFor[Repo](),
+		reflect.TypeFor[Pull](), reflect.TypeFor[Reactions](), reflect.TypeFor[Memory](), reflect.TypeFor[Person](),
 	} {
 		if typ == t.String() && field == "user" && slices.Contains(names(t), "author") {
 			return strings.ToLower(t.Name()) + " has no field user; the login of who wrote it is in author"
@@ -129,6 +130,9 @@ func names(t reflect.Type) []string {
 		if name := field.Tag.Get("expr"); !strings.HasPrefix(name, "__") {
 			list = append(list, name)
 		}
+	}
+	if t == reflect.TypeFor[Actor]() {
+		list = append(list, "permission")
 	}
 	return list
 }

@@ -10,8 +10,20 @@ type Facts struct {
 	Event Event
 	Actor Actor
 	Repo  Repo
-	// Now is the time of the run. When it is zero, expressions that name now fail.
+	// Pull is what only pull requests have; zero for an issue.
+	Pull Pull
+	// Now is the time of the run. When it is zero, expressions that name now, or that
+	// measure time, fail.
 	Now time.Time
+	// Scans are the queries that the issue of a schedule event was found by: rules with
+	// another "scan" do not listen. Nil: every rule does.
+	Scans []string
+	// Lookup answers what the event does not tell. When it is nil, expressions that ask
+	// fail.
+	Lookup Lookup `json:"-"`
+	// May reports whether a label may be added or removed. Rules see the labels that
+	// earlier rules planned, but for those that may not. Nil: all may.
+	May func(label string) bool `json:"-"`
 }
 
 // An Issue is the issue at the time of the event.
@@ -34,6 +46,32 @@ type Issue struct {
 	CreatedAt   time.Time `expr:"created_at"`
 	UpdatedAt   time.Time `expr:"updated_at"`
 	URL         string    `expr:"url"` // for humans
+	Reactions   Reactions `expr:"reactions"`
+}
+
+// Reactions counts the reactions to an issue.
+type Reactions struct {
+	Total      int `expr:"total"`
+	ThumbsUp   int `expr:"thumbs_up"`
+	ThumbsDown int `expr:"thumbs_down"`
+	Laugh      int `expr:"laugh"`
+	Hooray     int `expr:"hooray"`
+	Confused   int `expr:"confused"`
+	Heart      int `expr:"heart"`
+	Rocket     int `expr:"rocket"`
+	Eyes       int `expr:"eyes"`
+}
+
+// A Pull is what pull requests have besides what issues have.
+type Pull struct {
+	Head         string `expr:"head"` // name of the branch that is to be merged; hostile, as all of it
+	Base         string `expr:"base"` // name of the branch that it is to be merged into
+	Draft        bool   `expr:"draft"`
+	Merged       bool   `expr:"merged"`
+	ChangedFiles int    `expr:"changed_files"`
+	Additions    int    `expr:"additions"` // lines
+	Deletions    int    `expr:"deletions"` // lines
+	Commits      int    `expr:"commits"`
 }
 
 // An Event is what happened.

@@ -31,6 +31,16 @@ func moreFunctions() []*builtin.Function {
 		fn("__form_list", formListOf, reflect.TypeFor[func(*run, *formField) []string]()),
 		fn("__form_nil", formIsNil, reflect.TypeFor[func(*run, *formField) bool]()),
 		fn("__form_any", formAny, reflect.TypeFor[func(*run, *formField) any]()),
+		fn("__permission", permission, reflect.TypeFor[func(*run) string]()),
+		fn("__memory", remembered, reflect.TypeFor[func(*run) Memory]()),
+		fn("label_age", labelAge, reflect.TypeFor[func(*run, string) time.Duration]()),
+		fn("idle", idle, reflect.TypeFor[func(*run) time.Duration]()),
+		fn("last_human", lastHumanOf, reflect.TypeFor[func(*run) Person]()),
+		fn("added_by_us", addedByUs, reflect.TypeFor[func(*run, string) bool]()),
+		fn("removed_by_human", removedByHuman, reflect.TypeFor[func(*run, string) bool]()),
+		fn("any_file", anyFile, reflect.TypeFor[func(*run, string, ...string) bool]()),
+		fn("all_files", allFiles, reflect.TypeFor[func(*run, string, ...string) bool]()),
+		fn("similar", similar, reflect.TypeFor[func(*run, string, string) float64]()),
 	}
 }
 

@@ -36,6 +36,9 @@ func (g guard) check(place *ast.Node, loops int) error {
 	if err := g.refuse(*place, loops); err != nil {
 		return err
 	}
+	if asks(place) {
+		return nil
+	}
 	inner := loops
 	if _, ok := (*place).(*ast.PredicateNode); ok {
 		inner++
@@ -58,7 +61,7 @@ func (g guard) refuse(n ast.Node, loops int) error {
 			return refuse(n, "%s is asked for a name: %s.name", n.Value, n.Value)
 		}
 	case *ast.VariableDeclaratorNode:
-		if n.Name == formName || n.Name == tablesName || n.Name == nowName {
+		if n.Name == formName || n.Name == tablesName || n.Name == nowName || n.Name == memoryName {
 			return refuse(n, "cannot redeclare %s", n.Name)
 		}
 		g.fields[n.Name] = g.names.field(n.Value)
@@ -132,7 +135,10 @@ func constantText(n ast.Node) (string, bool) {
 
 // metered reports whether a function of rules takes the run as first argument.
 func metered(name string) bool {
-	return slices.Contains([]string{"label", "any_label", "join", "semver", "command"}, name)
+	return slices.Contains([]string{
+		"label", "any_label", "join", "semver", "command",
+		"label_age", "idle", "last_human", "added_by_us", "removed_by_human", "any_file", "all_files", "similar",
+	}, name)
 }
 
 func (g guard) patch(place *ast.Node) error {

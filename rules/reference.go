@@ -13,7 +13,7 @@ type Name struct {
 // and a table area_of of texts.
 func Reference() []Name {
 	var list []Name
-	for _, part := range [][]Name{issueNames(), eventNames(), declaredNames(), ownFunctions(), listFunctions(), valueFunctions()} {
+	for _, part := range [][]Name{issueNames(), eventNames(), pullNames(), declaredNames(), ownFunctions(), pastFunctions(), listFunctions(), valueFunctions()} {
 		list = append(list, part...)
 	}
 	return list
@@ -39,6 +39,15 @@ func issueNames() []Name {
 		{"issue.created_at", "time", "when it was opened", `issue.created_at > date("2026-01-02")`},
 		{"issue.updated_at", "time", "when it was changed last", `now - issue.updated_at > duration("14d")`},
 		{"issue.url", "text", "its address for people", `issue.url contains "/octo-org/"`},
+		{"issue.reactions.total", "whole number", "how many reactions it has", `issue.reactions.total > 20`},
+		{"issue.reactions.thumbs_up", "whole number", "how many of them are 👍", `issue.reactions.thumbs_up >= 5`},
+		{"issue.reactions.thumbs_down", "whole number", "👎", `issue.reactions.thumbs_down > issue.reactions.thumbs_up`},
+		{"issue.reactions.laugh", "whole number", "😄", `issue.reactions.laugh > 3`},
+		{"issue.reactions.hooray", "whole number", "🎉", `issue.reactions.hooray > 3`},
+		{"issue.reactions.confused", "whole number", "😕", `issue.reactions.confused > 3`},
+		{"issue.reactions.heart", "whole number", "❤️", `issue.reactions.heart > 3`},
+		{"issue.reactions.rocket", "whole number", "🚀", `issue.reactions.rocket > 3`},
+		{"issue.reactions.eyes", "whole number", "👀", `issue.reactions.eyes > 3`},
 	}
 }
 
@@ -56,6 +65,7 @@ func eventNames() []Name {
 		{"actor.login", "text", "who caused the event", `actor.login == issue.author`},
 		{"actor.type", "text", `"User", "Bot" or "Organization"`, `actor.type != "Bot"`},
 		{"actor.association", "text", `the actor's relation to the repository; "" when the event does not tell`, `actor.association == "MEMBER"`},
+		{"actor.permission", "text", `looked up when it is asked for: "admin", "maintain", "write", "triage", "read" or "none"`, `actor.permission in ["write", "maintain", "admin"]`},
 		{"repo.owner", "text", "the owner of the repository", `repo.owner == "octo-org"`},
 		{"repo.name", "text", "the repository's name without its owner", `repo.name == "site"`},
 		{"repo.full_name", "text", "owner/name", `repo.full_name == "octo-org/site"`},
@@ -63,8 +73,26 @@ func eventNames() []Name {
 	}
 }
 
+func pullNames() []Name {
+	return []Name{
+		{"pr.head", "text", "the branch of the pull request; empty for an issue, as 0 and false in what follows", "pr.head matches `^(feature|feat)/`"},
+		{"pr.base", "text", "the branch that it is to be merged into", `pr.base == "main"`},
+		{"pr.draft", "true or false", "whether it is a draft", `not pr.draft`},
+		{"pr.merged", "true or false", "whether it is merged", `event.action == "closed" and not pr.merged`},
+		{"pr.changed_files", "whole number", "how many files it changes", `pr.changed_files < 300`},
+		{"pr.additions", "whole number", "how many lines it adds", `pr.additions + pr.deletions < 10`},
+		{"pr.deletions", "whole number", "how many lines it takes away", `pr.deletions > pr.additions`},
+		{"pr.commits", "whole number", "how many commits it has", `pr.commits > 1`},
+	}
+}
+
 func declaredNames() []Name {
 	return []Name{
+		{"memory.tasks", "whole number", "how often Foreman decided on the issue before", `memory.tasks == 0`},
+		{"memory.comments", "whole number", "how many comments it posted", `memory.comments < 3`},
+		{"memory.labels", "list of texts", "the labels that it added, whatever became of them", `"needs-info" in memory.labels`},
+		{"memory.never", "list of texts", "labels that are never added again (never_again)", `not ("duplicate" in memory.never)`},
+		{"memory.closing", "true or false", "whether it is to be closed after a grace period", `not memory.closing`},
 		{"form.<name>", "by its type under forms", `what was filled into a field of the issue form: text, semver (a text such as "1.4.0"), number, list or checkboxes (the ticked ones). Compared with nil, or before ??, it is nil when nothing was filled in that its type can read; elsewhere it then is "", an empty list, or a number that compares with none`, `form.version != nil and semver(form.version, "< 2.0.0")`},
 		{"tables.<name>", "mapping of texts to texts, numbers, or true and false", `a table; tables.name[key] is "", 0 or false for a key that it does not hold, case counts`, `any(form.area, # in tables.area_of and tables.area_of[#] != "")`},
 	}
@@ -79,6 +107,19 @@ func ownFunctions() []Name {
 		{"duration", "(text) duration", "a length of time in w, d, h, m, s, ms, us and ns; a day is 24 hours", `now - issue.created_at > duration("1w2d12h")`},
 		{"join", "(list, separator) text", "the texts of a list in one; without a separator they follow each other", `join(issue.labels, ", ") contains "bug"`},
 		{"string", "(value) text", `a number, or true or false, as text`, `string(issue.number) endsWith "00"`},
+	}
+}
+
+func pastFunctions() []Name {
+	return []Name{
+		{"label_age", "(name) duration", "how long the issue has had a label; nothing for one that it does not have", `label_age("needs-info") > duration("14d")`},
+		{"idle", "() duration", "how long ago a person did something on the issue; programs do not count", `idle() > duration("60d")`},
+		{"last_human", "() person", "who did something on it last: .login, and .at for when; its author when nobody did", `last_human().login != issue.author`},
+		{"added_by_us", "(label) true or false", "whether it was Foreman that added the label last, be it there or taken off again", `added_by_us(event.label)`},
+		{"removed_by_human", "(label) true or false", "whether a person took the label off, and nobody added it since", `not removed_by_human("duplicate")`},
+		{"any_file", "(glob, ...) true or false", `whether the pull request changes a file that matches any glob; "*" stays within a folder, "**" crosses folders, case counts`, `any_file("src/**", "*.go")`},
+		{"all_files", "(glob, ...) true or false", "whether it changes files, and all of them match any glob", `all_files("docs/**", "**/*.md")`},
+		{"similar", "(text, text) number", "how many of the words that two texts have are in both, from 0 to 1; words of one or two letters do not count", `similar(issue.title, "how do I install this") > 0.6`},
 	}
 }
 

@@ -41,7 +41,8 @@ func TestReferenceHoldsEveryName(t *testing.T) {
 		}
 	}
 	fields("", reflect.TypeFor[env]())
-	want = append(want, "now", "form.<name>", "tables.<name>")
+	fields("memory.", reflect.TypeFor[Memory]())
+	want = append(want, "now", "form.<name>", "tables.<name>", "actor.permission")
 	want = slices.Concat(want, functionNames(), allowed())
 	var got []string
 	for _, n := range Reference() {
@@ -80,7 +81,7 @@ func TestReferenceExamples(t *testing.T) {
 			continue
 		}
 		for _, body := range []string{"", "### Affected area\n\nCLI, x\n\n### Version\n\n1.2.3\n\n### How often\n\n2.5"} {
-			facts := Facts{Issue: Issue{Body: body}, Now: time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC)}
+			facts := Facts{Issue: Issue{Body: body}, Now: time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC), Lookup: Known{}}
 			if _, err := c.Eval(facts); err != nil {
 				t.Errorf("%s: %v", n.Name, err)
 			}

@@ -22,6 +22,10 @@ type rule struct {
 	stop    bool
 	// override says that its actions may undo what people did.
 	override bool
+	// undo says that what it did is taken back when it is false.
+	undo bool
+	// scan is the query that finds the issues of a scheduled run.
+	scan string
 }
 
 // ruleKeys are the keys of a rule in the file.
@@ -32,7 +36,9 @@ type ruleKeys struct {
 	Then *yaml.Node `mistaken:"do,actions,action,steps" yaml:"then,required"`
 	Stop bool       `yaml:"stop"`
 
-	OverrideHumans bool `yaml:"override_humans"`
+	OverrideHumans bool       `yaml:"override_humans"`
+	ElseUndo       bool       `yaml:"else_undo"`
+	Scan           *yaml.Node `mistaken:"query,search" yaml:"scan"`
 }
 
 const maxID = 64 // characters
@@ -43,7 +49,7 @@ var idPattern = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]*$`)
 func (c *ruleCompiler) rule(f *strictyaml.File, n *yaml.Node) *rule {
 	var keys ruleKeys
 	f.Decode(n, &keys)
-	r := &rule{file: f, node: n, on: decodeOn(f, keys.On), stop: keys.Stop, override: keys.OverrideHumans}
+	r := &rule{file: f, node: n, on: decodeOn(f, keys.On), stop: keys.Stop, override: keys.OverrideHumans, undo: keys.ElseUndo}
 	if keys.ID != nil {
 		r.id, r.node = decodeID(f, keys.ID), keys.ID
 	}
@@ -53,8 +59,10 @@ func (c *ruleCompiler) rule(f *strictyaml.File, n *yaml.Node) *rule {
 	if keys.Then != nil {
 		r.actions = c.actions(f, keys.Then)
 	}
+	r.decodeScan(f, keys.Scan)
 	r.checkComments()
 	r.checkEscalate()
+	r.checkUndo()
 	return r
 }
 
@@ -88,6 +96,36 @@ func (r *rule) checkEscalate() {
 	i := slices.IndexFunc(r.actions, func(a action) bool { return a.spec.Name == escalate })
 	if i >= 0 && len(r.actions) > 1 {
 		r.file.Warnf(r.actions[i].node, "escalate leaves the issue to a human and nothing is written; the other actions of this rule are not carried out")
+	}
+}
+
+// checkUndo refuses to take back what a rule does whenever it listens.
+func (r *rule) checkUndo() {
+	if r.undo && r.when == nil && r.file.ErrorCount() == 0 {
+		r.file.Problemf(r.node, "else_undo takes back what the rule did when its condition is false; the rule has no when")
+	}
+}
+
+const maxScan = 256 // characters, as GitHub's search takes them
+
+// decodeScan reads the value of "scan", which goes together with the event schedule.
+func (r *rule) decodeScan(f *strictyaml.File, n *yaml.Node) {
+	listens := slices.Contains(r.on, scheduled)
+	switch {
+	case n == nil && listens:
+		f.Problemf(r.node, "a rule that listens to %s needs scan, the search that finds its issues, such as \"is:open label:needs-info\"", scheduled)
+	case n == nil || !f.DecodeKey("scan", n, &r.scan):
+	case !listens:
+		f.Problemf(n, "scan is for rules that listen to %s", scheduled)
+	case strings.TrimSpace(r.scan) == "" || len([]rune(r.scan)) > maxScan || strings.ContainsAny(r.scan, "\r\n"):
+		f.Problemf(n, "scan: want one line of at most %d characters, as GitHub's issue search takes it", maxScan)
+	default:
+		for word := range strings.FieldsSeq(r.scan) {
+			name, _, ok := strings.Cut(strings.ToLower(strings.TrimLeft(word, "-(")), ":")
+			if ok && slices.Contains([]string{"repo", "org", "user"}, name) {
+				f.Problemf(n, "scan: leave out %s; only issues of this repository are looked for", cut(word, maxQuoted))
+			}
+		}
 	}
 }
 

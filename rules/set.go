@@ -160,6 +160,18 @@ func (s *Set) IDs() []string {
 	return ids
 }
 
+// Scans returns the queries by which scheduled runs find issues, each once, in the order
+// of the rules.
+func (s *Set) Scans() []string {
+	var list []string
+	for _, r := range s.all() {
+		if r.scan != "" && !slices.Contains(list, r.scan) {
+			list = append(list, r.scan)
+		}
+	}
+	return list
+}
+
 // OverridesHumans reports whether the rule with that id says "override_humans: true":
 // its actions may undo what people did on the issue. It is false when there is no such
 // rule.

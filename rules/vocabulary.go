@@ -15,6 +15,7 @@ const (
 	formName   = "form"
 	tablesName = "tables"
 	nowName    = "now"
+	memoryName = "memory"
 )
 
 // A vocabulary is the names that rule files declare. It is not changed after

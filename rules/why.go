@@ -51,7 +51,7 @@ func (s *Set) Explain(f Facts) []RuleWhy {
 		w := RuleWhy{RuleTrace: RuleTrace{ID: r.id, File: r.file.Name(), Line: r.node.Line}}
 		if r.when != nil {
 			w.Condition = r.when.src
-			if listens(r.on, env.Event) {
+			if r.listens(env.Run.facts) {
 				w.Why = c.why(r.when.src, f)
 			}
 		}

@@ -1,0 +1,243 @@
+package rules
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/expr-lang/expr/ast"
+)
+
+// A Lookup answers what an event does not tell. A method is called only when an
+// expression that is evaluated asks, and its error fails that expression. It may be
+// called several times for one event: implementations keep what they found.
+type Lookup interface {
+	// Permission returns what an account may do in the repository: "admin", "maintain",
+	// "write", "triage", "read" or "none".
+	Permission(login string) (string, error)
+	// Past returns what happened on the issue.
+	Past() (Past, error)
+	// Files returns the paths of the files that the pull request changes; nil for an
+	// issue.
+	Files() ([]string, error)
+	// Memory returns what was done before on the issue.
+	Memory() (Memory, error)
+}
+
+// A Past is what happened on an issue.
+type Past struct {
+	Changes []Change // the oldest first
+	// Partial says that the oldest changes are not there.
+	Partial bool
+}
+
+// A Change is something that happened on an issue.
+type Change struct {
+	Kind  string // GitHub's name for it, such as "labeled" or "commented"
+	At    time.Time
+	Login string // who did it; empty for a deleted account
+	Label string // of "labeled" and "unlabeled"; else empty
+	Human bool   // neither we nor another program did it
+	Ours  bool   // it happened under our login
+}
+
+// A Memory is what we remember of an issue.
+type Memory struct {
+	Tasks    int      `expr:"tasks"`    // how often we decided on it
+	Comments int      `expr:"comments"` // that we posted
+	Labels   []string `expr:"labels"`   // that we added, whatever became of them
+	Never    []string `expr:"never"`    // labels that are never added again
+	Closing  bool     `expr:"closing"`  // it is to be closed after a grace period
+}
+
+// A Known is a Lookup of what is known already. It is safe for concurrent use as long
+// as nobody changes it. What it does not hold is empty: accounts without an entry have
+// the permission "none".
+type Known struct {
+	Permissions map[string]string // by login, as it is spelled
+	History     Past
+	Changed     []string // paths
+	Before      Memory
+}
+
+// Permission returns the entry of the login.
+func (k Known) Permission(login string) (string, error) {
+	if p := k.Permissions[login]; p != "" {
+		return p, nil
+	}
+	return "none", nil
+}
+
+// Past returns k.History.
+func (k Known) Past() (Past, error) { return k.History, nil }
+
+// Files returns k.Changed.
+func (k Known) Files() ([]string, error) { return k.Changed, nil }
+
+// Memory returns k.Before.
+func (k Known) Memory() (Memory, error) { return k.Before, nil }
+
+var errLookup = errors.New("the event does not tell, and there is nobody to ask; a token is needed")
+
+// lookup returns who answers.
+func (r *run) lookup() (Lookup, error) {
+	if r.facts.Lookup == nil {
+		return nil, errLookup
+	}
+	return r.facts.Lookup, nil
+}
+
+// past returns the past for a function that goes through it.
+func (r *run) past() (Past, error) {
+	l, err := r.lookup()
+	if err != nil {
+		return Past{}, err
+	}
+	p, err := l.Past()
+	if err != nil {
+		return Past{}, err
+	}
+	return p, r.step(1 + len(p.Changes))
+}
+
+// last returns the newest change that matches.
+func (p Past) last(match func(Change) bool) (Change, bool) {
+	for _, c := range slices.Backward(p.Changes) {
+		if match(c) {
+			return c, true
+		}
+	}
+	return Change{}, false
+}
+
+// permission is actor.permission.
+func permission(args ...any) (any, error) {
+	r := arg[*run](args, 0)
+	l, err := r.lookup()
+	if err != nil {
+		return nil, err
+	}
+	return l.Permission(r.facts.Actor.Login)
+}
+
+// remembered is memory.
+func remembered(args ...any) (any, error) {
+	l, err := arg[*run](args, 0).lookup()
+	if err != nil {
+		return nil, err
+	}
+	return l.Memory()
+}
+
+// labelAge is label_age(name). What the past is too short to tell began at the latest
+// where it does.
+func labelAge(args ...any) (any, error) {
+	r, name := arg[*run](args, 0), arg[string](args, 1)
+	found, err := r.label(name)
+	if err != nil || !found {
+		return time.Duration(0), err
+	}
+	p, err := r.past()
+	if err != nil {
+		return nil, err
+	}
+	since := r.facts.Issue.CreatedAt
+	if p.Partial && len(p.Changes) > 0 {
+		since = p.Changes[0].At
+	}
+	if c, ok := p.last(func(c Change) bool { return c.Kind == "labeled" && strings.EqualFold(c.Label, name) }); ok {
+		since = c.At
+	}
+	return r.since(since)
+}
+
+// since is how long ago a time was; never less than nothing.
+func (r *run) since(t time.Time) (any, error) {
+	if r.facts.Now.IsZero() {
+		return nil, errNow
+	}
+	return max(0, r.facts.Now.Sub(t)), nil
+}
+
+// idle is idle().
+func idle(args ...any) (any, error) {
+	r := arg[*run](args, 0)
+	who, err := r.lastHuman()
+	if err != nil {
+		return nil, err
+	}
+	return r.since(who.At)
+}
+
+// A Person is somebody who did something on an issue.
+type Person struct {
+	Login string    `expr:"login"` // empty for a deleted account
+	At    time.Time `expr:"at"`    // when
+}
+
+// lastHumanOf is last_human().
+func lastHumanOf(args ...any) (any, error) { return arg[*run](args, 0).lastHuman() }
+
+// lastHuman returns who did something last; that was its author when nobody did
+// anything since the issue was opened, also when that is a program.
+func (r *run) lastHuman() (Person, error) {
+	p, err := r.past()
+	if err != nil {
+		return Person{}, err
+	}
+	if c, ok := p.last(func(c Change) bool { return c.Human && active(c.Kind) }); ok {
+		return Person{c.Login, c.At}, nil
+	}
+	return Person{r.facts.Issue.Author, r.facts.Issue.CreatedAt}, nil
+}
+
+// active reports whether who is named for an event did something on this issue
+// himself. Somebody who is mentioned, or who refers to the issue elsewhere, did not.
+func active(kind string) bool {
+	return !slices.Contains([]string{"mentioned", "subscribed", "unsubscribed", "cross-referenced", "referenced"}, kind)
+}
+
+// addedByUs is added_by_us(label): of a label that was taken off, before.
+func addedByUs(args ...any) (any, error) {
+	r, name := arg[*run](args, 0), arg[string](args, 1)
+	p, err := r.past()
+	if err != nil {
+		return nil, err
+	}
+	c, _ := p.last(func(c Change) bool { return c.Kind == "labeled" && strings.EqualFold(c.Label, name) })
+	return c.Ours, nil
+}
+
+// removedByHuman is removed_by_human(label): nobody added it again since.
+func removedByHuman(args ...any) (any, error) {
+	r, name := arg[*run](args, 0), arg[string](args, 1)
+	p, err := r.past()
+	if err != nil {
+		return nil, err
+	}
+	c, _ := p.last(func(c Change) bool {
+		return (c.Kind == "labeled" || c.Kind == "unlabeled") && strings.EqualFold(c.Label, name)
+	})
+	return c.Kind == "unlabeled" && c.Human, nil
+}
+
+// asks replaces a name that is looked up by a call; ok is false when the node at place
+// is something else.
+func asks(place *ast.Node) (ok bool) {
+	switch n := (*place).(type) {
+	case *ast.IdentifierNode:
+		if n.Value == memoryName {
+			*place = call("__memory", n)
+			return true
+		}
+	case *ast.MemberNode:
+		root, ok := n.Node.(*ast.IdentifierNode)
+		name, named := n.Property.(*ast.StringNode)
+		if ok && named && root.Value == "actor" && name.Value == "permission" {
+			*place = call("__permission", n)
+			return true
+		}
+	}
+	return false
+}

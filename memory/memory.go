@@ -124,13 +124,13 @@ type Action struct {
 
 // NewAction returns the record of an action with its index, type, values and hash
 // filled in. Of a known action every parameter counts that is not Markdown, nor the key of
-// a sticky comment; of an unknown one, none.
+// a sticky comment, nor about the grace period of a closing; of an unknown one, none.
 func NewAction(index int, item protocol.ActionItem) Action {
 	a := Action{Index: index, Type: item.Type, Hash: HashAction(item)}
 	spec, _ := protocol.SpecOf(item.Type)
 	for _, p := range spec.Params {
 		switch {
-		case p.Kind == protocol.KindMarkdown, item.Type == protocol.ActionUpdateComment:
+		case p.Kind == protocol.KindMarkdown, p.Kind == protocol.KindDuration, p.Name == "veto", item.Type == protocol.ActionUpdateComment:
 		case p.Kind == protocol.KindInt:
 			if n, ok, err := item.Int(p.Name); ok && err == nil {
 				a.Values = append(a.Values, strconv.FormatInt(n, 10))

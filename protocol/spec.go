@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 )
 
 // The names of the actions that the executor knows. The first three are the
@@ -23,6 +24,14 @@ const (
 	ActionReact         = "react"
 	ActionUpdateComment = "update_comment"
 	ActionMarkDuplicate = "mark_duplicate"
+	ActionNeverAgain    = "never_again"
+)
+
+// The vetoes that "close_issue" waits for when it is given time with "after".
+const (
+	VetoThumbsDown = "thumbs_down" // a person reacts with it to the issue or to our comment
+	VetoComment    = "comment"     // a person comments
+	VetoReopen     = "reopen"      // a person reopens the issue
 )
 
 // MaxValues is the most values of a parameter that is a list.
@@ -37,14 +46,18 @@ const (
 	KindMarkdown                  // a JSON string that GitHub renders
 	KindTexts                     // a list of strings; a single string is a list of one
 	KindInt                       // a whole number from 1 to 2^53-1
+	KindDuration                  // a string that ParseDuration reads: more than 0, at most MaxDelay
 )
+
+// MaxDelay is the longest duration of a parameter.
+const MaxDelay = 366 * 24 * time.Hour
 
 // A Param is one parameter of an action.
 type Param struct {
 	Name     string
 	Kind     ParamKind
 	Required bool
-	Enum     []string // the allowed values of a KindText; nil allows any
+	Enum     []string // the allowed values of a KindText or of the items of a KindTexts; nil allows any
 }
 
 // An ActionSpec is the shape of one action: what a decoder can check without
@@ -67,8 +80,11 @@ func ActionSpecs() []ActionSpec {
 	logins := Param{Name: "assignees", Kind: KindTexts, Required: true}
 	return []ActionSpec{
 		{ActionAddLabel, []Param{text("label")}, "label"},
-		{ActionComment, []Param{body}, "body"},
-		{ActionCloseIssue, []Param{optional(text("reason", "completed", "not_planned"))}, "reason"},
+		{ActionComment, []Param{body, optional(text("once"))}, "body"},
+		{ActionCloseIssue, []Param{
+			optional(text("reason", "completed", "not_planned")), {Name: "after", Kind: KindDuration},
+			{Name: "veto", Kind: KindTexts, Enum: []string{VetoThumbsDown, VetoComment, VetoReopen}},
+		}, "reason"},
 		{ActionAddLabels, []Param{{Name: "labels", Kind: KindTexts, Required: true}}, "labels"},
 		{ActionRemoveLabel, []Param{text("label")}, "label"},
 		{ActionReopenIssue, nil, ""},
@@ -80,6 +96,7 @@ func ActionSpecs() []ActionSpec {
 		{ActionReact, []Param{text("content", "+1", "-1", "laugh", "confused", "heart", "hooray", "rocket", "eyes")}, "content"},
 		{ActionUpdateComment, []Param{body, optional(text("key"))}, "body"},
 		{ActionMarkDuplicate, []Param{{Name: "of", Kind: KindInt, Required: true}}, "of"},
+		{ActionNeverAgain, []Param{text("label")}, "label"},
 	}
 }
 
@@ -119,6 +136,11 @@ func (p Param) check(a ActionItem) error {
 		if len(list) > MaxValues {
 			err = fmt.Errorf("%s: want at most %d, got %d", p.Name, MaxValues, len(list))
 		}
+		for _, s := range list {
+			if err == nil && !p.allows(s) {
+				err = fmt.Errorf("%s: want %s, got %q", p.Name, quoteList(p.Enum), cut(s))
+			}
+		}
 	case KindInt:
 		var n int64
 		n, ok, err = a.Int(p.Name)
@@ -129,8 +151,14 @@ func (p Param) check(a ActionItem) error {
 		var s string
 		s, ok, err = a.Text(p.Name)
 		empty = blank(s)
-		if ok && err == nil && p.Enum != nil && !slices.Contains(p.Enum, s) {
+		switch {
+		case !ok || err != nil:
+		case !p.allows(s):
 			err = fmt.Errorf("%s: want %s, got %q", p.Name, quoteList(p.Enum), cut(s))
+		case p.Kind == KindDuration:
+			if d, bad := ParseDuration(s); bad != nil || d <= 0 || d > MaxDelay {
+				err = fmt.Errorf("%s: want a time such as \"72h\" or \"3d\", of a year at most, got %q", p.Name, cut(s))
+			}
 		}
 	}
 	switch {
@@ -143,5 +171,7 @@ func (p Param) check(a ActionItem) error {
 	}
 	return nil
 }
+
+func (p Param) allows(s string) bool { return p.Enum == nil || slices.Contains(p.Enum, s) }
 
 func blank(s string) bool { return strings.TrimSpace(s) == "" }

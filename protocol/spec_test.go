@@ -23,6 +23,19 @@ func TestCheck(t *testing.T) {
 		{`{"type":"close_issue","reason":"not_planned"}`, ""},
 		{`{"type":"close_issue","reason":"duplicate"}`, `close_issue: reason: want 'completed' or 'not_planned', got "duplicate"`},
 		{`{"type":"close_issue","reason":""}`, `close_issue: reason: want 'completed' or 'not_planned', got ""`},
+		{`{"type":"comment","body":"hi","once":"hello"}`, ""},
+		{`{"type":"comment","body":"hi","once":""}`, "comment: once: must not be empty"},
+		{`{"type":"close_issue","after":"3d","veto":["comment","reopen"]}`, ""},
+		{`{"type":"close_issue","after":"72h","veto":"thumbs_down"}`, ""},
+		{`{"type":"close_issue","after":72}`, "close_issue: after: want a string, got a number"},
+		{`{"type":"close_issue","after":""}`, `close_issue: after: want a time such as "72h" or "3d", of a year at most, got ""`},
+		{`{"type":"close_issue","after":"0s"}`, `close_issue: after: want a time such as "72h" or "3d", of a year at most, got "0s"`},
+		{`{"type":"close_issue","after":"-3d"}`, `close_issue: after: want a time such as "72h" or "3d", of a year at most, got "-3d"`},
+		{`{"type":"close_issue","after":"367d"}`, `close_issue: after: want a time such as "72h" or "3d", of a year at most, got "367d"`},
+		{`{"type":"close_issue","veto":["shout"]}`, `close_issue: veto: want 'thumbs_down', 'comment' or 'reopen', got "shout"`},
+		{`{"type":"close_issue","veto":[]}`, "close_issue: veto: must not be empty"},
+		{`{"type":"never_again","label":"bug"}`, ""},
+		{`{"type":"never_again"}`, "never_again: label: required, but missing"},
 		{`{"type":"add_labels","labels":"bug"}`, ""},
 		{`{"type":"add_labels","labels":["a","b"]}`, ""},
 		{`{"type":"add_labels","labels":[]}`, "add_labels: labels: must not be empty"},
@@ -71,8 +84,8 @@ func TestSpecs(t *testing.T) {
 		main := s.Main == ""
 		for _, p := range s.Params {
 			main = main || p.Name == s.Main
-			if p.Enum != nil && p.Kind != protocol.KindText {
-				t.Errorf("%s: %s has an enum and is no text", s.Name, p.Name)
+			if p.Enum != nil && p.Kind != protocol.KindText && p.Kind != protocol.KindTexts {
+				t.Errorf("%s: %s has an enum and is no text or texts", s.Name, p.Name)
 			}
 		}
 		if !main {
@@ -83,8 +96,8 @@ func TestSpecs(t *testing.T) {
 		t.Errorf("the first actions are %q, want %q", names[:3], published)
 	}
 	slices.Sort(names)
-	if len(slices.Compact(names)) != 14 {
-		t.Errorf("got %d different actions, want 14", len(slices.Compact(names)))
+	if len(slices.Compact(names)) != 15 {
+		t.Errorf("got %d different actions, want 15", len(slices.Compact(names)))
 	}
 	for _, name := range []string{"", "Comment", "comment ", "launch_rocket"} {
 		if s, ok := protocol.SpecOf(name); ok {

@@ -11,14 +11,18 @@ import (
 	"github.com/org/foreman-action/protocol"
 )
 
-// escalate is the action that only rules have; the decision says it.
-const escalate = "escalate"
+// The actions that only rules have: the decision says the one, and the rules are asked
+// once more for the other.
+const (
+	escalate = "escalate"
+	retriage = "retriage"
+)
 
 // specs returns the actions that "then" takes.
 func specs() []protocol.ActionSpec {
 	return append(protocol.ActionSpecs(), protocol.ActionSpec{
 		Name: escalate, Params: []protocol.Param{{Name: "reason", Kind: protocol.KindText}}, Main: "reason",
-	})
+	}, protocol.ActionSpec{Name: retriage})
 }
 
 // An action is one compiled item of "then".
@@ -108,11 +112,18 @@ func (c *ruleCompiler) names() []string {
 
 func (c *ruleCompiler) checkRequired(f *strictyaml.File, a action) {
 	for _, p := range a.spec.Params {
-		given := slices.ContainsFunc(a.params, func(q param) bool { return q.spec.Name == p.Name })
-		if p.Required && !given {
+		if p.Required && !a.has(p.Name) {
 			f.Problemf(a.node, "%s needs %s", a.spec.Name, p.Name)
 		}
 	}
+	if a.has("veto") && !a.has("after") {
+		f.Problemf(a.node, "%s: veto is for a closing that is given time; add after, such as after: 72h", a.spec.Name)
+	}
+}
+
+// has reports whether a parameter is given.
+func (a action) has(name string) bool {
+	return slices.ContainsFunc(a.params, func(p param) bool { return p.spec.Name == name })
 }
 
 // params compiles the short form, a value, or the long form, a mapping.

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/org/foreman-action/protocol"
 )
 
 func TestCommands(t *testing.T) {
@@ -80,9 +82,9 @@ func TestParseDuration(t *testing.T) {
 		{"999999d", ""},
 	}
 	for _, tt := range tests {
-		d, err := parseDuration(tt.in)
+		d, err := protocol.ParseDuration(tt.in)
 		if (err == nil) != (tt.want != "") || err == nil && d.String() != tt.want {
-			t.Errorf("parseDuration(%q): got %v %v, want %q", tt.in, d, err, tt.want)
+			t.Errorf("protocol.ParseDuration(%q): got %v %v, want %q", tt.in, d, err, tt.want)
 		}
 	}
 }
@@ -103,7 +105,7 @@ func FuzzCommands(f *testing.F) {
 				t.Errorf("%+v is read again as %+v", c, again)
 			}
 		}
-		if d, err := parseDuration(length); err == nil && !strings.HasPrefix(length, "-") && d < 0 {
+		if d, err := protocol.ParseDuration(length); err == nil && !strings.HasPrefix(length, "-") && d < 0 {
 			t.Errorf("%q: got %v", length, d)
 		}
 	})

@@ -3,7 +3,6 @@ package rules
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/org/foreman-action/internal/strictyaml"
@@ -20,6 +19,12 @@ type Result struct {
 	Fired []string
 	// Stopped says that a rule with "stop: true" matched.
 	Stopped bool
+	// Undone lists the ids of the rules with "else_undo: true" whose condition is false:
+	// what they did before is to be taken back.
+	Undone []string
+	// Retriage says that a rule wants the issue to be decided on as if it were newly
+	// opened.
+	Retriage bool
 	// Trace tells about every rule, in order.
 	Trace []RuleTrace
 }
@@ -58,28 +63,77 @@ func (e *EvalError) Error() string {
 	return fmt.Sprintf("evaluate rule %s: %v", e.Rule, e.Problem)
 }
 
-// Decide asks the rules, in order, about one event. It does no I/O and gives the
-// same result for the same facts. When a condition or a template fails the error
-// is an [*EvalError], and no rule's actions are returned.
+// Decide asks the rules, in order, about one event. It does no I/O but what f.Lookup does,
+// and gives the same result for the same facts. When a condition or a template fails the
+// error is an [*EvalError], and no rule's actions are returned.
+//
+// Rules see the labels that rules before them add and remove. When labels changed, those
+// whose conditions were false and ask for labels are asked again, in order, until nothing
+// changes any more; each rule fires once.
 //
 // The decision is skip when no rule matches, escalate when a matching rule
 // escalates, close when an action closes the issue, else label_and_respond.
 func (s *Set) Decide(f Facts) (Result, error) {
 	v := &evaluation{env: newEnv(f)}
-	p := plan{result: Result{Trace: slices.Grow([]RuleTrace(nil), s.Len())}}
-	for _, r := range s.all() {
-		outcome, err := p.add(r, v)
-		if err != nil {
-			return Result{}, evalError(r.id, err)
+	p := s.plan()
+	if err := p.settle(s.all(), v); err != nil {
+		return Result{}, err
+	}
+	for i, r := range s.all() {
+		if r.undo && p.result.Trace[i].Outcome == False {
+			p.result.Undone = append(p.result.Undone, r.id)
 		}
-		trace := RuleTrace{ID: r.id, Outcome: outcome, File: r.file.Name(), Line: r.node.Line}
+	}
+	p.decide(s.Len(), v.env.Event.Key)
+	return p.result, nil
+}
+
+// plan returns a plan of which nothing is decided yet.
+func (s *Set) plan() *plan {
+	p := &plan{asked: make([]asking, s.Len()), result: Result{Trace: make([]RuleTrace, 0, s.Len())}}
+	for _, r := range s.all() {
+		trace := RuleTrace{ID: r.id, File: r.file.Name(), Line: r.node.Line}
 		if r.when != nil {
 			trace.Condition = r.when.src
 		}
 		p.result.Trace = append(p.result.Trace, trace)
 	}
-	p.decide(s.Len(), v.env.Event.Key)
-	return p.result, nil
+	return p
+}
+
+// An asking is the last time that a rule was asked.
+type asking struct {
+	relabeled int // the state of the labels
+	labels    []string
+	err       error // why it failed
+}
+
+// maxRounds bounds how often rules are asked. In a round at least one rule fires for the
+// first time; rules in the order in which they need each other take two.
+const maxRounds = 20
+
+// settle asks the rules until nothing changes any more.
+func (p *plan) settle(rules []*rule, v *evaluation) error {
+	for round := 0; ; round++ {
+		again := false
+		for i, r := range rules {
+			trace, asked := &p.result.Trace[i], &p.asked[i]
+			if round > 0 && (trace.Outcome != False || asked.relabeled == v.env.Run.relabeled || !r.when.code.labels) {
+				continue
+			}
+			again = true
+			*asked = asking{relabeled: v.env.Run.relabeled, labels: v.env.Issue.Labels}
+			if trace.Outcome, asked.err = p.add(r, v); asked.err != nil && !p.goesOn {
+				return evalError(r.id, asked.err)
+			}
+		}
+		switch {
+		case p.result.Stopped || round > 0 && !again:
+			return nil
+		case round == maxRounds:
+			return fmt.Errorf("the rules do not settle within %d rounds; put rules that add a label before those that ask for it", maxRounds)
+		}
+	}
 }
 
 // evalError names the rule of a *placedError, which all errors at run time are.
@@ -94,8 +148,10 @@ func evalError(rule string, err error) error {
 // A plan is a result in the making.
 type plan struct {
 	result    Result
+	asked     []asking // one for each rule
 	escalated []string // why, one for each rule that escalates
 	closes    bool
+	goesOn    bool // a rule that fails does not end it
 }
 
 func (p *plan) add(r *rule, v *evaluation) (Outcome, error) {
@@ -121,6 +177,7 @@ func (p *plan) add(r *rule, v *evaluation) (Outcome, error) {
 		}
 		if ok {
 			p.take(r, item)
+			v.env.relabel(item)
 		}
 	}
 	p.result.Fired = append(p.result.Fired, r.id)
@@ -137,8 +194,12 @@ func (p *plan) take(r *rule, item protocol.ActionItem) {
 		}
 		p.escalated = append(p.escalated, why)
 		return
+	case retriage:
+		p.result.Retriage = true
+		return
 	case protocol.ActionCloseIssue, protocol.ActionMarkDuplicate:
-		p.closes = true
+		_, later := item.Param("after")
+		p.closes = p.closes || !later
 	}
 	p.result.Message.Actions = append(p.result.Message.Actions, item)
 	p.result.Sources = append(p.result.Sources, r.id)

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/org/foreman-action/protocol"
 )
 
 // env is what expressions see.
@@ -47,6 +49,7 @@ var (
 type run struct {
 	eventText
 	labels               []string
+	relabeled            int // counts the changes of labels
 	steps, matched, made int
 	cased                []casing
 	haystacks            []haystack
@@ -58,6 +61,36 @@ type answer struct {
 	text           string
 	known, matched bool
 	charged        bool // a shortcut does not charge
+}
+
+// relabel lets what is asked from now on see what an action does to the labels.
+func (e *env) relabel(item protocol.ActionItem) {
+	var names []string
+	adds := true
+	switch item.Type {
+	case protocol.ActionAddLabel:
+		names, _, _ = item.Texts("label")
+	case protocol.ActionAddLabels:
+		names, _, _ = item.Texts("labels")
+	case protocol.ActionRemoveLabel:
+		names, _, _ = item.Texts("label")
+		adds = false
+	}
+	for _, name := range names {
+		same := func(l string) bool { return strings.EqualFold(l, name) }
+		may := e.Run.facts.May
+		if slices.ContainsFunc(e.Issue.Labels, same) == adds || may != nil && !may(name) {
+			continue
+		}
+		labels := slices.Clone(e.Issue.Labels)
+		if adds {
+			labels = append(labels, name)
+		} else {
+			labels = slices.DeleteFunc(labels, same)
+		}
+		e.Issue.Labels, e.Run.labels = labels, labels
+		e.Run.relabeled++
+	}
 }
 
 // reset makes the run ready for the next expression.

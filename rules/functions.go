@@ -4,14 +4,14 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/expr-lang/expr/ast"
 	"github.com/expr-lang/expr/builtin"
+
+	"github.com/org/foreman-action/protocol"
 )
 
 var errNow = errors.New("now is not known for this event")
@@ -81,7 +81,7 @@ func command(args ...any) (any, error) {
 
 // duration is duration(text).
 func duration(args ...any) (any, error) {
-	return parseDuration(arg[string](args, 0))
+	return protocol.ParseDuration(arg[string](args, 0))
 }
 
 // now is the time of the run, which comes with the facts.
@@ -91,46 +91,6 @@ func now(args ...any) (any, error) {
 		return nil, errNow
 	}
 	return t, nil
-}
-
-const maxDays = 36_500
-
-var weeksAndDays = regexp.MustCompile(`^([0-9]{1,5}w)?([0-9]{1,5}d)?`)
-
-// parseDuration is [time.ParseDuration] with whole weeks and days before the rest: a
-// day is 24 hours. The error is that of ParseDuration.
-func parseDuration(s string) (time.Duration, error) {
-	unsigned, minus := strings.CutPrefix(s, "-")
-	m := weeksAndDays.FindStringSubmatch(unsigned)
-	if m[0] == "" {
-		return time.ParseDuration(s)
-	}
-	_, unknown := time.ParseDuration(s) // it knows no days
-	days := 7*count(m[1]) + count(m[2])
-	if days > maxDays {
-		return 0, unknown
-	}
-	d := time.Duration(days) * 24 * time.Hour
-	if rest := unsigned[len(m[0]):]; rest != "" {
-		more, err := time.ParseDuration(rest)
-		if err != nil || rest[0] == '-' || rest[0] == '+' || d+more < d {
-			return 0, unknown
-		}
-		d += more
-	}
-	if minus {
-		d = -d
-	}
-	return d, nil
-}
-
-// count returns the number before a unit of one letter; 0 when there is none.
-func count(s string) int {
-	if s == "" {
-		return 0
-	}
-	n, _ := strconv.Atoi(s[:len(s)-1]) // the pattern lets digits through only
-	return n
 }
 
 // constantArgument checks the last argument of a call of ours when it is a constant,
@@ -156,7 +116,7 @@ func constantArgument(n *ast.CallNode) error {
 			n.Arguments[last] = at(&ast.ConstantNode{Value: c}, n.Arguments[last])
 		}
 	case "duration":
-		if _, bad := parseDuration(text); bad != nil {
+		if _, bad := protocol.ParseDuration(text); bad != nil {
 			err = fmt.Errorf(`%s; write it like "90m", "12h" or "14d"`, unreadable(name.Value, text))
 		}
 	case "command":

@@ -67,6 +67,8 @@ type decision struct {
 	Sources  []string                 `json:"sources,omitempty"`
 	Fired    []string                 `json:"fired,omitempty"`
 	Stopped  bool                     `json:"stopped,omitempty"`
+	Undone   []string                 `json:"undone,omitempty"`
+	Retriage bool                     `json:"retriage,omitempty"`
 	Outcomes []string                 `json:"outcomes"`
 	Warnings []string                 `json:"warnings,omitempty"`
 }
@@ -76,17 +78,23 @@ func outcome(t *testing.T, ar *txtar.Archive) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	var facts rules.Facts
+	var facts struct {
+		rules.Facts
+		Known *rules.Known
+	}
 	d := json.NewDecoder(strings.NewReader(getFile(ar, "facts.json")))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&facts); err != nil {
 		t.Fatalf("facts.json: %v", err)
 	}
-	r, err := set.Decide(facts)
+	if facts.Known != nil {
+		facts.Lookup = *facts.Known
+	}
+	r, err := set.Decide(facts.Facts)
 	if err != nil {
 		return "", err
 	}
-	out := decision{Message: r.Message, Sources: r.Sources, Fired: r.Fired, Stopped: r.Stopped, Warnings: warnings}
+	out := decision{Message: r.Message, Sources: r.Sources, Fired: r.Fired, Stopped: r.Stopped, Undone: r.Undone, Retriage: r.Retriage, Warnings: warnings}
 	for _, tr := range r.Trace {
 		out.Outcomes = append(out.Outcomes, tr.ID+": "+string(tr.Outcome))
 	}

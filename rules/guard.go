@@ -85,6 +85,9 @@ func (g guard) refuse(n ast.Node, loops int) error {
 		if callee.Value == nowName {
 			return refuse(n, "now is a time and no function; write it without ()")
 		}
+		if callee.Value == memoryName {
+			return refuse(n, "memory is no function; one of its fields is meant, such as memory.tasks")
+		}
 	case *ast.BinaryNode:
 		if n.Operator == ".." {
 			return checkRange(n)

@@ -65,6 +65,8 @@ func isField(n ast.Node) bool {
 	case *ast.MemberNode:
 		_, named := n.Property.(*ast.StringNode)
 		return named && isField(n.Node)
+	case *ast.CallNode:
+		return n.Type() == reflect.TypeFor[Person]()
 	case *ast.IdentifierNode:
 		t := n.Type()
 		return t.Kind() == reflect.Struct && t.PkgPath() == reflect.TypeFor[Issue]().PkgPath()

@@ -2,6 +2,7 @@ package rules
 
 import (
 	"reflect"
+	"slices"
 	"strings"
 	"sync"
 
@@ -18,6 +19,7 @@ import (
 type code struct {
 	compiler *exprCompiler
 	want     want
+	labels   bool // it asks for labels of the issue
 
 	first   sync.Once
 	quick   shortcut
@@ -92,4 +94,21 @@ func settled(n ast.Node) bool {
 		}
 	}
 	return true
+}
+
+// asksLabels reports whether an expression asks for labels of the issue.
+func asksLabels(n ast.Node) bool {
+	switch n := n.(type) {
+	case *ast.IdentifierNode:
+		if n.Value == "label" || n.Value == "any_label" || n.Value == "label_age" {
+			return true
+		}
+	case *ast.MemberNode:
+		root, ok := n.Node.(*ast.IdentifierNode)
+		name, named := n.Property.(*ast.StringNode)
+		if ok && named && root.Value == "issue" && name.Value == "labels" {
+			return true
+		}
+	}
+	return slices.ContainsFunc(children(n), func(c *ast.Node) bool { return *c != nil && asksLabels(*c) })
 }

@@ -76,6 +76,9 @@ func Compile(sources ...Source) (*Set, error) {
 			s.rules = append(s.rules, r)
 		}
 	}
+	if strictyaml.Err(distinct(files)...) == nil {
+		checkFlow(s.rules)
+	}
 	if err := strictyaml.Err(distinct(files)...); err != nil {
 		return nil, err
 	}

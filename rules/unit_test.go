@@ -203,7 +203,7 @@ func TestSpecsHoldEveryAction(t *testing.T) {
 	for _, s := range protocol.ActionSpecs() {
 		want = append(want, s.Name)
 	}
-	want = append(want, "escalate")
+	want = append(want, "escalate", "retriage")
 	if diff := cmp.Diff(want, (&ruleCompiler{specs: specs()}).names()); diff != "" {
 		t.Errorf("actions (-want +got):\n%s", diff)
 	}

@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"cmp"
 	"fmt"
 	"reflect"
 	"slices"
@@ -44,22 +45,22 @@ func (s *Set) Explain(f Facts) []RuleWhy {
 	if s != nil && s.names != nil {
 		c.names = s.names
 	}
-	env := newEnv(f)
-	var p plan
+	v := &evaluation{env: newEnv(f)}
+	p := s.plan()
+	p.goesOn = true
+	unsettled := p.settle(s.all(), v)
 	out := make([]RuleWhy, 0, s.Len())
-	for _, r := range s.all() {
-		w := RuleWhy{RuleTrace: RuleTrace{ID: r.id, File: r.file.Name(), Line: r.node.Line}}
-		if r.when != nil {
-			w.Condition = r.when.src
-			if r.listens(env.Run.facts) {
-				w.Why = c.why(r.when.src, f)
-			}
+	for i, r := range s.all() {
+		w := RuleWhy{RuleTrace: p.result.Trace[i]}
+		asked := p.asked[i]
+		if r.when != nil && r.listens(v.env.Run.facts) {
+			seen := f
+			seen.Issue.Labels = asked.labels
+			w.Why = c.why(r.when.src, seen)
 		}
-		outcome, err := p.add(r, &evaluation{env: env})
-		if err != nil {
+		if err := cmp.Or(asked.err, unsettled); err != nil {
 			w.Error = evalError(r.id, err).Error()
 		}
-		w.Outcome = outcome
 		out = append(out, w)
 	}
 	return out

@@ -1,0 +1,225 @@
+package rules
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/expr-lang/expr/ast"
+
+	"github.com/org/foreman-action/protocol"
+)
+
+// checkFlow looks at how rules follow each other: it refuses those that ask for labels
+// of each other in a circle, and warns of those that never fire.
+func checkFlow(rules []*rule) {
+	f := flow{rules: rules, adds: map[string][]int{}, removes: map[string][]int{}}
+	for i, r := range rules {
+		for _, a := range r.actions {
+			f.note(i, a)
+		}
+	}
+	f.state = make([]visit, len(rules))
+	for i := range rules {
+		f.visit(i)
+	}
+	checkReach(rules)
+}
+
+// A flow is which rules may fire because of which others.
+type flow struct {
+	rules         []*rule
+	adds, removes map[string][]int // who adds or removes a label, by its name in lower case
+	state         []visit
+	path          []int
+}
+
+// A visit is how far a rule was looked at.
+type visit int
+
+const (
+	unseen visit = iota
+	onPath
+	seen
+)
+
+// note keeps what an action writes as far as its text tells.
+func (f *flow) note(rule int, a action) {
+	to := f.adds
+	switch a.spec.Name {
+	case protocol.ActionAddLabel, protocol.ActionAddLabels:
+	case protocol.ActionRemoveLabel:
+		to = f.removes
+	default:
+		return
+	}
+	for _, p := range a.params {
+		for _, t := range p.texts {
+			if name, ok := t.constant(); ok {
+				key := strings.ToLower(name)
+				to[key] = append(to[key], rule)
+			}
+		}
+	}
+}
+
+// visit walks back from a rule to those that may make it fire, depth first.
+func (f *flow) visit(i int) {
+	f.state[i] = onPath
+	f.path = append(f.path, i)
+	for _, j := range f.enablers(i) {
+		switch f.state[j] {
+		case unseen:
+			f.visit(j)
+		case onPath:
+			f.report(f.path[slices.Index(f.path, j):])
+		case seen:
+		}
+	}
+	f.path = f.path[:len(f.path)-1]
+	f.state[i] = seen
+}
+
+// report refuses a circle; each rule of it asks for what the next one writes.
+func (f *flow) report(circle []int) {
+	ids := make([]string, len(circle))
+	for k, i := range circle {
+		ids[k] = f.rules[i].id
+	}
+	first := f.rules[circle[0]]
+	first.file.Problemf(first.node, "the rules %s ask for labels of each other in a circle, so which of them fire depends on where it starts; let one of them listen to another event, or ask for something else",
+		strings.Join(ids, ", "))
+}
+
+// enablers returns the other rules whose labels the condition of a rule asks for.
+func (f *flow) enablers(i int) []int {
+	r := f.rules[i]
+	if r.when == nil || r.when.code == nil || r.when.code.tree == nil || !r.when.code.labels {
+		return nil
+	}
+	var list []int
+	for _, d := range demands(r.when.code.tree.Node, true) {
+		writers := f.adds
+		if !d.there {
+			writers = f.removes
+		}
+		for name, rules := range matching(writers, d.glob) {
+			for _, j := range rules {
+				if j != i && name != "" && !slices.Contains(list, j) && meet(r, f.rules[j]) {
+					list = append(list, j)
+				}
+			}
+		}
+	}
+	slices.Sort(list)
+	return list
+}
+
+// matching returns the entries whose name a glob matches.
+func matching(writers map[string][]int, glob string) map[string][]int {
+	glob = strings.ToLower(glob)
+	if !strings.ContainsAny(glob, `*?[\`) {
+		return map[string][]int{glob: writers[glob]}
+	}
+	out := map[string][]int{}
+	for name, rules := range writers {
+		if globMatch(glob, name) {
+			out[name] = rules
+		}
+	}
+	return out
+}
+
+// A demand is a label that a condition asks for.
+type demand struct {
+	glob  string
+	there bool // it helps the condition when the label is there, else when it is not
+}
+
+// demands returns the labels that a condition surely asks for. What is neither "and",
+// "or" nor "not" may ask for a label both ways, and is left out.
+func demands(n ast.Node, there bool) []demand {
+	switch n := n.(type) {
+	case *ast.UnaryNode:
+		if negates(n.Operator) {
+			return demands(n.Node, !there)
+		}
+	case *ast.BinaryNode:
+		if joinedBy(n.Operator) != "" {
+			return append(demands(n.Left, there), demands(n.Right, there)...)
+		}
+		name, ok := n.Left.(*ast.StringNode)
+		if n.Operator == "in" && ok && n.Right.String() == "issue.labels" {
+			return []demand{{name.Value, there}}
+		}
+	case *ast.CallNode:
+		callee, ok := n.Callee.(*ast.IdentifierNode)
+		if !ok || callee.Value != "label" && callee.Value != "any_label" {
+			return nil
+		}
+		var list []demand
+		for _, a := range n.Arguments {
+			if name, ok := a.(*ast.StringNode); ok {
+				list = append(list, demand{name.Value, there})
+			}
+		}
+		return list
+	}
+	return nil
+}
+
+// meet reports whether one event may be listened to by both rules.
+func meet(a, b *rule) bool {
+	for _, on := range a.on {
+		if slices.ContainsFunc(b.on, func(other string) bool { return covers(on, other) || covers(other, on) }) {
+			return true
+		}
+	}
+	return false
+}
+
+// covers reports whether a name in "on" stands for every event that another stands for.
+func covers(on, other string) bool {
+	if event, ok := strings.CutSuffix(on, ".*"); ok {
+		return other == on || strings.HasPrefix(other, event+".")
+	}
+	return on == other || on == "repository_dispatch" && strings.HasPrefix(other, on+".")
+}
+
+// checkReach warns of rules that never fire.
+func checkReach(rules []*rule) {
+	var stops []*rule
+	for _, r := range rules {
+		if v, constant := r.constant(); constant && !v {
+			r.file.Warnf(r.node, "the rule %s never fires: its condition is always false", r.id)
+		}
+		if i := slices.IndexFunc(stops, r.hidden); i >= 0 {
+			r.file.Warnf(r.node, "the rule %s never fires: %s listens to the same events and always stops before it", r.id, stops[i].id)
+		}
+		if r.stop {
+			stops = append(stops, r)
+		}
+	}
+}
+
+// hidden reports whether an earlier rule that stops matches whenever r would.
+func (r *rule) hidden(earlier *rule) bool {
+	always, constant := earlier.constant()
+	if earlier.when != nil && !(constant && always) && (r.when == nil || r.when.src != earlier.when.src) {
+		return false
+	}
+	if r.scan != earlier.scan && r.scan != "" {
+		return false
+	}
+	return !slices.ContainsFunc(r.on, func(on string) bool {
+		return !slices.ContainsFunc(earlier.on, func(other string) bool { return covers(other, on) })
+	})
+}
+
+// constant returns the condition's value when it is written as true or false.
+func (r *rule) constant() (value, ok bool) {
+	if r.when == nil || r.when.code == nil || r.when.code.tree == nil {
+		return false, false
+	}
+	b, ok := r.when.code.tree.Node.(*ast.BoolNode)
+	return ok && b.Value, ok
+}

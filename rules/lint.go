@@ -54,7 +54,8 @@ func checkNil(n *ast.BinaryNode) error {
 	if !isField(field) {
 		return nil
 	}
-	return refuse(n, "%s is never nil; %s", field, insteadOfNil(field))
+	written := strings.NewReplacer("("+runName+", ", "(", "("+runName+")", "()").Replace(field.String())
+	return refuse(n, "%s is never nil; %s", written, insteadOfNil(field))
 }
 
 // isField reports whether n is a field of the environment, or of one of its fields.

@@ -128,6 +128,8 @@ func ghCommand(ts *testscript.TestScript, neg bool, args []string) {
 		repo.AddUser(args...)
 	case "milestone":
 		repo.AddMilestone(args...)
+	case "permission":
+		repo.SetPermission(args[0], args[1])
 	case "file":
 		repo.AddFile(args[0], ts.ReadFile(args[1]))
 	case "issue":
@@ -199,7 +201,7 @@ func scriptIssue(ts *testscript.TestScript, args []string) githubtest.Issue {
 		case "state":
 			i.State = value
 		case "pr":
-			i.PullRequest = true
+			i.PullRequest, i.Files = true, strings.Fields(strings.ReplaceAll(value, ",", " "))
 		case "author":
 			i.Author = value
 		case "title":

@@ -80,6 +80,8 @@ func (k Known) Memory() (Memory, error) { return k.Before, nil }
 
 var errLookup = errors.New("the event does not tell, and there is nobody to ask; a token is needed")
 
+var errPartial = errors.New("the timeline of the issue is too long to tell")
+
 // lookup returns who answers.
 func (r *run) lookup() (Lookup, error) {
 	if r.facts.Lookup == nil {
@@ -143,7 +145,10 @@ func labelAge(args ...any) (any, error) {
 		return nil, err
 	}
 	since := r.facts.Issue.CreatedAt
-	if p.Partial && len(p.Changes) > 0 {
+	if p.Partial {
+		if len(p.Changes) == 0 {
+			return nil, errPartial
+		}
 		since = p.Changes[0].At
 	}
 	if c, ok := p.last(func(c Change) bool { return c.Kind == "labeled" && strings.EqualFold(c.Label, name) }); ok {
@@ -179,7 +184,8 @@ type Person struct {
 // lastHumanOf is last_human().
 func lastHumanOf(args ...any) (any, error) { return arg[*run](args, 0).lastHuman() }
 
-// lastHuman returns who did something last; that was its author when nobody did
+// lastHuman returns who did something last, and fails when the past is too short to
+// tell; that was its author when nobody did
 // anything since the issue was opened, also when that is a program.
 func (r *run) lastHuman() (Person, error) {
 	p, err := r.past()
@@ -188,6 +194,9 @@ func (r *run) lastHuman() (Person, error) {
 	}
 	if c, ok := p.last(func(c Change) bool { return c.Human && active(c.Kind) }); ok {
 		return Person{c.Login, c.At}, nil
+	}
+	if p.Partial {
+		return Person{}, errPartial
 	}
 	return Person{r.facts.Issue.Author, r.facts.Issue.CreatedAt}, nil
 }

@@ -4,16 +4,19 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/org/foreman-action/internal/sanitize"
+	"github.com/org/foreman-action/memory"
 	"github.com/org/foreman-action/protocol"
 )
 
 func comment() action {
 	return action{
-		judge: func(p *planner, s *Step) { p.judgeComment(s) },
+		judge: func(p *planner, s *Step) { p.judgeOnce(s) },
 		write: func(ctx context.Context, x *execution, s *Step) error {
 			return x.post(ctx, s, 0)
 		},
@@ -41,6 +44,48 @@ func updateComment() action {
 			}
 			return err
 		},
+	}
+}
+
+// judgeOnce is judgeComment for a comment that may be posted once only.
+func (p *planner) judgeOnce(s *Step) {
+	s.once = first(s.Action, "once")
+	switch {
+	case s.once == "":
+	case !validKey(s.once):
+		s.set(Refuse, "once: want letters, digits, '.', '_' and '-', at most 64")
+		return
+	case p.said[s.once]:
+		s.set(Pass, "the plan says it already (once: "+s.once+")")
+		return
+	}
+	p.judgeComment(s)
+	p.said[s.once] = s.Verdict == Do
+}
+
+// onceOnly passes over a comment that was posted on the issue before, be it there or
+// deleted by now.
+func (x *execution) onceOnly(ctx context.Context, h hindsight, s *Step) {
+	said := func(e TimelineEvent) bool {
+		m, ok := markOf(e.Body)
+		return ok && e.Kind == "commented" && m.once == s.once && m.task != x.Task && h.ours(e)
+	}
+	if e, found := h.last(said); found {
+		giveWay(s, fmt.Sprintf("it was said on %s (once: %s)", e.At.UTC().Format(time.DateOnly), s.once))
+		return
+	}
+	if x.Record != nil {
+		for _, t := range x.Record(ctx).Tasks {
+			for _, a := range t.Actions {
+				if t.ID != x.Task && a.Type == protocol.ActionComment && a.Result == memory.Done && slices.Contains(a.Values, s.once) {
+					giveWay(s, fmt.Sprintf("it was said on %s, and deleted since (once: %s)", t.At.UTC().Format(time.DateOnly), s.once))
+					return
+				}
+			}
+		}
+	}
+	if !h.Complete {
+		giveWay(s, "the timeline of the issue is too long to tell whether it was said before (once: "+s.once+")")
 	}
 }
 

@@ -12,7 +12,7 @@ import (
 
 // decide asks the rules, and the agent for what they left open.
 func (w *work) decide(ctx context.Context) (Decision, error) {
-	facts := rulesFacts(w.e, w.o.Now().UTC())
+	facts := w.facts(ctx)
 	d, res, err := w.askRules(facts)
 	if err != nil {
 		return Decision{}, err
@@ -64,6 +64,9 @@ func (r *Runner) wantsAgent(facts rules.Facts, res *rules.Result) (bool, error) 
 	}
 	if r.c.Agent.When != nil {
 		return r.c.Agent.When.Eval(facts)
+	}
+	if facts.Pull != (rules.Pull{}) {
+		return false, nil // tasks are about issues, unless the configuration says more
 	}
 	return res == nil || len(res.Fired) == 0, nil
 }

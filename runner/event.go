@@ -42,6 +42,7 @@ type Event struct {
 	// Issue is nil when the payload only names the issue: the caller fetches it and
 	// calls [Event.WithIssue].
 	Issue     *Issue
+	Pull      *Pull  // of pull request events; else nil
 	Label     string // of labeled and unlabeled
 	Assignee  string // of assigned and unassigned
 	Milestone string // of milestoned and demilestoned
@@ -139,6 +140,7 @@ func parseEvent(src EventSource) (Event, error) {
 type wireEvent struct {
 	Action     string          `json:"action"`
 	Issue      json.RawMessage `json:"issue"`
+	Pull       json.RawMessage `json:"pull_request"`
 	Repository struct {
 		FullName string `json:"full_name"`
 		Branch   string `json:"default_branch"`
@@ -214,13 +216,18 @@ func (e *Event) setIssue(src EventSource, w wireEvent) error {
 		}
 		e.Issue, e.Number = &issue, issue.Number
 		return nil
+	case EventPullRequest, EventPullRequestTarget:
+		if err := e.setPull(w.Pull); err != nil {
+			return placed(src.Payload, valueAt(src.Payload, "pull_request"), err)
+		}
+		return nil
 	case EventWorkflowDispatch, EventRepositoryDispatch:
 		n, err := dispatchNumber(src.Issue, w.Inputs.Issue, w.ClientPayload.Issue)
 		e.Number = n
 		return err
 	}
-	return fmt.Errorf("the event %s carries no issue (supported: %s, %s, %s, %s)", e.Name,
-		EventIssues, EventIssueComment, EventWorkflowDispatch, EventRepositoryDispatch)
+	return fmt.Errorf("the event %s carries no issue (supported: %s, %s, %s, %s, %s, %s)", e.Name,
+		EventIssues, EventIssueComment, EventPullRequest, EventPullRequestTarget, EventWorkflowDispatch, EventRepositoryDispatch)
 }
 
 // dispatchNumber finds the issue of a dispatch event: the given number, then the
@@ -272,6 +279,8 @@ func inferName(payload map[string]json.RawMessage) (string, error) {
 		return EventIssueComment, nil
 	case has("issue"):
 		return EventIssues, nil
+	case has("pull_request") && has("number"):
+		return EventPullRequest, nil
 	case has("client_payload"):
 		return EventRepositoryDispatch, nil
 	case has("inputs") && has("workflow"):
@@ -294,9 +303,9 @@ func (e Event) WithIssue(issue Issue) Event {
 // A dispatch is always somebody's wish, whoever sent it.
 func (e Event) SkipReason(bot string) string {
 	switch {
-	case e.Issue != nil && e.Issue.PullRequest:
-		return fmt.Sprintf("#%d is a pull request; only issues are triaged", e.Number)
-	case e.Name != EventIssues && e.Name != EventIssueComment:
+	case e.Issue != nil && e.Issue.PullRequest && e.Pull == nil:
+		return fmt.Sprintf("#%d is a pull request; they are triaged on the event pull_request_target", e.Number)
+	case !e.happened():
 		return ""
 	case bot != "" && strings.EqualFold(e.Sender.Login, bot):
 		return "the event was caused by our own bot, " + e.Sender.Login

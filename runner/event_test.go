@@ -52,6 +52,9 @@ func showEvent(e Event) string {
 	if e.Issue != nil {
 		i := *e.Issue
 		i.Raw = nil
+		if e.Pull != nil {
+			fmt.Fprintf(&b, "pull request %+v\n", *e.Pull)
+		}
 		fmt.Fprintf(&b, "issue %+v\n", i)
 	}
 	return b.String()

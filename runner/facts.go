@@ -1,19 +1,31 @@
 package runner
 
 import (
+	"context"
 	"errors"
 	"time"
 
 	"github.com/org/foreman-action/rules"
 )
 
-// Explain tells of every rule of a configuration, which may have none, why it matches
-// the event or does not, at the given time. The event must hold its issue.
-func Explain(c *Config, e Event, now time.Time) ([]rules.RuleWhy, error) {
+// Explain tells of every rule of o.Config, which may have none, why it matches the event
+// or does not. The event must hold its issue. What rules ask beyond it is looked up as in a
+// run, with o.Host and o.Memory; nothing is written.
+func Explain(ctx context.Context, o Options, e Event) ([]rules.RuleWhy, error) {
 	if e.Issue == nil {
 		return nil, errors.New("explain the rules: the event holds no issue")
 	}
-	return c.Rules.Explain(rulesFacts(e, now)), nil
+	r := newRunner(o)
+	w := &work{Runner: r, e: e, past: past{host: o.Host, ref: e.Ref()}}
+	return r.c.Rules.Explain(w.facts(ctx)), nil
+}
+
+// facts is the event as rules see it, with what they may look up.
+func (w *work) facts(ctx context.Context) rules.Facts {
+	f := rulesFacts(w.e, w.o.Now().UTC())
+	f.Lookup = &lookup{work: w, ctx: ctx}
+	f.May = func(label string) bool { return w.c.Policy.Labels.refuses(label) == "" }
+	return f
 }
 
 // rulesFacts is the event as rules see it.
@@ -28,10 +40,14 @@ func rulesFacts(e Event, now time.Time) rules.Facts {
 			Milestone: e.Issue.Milestone, Type: e.Issue.Type,
 			Comments: e.Issue.Comments, Locked: e.Issue.Locked,
 			CreatedAt: e.Issue.CreatedAt, UpdatedAt: e.Issue.UpdatedAt, URL: e.Issue.URL,
+			Reactions: rules.Reactions(e.Issue.Reactions),
 		},
-		Event: rules.Event{Name: e.Name, Action: e.Action, Label: e.Label, Assignee: e.Assignee, Milestone: e.Milestone},
+		Event: rules.Event{Name: e.ruleName(), Action: e.Action, Label: e.Label, Assignee: e.Assignee, Milestone: e.Milestone},
 		Actor: rules.Actor{Login: e.Sender.Login, Type: e.Sender.Type},
 		Repo:  rules.Repo{Owner: e.Owner, Name: e.Repo},
+	}
+	if e.Pull != nil {
+		f.Pull = rules.Pull(*e.Pull)
 	}
 	if e.Comment != nil {
 		f.Event.Comment = rules.Comment{Body: e.Comment.Body, Author: e.Comment.Author, Association: e.Comment.Association}

@@ -52,6 +52,13 @@ type Host interface {
 	// ErrTruncated when the service does not tell how to get at the newest ones.
 	Timeline(ctx context.Context, ref Ref) (Timeline, error)
 
+	// Permission returns what an account may do in the repository: "admin", "maintain",
+	// "write", "triage", "read" or "none".
+	Permission(ctx context.Context, ref Ref, login string) (string, error)
+	// Files returns the paths of the files that a pull request changes. ErrTruncated when
+	// there are more than 400.
+	Files(ctx context.Context, ref Ref) ([]string, error)
+
 	// AddLabels adds labels that exist in the repository; those already there stay.
 	AddLabels(ctx context.Context, ref Ref, names []string) error
 	// RemoveLabel takes a label off the issue; one that is not there is no error.

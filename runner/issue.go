@@ -29,9 +29,23 @@ type Issue struct {
 	UpdatedAt   time.Time
 	URL         string // for humans
 	PullRequest bool   // GitHub lists pull requests as issues; this is one
+	Reactions   Reactions
 
 	// Raw is the service's own JSON.
 	Raw json.RawMessage
+}
+
+// Reactions counts the reactions to an issue, as GitHub names them.
+type Reactions struct {
+	Total      int `json:"total_count"`
+	ThumbsUp   int `json:"+1"`
+	ThumbsDown int `json:"-1"`
+	Laugh      int `json:"laugh"`
+	Hooray     int `json:"hooray"`
+	Confused   int `json:"confused"`
+	Heart      int `json:"heart"`
+	Rocket     int `json:"rocket"`
+	Eyes       int `json:"eyes"`
 }
 
 // byMaintainer reports whether the author may label and assign.
@@ -76,13 +90,14 @@ type wireIssue struct {
 	UpdatedAt   time.Time       `json:"updated_at"`
 	HTMLURL     string          `json:"html_url"`
 	PullRequest json.RawMessage `json:"pull_request"`
+	Reactions   Reactions       `json:"reactions"`
 }
 
 func (w wireIssue) issue(raw json.RawMessage) Issue {
 	i := Issue{
 		Number: w.Number, Title: w.Title, State: w.State, Association: w.Association,
 		Comments: w.Comments, Locked: w.Locked, CreatedAt: w.CreatedAt, UpdatedAt: w.UpdatedAt,
-		URL: w.HTMLURL, Raw: raw,
+		URL: w.HTMLURL, Raw: raw, Reactions: w.Reactions,
 		NullBody:    w.Body == nil,
 		PullRequest: len(w.PullRequest) > 0 && string(w.PullRequest) != "null",
 	}

@@ -18,7 +18,7 @@ const markerStart = "<!-- foreman:v1"
 func (x *execution) marker(s *Step) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s task=%s comment=%d", markerStart, x.Task, s.nth)
-	for _, field := range []struct{ name, value string }{{"scope", x.Scope}, {"key", s.key}, {"run", x.Nonce}} {
+	for _, field := range []struct{ name, value string }{{"scope", x.Scope}, {"key", s.key}, {"once", s.once}, {"run", x.Nonce}} {
 		if field.value != "" {
 			fmt.Fprintf(&b, " %s=%s", field.name, field.value)
 		}
@@ -28,7 +28,7 @@ func (x *execution) marker(s *Step) string {
 }
 
 // A mark is what a marker says.
-type mark struct{ task, comment, scope, key, run string }
+type mark struct{ task, comment, scope, key, once, run string }
 
 // markOf reads the marker in the last line of a comment's body.
 func markOf(body string) (mark, bool) {
@@ -54,6 +54,8 @@ func markOf(body string) (mark, bool) {
 			m.scope = value
 		case "key":
 			m.key = value
+		case "once":
+			m.once = value
 		case "run":
 			m.run = value
 		}

@@ -68,6 +68,7 @@ type Step struct {
 	logins    []string // to assign or unassign
 	text      string   // the parameter of the other actions; a comment's body, made harmless
 	key       string   // of a sticky comment
+	once      string   // the key under which a comment is posted once on the issue; may be empty
 	nth       int      // how many comments of that key the plan has before this one
 	duplicate int      // the issue that this one repeats
 }
@@ -85,7 +86,7 @@ type Plan struct {
 // tells of the issue. It makes no call; labels are looked up when the plan is
 // applied. mayComment is false for an event that nobody asked to be answered.
 func MakePlan(d Decision, issue Issue, policy Policy, mayComment bool) Plan {
-	p := planner{policy: policy, limits: policy.limits(), used: map[string]int{}, comments: map[string]int{}, now: issueState(issue), mayComment: mayComment}
+	p := planner{policy: policy, limits: policy.limits(), used: map[string]int{}, comments: map[string]int{}, said: map[string]bool{}, now: issueState(issue), mayComment: mayComment}
 	plan := Plan{Decision: d, issue: issue, policy: policy, Steps: make([]Step, 0, len(d.Message.Actions))}
 	ended := false
 	for i, a := range d.Message.Actions {
@@ -131,6 +132,8 @@ func (s *Step) set(v Verdict, reason string) { s.Verdict, s.Reason = v, reason }
 // values are the names that the step writes.
 func (s *Step) values() []string {
 	switch {
+	case s.once != "":
+		return []string{s.once}
 	case s.duplicate > 0:
 		return []string{strconv.Itoa(s.duplicate)}
 	case len(s.labels) > 0:
@@ -149,7 +152,8 @@ type planner struct {
 	policy     Policy
 	limits     map[string]int
 	used       map[string]int
-	comments   map[string]int // planned so far, by key
+	comments   map[string]int  // planned so far, by key
+	said       map[string]bool // what is planned to be said once
 	now        state
 	mayComment bool
 }

@@ -48,7 +48,7 @@ func (x *execution) open(want func(*Step) bool) bool {
 // read is saved where nothing can have happened yet.
 func (x *execution) lookBack(ctx context.Context) error {
 	matters := func(s *Step) bool {
-		return x.policy.paced() || s.kind.yield != nil && !s.Source.OverrideHumans
+		return s.once != "" || x.policy.paced() || s.kind.yield != nil && !s.Source.OverrideHumans
 	}
 	if x.Fresh && !x.Resumed || !x.open(matters) {
 		return nil
@@ -73,6 +73,9 @@ func (x *execution) lookBack(ctx context.Context) error {
 		}
 		if s.kind.yield != nil && !s.Source.OverrideHumans {
 			s.kind.yield(ctx, x, h, s)
+		}
+		if s.Verdict == Do && s.once != "" {
+			x.onceOnly(ctx, h, s)
 		}
 		if s.Verdict == Do {
 			p.hold(s)

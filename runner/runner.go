@@ -90,6 +90,11 @@ func New(o Options) (*Runner, error) {
 	case o.Nonce != "" && !validKey(o.Nonce):
 		return nil, errors.New("runner: Nonce: want letters and digits")
 	}
+	return newRunner(o), nil
+}
+
+// newRunner returns a Runner whose task id is not looked at.
+func newRunner(o Options) *Runner {
 	r := &Runner{o: o}
 	if o.Config != nil {
 		r.c = *o.Config
@@ -104,7 +109,7 @@ func New(o Options) (*Runner, error) {
 		r.o.Log = func(string, ...any) {}
 	}
 	r.o.DryRun = o.DryRun || r.c.Mode == ModeShadow
-	return r, nil
+	return r
 }
 
 // Run takes one event all the way. The report is complete also when an error is
@@ -246,7 +251,7 @@ const rerunWindow = 35 * 24 * time.Hour
 // since returns a time before which this task cannot have written: when the issue
 // last changed before the event. The issue of a dispatch event is fetched only now.
 func (r *Runner) since(e Event) time.Time {
-	if e.Name == EventIssues || e.Name == EventIssueComment {
+	if e.happened() {
 		return e.Issue.UpdatedAt
 	}
 	return r.o.Now().Add(-rerunWindow)
@@ -255,9 +260,12 @@ func (r *Runner) since(e Event) time.Time {
 // mayComment reports whether a comment is welcome: edits, label events and comments
 // are answered with one only where a rule names the event.
 func (r *Runner) mayComment(e Event) bool {
-	quiet := e.Name == EventIssueComment ||
-		e.Name == EventIssues && (e.Action == "edited" || e.Action == "labeled" || e.Action == "unlabeled")
-	return !quiet || r.c.Rules.Names(e.Name, e.Action)
+	quiet := e.Name == EventIssueComment
+	switch e.Action {
+	case "edited", "labeled", "unlabeled", "synchronize":
+		quiet = quiet || e.happened()
+	}
+	return !quiet || r.c.Rules.Names(e.ruleName(), e.Action)
 }
 
 func (rep *Report) skip(why string) {

@@ -64,7 +64,7 @@ func (a App) step(ctx context.Context, rt *actions.Runtime) (result, error) {
 		return none.failed(err), err
 	}
 	j := job{
-		app: a, event: event, files: folder{env.Workspace}, dir: env.Workspace,
+		app: a, event: event, files: workspace(env, event), dir: env.Workspace,
 		load: runner.LoadSpec{
 			Path: in.Config, Rules: in.Rules, Getenv: a.Getenv,
 			Optional: in.AgentURL != nil || !in.IsSet(actions.InputConfig),
@@ -83,6 +83,15 @@ func (a App) step(ctx context.Context, rt *actions.Runtime) (result, error) {
 	}
 	rt.Printf("foreman %s: %s on %s, task %s", version(), event.Key(), event.Ref(), j.taskID)
 	return j.run(ctx)
+}
+
+// workspace is where configuration is read from before the default branch is asked. What
+// is checked out for a pull request is its author's, and no configuration.
+func workspace(env actions.Env, event runner.Event) runner.Files {
+	if event.Pull != nil {
+		return layered{}
+	}
+	return folder{env.Workspace}
 }
 
 func readEvent(env actions.Env, in actions.Values) (runner.Event, error) {

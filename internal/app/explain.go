@@ -14,8 +14,9 @@ import (
 
 const explainHelp = `Shows the condition of every rule part by part, each with its value, for one event:
 why the rule fires, and why not. What stands in brackets was not reached. Nothing is
-written anywhere; OWNER/REPO#N is read from GitHub (GITHUB_TOKEN), and taken for a
-newly opened issue unless --event-name says otherwise.
+written anywhere; OWNER/REPO#N is read from GitHub (GITHUB_TOKEN), as is what rules
+look up about it, and taken for a newly opened issue unless --event-name says
+otherwise. With --event nothing is looked up: what would be is said to fail.
 
 Exit codes: 0 done, 2 a mistake in arguments, event or files.`
 
@@ -64,11 +65,20 @@ func (a App) explainRules(ctx context.Context, f triageFlags, names []string, as
 	if err != nil {
 		return err
 	}
-	e, err := a.triageEvent(ctx, f, job{app: a, dir: dir, token: a.Getenv("GITHUB_TOKEN"), apiURL: a.Getenv("GITHUB_API_URL")})
+	j := job{app: a, dir: dir, token: a.Getenv("GITHUB_TOKEN"), apiURL: a.Getenv("GITHUB_API_URL"), offline: f.issue == ""}
+	e, err := a.triageEvent(ctx, f, j)
 	if err != nil {
 		return err
 	}
-	list, err := runner.Explain(config, e, a.Now().UTC())
+	o := runner.Options{Config: config, Now: a.Now}
+	host, err := j.host()
+	if err != nil {
+		return err
+	}
+	if host != nil {
+		o.Host = host
+	}
+	list, err := runner.Explain(ctx, o, e)
 	if err != nil {
 		return &usageError{err}
 	}

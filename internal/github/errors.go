@@ -13,6 +13,7 @@ import (
 // The permissions that calls need, as a workflow writes them.
 const (
 	needIssuesRead   = "issues: read"
+	needPullsRead    = "pull-requests: read"
 	needIssuesWrite  = "issues: write"
 	needContentsRead = "contents: read"
 )

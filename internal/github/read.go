@@ -76,6 +76,47 @@ func (c *Client) Comments(ctx context.Context, ref runner.Ref, since time.Time) 
 	return list, nil
 }
 
+// Permission returns what an account may do in the repository. See [runner.Host].
+func (c *Client) Permission(ctx context.Context, ref runner.Ref, login string) (string, error) {
+	o := lookUp(fmt.Sprintf("look up the permission of %q for", clip(login, 100)), ref)
+	if !segment(login) {
+		return "none", nil // a deleted account
+	}
+	var answer struct {
+		Permission string `json:"permission"`
+		Role       string `json:"role_name"`
+	}
+	path := fmt.Sprintf("repos/%s/%s/collaborators/%s/permission", ref.Owner, ref.Repo, url.PathEscape(login))
+	err := c.request(ctx, o, call{http.MethodGet, path, nil, &answer})
+	switch {
+	case errors.Is(err, runner.ErrNotFound):
+		return "none", nil // nobody of that name
+	case err != nil:
+		return "", err
+	case answer.Role == "maintain" && answer.Permission == "write", answer.Role == "triage" && answer.Permission == "read":
+		return answer.Role, nil // the older field knows neither
+	}
+	return answer.Permission, nil
+}
+
+// Files returns the paths that a pull request changes. See [runner.Host].
+func (c *Client) Files(ctx context.Context, ref runner.Ref) ([]string, error) {
+	o := onIssue("list the files of", ref)
+	o.need = needPullsRead
+	var paths []string
+	var page []struct {
+		Filename string `json:"filename"`
+	}
+	path := fmt.Sprintf("repos/%s/%s/pulls/%d/files?", ref.Owner, ref.Repo, ref.Number)
+	err := c.pages(withBudget(ctx), o, path, func() any { page = nil; return &page }, func() bool {
+		for _, f := range page {
+			paths = append(paths, f.Filename)
+		}
+		return false
+	})
+	return paths, err
+}
+
 // A comment is what is read of a comment in GitHub's JSON.
 type comment struct {
 	ID        int64     `json:"id"`

@@ -1,12 +1,14 @@
 package githubtest
 
 import (
+	"cmp"
 	"crypto/sha1" //nolint:gosec // git's object names
 	"encoding/base64"
 	"encoding/hex"
 	"fmt"
 	"maps"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 )
@@ -56,7 +58,23 @@ func getPermission(in *input) answer {
 	}
 	u := renderUser(login)
 	u["role_name"] = permission
-	return reply(http.StatusOK, object{"permission": permission, "role_name": permission, "user": u})
+	// The field permission knows neither of the two roles.
+	base := map[string]string{"maintain": "write", "triage": "read"}
+	return reply(http.StatusOK, object{"permission": cmp.Or(base[permission], permission), "role_name": permission, "user": u})
+}
+
+// listFiles lists what a pull request changes.
+func listFiles(in *input) answer {
+	if !in.issue.PullRequest {
+		return notFound()
+	}
+	return listed(in.r, in.issue.Files, func(name string) object {
+		at := in.repo.api("/contents/%s", (&url.URL{Path: name}).EscapedPath())
+		return object{
+			"sha": fmt.Sprintf("%040x", len(name)), "filename": name, "status": "modified", "additions": 1, "deletions": 1, "changes": 2,
+			"blob_url": in.repo.web("/blob/main/%s", name), "raw_url": in.repo.web("/raw/main/%s", name), "contents_url": at,
+		}
+	})
 }
 
 func getContents(in *input) answer {

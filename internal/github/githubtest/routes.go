@@ -69,6 +69,7 @@ func routes() []route {
 		at("DELETE", one+"/lock", onIssue(unlock)),
 		at("GET", one+"/reactions", onIssue(listReactions)),
 		at("POST", one+"/reactions", onIssue(createReaction)),
+		at("GET", repo+"/pulls/{number}/files", onIssue(listFiles)),
 		at("GET", one+"/events", onIssue(listEvents)),
 		at("GET", one+"/timeline", onIssue(listTimeline)),
 	}

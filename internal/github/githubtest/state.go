@@ -23,6 +23,7 @@ type Issue struct {
 	Locked      bool
 	LockReason  string
 	PullRequest bool
+	Files       []string // that a pull request changes
 	CreatedAt   time.Time // zero when set up: now
 	Comments    []Comment
 	Reactions   []Reaction
@@ -208,8 +209,8 @@ func (r *Repo) AddUser(logins ...string) *Repo {
 	return r
 }
 
-// SetPermission sets what the collaborator look-up says: "admin", "write", "read"
-// or "none".
+// SetPermission sets what the collaborator look-up says: "admin", "maintain", "write",
+// "triage", "read" or "none".
 func (r *Repo) SetPermission(login, permission string) *Repo {
 	r.s.mu.Lock()
 	defer r.s.mu.Unlock()

@@ -1,0 +1,114 @@
+package runner
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/org/foreman-action/memory"
+	"github.com/org/foreman-action/protocol"
+	"github.com/org/foreman-action/rules"
+)
+
+// A lookup answers what rules ask beyond the event. It keeps what it found.
+type lookup struct {
+	*work
+	ctx         context.Context //nolint:containedctx // expressions carry none; it lives as long as one decision
+	permissions map[string]string
+	files       []string
+	listed      bool
+}
+
+// Permission asks the host once for each login.
+func (l *lookup) Permission(login string) (string, error) {
+	key := strings.ToLower(login)
+	if p, ok := l.permissions[key]; ok {
+		return p, nil
+	}
+	if l.o.Host == nil {
+		return "", fmt.Errorf("look up what %s may do: %w", clip(login), ErrNeedsHost)
+	}
+	p, err := l.o.Host.Permission(l.ctx, l.e.Ref(), login)
+	if err != nil {
+		return "", err
+	}
+	if l.permissions == nil {
+		l.permissions = map[string]string{}
+	}
+	l.permissions[key] = p
+	return p, nil
+}
+
+// Past is the timeline. Nothing happened on an issue that was just opened.
+func (l *lookup) Past() (rules.Past, error) {
+	if l.fresh() {
+		return rules.Past{}, nil
+	}
+	t, err := l.past.timeline(l.ctx)
+	if err != nil {
+		return rules.Past{}, err
+	}
+	return hindsight{Timeline: t, bot: l.o.Bot, issue: *l.e.Issue}.rulesPast(), nil
+}
+
+// rulesPast is the timeline as rules see it.
+func (h hindsight) rulesPast() rules.Past {
+	p := rules.Past{Partial: !h.Complete, Changes: make([]rules.Change, 0, len(h.Events))}
+	for _, e := range h.Events {
+		p.Changes = append(p.Changes, rules.Change{
+			Kind: e.Kind, At: e.At, Login: e.Actor, Label: e.Label, Ours: h.ours(e), Human: h.human(e),
+		})
+	}
+	return p
+}
+
+// Files asks the host once. An issue changes none.
+func (l *lookup) Files() ([]string, error) {
+	if l.listed || !l.e.Issue.PullRequest {
+		return l.files, nil
+	}
+	if l.o.Host == nil {
+		return nil, fmt.Errorf("list the files of %s: %w", l.e.Ref(), ErrNeedsHost)
+	}
+	files, err := l.o.Host.Files(l.ctx, l.e.Ref())
+	if err != nil {
+		return nil, err
+	}
+	l.files, l.listed = files, true
+	return files, nil
+}
+
+// Memory is what the record of the issue tells.
+func (l *lookup) Memory() (rules.Memory, error) {
+	return rulesMemory(l.remembered(l.ctx), l.o.TaskID), nil
+}
+
+// rulesMemory is a record as rules see it, but for the task at hand.
+func rulesMemory(r memory.Record, task string) rules.Memory {
+	var m rules.Memory
+	if e := r.Earlier; e != nil {
+		m.Tasks, m.Comments = e.Tasks, e.Done[protocol.ActionComment]
+	}
+	seen := map[string]bool{}
+	for _, t := range r.Tasks {
+		if t.ID == task {
+			continue
+		}
+		m.Tasks++
+		for _, a := range t.Actions {
+			switch {
+			case a.Result != memory.Done:
+			case a.Type == protocol.ActionComment:
+				m.Comments++
+			case a.Type == protocol.ActionAddLabel || a.Type == protocol.ActionAddLabels:
+				for _, name := range a.Values {
+					if !seen[fold(name)] {
+						seen[fold(name)] = true
+						m.Labels = append(m.Labels, name)
+					}
+				}
+			}
+		}
+	}
+	return m
+}

@@ -1,0 +1,144 @@
+package runner_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/org/foreman-action/internal/github/githubtest"
+	"github.com/org/foreman-action/memory"
+	"github.com/org/foreman-action/rules"
+	"github.com/org/foreman-action/runner"
+)
+
+// What rules ask beyond the event is looked up once, and only when it is asked for.
+func TestLookups(t *testing.T) {
+	t.Parallel()
+	tests := []struct{ name, when, calls string }{
+		{"nothing", `issue.locked and actor.permission == "admin"`, ""},
+		{"permission", `actor.permission == "write" and actor.permission != "read" and label_age("bug") < duration("1h")`, "GET permission, GET timeline, "},
+		{"timeline", `last_human().login == "mona" and idle() < duration("1h") and removed_by_human("docs") and not added_by_us("bug")`, "GET timeline, "},
+		{"memory", `memory.tasks == 1 and memory.comments == 1 and "docs" in memory.labels`, "GET timeline, "},
+		{"no files of an issue", `not any_file("**")`, ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			gh, e, o := world(t, "rules:\n  - id: r\n    on: issues.opened\n    when: |\n      "+tt.when+"\n    then: [escalate]\n")
+			o.Live = false
+			gh.Repo("Codertocat/Hello-World").SetPermission("Codertocat", "write").
+				LabelAs("github-actions[bot]", 1, "docs").UnlabelAs("mona", 1, "docs")
+			store, err := memory.OpenFile(t.TempDir())
+			if err != nil {
+				t.Fatal(err)
+			}
+			r := memory.Record{Repo: "Codertocat/Hello-World", Issue: 1}
+			r.Put(memory.Task{ID: "an-earlier-one", At: o.Now().Add(-time.Hour), Actions: []memory.Action{
+				{Type: "comment", Result: memory.Done}, {Index: 1, Type: "add_label", Values: []string{"docs"}, Result: memory.Done},
+			}})
+			if err := store.Save(t.Context(), r); err != nil {
+				t.Fatal(err)
+			}
+			o.Memory = store
+			rep, err := run(t, o, e)
+			fired := len(rep.Rules.Fired) == 1
+			if err != nil || fired != (tt.name != "nothing") {
+				t.Fatalf("got %v, fired %v", err, fired)
+			}
+			var calls strings.Builder
+			for _, c := range gh.Calls() {
+				calls.WriteString(c.Method + " " + c.Path[strings.LastIndexByte(c.Path, '/')+1:] + ", ")
+			}
+			if calls.String() != tt.calls {
+				t.Errorf("got the calls %s, want %s", calls.String(), tt.calls)
+			}
+		})
+	}
+}
+
+// A look-up that fails fails the run, and nothing is written.
+func TestLookupFails(t *testing.T) {
+	t.Parallel()
+	gh, e, o := world(t, `rules:
+  - {id: a, on: issues.opened, then: [add_label: triage]}
+  - {id: b, on: issues.opened, when: 'actor.permission == "write"', then: [add_label: docs]}
+`)
+	gh.Fault(githubtest.Fault{Method: "GET", Path: "/repos/Codertocat/Hello-World/collaborators/Codertocat/permission", Status: 403, Times: 9})
+	_, err := run(t, o, e)
+	failed, ok := errors.AsType[*rules.EvalError](err)
+	if !ok || failed.Rule != "b" || !strings.Contains(err.Error(), "look up the permission") {
+		t.Errorf("got %v, want an error of rule b", err)
+	}
+	if labels := gh.Issue("Codertocat/Hello-World", 1).Labels; len(labels) != 1 {
+		t.Errorf("labels %v were added", labels)
+	}
+	o.Host = nil
+	o.DryRun = true
+	if _, err = run(t, o, e); !strings.Contains(err.Error(), runner.ErrNeedsHost.Error()) {
+		t.Errorf("without a host: got %v", err)
+	}
+}
+
+// A label that the policy keeps away is not seen by other rules.
+func TestRulesSeeWhatThePolicyLetsThrough(t *testing.T) {
+	t.Parallel()
+	gh, e, o := world(t, `policy: {labels: {deny: [docs]}}
+rules:
+  - {id: a, on: issues.opened, then: [add_label: docs, add_label: triage]}
+  - {id: b, on: issues.opened, when: label("docs"), then: [comment: docs]}
+  - {id: c, on: issues.opened, when: label("triage"), then: [comment: triage]}
+`)
+	if _, err := run(t, o, e); err != nil {
+		t.Fatal(err)
+	}
+	i := gh.Issue("Codertocat/Hello-World", 1)
+	if len(i.Comments) != 1 || !strings.HasPrefix(i.Comments[0].Body, "triage") {
+		t.Errorf("got the comments %v, want that of rule c", i.Comments)
+	}
+}
+
+// What was said once is not said again when somebody deleted it.
+func TestOnceDeleted(t *testing.T) {
+	t.Parallel()
+	gh, e, o := world(t, "rules:\n  - {id: a, on: [issues.opened, issues.edited], then: [comment: {once: hi, body: Hello}]}\n")
+	store, err := memory.OpenFile(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.Memory = store
+	if _, err := run(t, o, e); err != nil {
+		t.Fatal(err)
+	}
+	const repo = "Codertocat/Hello-World"
+	gh.Repo(repo).DeleteComment(gh.Issue(repo, 1).Comments[0].ID)
+	o.TaskID, e.Action = "b3f8c2d1-4b5e-4f6a-8c9d-0e1f2a3b4c5d", "edited"
+	rep, err := run(t, o, e)
+	if err != nil || len(gh.Issue(repo, 1).Comments) != 0 || !strings.Contains(rep.Actions[0].Reason, "deleted since (once: hi)") {
+		t.Errorf("got %v, %d comments, %+v", err, len(gh.Issue(repo, 1).Comments), rep.Actions)
+	}
+}
+
+// Rules listen to pull requests, and see what they change.
+func TestPullRequest(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"pull_request", "pull_request_target"} {
+		gh, _, o := world(t, `rules:
+  - {id: src, on: [pull_request.opened], when: 'any_file("src/**") and pr.base == "main"', then: [add_label: docs, comment: Hi]}
+  - {id: issue, on: [issues.opened], then: [add_label: triage]}
+`)
+		gh.Repo("o/r").AddLabel("docs").AddIssue(githubtest.Issue{Number: 7, PullRequest: true, Files: []string{"README.md", "src/a/b.go"}})
+		e, err := runner.ParseEvent(runner.EventSource{Name: name, Payload: []byte(`{"action": "opened", "repository": {"full_name": "o/r"}, "sender": {"login": "u"},
+			"pull_request": {"number": 7, "title": "T", "user": {"login": "u"}, "labels": [], "base": {"ref": "main"}, "created_at": "2026-04-10T12:00:00Z"}}`)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		rep, err := run(t, o, e)
+		if err != nil || strings.Join(rep.Rules.Fired, " ") != "src" {
+			t.Fatalf("%s: got %v, %+v", name, err, rep)
+		}
+		if i := gh.Issue("o/r", 7); strings.Join(i.Labels, " ") != "docs" || len(i.Comments) != 1 {
+			t.Errorf("%s: got %v and %d comments", name, i.Labels, len(i.Comments))
+		}
+	}
+}

@@ -14,6 +14,7 @@ import (
 func (w *work) decide(ctx context.Context) (Decision, error) {
 	facts := w.facts(ctx)
 	d, res, err := w.askRules(facts)
+	w.explain(facts)
 	if err != nil {
 		return Decision{}, err
 	}
@@ -30,6 +31,20 @@ func (w *work) decide(ctx context.Context) (Decision, error) {
 		return Decision{}, err
 	}
 	return merge(d, asked, res), nil
+}
+
+// maxExplained is how many rules are explained; more are too many to read.
+const maxExplained = 100
+
+// explain tells of the rules part by part, also when one of them fails.
+func (w *work) explain(facts rules.Facts) {
+	if n := w.c.Rules.Len(); !w.o.Explain || n == 0 || n > maxExplained {
+		return
+	}
+	if l, ok := facts.Lookup.(*lookup); ok {
+		facts.Lookup = answered{l}
+	}
+	w.rep.Why = w.c.Rules.Explain(facts)
 }
 
 func (r *Runner) askRules(facts rules.Facts) (Decision, *rules.Result, error) {

@@ -2,6 +2,7 @@ package runner
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -81,6 +82,43 @@ func (l *lookup) Files() ([]string, error) {
 // Memory is what the record of the issue tells.
 func (l *lookup) Memory() (rules.Memory, error) {
 	return rulesMemory(l.remembered(l.ctx), l.o.TaskID), nil
+}
+
+// An answered is a lookup that asks nobody: it tells what was found before.
+type answered struct{ *lookup }
+
+var errNotAsked = errors.New("nothing asked for it, so it was not looked up")
+
+// Permission returns what was found.
+func (l answered) Permission(login string) (string, error) {
+	if p, ok := l.permissions[strings.ToLower(login)]; ok {
+		return p, nil
+	}
+	return "", errNotAsked
+}
+
+// Past returns what was read.
+func (l answered) Past() (rules.Past, error) {
+	if !l.past.asked && !l.fresh() {
+		return rules.Past{}, errNotAsked
+	}
+	return l.lookup.Past()
+}
+
+// Files returns what was listed.
+func (l answered) Files() ([]string, error) {
+	if !l.listed && l.e.Issue.PullRequest {
+		return nil, errNotAsked
+	}
+	return l.lookup.Files()
+}
+
+// Memory returns what was loaded.
+func (l answered) Memory() (rules.Memory, error) {
+	if l.known == nil {
+		return rules.Memory{}, errNotAsked
+	}
+	return l.lookup.Memory()
 }
 
 // rulesMemory is a record as rules see it, but for the task at hand.

@@ -40,6 +40,9 @@ type Report struct {
 
 	// Rules tells for each rule why it fired or not; nil when no rules were asked.
 	Rules *rules.Result
+	// Why tells of the rules part by part; nil unless Options.Explain asks for it and
+	// there are at most 100 rules. What nothing had looked up is not looked up for it.
+	Why []rules.RuleWhy
 	// Warnings are things a maintainer should know that did not stop the run.
 	Warnings []string
 	// Missing lists permissions that the token turned out to lack.

@@ -63,6 +63,8 @@ type Options struct {
 
 	Now   func() time.Time                           // nil: time.Now
 	Sleep func(context.Context, time.Duration) error // nil: real
+	// Explain asks for Report.Why.
+	Explain bool
 	// Audit is called once, after the decision and before the first call that acts on
 	// it, with the record of what was decided. Its error stops the run.
 	Audit func(Audit) error

@@ -95,23 +95,30 @@ func explanationText(e runner.Event, list []rules.RuleWhy, p painter) string {
 	var failed []string
 	fmt.Fprintf(&b, "%s on %s: %s\n", e.Key(), e.Ref(), sanitize.Log(e.Issue.Title))
 	for _, r := range list {
-		sign, why := "-", outcomeText(r.RuleTrace)
-		if r.Outcome == rules.Matched {
-			sign = "+"
-		}
-		fmt.Fprintf(&b, "\n%s %s  %s\n", sign, p.bold(r.ID), p.faint(why))
-		if r.Why != nil {
-			writePart(&b, *r.Why, 1)
-		}
+		writeRule(&b, r, p)
 		if r.Error != "" {
 			failed = append(failed, r.ID)
-			fmt.Fprintf(&b, "  %s\n", strings.ReplaceAll(sanitizeLines(r.Error), "\n", "\n  "))
 		}
 	}
 	if len(failed) > 0 {
 		fmt.Fprintf(&b, "\n%s fails, so in a run no rule acts.\n", strings.Join(failed, ", "))
 	}
 	return b.String()
+}
+
+// writeRule tells of one rule, behind an empty line.
+func writeRule(b *strings.Builder, r rules.RuleWhy, p painter) {
+	sign, why := "-", outcomeText(r.RuleTrace)
+	if r.Outcome == rules.Matched {
+		sign = "+"
+	}
+	fmt.Fprintf(b, "\n%s %s  %s\n", sign, p.bold(r.ID), p.faint(why))
+	if r.Why != nil {
+		writePart(b, *r.Why, 1)
+	}
+	if r.Error != "" {
+		fmt.Fprintf(b, "  %s\n", strings.ReplaceAll(sanitizeLines(r.Error), "\n", "\n  "))
+	}
 }
 
 // sanitizeLines makes every line of a text fit for a log.

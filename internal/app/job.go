@@ -86,7 +86,7 @@ func (j job) run(ctx context.Context) (result, error) {
 		return res.failed(err), err
 	}
 	o := runner.Options{
-		Bot: j.override.bot, DryRun: j.dryRun, TaskID: j.taskID, Scope: j.scope, Nonce: j.nonce, Resumed: j.resumed, Live: j.live,
+		Bot: j.override.bot, DryRun: j.dryRun, TaskID: j.taskID, Scope: j.scope, Nonce: j.nonce, Resumed: j.resumed, Live: j.live, Explain: j.live,
 		Now: j.app.Now, Sleep: j.app.Sleep, Audit: j.audit, Log: j.log,
 	}
 	if host != nil {

@@ -75,6 +75,16 @@ func fullReport(t *testing.T) result {
 				{ID: "other", Outcome: rules.False, Condition: `label("x | y")`},
 				{ID: "last", Outcome: rules.Cut},
 			}},
+			Why: []rules.RuleWhy{
+				{RuleTrace: rules.RuleTrace{ID: "crash", Outcome: rules.Matched, File: ".github/foreman.yml", Line: 3}, Why: &rules.Why{
+					Text: "issue.text matches `(?i)crash`\n  and true", Value: "true",
+					Parts: []rules.Why{{Text: "issue.text", Value: "\"\x1b[31m ``` @octocat\""}, {Text: "true", Value: "true", Idle: true}},
+				}},
+				{RuleTrace: rules.RuleTrace{ID: "other", Outcome: rules.False, File: ".github/foreman.yml", Line: 9}, Why: &rules.Why{
+					Text: `actor.permission == "write"`, Error: "it was not looked up", Idle: true,
+				}},
+				{RuleTrace: rules.RuleTrace{ID: "always", Outcome: rules.Matched}},
+			},
 			Warnings: []string{"memory: <b>off</b>"}, Missing: []string{"issues: write"},
 		},
 	}

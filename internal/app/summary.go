@@ -50,6 +50,7 @@ func summary(res result, err error) string {
 	if ts := traces(rep); len(ts) > 0 {
 		ruleTable(&b, ts)
 	}
+	writeParts(&b, rep.Why)
 	if res.noConfig {
 		b.WriteString("There is no `" + runner.DefaultConfigPath + "` and no agent, so nothing was decided. " +
 			"A file to start with:\n\n" + sanitize.Fence(starterRules, "yaml") + "\n\n")
@@ -132,6 +133,21 @@ func ruleTable(b *strings.Builder, ts []trace) {
 		fmt.Fprintf(b, "| %s | %s | %s |\n", sanitize.Cell(t.id, 64), mark, sanitize.Cell(t.why, 300))
 	}
 	b.WriteString("\n</details>\n\n")
+}
+
+const maxParts = 100_000 // bytes of a job summary, which takes 1 MiB
+
+// writeParts shows the conditions of the rules that listen to the event, part by part.
+func writeParts(b *strings.Builder, list []rules.RuleWhy) {
+	var text strings.Builder
+	for _, r := range list {
+		if r.Why != nil && text.Len() < maxParts {
+			writeRule(&text, r, painter{})
+		}
+	}
+	if text.Len() > 0 {
+		b.WriteString("<details><summary>Why: each condition, part by part</summary>\n\n" + sanitize.Fence(clip(strings.TrimPrefix(text.String(), "\n"), maxParts), "text") + "\n\n</details>\n\n")
+	}
 }
 
 func footer(rep runner.Report) string {

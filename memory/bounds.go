@@ -48,6 +48,9 @@ func (r Record) check() error {
 			return fmt.Errorf("task %q has %w", clip(t.ID, 60), err)
 		}
 	}
+	if err := r.Scores.check(); err != nil {
+		return err
+	}
 	return checkHumans(r.Humans)
 }
 

@@ -18,15 +18,15 @@ var errTooLarge = fmt.Errorf("the record is larger than %d bytes", MaxSize)
 
 // Key returns the one name of an issue's record, "owner/name/number" in lower case,
 // for use as a path or a key of a table. An error says that repo is not
-// "owner/name" or issue is not positive. Neither part of a repository's name can be
+// "owner/name" or issue is neither positive nor [Repository]. Neither part of a repository's name can be
 // "." or "..", or hold anything but letters, digits, '.', '_' and '-'; the owner does
 // not begin with '.', as no login does: such names beside the owners are a store's own.
 func Key(repo string, issue int) (string, error) {
 	if _, _, ok := protocol.SplitRepo(repo); !ok || len(repo) > 200 || repo[0] == '.' {
 		return "", fmt.Errorf("want owner/name, got %q", clip(repo, 60))
 	}
-	if issue < 1 {
-		return "", fmt.Errorf("want an issue number from 1, got %d", issue)
+	if issue < Repository {
+		return "", fmt.Errorf("want an issue number, got %d", issue)
 	}
 	return strings.ToLower(repo) + "/" + strconv.Itoa(issue), nil
 }

@@ -192,7 +192,7 @@ func TestKey(t *testing.T) {
 	}{
 		{"org/..", 7, `want owner/name, got "org/.."`},
 		{".lock/repo", 7, `want owner/name, got ".lock/repo"`},
-		{"org/repo", 0, "want an issue number from 1, got 0"},
+		{"org/repo", -1, "want an issue number, got -1"},
 	} {
 		if _, err := memory.Key(tt.repo, tt.issue); err == nil || err.Error() != tt.want {
 			t.Errorf("Key(%q, %d): got %v, want %s", tt.repo, tt.issue, err, tt.want)

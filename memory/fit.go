@@ -80,7 +80,7 @@ func roomOf[T any](list []T) rooms {
 // head is the bytes that a record takes at its last revision, with what two lists take
 // that hold something, and without what they hold.
 func (r *Record) head() int {
-	data, err := marshal(Record{Repo: r.Repo, Issue: r.Issue, Revision: maxRevision, Earlier: r.Earlier})
+	data, err := marshal(Record{Repo: r.Repo, Issue: r.Issue, Revision: maxRevision, Earlier: r.Earlier, Scores: r.Scores})
 	if err != nil {
 		return MaxSize
 	}

@@ -2,6 +2,7 @@ package memory
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"regexp"
 	"strings"
@@ -51,6 +52,9 @@ func (k LedgerKey) Path() (string, error) {
 	path, err := Key(k.Repo, k.Issue)
 	if err != nil {
 		return "", err
+	}
+	if k.Issue == Repository {
+		return "", errors.New("a task is about an issue")
 	}
 	if !taskPattern.MatchString(k.Task) {
 		return "", fmt.Errorf("want a UUID in lower case for the task, got %q", clip(k.Task, 60))

@@ -63,17 +63,20 @@ type Store interface {
 	Save(ctx context.Context, r Record) error
 }
 
-// A Record is everything that was done on one issue.
+// A Record is everything that was done on one issue. That of issue [Repository] is about
+// the repository as a whole.
 type Record struct {
 	Schema   int    `json:"schema"`   // of the encoded form; 0 in a record that was never stored
 	Repo     string `json:"repo"`     // "owner/name"
-	Issue    int    `json:"issue"`    // number, from 1
+	Issue    int    `json:"issue"`    // number, from 1; or Repository
 	Revision int    `json:"revision"` // counts the saves; 0 for a record that was never stored
 	// Earlier sums up the tasks that are not kept one by one any more; nil: none.
 	Earlier *Earlier `json:"earlier,omitempty"`
 	Tasks   []Task   `json:"tasks"` // oldest first
 	// Humans is what humans did since the oldest task that is kept: oldest first.
 	Humans []Change `json:"humans,omitempty"`
+	// Scores are those of shadow mode; nil: none.
+	Scores *Scores `json:"scores,omitempty"`
 }
 
 // A Task is one task and what became of it.

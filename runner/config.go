@@ -100,6 +100,7 @@ type policySection struct {
 	CommentInterval *time.Duration `yaml:"comment_interval"`
 	MaxComments     *int           `yaml:"max_comments_per_issue"`
 	MaxWrites       *int           `yaml:"max_writes_per_hour"`
+	ShadowPeriod    time.Duration  `yaml:"shadow_period"`
 }
 
 type labelSection struct {
@@ -195,6 +196,7 @@ func (p *policySection) DecodeYAML(f *strictyaml.File, n *yaml.Node) {
 			f.Problemf(child(n, limit.name), "policy.%s: want more than 0, or 0 for no limit", limit.name)
 		}
 	}
+	positive(f, child(n, "shadow_period"), "policy.shadow_period")
 	p.checkGlobs(f, n)
 }
 
@@ -236,7 +238,7 @@ func (p *policySection) policy() Policy {
 		Labels:       LabelPolicy(p.Labels),
 		CreateLabels: p.CreateLabels, RejectUnknown: p.UnknownAction == "reject",
 		CommentLength: p.CommentLength, Mentions: p.Mentions, Links: p.Links,
-		CommentInterval: asLimit(p.CommentInterval), MaxComments: asLimit(p.MaxComments), MaxWrites: asLimit(p.MaxWrites),
+		CommentInterval: asLimit(p.CommentInterval), MaxComments: asLimit(p.MaxComments), MaxWrites: asLimit(p.MaxWrites), ShadowPeriod: p.ShadowPeriod,
 	}
 }
 

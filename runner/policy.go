@@ -53,6 +53,9 @@ type Policy struct {
 	// programs do under that login counts; reactions and the rewriting of a comment leave
 	// no trace there. 0 means DefaultMaxWrites, negative: no limit.
 	MaxWrites int
+	// ShadowPeriod is how long people are given to do what shadow mode would have done; 0
+	// means DefaultShadowPeriod.
+	ShadowPeriod time.Duration
 }
 
 // The defaults of what keeps a loop from running wild.

@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"github.com/org/foreman-action/memory"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/rules"
 )
@@ -43,6 +44,8 @@ type Report struct {
 	// Why tells of the rules part by part; nil unless Options.Explain asks for it and
 	// there are at most 100 rules. What nothing had looked up is not looked up for it.
 	Why []rules.RuleWhy
+	// Scores are those of shadow mode; nil outside of it, and when there are none.
+	Scores *memory.Scores
 	// Warnings are things a maintainer should know that did not stop the run.
 	Warnings []string
 	// Missing lists permissions that the token turned out to lack.

@@ -224,6 +224,7 @@ func (w *work) act(ctx context.Context, d Decision, ledger *memory.Ledger) error
 	w.rep.setStatus(out)
 	w.rep.notePermission(out.Err)
 	w.remember(ctx)
+	w.keepScore(ctx)
 	return out.Err
 }
 

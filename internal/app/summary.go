@@ -3,9 +3,12 @@ package app
 import (
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/org/foreman-action/internal/sanitize"
+	"github.com/org/foreman-action/memory"
 	"github.com/org/foreman-action/rules"
 	"github.com/org/foreman-action/runner"
 )
@@ -44,6 +47,7 @@ func summary(res result, err error) string {
 	if len(rep.Missing) > 0 {
 		b.WriteString(permissionsLack + "\n\n" + sanitize.Fence(permissionsBlock(res.needs, rep.Missing), "yaml") + "\n\n")
 	}
+	writeScores(&b, rep.Scores)
 	for _, w := range rep.Warnings {
 		b.WriteString("⚠️ " + sanitize.Markdown(w) + "\n\n")
 	}
@@ -133,6 +137,27 @@ func ruleTable(b *strings.Builder, ts []trace) {
 		fmt.Fprintf(b, "| %s | %s | %s |\n", sanitize.Cell(t.id, 64), mark, sanitize.Cell(t.why, 300))
 	}
 	b.WriteString("\n</details>\n\n")
+}
+
+// writeScores tells how rules do in shadow mode.
+func writeScores(b *strings.Builder, s *memory.Scores) {
+	if s == nil || len(s.Rules) == 0 && len(s.Open) == 0 {
+		return
+	}
+	fmt.Fprintf(b, "**Shadow mode**: what rules would have done, and whether people did it. %s waiting for them.\n\n", count(len(s.Open), "prediction"))
+	if len(s.Rules) == 0 {
+		return
+	}
+	b.WriteString("| rule | agreed | of | |\n|---|--:|--:|---|\n")
+	for _, id := range slices.Sorted(maps.Keys(s.Rules)) {
+		score := s.Rules[id]
+		ready := ""
+		if score.Ready() {
+			ready = "ready for `mode: apply`"
+		}
+		fmt.Fprintf(b, "| %s | %d %% | %d | %s |\n", sanitize.Cell(id, 64), 100*score.Agreed/max(1, score.Settled()), score.Settled(), ready)
+	}
+	b.WriteString("\n")
 }
 
 const maxParts = 100_000 // bytes of a job summary, which takes 1 MiB

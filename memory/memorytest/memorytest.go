@@ -30,6 +30,7 @@ func Run(t *testing.T, open func(t *testing.T) memory.Store) {
 		{"round trip", roundTrip},
 		{"revisions", revisions},
 		{"conflict", conflict},
+		{"the repository's record", repository},
 		{"nothing shared", nothingShared},
 		{"isolation", isolation},
 		{"case of the repository", foldedCase},
@@ -230,6 +231,21 @@ func tooBig(t *testing.T, s memory.Store) {
 	}
 }
 
+func repository(t *testing.T, s memory.Store) {
+	want := memory.Record{Repo: "org/repo", Issue: memory.Repository, Scores: &memory.Scores{}}
+	p := memory.Prediction{At: time.Date(2026, 4, 10, 8, 30, 0, 0, time.UTC), Issue: 7, Rule: "crash", Type: protocol.ActionAddLabel, Value: "bug"}
+	want.Scores.Predict(p)
+	want.Scores.Settle(p, true)
+	p.Issue = 8
+	want.Scores.Predict(p)
+	save(t, s, want)
+	save(t, s, Sample("org/repo", 1))
+	want.Schema, want.Revision, want.Tasks = memory.Schema, 1, []memory.Task{}
+	if diff := cmp.Diff(want, load(t, s, "org/repo", memory.Repository)); diff != "" {
+		t.Errorf("the repository's record (-want +got):\n%s", diff)
+	}
+}
+
 func hostileNames(t *testing.T, s memory.Store) {
 	long := strings.Repeat("x", 300)
 	for _, repo := range []string{
@@ -244,7 +260,7 @@ func hostileNames(t *testing.T, s memory.Store) {
 			t.Errorf("Load of %q: got no error", repo)
 		}
 	}
-	for _, issue := range []int{0, -1} {
+	for _, issue := range []int{-1, -7} {
 		if err := s.Save(t.Context(), Sample("org/repo", issue)); err == nil {
 			t.Errorf("Save of issue %d: got no error", issue)
 		}

@@ -1,0 +1,145 @@
+package memory
+
+import (
+	"errors"
+	"maps"
+	"slices"
+	"time"
+)
+
+// Repository is the number of the record that is about a repository as a whole, and no
+// issue: it holds [Scores], and neither tasks nor what people did.
+const Repository = 0
+
+// Scores hold what rules would have done in shadow mode against what people did.
+// [Scores.Predict] and [Scores.Settle] keep them within their bounds. The zero value is
+// empty.
+type Scores struct {
+	// Open are the predictions that nothing is known about yet, oldest first.
+	Open []Prediction `json:"open,omitempty"`
+	// Rules are the scores by the rule's id; "agent" is an agent's.
+	Rules map[string]Score `json:"rules,omitempty"`
+}
+
+// A Prediction is one thing that a rule would have done to an issue.
+type Prediction struct {
+	At    time.Time `json:"at"` // UTC
+	Issue int       `json:"issue"`
+	Rule  string    `json:"rule"`
+	Type  string    `json:"type"`            // such as protocol.ActionAddLabel
+	Value string    `json:"value,omitempty"` // such as the label
+}
+
+// A Score counts how often people did what a rule would have done.
+type Score struct {
+	Agreed    int       `json:"agreed"`
+	Disagreed int       `json:"disagreed"`
+	Since     time.Time `json:"since"` // of the first prediction that counts; UTC
+}
+
+// The bounds of Scores, and when a rule is ready.
+const (
+	maxPredictions = 300
+	maxScores      = 300
+	maxPredicted   = 200       // bytes of a value
+	maxOpen        = 100 << 10 // bytes of all predictions in the stored form
+
+	readyCount   = 20
+	readyPercent = 95
+)
+
+// Settled is how many predictions the score counts.
+func (s Score) Settled() int { return s.Agreed + s.Disagreed }
+
+// Ready reports whether a rule did well often enough to be trusted: 95 % of at least 20
+// predictions.
+func (s Score) Ready() bool {
+	return s.Settled() >= readyCount && s.Agreed*100 >= readyPercent*s.Settled()
+}
+
+// Predict adds a prediction. One that is open already stays as it is; of more than 300,
+// or what is too much to be stored, the oldest are forgotten.
+func (s *Scores) Predict(p Prediction) {
+	p.At, p.Rule, p.Value = clipTime(p.At), clip(p.Rule, maxShort/8), clip(p.Value, maxPredicted)
+	p.Type = clip(p.Type, maxShort/8)
+	if p.Issue < 1 || slices.ContainsFunc(s.Open, p.same) {
+		return
+	}
+	s.Open = append(slices.Clone(s.Open), p)
+	slices.SortStableFunc(s.Open, func(a, b Prediction) int { return a.At.Compare(b.At) })
+	sizes := roomOf(s.Open)
+	for len(sizes) > maxPredictions || sizes.sum() > maxOpen {
+		s.Open, sizes = s.Open[1:], sizes[1:]
+	}
+}
+
+func (p Prediction) same(other Prediction) bool {
+	other.At = p.At
+	return p == other
+}
+
+// Due returns the predictions that were made at or before a time, oldest first.
+func (s *Scores) Due(before time.Time) []Prediction {
+	i := slices.IndexFunc(s.Open, func(p Prediction) bool { return p.At.After(before) })
+	if i < 0 {
+		i = len(s.Open)
+	}
+	return slices.Clone(s.Open[:i])
+}
+
+// Settle takes a prediction that is open away, and counts whether people agreed. One that
+// is not open changes nothing. Rules beyond 300 are not counted.
+func (s *Scores) Settle(p Prediction, agreed bool) {
+	if !s.Drop(p) {
+		return
+	}
+	score, known := s.Rules[p.Rule]
+	if !known && len(s.Rules) == maxScores {
+		return
+	}
+	if !known {
+		score.Since = p.At
+	}
+	if agreed {
+		score.Agreed = plus(score.Agreed, 1)
+	} else {
+		score.Disagreed = plus(score.Disagreed, 1)
+	}
+	rules := maps.Clone(s.Rules)
+	if rules == nil {
+		rules = map[string]Score{}
+	}
+	rules[p.Rule] = score
+	s.Rules = rules
+}
+
+// Drop takes a prediction away that nothing will be known about, and reports whether it
+// was open.
+func (s *Scores) Drop(p Prediction) bool {
+	n := len(s.Open)
+	s.Open = slices.DeleteFunc(slices.Clone(s.Open), p.same)
+	return len(s.Open) < n
+}
+
+// check verifies the bounds.
+func (s *Scores) check() error {
+	if s == nil {
+		return nil
+	}
+	if len(s.Open) > maxPredictions || len(s.Rules) > maxScores {
+		return errors.New("too many predictions or scores")
+	}
+	for _, p := range s.Open {
+		if !storable(p.At) || p.Issue < 1 || p.Issue > maxCount ||
+			stored(p.Rule) > maxShort/8 || stored(p.Type) > maxShort/8 || stored(p.Value) > maxPredicted {
+			return errors.New("a prediction out of range")
+		}
+	}
+	for id, score := range s.Rules {
+		if stored(id) > maxShort/8 || !storable(score.Since) ||
+			min(score.Agreed, score.Disagreed) < 0 || max(score.Agreed, score.Disagreed) > maxCount {
+			return errors.New("a score out of range")
+		}
+	}
+	return nil
+}

@@ -1,0 +1,87 @@
+package runner_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/org/foreman-action/internal/github/githubtest"
+	"github.com/org/foreman-action/memory"
+)
+
+// TestShadowScores lets rules predict in shadow mode, people do their work, and holds
+// the one against the other when the period is over.
+func TestShadowScores(t *testing.T) {
+	t.Parallel()
+	const repo = "Codertocat/Hello-World"
+	gh, e, o := world(t, `mode: shadow
+policy: {allow_close: true, shadow_period: 48h}
+rules:
+  - {id: docs, on: issues.opened, then: [add_labels: [docs, triage], comment: Hello]}
+  - {id: bug, on: issues.opened, when: issue.number != 3, then: [remove_label: bug, close_issue: not_planned]}
+`)
+	store, err := memory.OpenFile(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.Memory = store
+	now := o.Now()
+	o.Now = func() time.Time { return now }
+	opened := func(number int) *memory.Scores {
+		t.Helper()
+		if number > 1 {
+			gh.Repo(repo).AddIssue(githubtest.Issue{Number: number, Labels: []string{"bug"}, CreatedAt: now})
+		}
+		issue := *e.Issue
+		issue.Number, issue.Labels, issue.CreatedAt = number, []string{"bug"}, now
+		e.Number, e.Issue = number, &issue
+		o.TaskID = fmt.Sprintf("a3f8c2d1-4b5e-4f6a-8c9d-0e1f2a3b4c%02d", number)
+		rep, err := run(t, o, e)
+		if err != nil || len(rep.Warnings) != 0 {
+			t.Fatal(err, rep.Warnings)
+		}
+		return rep.Scores
+	}
+	if s := opened(1); len(s.Open) != 4 || len(s.Rules) != 0 {
+		t.Errorf("got %+v, want four predictions", s)
+	}
+	opened(2)
+	gh.Repo(repo).LabelAs("mona", 1, "docs").UnlabelAs("mona", 1, "bug").CloseAs("mona", 1, "not_planned").DeleteIssue(2)
+	now = now.Add(47 * time.Hour)
+	if s := opened(3); len(s.Open) != 10 {
+		t.Errorf("before the period is over: %+v", s)
+	}
+	now = now.Add(2 * time.Hour)
+	want := map[string]memory.Score{
+		"docs": {Agreed: 1, Disagreed: 1, Since: o.Now().Add(-49 * time.Hour)},
+		"bug":  {Agreed: 2, Since: o.Now().Add(-49 * time.Hour)},
+	}
+	s := opened(4)
+	if diff := cmp.Diff(want, s.Rules); diff != "" || len(s.Open) != 6 {
+		t.Errorf("%v are open; scores (-want +got):\n%s", s.Open, diff)
+	}
+	for n := 1; n <= 4; n++ {
+		if n != 2 && len(gh.Issue(repo, n).Comments) != 0 {
+			t.Error("something was written")
+		}
+	}
+}
+
+// A dry run keeps no score, nor does a run that has nowhere to keep it.
+func TestNoScores(t *testing.T) {
+	t.Parallel()
+	_, e, o := world(t, "rules:\n  - {id: docs, on: issues.opened, then: [add_label: docs]}\n")
+	store, err := memory.OpenFile(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.Memory, o.DryRun = store, true
+	if rep, err := run(t, o, e); err != nil || rep.Scores != nil {
+		t.Errorf("a dry run: got %v, %v", rep.Scores, err)
+	}
+	if _, err := store.Load(t.Context(), "Codertocat/Hello-World", memory.Repository); err == nil {
+		t.Error("a dry run left a score")
+	}
+}

@@ -8,8 +8,6 @@ import (
 	"log/slog"
 	"strings"
 
-	"github.com/spf13/cobra"
-
 	"github.com/org/foreman-action/internal/actions"
 	"github.com/org/foreman-action/internal/strictyaml"
 	"github.com/org/foreman-action/protocol"
@@ -19,20 +17,6 @@ import (
 
 // maxEvent bounds an event's payload; GitHub caps webhooks at 25 MB.
 const maxEvent = 32 << 20
-
-func (a App) actionCommand(code *int) *cobra.Command {
-	return &cobra.Command{
-		Use:   "action",
-		Short: "Run as a step of a GitHub Actions workflow, as action.yml does",
-		Long: "Reads its inputs from INPUT_ variables and the event from GITHUB_EVENT_PATH, decides,\n" +
-			"acts, and writes the step's outputs and the job summary.",
-		Args: cobra.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) error {
-			*code = a.action(c.Context())
-			return nil
-		},
-	}
-}
 
 // action runs the step and returns its exit code. Whatever goes wrong is an
 // annotation in the log.

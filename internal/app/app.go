@@ -10,8 +10,6 @@ import (
 	"os"
 	"runtime/debug"
 	"time"
-
-	"github.com/spf13/cobra"
 )
 
 // The exit codes of every command.
@@ -52,48 +50,11 @@ func (a App) Main(ctx context.Context) int {
 	if a.Now == nil {
 		a.Now = time.Now
 	}
-	code := exitOK
-	root := a.commands(&code)
 	args := a.Args
 	if len(args) == 0 && a.Getenv("GITHUB_ACTIONS") == "true" {
 		args = []string{"action"}
 	}
-	if args == nil {
-		args = []string{} // nil would make cobra read the process's arguments
-	}
-	root.SetArgs(args)
-	root.SetIn(a.Stdin)
-	root.SetOut(a.Stdout)
-	root.SetErr(a.Stderr)
-	if err := root.ExecuteContext(ctx); err != nil {
-		fmt.Fprintf(a.Stderr, "foreman: %v\n", err)
-		return exitCode(err)
-	}
-	return code
-}
-
-// commands returns the command table. A command that reports its own errors sets
-// code; one that returns an error leaves it to Main.
-func (a App) commands(code *int) *cobra.Command {
-	root := &cobra.Command{
-		Use:           "foreman",
-		Short:         "Agents decide, Foreman acts: guarded, exactly-once triage of GitHub issues",
-		Version:       version(),
-		SilenceErrors: true,
-		SilenceUsage:  true,
-		Args:          cobra.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) error {
-			c.SetOut(a.Stderr)
-			if err := c.Help(); err != nil {
-				return err
-			}
-			return usagef("name a command")
-		},
-	}
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &usageError{err} })
-	root.AddCommand(a.actionCommand(code), a.triageCommand(code), a.rulesCommand(code))
-	root.AddCommand(a.deskCommands()...)
-	return root
+	return a.command(ctx, args)
 }
 
 // A usageError is a mistake of the user's, which ends with exit code 2.

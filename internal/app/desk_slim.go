@@ -2,10 +2,22 @@
 
 package app
 
-import "github.com/spf13/cobra"
+import (
+	"context"
+	"fmt"
+	"slices"
+)
 
-// deskCommands stands for the commands of the whole program.
-func (a App) deskCommands() []*cobra.Command { return nil }
-
-// deskRules stands for those of "rules".
-func (a App) deskRules() []*cobra.Command { return nil }
+// command is that of the program in the action's image, which is the action and nothing
+// else.
+func (a App) command(ctx context.Context, args []string) int {
+	switch {
+	case slices.Equal(args, []string{"action"}):
+		return a.action(ctx)
+	case slices.Equal(args, []string{"--version"}):
+		fmt.Fprintf(a.Stdout, "foreman version %s\n", version())
+		return exitOK
+	}
+	fmt.Fprintln(a.Stderr, "foreman: this is the program of the action's image, and it knows one command, action; the others are in the whole program: go install github.com/org/foreman-action@latest")
+	return exitUsage
+}

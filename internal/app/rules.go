@@ -1,3 +1,5 @@
+//go:build !slim
+
 package app
 
 import (
@@ -29,7 +31,6 @@ func (a App) rulesCommand(code *int) *cobra.Command {
 		},
 	}
 	c.AddCommand(a.rulesCheckCommand(code), a.rulesExplainCommand(), a.rulesPermissionsCommand())
-	c.AddCommand(a.deskRules()...)
 	return c
 }
 

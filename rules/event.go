@@ -77,13 +77,13 @@ func decodeOn(f *strictyaml.File, n *yaml.Node) []string {
 		if !f.DecodeKey("on", item, &key) {
 			continue
 		}
-		checkEvent(f, item, key)
+		checkEvent(f, item, "on", key)
 		on = append(on, key)
 	}
 	return on
 }
 
-func checkEvent(f *strictyaml.File, n *yaml.Node, key string) {
+func checkEvent(f *strictyaml.File, n *yaml.Node, section, key string) {
 	keys := eventKeys()
 	typ, dispatch := strings.CutPrefix(key, "repository_dispatch.")
 	switch {
@@ -93,11 +93,11 @@ func checkEvent(f *strictyaml.File, n *yaml.Node, key string) {
 	case strings.HasPrefix(key, "pull_request_target."):
 		f.Problemf(n, "on: write pull_request%s; it stands for pull_request_target too", strings.TrimPrefix(key, "pull_request_target"))
 	case slices.Contains(keys, "issues."+key):
-		f.Problemf(n, "on: unknown event %q; write issues.%s", key, key)
+		f.Problemf(n, "%s: unknown event %q; write issues.%s", section, key, key)
 	case slices.Contains(keys, "issue_comment."+key):
-		f.Problemf(n, "on: unknown event %q; write issue_comment.%s", key, key)
+		f.Problemf(n, "%s: unknown event %q; write issue_comment.%s", section, key, key)
 	default:
-		f.Problemf(n, "on: unknown event %q%s", key, strictyaml.DidYouMean(key, keys))
+		f.Problemf(n, "%s: unknown event %q%s", section, key, strictyaml.DidYouMean(key, keys))
 	}
 }
 

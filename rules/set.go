@@ -11,17 +11,18 @@ import (
 )
 
 // A Source is a list of rules in a YAML file, and the names that it declares for the
-// rules of all files. Node, Forms and Tables are the values of the file's keys rules,
-// forms and tables; nil means that the file has none.
+// rules of all files. Node, Forms, Tables and Tests are the values of the file's keys
+// rules, forms, tables and tests; nil means that the file has none.
 type Source struct {
 	File   *strictyaml.File
 	Node   *yaml.Node
 	Forms  *yaml.Node
 	Tables *yaml.Node
+	Tests  *yaml.Node // see [ParseTests]; Compile does not look at them
 }
 
-// Parse reads a rule file: a mapping of version, which is 1, forms, tables and rules,
-// of which forms and tables may be left out. The error
+// Parse reads a rule file: a mapping of version, which is 1, forms, tables, rules and
+// tests, of which all but version and rules may be left out. The error
 // says that src is no YAML document; other mistakes are reported by [Compile],
 // together with those of the rules.
 func Parse(name string, src []byte) (Source, error) {
@@ -34,13 +35,14 @@ func Parse(name string, src []byte) (Source, error) {
 		Forms   *yaml.Node `yaml:"forms"`
 		Tables  *yaml.Node `yaml:"tables"`
 		Rules   *yaml.Node `yaml:"rules,required"`
+		Tests   *yaml.Node `yaml:"tests"`
 	}
 	f.Decode(f.Root(), &keys)
 	version := 1
 	if keys.Version != nil && f.DecodeKey("version", keys.Version, &version) && version != 1 {
 		f.Problemf(keys.Version, "version: want 1, got %d", version)
 	}
-	return Source{File: f, Node: keys.Rules, Forms: keys.Forms, Tables: keys.Tables}, nil
+	return Source{File: f, Node: keys.Rules, Forms: keys.Forms, Tables: keys.Tables, Tests: keys.Tests}, nil
 }
 
 // A Set is a compiled list of rules. It does not change and is safe for

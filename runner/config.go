@@ -32,6 +32,8 @@ type Config struct {
 	Memory MemoryConfig
 	Agent  AgentConfig
 	Rules  *rules.Set // nil: no rules
+	// Tests are what the files say that the rules do; nil unless [LoadSpec.Tests] asks.
+	Tests []rules.Test
 	// Files names the files that were read, in order.
 	Files []string
 	// Warnings are problems that leave the configuration usable.
@@ -83,6 +85,7 @@ type sections struct {
 	Forms   *yaml.Node      `yaml:"forms"`
 	Tables  *yaml.Node      `yaml:"tables"`
 	Rules   *yaml.Node      `yaml:"rules"`
+	Tests   *yaml.Node      `yaml:"tests"`
 	Include *includeSection `yaml:"include"`
 }
 

@@ -35,6 +35,9 @@ type LoadSpec struct {
 	Optional bool
 	// Rules are globs of more rule files; each must match.
 	Rules []string
+	// Tests says that the tests beside the rules are read too. A run has no use for them,
+	// and is not stopped by a mistake in them.
+	Tests bool
 	// Getenv resolves ${VAR} in values outside the rules; nil: none is set.
 	Getenv func(string) string
 }
@@ -49,7 +52,7 @@ var ErrNoConfig = errors.New("no such configuration file")
 // are reported together, as strictyaml.Problems. A nil Config without an error
 // means that there is none, and that none had to be.
 func LoadConfig(ctx context.Context, files Files, spec LoadSpec) (*Config, error) {
-	l := loader{files: files, getenv: spec.Getenv, setBy: map[string]string{}}
+	l := loader{files: files, tests: spec.Tests, getenv: spec.Getenv, setBy: map[string]string{}}
 	if l.getenv == nil {
 		l.getenv = func(string) string { return "" }
 	}
@@ -105,6 +108,7 @@ func (s single) Glob(context.Context, string) ([]string, error) { return nil, ni
 // A loader collects files and their problems.
 type loader struct {
 	files   Files
+	tests   bool
 	getenv  func(string) string
 	config  Config
 	parsed  []*strictyaml.File
@@ -210,7 +214,7 @@ func (l *loader) sections(ctx context.Context, f *strictyaml.File) error {
 	if once("agent", s.Agent != nil) {
 		l.agent(f, s.Agent)
 	}
-	source := rules.Source{File: f, Node: s.Rules}
+	source := rules.Source{File: f, Node: s.Rules, Tests: s.Tests}
 	if once("forms", s.Forms != nil) {
 		source.Forms = s.Forms
 	}
@@ -299,6 +303,9 @@ func (l *loader) finish() (*Config, error) {
 	set, err := rules.Compile(l.sources...)
 	if _, ok := errors.AsType[strictyaml.Problems](err); err != nil && !ok {
 		return nil, err
+	}
+	if l.tests {
+		l.config.Tests = rules.ParseTests(l.sources...)
 	}
 	if err := l.problems(); err != nil {
 		return nil, err

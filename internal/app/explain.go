@@ -137,14 +137,18 @@ type partJSON struct {
 func explanationOf(e runner.Event, list []rules.RuleWhy) explanationJSON {
 	out := explanationJSON{Version: 1, Event: e.Key(), Repo: e.FullRepo(), Issue: e.Number, Rules: []ruleWhyJSON{}}
 	for _, r := range list {
-		rule := ruleWhyJSON{ID: r.ID, Outcome: r.Outcome, File: r.File, Line: r.Line, Error: r.Error}
-		if r.Why != nil {
-			why := partOf(*r.Why)
-			rule.Why = &why
-		}
-		out.Rules = append(out.Rules, rule)
+		out.Rules = append(out.Rules, ruleWhyOf(r))
 	}
 	return out
+}
+
+func ruleWhyOf(r rules.RuleWhy) ruleWhyJSON {
+	rule := ruleWhyJSON{ID: r.ID, Outcome: r.Outcome, File: r.File, Line: r.Line, Error: r.Error}
+	if r.Why != nil {
+		why := partOf(*r.Why)
+		rule.Why = &why
+	}
+	return rule
 }
 
 func partOf(w rules.Why) partJSON {

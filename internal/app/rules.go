@@ -30,7 +30,7 @@ func (a App) rulesCommand(code *int) *cobra.Command {
 			return usagef("name a command")
 		},
 	}
-	c.AddCommand(a.rulesCheckCommand(code), a.rulesExplainCommand(), a.rulesPermissionsCommand())
+	c.AddCommand(a.rulesCheckCommand(code), a.rulesTestCommand(code), a.rulesExplainCommand(), a.rulesPermissionsCommand())
 	return c
 }
 
@@ -110,7 +110,7 @@ func (a App) loadFiles(ctx context.Context, names []string) (*runner.Config, str
 	if err != nil {
 		return nil, nil, err
 	}
-	spec := runner.LoadSpec{Rules: names, Getenv: func(name string) string {
+	spec := runner.LoadSpec{Rules: names, Tests: true, Getenv: func(name string) string {
 		if v := a.Getenv(name); v != "" {
 			return v
 		}

@@ -1,0 +1,318 @@
+package rules
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+
+	"github.com/org/foreman-action/internal/strictyaml"
+	"github.com/org/foreman-action/protocol"
+)
+
+// An expectation is one key of expect.
+type expectation struct {
+	key  string
+	node *yaml.Node
+	// meet compares it with what came out, and returns both as people read them.
+	meet func(aftermath) (want, got string, ok bool)
+}
+
+// expectKeys are the keys of expect in the file.
+type expectKeys struct {
+	Fired     *yaml.Node `mistaken:"rules,fires"     yaml:"fired"`
+	Labels    *yaml.Node `mistaken:"label"           yaml:"labels"`
+	Comments  *yaml.Node `mistaken:"comment"         yaml:"comments"`
+	Closed    *yaml.Node `mistaken:"close,state"     yaml:"closed"`
+	Escalated *yaml.Node `mistaken:"escalate"        yaml:"escalated"`
+	Decision  *yaml.Node `yaml:"decision"`
+	Actions   *yaml.Node `mistaken:"action,then,do"  yaml:"actions"`
+	Error     *yaml.Node `mistaken:"fails,fail"      yaml:"error"`
+}
+
+// expect reads what a test expects.
+func (d testDecoder) expect(n *yaml.Node, t *Test) {
+	var keys expectKeys
+	if !d.f.Decode(n, &keys) {
+		return
+	}
+	for _, e := range []struct {
+		key  string
+		node *yaml.Node
+		read func(*yaml.Node) func(aftermath) (want, got string, ok bool)
+	}{
+		{"fired", keys.Fired, func(n *yaml.Node) func(aftermath) (string, string, bool) { return d.expectFired(n, t) }},
+		{"labels", keys.Labels, d.expectLabels},
+		{"comments", keys.Comments, d.expectComments},
+		{"closed", keys.Closed, d.expectClosed},
+		{"escalated", keys.Escalated, d.expectEscalated},
+		{"decision", keys.Decision, d.expectDecision},
+		{"actions", keys.Actions, d.expectActions},
+		{"error", keys.Error, d.expectError},
+	} {
+		if e.node != nil {
+			t.expect = append(t.expect, expectation{e.key, e.node, e.read(e.node)})
+		}
+	}
+	switch {
+	case len(t.expect) == 0:
+		d.f.Problemf(n, "expect says nothing, so that the test always passes; say what the rules do, such as fired: []")
+	case keys.Error != nil && len(t.expect) > 1:
+		d.f.Problemf(keys.Error, "error stands alone: when a condition fails no rule acts")
+	}
+}
+
+func (d testDecoder) expectFired(n *yaml.Node, t *Test) func(aftermath) (string, string, bool) {
+	d.f.DecodeKey("fired", n, &t.fired)
+	for i, id := range t.fired {
+		if d.ids != nil && !slices.Contains(d.ids, id) {
+			d.f.Problemf(n.Content[i], "fired: there is no rule %q%s", cut(id, maxQuoted), strictyaml.DidYouMean(id, d.ids))
+		}
+		if slices.Contains(t.fired[:i], id) {
+			d.f.Problemf(n.Content[i], "fired: %s stands twice; a rule fires at most once", id)
+		}
+	}
+	want := t.fired
+	return func(a aftermath) (string, string, bool) {
+		return list(want), list(a.result.Fired), slices.Equal(want, a.result.Fired)
+	}
+}
+
+func list(items []string) string { return "[" + strings.Join(items, ", ") + "]" }
+
+// expectLabels takes the labels that the issue has afterwards, in any order and case.
+func (d testDecoder) expectLabels(n *yaml.Node) func(aftermath) (string, string, bool) {
+	var want []string
+	d.f.DecodeKey("labels", n, &want)
+	return func(a aftermath) (string, string, bool) {
+		w, g := sortedFold(want), sortedFold(a.labels)
+		return list(w), list(g), slices.EqualFunc(w, g, strings.EqualFold)
+	}
+}
+
+func sortedFold(labels []string) []string {
+	return slices.SortedFunc(slices.Values(labels), func(a, b string) int { return strings.Compare(strings.ToLower(a), strings.ToLower(b)) })
+}
+
+// expectComments takes how many comments there are, or a part of each.
+func (d testDecoder) expectComments(n *yaml.Node) func(aftermath) (string, string, bool) {
+	if n.Kind == yaml.SequenceNode {
+		var parts []string
+		d.f.DecodeKey("comments", n, &parts)
+		return func(a aftermath) (string, string, bool) {
+			return quoted(parts), quoted(a.comments), slices.EqualFunc(a.comments, parts, strings.Contains)
+		}
+	}
+	var want int
+	if d.f.DecodeKey("comments", n, &want) && want < 0 {
+		d.f.Problemf(n, "comments: want 0 or more, or a list with a part of each comment")
+	}
+	return func(a aftermath) (string, string, bool) {
+		got := strconv.Itoa(len(a.comments))
+		if len(a.comments) > 0 {
+			got += ": " + quoted(a.comments)
+		}
+		return strconv.Itoa(want), got, len(a.comments) == want
+	}
+}
+
+func quoted(texts []string) string {
+	q := make([]string, len(texts))
+	for i, s := range texts {
+		q[i] = strconv.Quote(cut(s, maxValue))
+	}
+	return list(q)
+}
+
+// boolOr reads true, false or a text.
+func (d testDecoder) boolOr(key string, n *yaml.Node, text *string) bool {
+	if n.Kind == yaml.ScalarNode && n.ShortTag() == "!!str" {
+		*text = n.Value
+		return true
+	}
+	var yes bool
+	d.f.DecodeKey(key, n, &yes)
+	return yes
+}
+
+// expectClosed takes whether the issue is closed, at once or after some time, or the
+// reason that it is closed for.
+func (d testDecoder) expectClosed(n *yaml.Node) func(aftermath) (string, string, bool) {
+	var reason string
+	want := d.boolOr("closed", n, &reason)
+	reasons := []string{"completed", "not_planned", "duplicate"}
+	if reason != "" && !slices.Contains(reasons, reason) {
+		d.f.Problemf(n, "closed: want true, false or one of %s, got %q%s", strings.Join(reasons, ", "), cut(reason, maxQuoted), strictyaml.DidYouMean(reason, reasons))
+	}
+	return func(a aftermath) (string, string, bool) {
+		got := a.closed()
+		if reason != "" {
+			return reason, got, got == reason
+		}
+		return strconv.FormatBool(want), got, want == (got != "false")
+	}
+}
+
+// expectEscalated takes whether a rule escalates, or a part of the reason.
+func (d testDecoder) expectEscalated(n *yaml.Node) func(aftermath) (string, string, bool) {
+	var part string
+	want := d.boolOr("escalated", n, &part)
+	return func(a aftermath) (string, string, bool) {
+		m := a.result.Message
+		is := m.Decision == protocol.Escalate
+		if part != "" {
+			return strconv.Quote(part), strconv.Quote(m.Rationale), is && strings.Contains(m.Rationale, part)
+		}
+		return strconv.FormatBool(want), strconv.FormatBool(is), is == want
+	}
+}
+
+func (d testDecoder) expectDecision(n *yaml.Node) func(aftermath) (string, string, bool) {
+	var want string
+	known := make([]string, 0, len(protocol.DecisionTypes()))
+	for _, t := range protocol.DecisionTypes() {
+		known = append(known, string(t))
+	}
+	if d.f.DecodeKey("decision", n, &want) && !slices.Contains(known, want) {
+		d.f.Problemf(n, "decision: want one of %s, got %q%s", strings.Join(known, ", "), cut(want, maxQuoted), strictyaml.DidYouMean(want, known))
+	}
+	return func(a aftermath) (string, string, bool) {
+		got := string(a.result.Message.Decision)
+		return want, got, want == got
+	}
+}
+
+// expectError takes a part of the message of the condition that fails.
+func (d testDecoder) expectError(n *yaml.Node) func(aftermath) (string, string, bool) {
+	var part string
+	if d.f.DecodeKey("error", n, &part) && strings.TrimSpace(part) == "" {
+		d.f.Problemf(n, "error: want a part of the message")
+	}
+	return func(a aftermath) (string, string, bool) {
+		if a.err == nil {
+			return strconv.Quote(part), "no error", false
+		}
+		return strconv.Quote(part), a.err.Error(), strings.Contains(a.err.Error(), part)
+	}
+}
+
+// expectActions takes the actions as "then" has them, but without expressions.
+func (d testDecoder) expectActions(n *yaml.Node) func(aftermath) (string, string, bool) {
+	if n.Kind != yaml.SequenceNode {
+		d.f.Problemf(n, "actions: want a list of actions, got %s", strictyaml.Kind(n))
+		return nil
+	}
+	var want []string
+	for _, item := range n.Content {
+		if a, ok := d.action(item); ok {
+			want = append(want, actionText(a))
+		}
+	}
+	return func(a aftermath) (string, string, bool) {
+		var got []string
+		for _, item := range a.actions {
+			got = append(got, actionText(item))
+		}
+		return lines(want), lines(got), slices.Equal(want, got)
+	}
+}
+
+func lines(items []string) string {
+	if len(items) == 0 {
+		return "[]"
+	}
+	return strings.Join(items, "\n")
+}
+
+// actionText is an action in the form of a rule file.
+func actionText(a protocol.ActionItem) string {
+	spec, _ := protocol.SpecOf(a.Type)
+	params := a.ParamNames()
+	if len(params) == 0 {
+		return a.Type
+	}
+	if len(params) == 1 && params[0] == spec.Main {
+		raw, _ := a.Param(spec.Main)
+		return a.Type + ": " + string(raw)
+	}
+	var b strings.Builder
+	for i, name := range params {
+		raw, _ := a.Param(name)
+		fmt.Fprintf(&b, "%s%s: %s", strings.Repeat(", ", min(i, 1)), name, raw)
+	}
+	return a.Type + ": {" + b.String() + "}"
+}
+
+// action reads one action with all of its values.
+func (d testDecoder) action(n *yaml.Node) (protocol.ActionItem, bool) {
+	name, value := n, (*yaml.Node)(nil)
+	if n.Kind == yaml.MappingNode && len(n.Content) == 2 {
+		name, value = n.Content[0], n.Content[1]
+	}
+	spec, ok := protocol.SpecOf(name.Value)
+	switch {
+	case name.Kind != yaml.ScalarNode:
+		d.f.Problemf(n, "want an action, got %s", strictyaml.Kind(n))
+		return protocol.ActionItem{}, false
+	case name.Value == escalate:
+		d.f.Problemf(n, "escalate is no action of the outcome; write escalated: true")
+		return protocol.ActionItem{}, false
+	case !ok:
+		d.f.Problemf(name, "unknown action %q%s", name.Value, actionHint(name.Value, (&ruleCompiler{specs: protocol.ActionSpecs()}).names()))
+		return protocol.ActionItem{}, false
+	}
+	before := d.f.ErrorCount()
+	params := map[string]any{}
+	switch {
+	case value == nil:
+	case value.Kind == yaml.MappingNode:
+		for i := 0; i+1 < len(value.Content); i += 2 {
+			d.param(spec, value.Content[i], value.Content[i+1], params)
+		}
+	case spec.Main == "":
+		d.f.Problemf(value, "%s takes no value", spec.Name)
+	default:
+		d.param(spec, &yaml.Node{Kind: yaml.ScalarNode, Value: spec.Main}, value, params)
+	}
+	item, err := protocol.NewAction(spec.Name, params)
+	if err == nil && d.f.ErrorCount() == before {
+		err = spec.Check(item)
+	}
+	if err != nil {
+		d.f.Problemf(n, "%v", err)
+	}
+	return item, d.f.ErrorCount() == before
+}
+
+// param reads one parameter of an action.
+func (d testDecoder) param(spec protocol.ActionSpec, key, value *yaml.Node, out map[string]any) {
+	known := make([]string, len(spec.Params))
+	for i, p := range spec.Params {
+		known[i] = p.Name
+	}
+	i := slices.Index(known, key.Value)
+	if i < 0 {
+		d.f.UnknownKey(key, known)
+		return
+	}
+	var text string
+	var texts []string
+	var number int
+	switch kind := spec.Params[i].Kind; {
+	case kind == protocol.KindInt:
+		d.f.DecodeKey(key.Value, value, &number)
+		out[key.Value] = number
+	case kind == protocol.KindTexts && value.Kind == yaml.SequenceNode:
+		d.f.DecodeKey(key.Value, value, &texts)
+		out[key.Value] = texts
+	default:
+		d.f.DecodeKey(key.Value, value, &text)
+		out[key.Value] = text
+		if kind == protocol.KindTexts {
+			out[key.Value] = []string{text}
+		}
+	}
+}
+

@@ -1,0 +1,220 @@
+package rules
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"gopkg.in/yaml.v3"
+
+	"github.com/org/foreman-action/internal/strictyaml"
+)
+
+// The bounds of what a test says of an issue, in characters, as GitHub has them.
+const (
+	maxTestTitle = 256
+	maxTestText  = 65_536
+)
+
+// defaultIssue is an issue as an event leaves it.
+func defaultIssue(f Facts) Issue {
+	i := Issue{
+		Number: 1, State: "open", Author: "octocat", AuthorType: "User", Association: "NONE",
+		CreatedAt: f.Now, UpdatedAt: f.Now,
+	}
+	switch f.Event.Action {
+	case "closed":
+		i.State, i.StateReason = "closed", "completed"
+	case "reopened":
+		i.StateReason = "reopened"
+	case "locked":
+		i.Locked = true
+	case "labeled":
+		i.Labels = []string{f.Event.Label}
+	case "assigned":
+		i.Assignees = []string{f.Event.Assignee}
+	case "milestoned":
+		i.Milestone = f.Event.Milestone
+	}
+	if f.Event.Name == "issue_comment" {
+		i.Comments = 1
+	}
+	return i
+}
+
+func defaultURL(f Facts) string {
+	return fmt.Sprintf("https://github.com/%s/%s/issues/%d", f.Repo.Owner, f.Repo.Name, f.Issue.Number)
+}
+
+// defaultComment is a comment of somebody.
+func defaultComment(f Facts, author string) Comment {
+	return Comment{Author: author, Association: defaultActor(f, author).Association}
+}
+
+// subjectOf is who caused an event that does not say: who wrote the comment, or else
+// the issue.
+func subjectOf(f Facts) Actor {
+	if f.Event.Name == "issue_comment" {
+		return defaultActor(f, f.Event.Comment.Author)
+	}
+	return defaultActor(f, f.Issue.Author)
+}
+
+// defaultActor is what the rest of an event tells of somebody.
+func defaultActor(f Facts, login string) Actor {
+	a := Actor{Login: login, Type: "User", Association: "NONE"}
+	switch login {
+	case f.Issue.Author:
+		a.Type, a.Association = f.Issue.AuthorType, f.Issue.Association
+	case f.Event.Comment.Author:
+		a.Association = f.Event.Comment.Association
+	}
+	return a
+}
+
+// enumOf returns the values that a field of the facts can have; nil: any.
+func enumOf(field string) []string {
+	switch _, name, _ := strings.Cut(field, "."); name {
+	case "association":
+		return []string{"COLLABORATOR", "CONTRIBUTOR", "FIRST_TIMER", "FIRST_TIME_CONTRIBUTOR", "MANNEQUIN", "MEMBER", "NONE", "OWNER", ""}
+	case "author_type", "type":
+		if field != "issue.type" {
+			return []string{"User", "Bot", "Organization", "Mannequin", ""}
+		}
+	case "state":
+		return []string{"open", "closed"}
+	case "state_reason":
+		return []string{"completed", "not_planned", "duplicate", "reopened", ""}
+	case "permission":
+		return []string{"admin", "maintain", "write", "triage", "read", "none"}
+	}
+	return nil
+}
+
+// settable returns the names of a struct's fields that a test may give.
+func settable(t reflect.Type) []string {
+	return slices.DeleteFunc(names(t), func(name string) bool { return name == "text" })
+}
+
+// fieldNamed returns the field of a struct that rules know by that name.
+func fieldNamed(v reflect.Value, name string) reflect.Value {
+	for f, field := range v.Fields() {
+		if f.Tag.Get("expr") == name {
+			return field
+		}
+	}
+	return reflect.Value{}
+}
+
+// fill reads a mapping of names that rules know into a struct of the facts. What the
+// mapping does not give stays.
+func (d testDecoder) fill(name string, n *yaml.Node, v reflect.Value) {
+	if n == nil {
+		return
+	}
+	known := settable(v.Type())
+	if n.Kind != yaml.MappingNode {
+		d.f.Problemf(n, "%s: want a mapping with the keys %s, got %s", name, strings.Join(known, ", "), strictyaml.Kind(n))
+		return
+	}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		key, value := n.Content[i], n.Content[i+1]
+		if !slices.Contains(known, key.Value) {
+			d.unknown(name, key, known)
+			continue
+		}
+		d.value(name+"."+key.Value, value, fieldNamed(v, key.Value))
+	}
+}
+
+// unknown reports a key, and what people mean by it.
+func (d testDecoder) unknown(section string, key *yaml.Node, known []string) {
+	if key.Kind != yaml.ScalarNode {
+		return // reported when the file was parsed
+	}
+	switch {
+	case key.Value == "text" && section == "issue":
+		d.f.Problemf(key, "issue.text is made of title and body; give those")
+	case key.Value == "user" && slices.Contains(known, "author"):
+		d.f.Problemf(key, "unknown key %q; write author", key.Value)
+	default:
+		d.f.UnknownKey(key, known)
+	}
+}
+
+// value reads one field of the facts.
+func (d testDecoder) value(name string, n *yaml.Node, v reflect.Value) {
+	switch v.Interface().(type) {
+	case time.Time:
+		d.moment(name, n, v.Addr().Interface().(*time.Time))
+		return
+	case string, int:
+		if d.f.DecodeKey(name, n, v.Addr().Interface()) {
+			d.check(name, n, v)
+		}
+		return
+	}
+	if v.Kind() == reflect.Struct {
+		d.fill(name, n, v)
+		return
+	}
+	d.f.DecodeKey(name, n, v.Addr().Interface())
+}
+
+// check refuses what no event on GitHub says.
+func (d testDecoder) check(name string, n *yaml.Node, v reflect.Value) {
+	if v.Kind() == reflect.Int {
+		least := 0
+		if name == "issue.number" {
+			least = 1
+		}
+		if v.Int() < int64(least) {
+			d.f.Problemf(n, "%s: want %d or more, got %d", name, least, v.Int())
+		}
+		return
+	}
+	limit := maxTestText
+	if name == "issue.title" {
+		limit = maxTestTitle
+	}
+	if utf8.RuneCountInString(v.String()) > limit {
+		d.f.Problemf(n, "%s: GitHub takes at most %d characters", name, limit)
+	}
+	enum := enumOf(name)
+	if enum == nil || slices.Contains(enum, v.String()) {
+		return
+	}
+	enum = slices.DeleteFunc(enum, func(s string) bool { return s == "" })
+	d.f.Problemf(n, "%s: want %s, got %q%s", name, strings.Join(enum, ", "), cut(v.String(), maxQuoted), strictyaml.DidYouMean(v.String(), enum))
+}
+
+// moment reads a time: a date, or a date with a time.
+func (d testDecoder) moment(name string, n *yaml.Node, out *time.Time) {
+	if n.Kind == yaml.ScalarNode {
+		for _, layout := range []string{time.RFC3339Nano, time.DateOnly, time.DateTime} {
+			if t, err := time.Parse(layout, n.Value); err == nil {
+				*out = t.UTC()
+				return
+			}
+		}
+	}
+	d.f.Problemf(n, "%s: want a time like 2026-01-31 or 2026-01-31T15:04:05Z, got %s", name, strictyaml.Kind(n))
+}
+
+// valueOf returns the value of a key of a mapping, or nil.
+func valueOf(n *yaml.Node, key string) *yaml.Node {
+	if n == nil || n.Kind != yaml.MappingNode {
+		return nil
+	}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		if n.Content[i].Value == key {
+			return n.Content[i+1]
+		}
+	}
+	return nil
+}
+
+func given(n *yaml.Node, key string) bool { return valueOf(n, key) != nil }

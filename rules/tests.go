@@ -1,0 +1,212 @@
+package rules
+
+import (
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"gopkg.in/yaml.v3"
+
+	"github.com/org/foreman-action/internal/strictyaml"
+)
+
+// A Test is an item of a file's tests: an event, and what the rules are expected to
+// make of it. It does not change.
+type Test struct {
+	Name string // unique in its file
+	File string
+	Line int // of its name
+
+	facts  Facts
+	fired  []string // expected; empty when nothing is said of it
+	expect []expectation
+}
+
+// testKeys are the keys of a test in the file. Each value but those of name and expect
+// has a default.
+type testKeys struct {
+	Name      *yaml.Node `mistaken:"id,title"               yaml:"name,required"`
+	Event     *yaml.Node `mistaken:"on"                     yaml:"event"`
+	Now       *yaml.Node `mistaken:"time"                   yaml:"now"`
+	Repo      *yaml.Node `mistaken:"repository"             yaml:"repo"`
+	Issue     *yaml.Node `yaml:"issue"`
+	Actor     *yaml.Node `mistaken:"sender,user"            yaml:"actor"`
+	Comment   *yaml.Node `yaml:"comment"`
+	Label     *yaml.Node `yaml:"label"`
+	Assignee  *yaml.Node `yaml:"assignee"`
+	Milestone *yaml.Node `yaml:"milestone"`
+	Expect    *yaml.Node `mistaken:"want,expected,then,expects" yaml:"expect,required"`
+}
+
+const (
+	maxTests    = 2000 // of all files together
+	maxTestName = 200  // characters
+)
+
+// ParseTests returns the tests of all sources, in order. Mistakes are recorded in the
+// files, and a test with a mistake is left out; call it after [Parse], beside
+// [Compile], whether or not that finds mistakes.
+func ParseTests(sources ...Source) []Test {
+	var list []Test
+	ids := idsOf(sources)
+	for _, src := range sources {
+		d := testDecoder{f: src.File, ids: ids}
+		if src.Tests == nil {
+			continue
+		}
+		if src.Tests.Kind != yaml.SequenceNode {
+			d.f.Problemf(src.Tests, "tests: want a list of tests, got %s", strictyaml.Kind(src.Tests))
+			continue
+		}
+		first := map[string]int{}
+		for _, n := range src.Tests.Content {
+			if len(list) == maxTests {
+				d.f.Problemf(n, "more than %d tests", maxTests)
+				return list
+			}
+			if t, ok := d.test(n, first); ok {
+				list = append(list, t)
+			}
+		}
+	}
+	return list
+}
+
+// idsOf returns the ids of all rules as they are written, those of rules with mistakes
+// too.
+func idsOf(sources []Source) []string {
+	ids := []string{}
+	for _, src := range sources {
+		if src.Node == nil {
+			continue
+		}
+		for _, rule := range src.Node.Content {
+			for i := 0; i+1 < len(rule.Content) && rule.Kind == yaml.MappingNode; i += 2 {
+				if rule.Content[i].Value == "id" {
+					ids = append(ids, rule.Content[i+1].Value)
+				}
+			}
+		}
+	}
+	return ids
+}
+
+// A testDecoder reads the tests of one file.
+type testDecoder struct {
+	f    *strictyaml.File
+	ids  []string   // of the rules; nil: unknown
+	node *yaml.Node // the present test
+}
+
+// test reads one test; first holds the lines of the names before it.
+func (d testDecoder) test(n *yaml.Node, first map[string]int) (Test, bool) {
+	var keys testKeys
+	d.node = n
+	before := d.f.ErrorCount()
+	d.f.Decode(n, &keys)
+	t := Test{File: d.f.Name(), Line: n.Line}
+	if keys.Name != nil && d.f.DecodeKey("name", keys.Name, &t.Name) {
+		t.Line = keys.Name.Line
+		line, twice := first[t.Name]
+		switch {
+		case strings.TrimSpace(t.Name) == "" || strings.Contains(t.Name, "\n") || utf8.RuneCountInString(t.Name) > maxTestName:
+			d.f.Problemf(keys.Name, "name: want one line of at most %d characters", maxTestName)
+		case twice:
+			d.f.Problemf(keys.Name, "the name %q is used twice; the first is in line %d", cut(t.Name, maxQuoted), line)
+		default:
+			first[t.Name] = t.Line
+		}
+	}
+	t.facts = d.facts(keys)
+	if keys.Expect != nil {
+		d.expect(keys.Expect, &t)
+	}
+	return t, d.f.ErrorCount() == before
+}
+
+// facts reads what a test says of an event.
+func (d testDecoder) facts(keys testKeys) Facts {
+	f := Facts{Now: testNow(), Repo: Repo{Owner: "octo-org", Name: "hello"}}
+	if keys.Now != nil {
+		d.moment("now", keys.Now, &f.Now)
+	}
+	if keys.Repo != nil {
+		d.repo(keys.Repo, &f.Repo)
+	}
+	f.Event = d.event(keys.Event)
+	d.subject("label", keys.Label, &f.Event.Label, f.Event)
+	d.subject("assignee", keys.Assignee, &f.Event.Assignee, f.Event)
+	d.subject("milestone", keys.Milestone, &f.Event.Milestone, f.Event)
+	f.Issue = defaultIssue(f)
+	d.fill("issue", keys.Issue, reflect.ValueOf(&f.Issue).Elem())
+	if !given(keys.Issue, "url") {
+		f.Issue.URL = defaultURL(f)
+	}
+	switch {
+	case f.Event.Name == "issue_comment":
+		author := f.Issue.Author
+		if n := valueOf(keys.Comment, "author"); n != nil {
+			author = n.Value
+		}
+		f.Event.Comment = defaultComment(f, author)
+		d.fill("comment", keys.Comment, reflect.ValueOf(&f.Event.Comment).Elem())
+	case keys.Comment != nil:
+		d.f.Problemf(keys.Comment, "comment: only the events of issue_comment have one; the number of comments is issue.comments")
+	}
+	login := subjectOf(f).Login
+	if n := valueOf(keys.Actor, "login"); n != nil {
+		login = n.Value
+	}
+	f.Actor = defaultActor(f, login)
+	d.fill("actor", keys.Actor, reflect.ValueOf(&f.Actor).Elem())
+	return f
+}
+
+// testNow is the time of a test that says none.
+func testNow() time.Time { return time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC) }
+
+// event reads the name of the event.
+func (d testDecoder) event(n *yaml.Node) Event {
+	key := "issues.opened"
+	if n != nil && d.f.DecodeKey("event", n, &key) {
+		several := slices.Contains(eventKeys(), key+".*")
+		if several || strings.HasSuffix(key, ".*") {
+			d.f.Problemf(n, "event: a test is about one activity, such as %s", firstOf(eventKeys(), strings.TrimSuffix(key, ".*")))
+		} else {
+			checkEvent(d.f, n, "event", key)
+		}
+	}
+	name, action, _ := strings.Cut(key, ".")
+	return Event{Name: name, Action: action}
+}
+
+// subject reads what was added, removed and so on; those events that have it need it.
+func (d testDecoder) subject(key string, n *yaml.Node, out *string, e Event) {
+	has := map[string][]string{
+		"label": {"labeled", "unlabeled"}, "assignee": {"assigned", "unassigned"}, "milestone": {"milestoned", "demilestoned"},
+	}[key]
+	wanted := slices.Contains(has, e.Action)
+	switch {
+	case n == nil && wanted:
+		d.f.Problemf(d.node, "a test of %s.%s needs %s", e.Name, e.Action, key)
+	case n != nil && !wanted:
+		d.f.Problemf(n, "%s: only %s have one; what the issue has stands under issue", key, strings.Join(has, " and "))
+	case n != nil:
+		d.f.DecodeKey(key, n, out)
+	}
+}
+
+func (d testDecoder) repo(n *yaml.Node, out *Repo) {
+	var name string
+	if !d.f.DecodeKey("repo", n, &name) {
+		return
+	}
+	owner, repo, ok := strings.Cut(name, "/")
+	if !ok || owner == "" || repo == "" || strings.Contains(repo, "/") {
+		d.f.Problemf(n, "repo: want owner/name, got %q", cut(name, maxQuoted))
+		return
+	}
+	*out = Repo{Owner: owner, Name: repo}
+}

@@ -51,6 +51,7 @@ func defaultURL(f Facts) string {
 
 // defaultComment is a comment of somebody.
 func defaultComment(f Facts, author string) Comment {
+	f.Event.Comment = Comment{Association: "NONE"}
 	return Comment{Author: author, Association: defaultActor(f, author).Association}
 }
 

@@ -48,9 +48,10 @@ const (
 // ParseTests returns the tests of all sources, in order. Mistakes are recorded in the
 // files, and a test with a mistake is left out; call it after [Parse], beside
 // [Compile], whether or not that finds mistakes.
-func ParseTests(sources ...Source) []Test {
+func ParseTests(sources ...Source) []Test { return parseTests(idsOf(sources), sources...) }
+
+func parseTests(ids []string, sources ...Source) []Test {
 	var list []Test
-	ids := idsOf(sources)
 	for _, src := range sources {
 		d := testDecoder{f: src.File, ids: ids}
 		if src.Tests == nil {

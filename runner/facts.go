@@ -60,3 +60,17 @@ func rulesFacts(e Event, now time.Time) rules.Facts {
 	}
 	return f
 }
+
+// RecordTest returns an item for the tests of a rule file, in YAML: the event at the
+// given time, with the texts of its issue, and what the rules of the configuration make
+// of it. The error says that the event holds no issue, is about a pull request, or holds
+// what a test cannot say.
+func RecordTest(c *Config, e Event, now time.Time, name string) (string, error) {
+	switch {
+	case e.Issue == nil:
+		return "", errors.New("record a test: the event holds no issue")
+	case e.Issue.PullRequest:
+		return "", errors.New("record a test: a pull request is no issue")
+	}
+	return c.Rules.Record(name, rulesFacts(e, now))
+}

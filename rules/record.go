@@ -1,0 +1,175 @@
+package rules
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/org/foreman-action/internal/strictyaml"
+	"github.com/org/foreman-action/protocol"
+)
+
+// errInexact says that what was written does not read back as it was.
+var errInexact = errors.New("the event holds what a test cannot say")
+
+// Record returns an item for a file's tests: the facts of an event, and what the rules
+// make of it today. The texts of the issue are in it as they are; what is as in a test
+// that says nothing is left out. An error says that the item would not read back as
+// exactly these facts: a text that is no UTF-8, or a value that no event has.
+func (s *Set) Record(name string, f Facts) (string, error) {
+	f = recordable(f)
+	text := recordText(name, f)
+	a := s.aftermath(f)
+	text += "  expect:\n" + expectText(a)
+	file, err := strictyaml.Parse("test", []byte("tests:\n"+text))
+	if err != nil {
+		return "", fmt.Errorf("record a test: %w", err)
+	}
+	tests := parseTests(nil, Source{File: file, Tests: valueOf(file.Root(), "tests")})
+	if err := file.Err(); err != nil {
+		return "", fmt.Errorf("record a test: %w", err)
+	}
+	if len(tests) != 1 || tests[0].Name != name || !reflect.DeepEqual(recordable(tests[0].facts), f) || !s.Test(tests[0]).Passed() {
+		return "", fmt.Errorf("record a test: %w", errInexact)
+	}
+	return text, nil
+}
+
+// recordable returns the facts in the form in which they are read back.
+func recordable(f Facts) Facts {
+	f = Facts{Issue: f.Issue, Event: f.Event, Actor: f.Actor, Repo: f.Repo, Now: f.Now}
+	f.Issue.Text, f.Event.Key, f.Repo.FullName = "", "", ""
+	normalise(reflect.ValueOf(&f).Elem())
+	return f
+}
+
+// normalise makes empty lists nil, and times UTC.
+func normalise(v reflect.Value) {
+	for _, field := range v.Fields() {
+		if t, ok := reflect.TypeAssert[time.Time](field); ok {
+			field.Set(reflect.ValueOf(t.Round(0).UTC()))
+			continue
+		}
+		switch field.Kind() {
+		case reflect.Struct:
+			normalise(field)
+		case reflect.Slice:
+			if field.Len() == 0 {
+				field.SetZero()
+			}
+		}
+	}
+}
+
+// recordText is the item up to its expectations.
+func recordText(name string, f Facts) string {
+	var b strings.Builder
+	key := f.complete().Event.Key
+	fmt.Fprintf(&b, "- name: %s\n  event: %s\n", scalarText(name, 4), scalarText(key, 4))
+	fmt.Fprintf(&b, "  now: %s\n  repo: %s\n", f.Now.Format(time.RFC3339Nano), scalarText(f.Repo.Owner+"/"+f.Repo.Name, 4))
+	for _, of := range []struct{ key, value string }{
+		{"label", f.Event.Label}, {"assignee", f.Event.Assignee}, {"milestone", f.Event.Milestone},
+	} {
+		if of.value != "" {
+			fmt.Fprintf(&b, "  %s: %s\n", of.key, scalarText(of.value, 4))
+		}
+	}
+	issue, comment, actor := defaultIssue(f), defaultComment(f, f.Event.Comment.Author), defaultActor(f, f.Actor.Login)
+	issue.URL = defaultURL(f)
+	comment.Author, actor.Login = f.Issue.Author, subjectOf(f).Login
+	recordSection(&b, "issue", reflect.ValueOf(f.Issue), reflect.ValueOf(issue))
+	if f.Event.Name == "issue_comment" {
+		recordSection(&b, "comment", reflect.ValueOf(f.Event.Comment), reflect.ValueOf(comment))
+	}
+	recordSection(&b, "actor", reflect.ValueOf(f.Actor), reflect.ValueOf(actor))
+	return b.String()
+}
+
+// recordSection writes the fields of a struct that are not as in base.
+func recordSection(b *strings.Builder, key string, v, base reflect.Value) {
+	heading := "  " + key + ":\n"
+	for _, name := range settable(v.Type()) {
+		field := fieldNamed(v, name)
+		if reflect.DeepEqual(field.Interface(), fieldNamed(base, name).Interface()) {
+			continue
+		}
+		if text, ok := fieldText(field, 4); ok {
+			b.WriteString(heading + "    " + name + ": " + text + "\n")
+			heading = ""
+		}
+	}
+}
+
+// fieldText is the value of a field as YAML, below a key that is indented by so much;
+// ok is false for what has no such form.
+func fieldText(field reflect.Value, indent int) (text string, ok bool) {
+	switch v := field.Interface().(type) {
+	case time.Time:
+		return v.Format(time.RFC3339Nano), true
+	case string:
+		return scalarText(v, indent), true
+	case int, bool:
+		return fmt.Sprint(v), true
+	case []string:
+		return listText(v), true
+	}
+	if field.Kind() != reflect.Struct {
+		return "", false
+	}
+	var parts []string
+	for _, name := range settable(field.Type()) {
+		if text, ok := fieldText(fieldNamed(field, name), -1); ok {
+			parts = append(parts, name+": "+text)
+		}
+	}
+	return "{" + strings.Join(parts, ", ") + "}", true
+}
+
+// expectText is what the rules make of an event, as a test expects it. What is done
+// besides labels, comments and closing is told by all actions.
+func expectText(a aftermath) string {
+	var b strings.Builder
+	if failed, ok := errors.AsType[*EvalError](a.err); ok {
+		return "    error: " + scalarText(failed.Problem.Msg, -1) + "\n"
+	}
+	fmt.Fprintf(&b, "    fired: %s\n    labels: %s\n    comments: %d\n", listText(a.result.Fired), listText(a.labels), len(a.comments))
+	if reason := a.closed(); reason != "false" {
+		fmt.Fprintf(&b, "    closed: %s\n", reason)
+	}
+	if a.result.Message.Decision == protocol.Escalate {
+		b.WriteString("    escalated: true\n")
+	}
+	known := []string{
+		protocol.ActionAddLabel, protocol.ActionAddLabels, protocol.ActionRemoveLabel,
+		protocol.ActionComment, protocol.ActionUpdateComment, protocol.ActionCloseIssue,
+	}
+	if !slices.ContainsFunc(a.actions, func(item protocol.ActionItem) bool { return !slices.Contains(known, item.Type) }) {
+		return b.String()
+	}
+	b.WriteString("    actions:\n")
+	for _, item := range a.actions {
+		b.WriteString("      - " + recordedAction(item) + "\n")
+	}
+	return b.String()
+}
+
+func recordedAction(item protocol.ActionItem) string {
+	var parts []string
+	for _, name := range item.ParamNames() {
+		raw, _ := item.Param(name)
+		value := string(raw)
+		if list, ok, err := item.Texts(name); ok && err == nil {
+			if value = listText(list); raw[0] == '"' {
+				value = scalarText(list[0], -1)
+			}
+		}
+		parts = append(parts, name+": "+value)
+	}
+	if parts == nil {
+		return item.Type
+	}
+	return item.Type + ": {" + strings.Join(parts, ", ") + "}"
+}

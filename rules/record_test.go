@@ -1,0 +1,79 @@
+package rules
+
+import (
+	"reflect"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/org/foreman-action/internal/strictyaml"
+)
+
+// FuzzRecord: what is recorded of an issue reads back exactly, whatever its text is,
+// and the test passes.
+func FuzzRecord(f *testing.F) {
+	f.Add("Panic at boot", "### Version\n\n1.2.3\n", "bug", "octocat", true)
+	f.Add("a: b # c", "\tx\n  y\n\nz  \n \n", "area/net, x", "", false)
+	f.Add("true", "<!-- hidden -->\r\nx\x00\x1b[0m\u202e\ufeff\u2028\u0085", "- {a}", "0x10", true)
+	f.Add("👩‍💻 emoji", "line 👍\nother", "'\"\\", "~", false)
+	f.Add("|", "---\na\n...\n", "", "\n", true)
+	f.Add("", "x\n# y\n", "#", "@", true)
+	set := fuzzSet(f)
+	f.Fuzz(func(t *testing.T, title, body, label, author string, comment bool) {
+		facts := recordFacts(title, body, label, author, comment)
+		text, err := set.Record("a test", facts)
+		for _, s := range []string{title, body, label, author} {
+			if !utf8.ValidString(s) || utf8.RuneCountInString(s) > maxTestTitle {
+				return
+			}
+		}
+		if err != nil {
+			t.Fatalf("%+v: %v", facts, err)
+		}
+		for _, before := range []string{"tests:\n", "rules: []\n\ntests:\n- name: other\n  expect: {fired: []}\n"} {
+			file, err := strictyaml.Parse("f", []byte(before+text+"after: x\n"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			tests := parseTests(nil, Source{File: file, Tests: valueOf(file.Root(), "tests")})
+			last := tests[len(tests)-1]
+			if file.Err() != nil || !reflect.DeepEqual(recordable(last.facts), recordable(facts)) {
+				t.Errorf("%s\n%v\n%s", text, file.Err(), cmp.Diff(recordable(facts), recordable(last.facts)))
+			}
+		}
+	})
+}
+
+func fuzzSet(tb testing.TB) *Set {
+	tb.Helper()
+	src, err := Parse("rules.yml", []byte(`version: 1
+rules:
+  - id: all
+    on: [issues.opened, issue_comment.created]
+    then: [{add_label: "{{ issue.title }}x"}, {comment: "{{ issue.body }}."}, {set_type: "{{ issue.author }}t"}]
+`))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	set, err := Compile(src)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return set
+}
+
+func recordFacts(title, body, label, author string, comment bool) Facts {
+	f := Facts{
+		Now:   time.Date(2026, 4, 5, 6, 7, 8, 9, time.FixedZone("", 3600)),
+		Repo:  Repo{Owner: "octo-org", Name: "hello"},
+		Issue: Issue{Number: 7, Title: title, Body: body, Author: author, State: "open", Labels: []string{label, "b"}, Milestone: label},
+		Event: Event{Name: "issues", Action: "opened"},
+		Actor: Actor{Login: author, Type: "Bot"},
+	}
+	if comment {
+		f.Event = Event{Name: "issue_comment", Action: "created", Comment: Comment{Body: body, Author: title, Association: "MEMBER"}}
+	}
+	return f
+}

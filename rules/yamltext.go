@@ -1,0 +1,85 @@
+package rules
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/org/foreman-action/internal/strictyaml"
+)
+
+var (
+	plainText = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_./*-]*( [A-Za-z0-9_./*-]+)*$`)
+	otherType = regexp.MustCompile(`(?i)^(true|false|null|yes|no|on|off|y|n)$`)
+)
+
+// scalarText is a text as YAML that reads back exactly: as it is where that cannot be
+// mistaken, as a block of lines indented by so much more than its key, or quoted. With
+// a negative indent it is one line, which fits into a list or a mapping in braces too.
+func scalarText(s string, indent int) string {
+	switch {
+	case plainText.MatchString(s) && !otherType.MatchString(s):
+		return s
+	case indent >= 0 && strings.Contains(s, "\n"):
+		block := blockText(s, indent+2)
+		// The scanner has the last word on lines that begin or end with space.
+		f, err := strictyaml.Parse("", []byte(strings.Repeat(" ", indent)+"v: "+block+"\n"))
+		if err == nil && !slices.ContainsFunc([]rune(s), unseen) && valueOf(f.Root(), "v").Value == s {
+			return block
+		}
+	}
+	return quotedText(s)
+}
+
+func blockText(s string, indent int) string {
+	text, mark := s, "|-"
+	if rest, ok := strings.CutSuffix(s, "\n"); ok {
+		text, mark = rest, "|"
+	}
+	for line := range strings.SplitSeq(text, "\n") {
+		mark += "\n"
+		if line != "" {
+			mark += strings.Repeat(" ", indent) + line
+		}
+	}
+	return mark
+}
+
+// unseen reports a character that is escaped: one that YAML does not take, or that an
+// editor or a reader does not see.
+func unseen(r rune) bool {
+	return r != '\n' && r != '\t' && !unicode.IsGraphic(r) || r == 0x2028 || r == 0x2029
+}
+
+func quotedText(s string) string {
+	var b strings.Builder
+	b.WriteByte('"')
+	for _, r := range s {
+		switch {
+		case r == '"' || r == '\\':
+			b.WriteString(`\` + string(r))
+		case r == '\n':
+			b.WriteString(`\n`)
+		case r == '\t':
+			b.WriteString(`\t`)
+		case unseen(r) && r > 0xffff:
+			fmt.Fprintf(&b, `\U%08x`, r)
+		case unseen(r):
+			fmt.Fprintf(&b, `\u%04x`, r)
+		default:
+			b.WriteRune(r)
+		}
+	}
+	b.WriteByte('"')
+	return b.String()
+}
+
+func listText(items []string) string {
+	out := make([]string, len(items))
+	for i, s := range items {
+		out[i] = scalarText(s, -1)
+	}
+	return "[" + strings.Join(out, ", ") + "]"
+}

@@ -16,9 +16,12 @@ import (
 type expectation struct {
 	key  string
 	node *yaml.Node
-	// meet compares it with what came out, and returns both as people read them.
-	meet func(aftermath) (want, got string, ok bool)
+	meet meeting
 }
+
+// A meeting compares what is expected with what came out, and returns both as people
+// read them.
+type meeting func(aftermath) (want, got string, ok bool)
 
 // expectKeys are the keys of expect in the file.
 type expectKeys struct {
@@ -28,6 +31,8 @@ type expectKeys struct {
 	Closed    *yaml.Node `mistaken:"close,state"     yaml:"closed"`
 	Escalated *yaml.Node `mistaken:"escalate"        yaml:"escalated"`
 	Decision  *yaml.Node `yaml:"decision"`
+	Undone    *yaml.Node `mistaken:"undo,undoes"     yaml:"undone"`
+	Retriage  *yaml.Node `yaml:"retriage"`
 	Actions   *yaml.Node `mistaken:"action,then,do"  yaml:"actions"`
 	Error     *yaml.Node `mistaken:"fails,fail"      yaml:"error"`
 }
@@ -35,20 +40,27 @@ type expectKeys struct {
 // expect reads what a test expects.
 func (d testDecoder) expect(n *yaml.Node, t *Test) {
 	var keys expectKeys
-	if !d.f.Decode(n, &keys) {
+	if !d.f.DecodeKey("expect", n, &keys) {
 		return
 	}
 	for _, e := range []struct {
 		key  string
 		node *yaml.Node
-		read func(*yaml.Node) func(aftermath) (want, got string, ok bool)
+		read func(*yaml.Node) meeting
 	}{
-		{"fired", keys.Fired, func(n *yaml.Node) func(aftermath) (string, string, bool) { return d.expectFired(n, t) }},
+		{"fired", keys.Fired, func(n *yaml.Node) meeting {
+			t.fired = d.rules("fired", n)
+			return rulesAre(t.fired, func(r Result) []string { return r.Fired })
+		}},
 		{"labels", keys.Labels, d.expectLabels},
 		{"comments", keys.Comments, d.expectComments},
 		{"closed", keys.Closed, d.expectClosed},
 		{"escalated", keys.Escalated, d.expectEscalated},
 		{"decision", keys.Decision, d.expectDecision},
+		{"undone", keys.Undone, func(n *yaml.Node) meeting {
+			return rulesAre(d.rules("undone", n), func(r Result) []string { return r.Undone })
+		}},
+		{"retriage", keys.Retriage, d.expectRetriage},
 		{"actions", keys.Actions, d.expectActions},
 		{"error", keys.Error, d.expectError},
 	} {
@@ -64,26 +76,33 @@ func (d testDecoder) expect(n *yaml.Node, t *Test) {
 	}
 }
 
-func (d testDecoder) expectFired(n *yaml.Node, t *Test) func(aftermath) (string, string, bool) {
-	d.f.DecodeKey("fired", n, &t.fired)
-	for i, id := range t.fired {
+// rules reads a list of ids.
+func (d testDecoder) rules(key string, n *yaml.Node) []string {
+	var want []string
+	d.f.DecodeKey(key, n, &want)
+	for i, id := range want {
 		if d.ids != nil && !slices.Contains(d.ids, id) {
-			d.f.Problemf(n.Content[i], "fired: there is no rule %q%s", cut(id, maxQuoted), strictyaml.DidYouMean(id, d.ids))
+			d.f.Problemf(n.Content[i], "%s: there is no rule %q%s", key, cut(id, maxQuoted), strictyaml.DidYouMean(id, d.ids))
 		}
-		if slices.Contains(t.fired[:i], id) {
-			d.f.Problemf(n.Content[i], "fired: %s stands twice; a rule fires at most once", id)
+		if slices.Contains(want[:i], id) {
+			d.f.Problemf(n.Content[i], "%s: %s stands twice; a rule counts once", key, cut(id, maxQuoted))
 		}
 	}
-	want := t.fired
+	return want
+}
+
+// rulesAre compares the ids of rules, in order.
+func rulesAre(want []string, of func(Result) []string) meeting {
 	return func(a aftermath) (string, string, bool) {
-		return list(want), list(a.result.Fired), slices.Equal(want, a.result.Fired)
+		got := of(a.result)
+		return list(want), list(got), slices.Equal(want, got)
 	}
 }
 
 func list(items []string) string { return "[" + strings.Join(items, ", ") + "]" }
 
 // expectLabels takes the labels that the issue has afterwards, in any order and case.
-func (d testDecoder) expectLabels(n *yaml.Node) func(aftermath) (string, string, bool) {
+func (d testDecoder) expectLabels(n *yaml.Node) meeting {
 	var want []string
 	d.f.DecodeKey("labels", n, &want)
 	return func(a aftermath) (string, string, bool) {
@@ -97,7 +116,7 @@ func sortedFold(labels []string) []string {
 }
 
 // expectComments takes how many comments there are, or a part of each.
-func (d testDecoder) expectComments(n *yaml.Node) func(aftermath) (string, string, bool) {
+func (d testDecoder) expectComments(n *yaml.Node) meeting {
 	if n.Kind == yaml.SequenceNode {
 		var parts []string
 		d.f.DecodeKey("comments", n, &parts)
@@ -139,7 +158,7 @@ func (d testDecoder) boolOr(key string, n *yaml.Node, text *string) bool {
 
 // expectClosed takes whether the issue is closed, at once or after some time, or the
 // reason that it is closed for.
-func (d testDecoder) expectClosed(n *yaml.Node) func(aftermath) (string, string, bool) {
+func (d testDecoder) expectClosed(n *yaml.Node) meeting {
 	var reason string
 	want := d.boolOr("closed", n, &reason)
 	reasons := []string{"completed", "not_planned", "duplicate"}
@@ -156,7 +175,7 @@ func (d testDecoder) expectClosed(n *yaml.Node) func(aftermath) (string, string,
 }
 
 // expectEscalated takes whether a rule escalates, or a part of the reason.
-func (d testDecoder) expectEscalated(n *yaml.Node) func(aftermath) (string, string, bool) {
+func (d testDecoder) expectEscalated(n *yaml.Node) meeting {
 	var part string
 	want := d.boolOr("escalated", n, &part)
 	return func(a aftermath) (string, string, bool) {
@@ -169,7 +188,17 @@ func (d testDecoder) expectEscalated(n *yaml.Node) func(aftermath) (string, stri
 	}
 }
 
-func (d testDecoder) expectDecision(n *yaml.Node) func(aftermath) (string, string, bool) {
+// expectRetriage takes whether a rule wants the issue to be decided on anew.
+func (d testDecoder) expectRetriage(n *yaml.Node) meeting {
+	var want bool
+	d.f.DecodeKey("retriage", n, &want)
+	return func(a aftermath) (string, string, bool) {
+		got := a.result.Retriage
+		return strconv.FormatBool(want), strconv.FormatBool(got), got == want
+	}
+}
+
+func (d testDecoder) expectDecision(n *yaml.Node) meeting {
 	var want string
 	known := make([]string, 0, len(protocol.DecisionTypes()))
 	for _, t := range protocol.DecisionTypes() {
@@ -185,7 +214,7 @@ func (d testDecoder) expectDecision(n *yaml.Node) func(aftermath) (string, strin
 }
 
 // expectError takes a part of the message of the condition that fails.
-func (d testDecoder) expectError(n *yaml.Node) func(aftermath) (string, string, bool) {
+func (d testDecoder) expectError(n *yaml.Node) meeting {
 	var part string
 	if d.f.DecodeKey("error", n, &part) && strings.TrimSpace(part) == "" {
 		d.f.Problemf(n, "error: want a part of the message")
@@ -199,7 +228,7 @@ func (d testDecoder) expectError(n *yaml.Node) func(aftermath) (string, string, 
 }
 
 // expectActions takes the actions as "then" has them, but without expressions.
-func (d testDecoder) expectActions(n *yaml.Node) func(aftermath) (string, string, bool) {
+func (d testDecoder) expectActions(n *yaml.Node) meeting {
 	if n.Kind != yaml.SequenceNode {
 		d.f.Problemf(n, "actions: want a list of actions, got %s", strictyaml.Kind(n))
 		return nil
@@ -259,6 +288,9 @@ func (d testDecoder) action(n *yaml.Node) (protocol.ActionItem, bool) {
 	case name.Value == escalate:
 		d.f.Problemf(n, "escalate is no action of the outcome; write escalated: true")
 		return protocol.ActionItem{}, false
+	case name.Value == retriage:
+		d.f.Problemf(n, "retriage is no action of the outcome; write retriage: true")
+		return protocol.ActionItem{}, false
 	case !ok:
 		d.f.Problemf(name, "unknown action %q%s", name.Value, actionHint(name.Value, (&ruleCompiler{specs: protocol.ActionSpecs()}).names()))
 		return protocol.ActionItem{}, false
@@ -315,4 +347,3 @@ func (d testDecoder) param(spec protocol.ActionSpec, key, value *yaml.Node, out 
 		}
 	}
 }
-

@@ -15,15 +15,22 @@ import (
 // errInexact says that what was written does not read back as it was.
 var errInexact = errors.New("the event holds what a test cannot say")
 
-// Record returns an item for a file's tests: the facts of an event, and what the rules
-// make of it today. The texts of the issue are in it as they are; what is as in a test
-// that says nothing is left out. An error says that the item would not read back as
-// exactly these facts: a text that is no UTF-8, or a value that no event has.
+// Record returns an item for a file's tests: the facts of an event, what f.Lookup told
+// when rules asked, and what the rules make of it today. The texts of the issue are in it
+// as they are; what is as in a test that says nothing is left out. An error says that
+// nobody could tell, or that the item would not read back as exactly these facts: a text
+// is no UTF-8, or a value one that no event has.
 func (s *Set) Record(name string, f Facts) (string, error) {
-	f = recordable(f)
-	text := recordText(name, f)
+	w := &witness{Lookup: f.Lookup, facts: f}
+	f.Lookup = w
 	a := s.aftermath(f)
-	text += "  expect:\n" + expectText(a)
+	if w.err != nil {
+		return "", fmt.Errorf("record a test: %w", w.err)
+	}
+	may := f.May
+	f = recordable(f)
+	f.Lookup = w.known()
+	text := recordText(name, f, w.told) + "  expect:\n" + expectText(a)
 	file, err := strictyaml.Parse("test", []byte("tests:\n"+text))
 	if err != nil {
 		return "", fmt.Errorf("record a test: %w", err)
@@ -32,7 +39,7 @@ func (s *Set) Record(name string, f Facts) (string, error) {
 	if err := file.Err(); err != nil {
 		return "", fmt.Errorf("record a test: %w", err)
 	}
-	if len(tests) != 1 || tests[0].Name != name || !reflect.DeepEqual(recordable(tests[0].facts), f) || !s.Test(tests[0]).Passed() {
+	if len(tests) != 1 || tests[0].Name != name || !reflect.DeepEqual(recordable(tests[0].facts), f) || !s.Test(tests[0], may).Passed() {
 		return "", fmt.Errorf("record a test: %w", errInexact)
 	}
 	return text, nil
@@ -40,9 +47,16 @@ func (s *Set) Record(name string, f Facts) (string, error) {
 
 // recordable returns the facts in the form in which they are read back.
 func recordable(f Facts) Facts {
-	f = Facts{Issue: f.Issue, Event: f.Event, Actor: f.Actor, Repo: f.Repo, Now: f.Now}
+	known, _ := f.Lookup.(Known)
+	known.History.Changes = slices.Clone(known.History.Changes)
+	for i := range known.History.Changes {
+		normalise(reflect.ValueOf(&known.History.Changes[i]).Elem())
+	}
+	normalise(reflect.ValueOf(&known).Elem())
+	f = Facts{Issue: f.Issue, Event: f.Event, Actor: f.Actor, Repo: f.Repo, Pull: f.Pull, Now: f.Now}
 	f.Issue.Text, f.Event.Key, f.Repo.FullName = "", "", ""
 	normalise(reflect.ValueOf(&f).Elem())
+	f.Lookup = known
 	return f
 }
 
@@ -64,8 +78,8 @@ func normalise(v reflect.Value) {
 	}
 }
 
-// recordText is the item up to its expectations.
-func recordText(name string, f Facts) string {
+// recordText is the item up to its expectations, with what was told when it was asked.
+func recordText(name string, f Facts, told Known) string {
 	var b strings.Builder
 	key := f.complete().Event.Key
 	fmt.Fprintf(&b, "- name: %s\n  event: %s\n", scalarText(name, 4), scalarText(key, 4))
@@ -79,28 +93,36 @@ func recordText(name string, f Facts) string {
 	}
 	issue, comment, actor := defaultIssue(f), defaultComment(f, f.Event.Comment.Author), defaultActor(f, f.Actor.Login)
 	issue.URL = defaultURL(f)
+	pull := defaultPull(f.Event)
+	pull.ChangedFiles = max(pull.ChangedFiles, len(told.Changed))
 	comment.Author, actor.Login = f.Issue.Author, subjectOf(f).Login
-	recordSection(&b, "issue", reflect.ValueOf(f.Issue), reflect.ValueOf(issue))
+	b.WriteString(sectionText("issue", reflect.ValueOf(f.Issue), reflect.ValueOf(issue)))
 	if f.Event.Name == "issue_comment" {
-		recordSection(&b, "comment", reflect.ValueOf(f.Event.Comment), reflect.ValueOf(comment))
+		b.WriteString(sectionText("comment", reflect.ValueOf(f.Event.Comment), reflect.ValueOf(comment)))
 	}
-	recordSection(&b, "actor", reflect.ValueOf(f.Actor), reflect.ValueOf(actor))
+	b.WriteString(permissionText(sectionText("actor", reflect.ValueOf(f.Actor), reflect.ValueOf(actor)), f, told))
+	b.WriteString(filesText(sectionText("pr", reflect.ValueOf(f.Pull), reflect.ValueOf(pull)), told))
+	b.WriteString(sectionText("memory", reflect.ValueOf(told.Before), reflect.ValueOf(Memory{})))
+	b.WriteString(pastText(told.History.Changes))
 	return b.String()
 }
 
-// recordSection writes the fields of a struct that are not as in base.
-func recordSection(b *strings.Builder, key string, v, base reflect.Value) {
-	heading := "  " + key + ":\n"
+// sectionText is the fields of a struct that are not as in base.
+func sectionText(key string, v, base reflect.Value) string {
+	var b strings.Builder
 	for _, name := range settable(v.Type()) {
 		field := fieldNamed(v, name)
 		if reflect.DeepEqual(field.Interface(), fieldNamed(base, name).Interface()) {
 			continue
 		}
 		if text, ok := fieldText(field, 4); ok {
-			b.WriteString(heading + "    " + name + ": " + text + "\n")
-			heading = ""
+			b.WriteString("    " + name + ": " + text + "\n")
 		}
 	}
+	if b.Len() == 0 {
+		return ""
+	}
+	return "  " + key + ":\n" + b.String()
 }
 
 // fieldText is the value of a field as YAML, below a key that is indented by so much;
@@ -132,8 +154,12 @@ func fieldText(field reflect.Value, indent int) (text string, ok bool) {
 // besides labels, comments and closing is told by all actions.
 func expectText(a aftermath) string {
 	var b strings.Builder
-	if failed, ok := errors.AsType[*EvalError](a.err); ok {
-		return "    error: " + scalarText(failed.Problem.Msg, -1) + "\n"
+	if a.err != nil {
+		msg := a.err.Error()
+		if failed, ok := errors.AsType[*EvalError](a.err); ok {
+			msg = failed.Problem.Msg
+		}
+		return "    error: " + scalarText(msg, -1) + "\n"
 	}
 	fmt.Fprintf(&b, "    fired: %s\n    labels: %s\n    comments: %d\n", listText(a.result.Fired), listText(a.labels), len(a.comments))
 	if reason := a.closed(); reason != "false" {
@@ -141,6 +167,12 @@ func expectText(a aftermath) string {
 	}
 	if a.result.Message.Decision == protocol.Escalate {
 		b.WriteString("    escalated: true\n")
+	}
+	if len(a.result.Undone) > 0 {
+		fmt.Fprintf(&b, "    undone: %s\n", listText(a.result.Undone))
+	}
+	if a.result.Retriage {
+		b.WriteString("    retriage: true\n")
 	}
 	known := []string{
 		protocol.ActionAddLabel, protocol.ActionAddLabels, protocol.ActionRemoveLabel,

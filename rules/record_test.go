@@ -52,6 +52,7 @@ func fuzzSet(tb testing.TB) *Set {
 rules:
   - id: all
     on: [issues.opened, issue_comment.created]
+    when: actor.permission != "" and memory.tasks >= 0 and last_human().login != "\x01"
     then: [{add_label: "{{ issue.title }}x"}, {comment: "{{ issue.body }}."}, {set_type: "{{ issue.author }}t"}]
 `))
 	if err != nil {
@@ -65,10 +66,20 @@ rules:
 }
 
 func recordFacts(title, body, label, author string, comment bool) Facts {
+	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	f := Facts{
+		Lookup: Known{
+			Permissions: map[string]string{author: "triage"},
+			History: Past{Changes: []Change{
+				{Kind: "labeled", Login: author, Label: label + "x", Human: true, At: at},
+				{Kind: "commented", Login: title, Ours: true, At: at.Add(time.Nanosecond)},
+				{Kind: "closed", At: at.Add(time.Hour)},
+			}},
+			Before: Memory{Tasks: 2, Labels: []string{label}, Closing: true},
+		},
 		Now:   time.Date(2026, 4, 5, 6, 7, 8, 9, time.FixedZone("", 3600)),
 		Repo:  Repo{Owner: "octo-org", Name: "hello"},
-		Issue: Issue{Number: 7, Title: title, Body: body, Author: author, State: "open", Labels: []string{label, "b"}, Milestone: label},
+		Issue: Issue{Number: 7, Title: title, Body: body, Author: author, State: "open", Labels: []string{label, "b"}, Milestone: label, Reactions: Reactions{Total: 1, Heart: 1}},
 		Event: Event{Name: "issues", Action: "opened"},
 		Actor: Actor{Login: author, Type: "Bot"},
 	}

@@ -46,7 +46,30 @@ func defaultIssue(f Facts) Issue {
 }
 
 func defaultURL(f Facts) string {
-	return fmt.Sprintf("https://github.com/%s/%s/issues/%d", f.Repo.Owner, f.Repo.Name, f.Issue.Number)
+	kind := "issues"
+	if f.Pull != (Pull{}) {
+		kind = "pull"
+	}
+	return fmt.Sprintf("https://github.com/%s/%s/%s/%d", f.Repo.Owner, f.Repo.Name, kind, f.Issue.Number)
+}
+
+// defaultPull is what a pull request has that an event of pull requests is about.
+func defaultPull(e Event) Pull {
+	if e.Name != "pull_request" {
+		return Pull{}
+	}
+	return Pull{Head: "patch-1", Base: "main"}
+}
+
+// defaultPermission is what people of an association may do, as a rule.
+func defaultPermission(association string) string {
+	switch association {
+	case "OWNER":
+		return "admin"
+	case "MEMBER", "COLLABORATOR":
+		return "write"
+	}
+	return "read"
 }
 
 // defaultComment is a comment of somebody.
@@ -97,7 +120,13 @@ func enumOf(field string) []string {
 
 // settable returns the names of a struct's fields that a test may give.
 func settable(t reflect.Type) []string {
-	return slices.DeleteFunc(names(t), func(name string) bool { return name == "text" })
+	var list []string
+	for field := range t.Fields() {
+		if name := field.Tag.Get("expr"); name != "text" {
+			list = append(list, name)
+		}
+	}
+	return list
 }
 
 // fieldNamed returns the field of a struct that rules know by that name.
@@ -111,19 +140,22 @@ func fieldNamed(v reflect.Value, name string) reflect.Value {
 }
 
 // fill reads a mapping of names that rules know into a struct of the facts. What the
-// mapping does not give stays.
-func (d testDecoder) fill(name string, n *yaml.Node, v reflect.Value) {
+// mapping does not give stays. The keys in others are left to the caller.
+func (d testDecoder) fill(name string, n *yaml.Node, v reflect.Value, others ...string) {
 	if n == nil {
 		return
 	}
-	known := settable(v.Type())
+	known := append(settable(v.Type()), others...)
 	if n.Kind != yaml.MappingNode {
 		d.f.Problemf(n, "%s: want a mapping with the keys %s, got %s", name, strings.Join(known, ", "), strictyaml.Kind(n))
 		return
 	}
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		key, value := n.Content[i], n.Content[i+1]
-		if !slices.Contains(known, key.Value) {
+		switch {
+		case slices.Contains(others, key.Value):
+			continue
+		case !slices.Contains(known, key.Value):
 			d.unknown(name, key, known)
 			continue
 		}

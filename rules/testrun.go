@@ -30,10 +30,11 @@ type Mismatch struct {
 	Want, Got    string // for people; of several lines where they are lists of actions
 }
 
-// Test asks the rules about a test's event. Like [Set.Decide] it does no I/O, and it
-// gives the same result each time. It is no check against a policy: what the rules ask
-// for counts as done.
-func (s *Set) Test(t Test) TestResult {
+// Test asks the rules about a test's event. It does no I/O, and gives the same result
+// each time. Labels that may not be added or removed stay as they are; nil: all may. All
+// else that the rules ask for counts as done, whatever the policy is.
+func (s *Set) Test(t Test, may func(label string) bool) TestResult {
+	t.facts.May = may
 	a := s.aftermath(t.facts)
 	r := TestResult{Test: t, Fired: a.result.Fired}
 	explained := map[string]bool{}
@@ -92,33 +93,81 @@ func (s *Set) aftermath(f Facts) aftermath {
 		a.actions = a.result.Message.Actions
 	}
 	for _, item := range a.actions {
-		a.carryOut(item)
+		a.carryOut(item, f.May)
 	}
+	a.undo(s, f)
 	return a
 }
 
-func (a *aftermath) carryOut(item protocol.ActionItem) {
-	label, _, _ := item.Text("label")
+// undo takes back the labels that rules added before which do so no more.
+func (a *aftermath) undo(s *Set, f Facts) {
+	if len(a.result.Undone) == 0 || f.Lookup == nil {
+		return
+	}
+	before, err := f.Lookup.Memory()
+	if err != nil {
+		a.err = err
+		return
+	}
+	for _, r := range s.all() {
+		if !slices.Contains(a.result.Undone, r.id) {
+			continue
+		}
+		for _, name := range r.adds() {
+			if hasFold(before.Labels, name) {
+				a.setLabel(name, false, f.May)
+			}
+		}
+	}
+}
+
+// adds returns the labels that a rule adds, as far as its text tells.
+func (r *rule) adds() []string {
+	var list []string
+	for _, action := range r.actions {
+		if action.spec.Name != protocol.ActionAddLabel && action.spec.Name != protocol.ActionAddLabels {
+			continue
+		}
+		for _, p := range action.params {
+			for _, t := range p.texts {
+				if name, ok := t.constant(); ok {
+					list = append(list, name)
+				}
+			}
+		}
+	}
+	return list
+}
+
+func (a *aftermath) carryOut(item protocol.ActionItem, may func(string) bool) {
 	switch item.Type {
-	case protocol.ActionAddLabel:
-		a.addLabel(label)
+	case protocol.ActionAddLabel, protocol.ActionRemoveLabel:
+		label, _, _ := item.Text("label")
+		a.setLabel(label, item.Type == protocol.ActionAddLabel, may)
 	case protocol.ActionAddLabels:
 		labels, _, _ := item.Texts("labels")
 		for _, name := range labels {
-			a.addLabel(name)
+			a.setLabel(name, true, may)
 		}
-	case protocol.ActionRemoveLabel:
-		a.labels = slices.DeleteFunc(a.labels, func(l string) bool { return strings.EqualFold(l, label) })
 	case protocol.ActionComment, protocol.ActionUpdateComment:
 		body, _, _ := item.Text("body")
 		a.comments = append(a.comments, body)
 	}
 }
 
-func (a *aftermath) addLabel(name string) {
-	if !slices.ContainsFunc(a.labels, func(l string) bool { return strings.EqualFold(l, name) }) {
+// setLabel puts a label on the issue, or takes it off, if it may.
+func (a *aftermath) setLabel(name string, on bool, may func(string) bool) {
+	switch {
+	case hasFold(a.labels, name) == on || may != nil && !may(name):
+	case on:
 		a.labels = append(a.labels, name)
+	default:
+		a.labels = slices.DeleteFunc(a.labels, func(l string) bool { return strings.EqualFold(l, name) })
 	}
+}
+
+func hasFold(list []string, name string) bool {
+	return slices.ContainsFunc(list, func(s string) bool { return strings.EqualFold(s, name) })
 }
 
 // closed returns "false", or the reason that the issue is closed for: completed when

@@ -37,6 +37,9 @@ type testKeys struct {
 	Label     *yaml.Node `yaml:"label"`
 	Assignee  *yaml.Node `yaml:"assignee"`
 	Milestone *yaml.Node `yaml:"milestone"`
+	Pull      *yaml.Node `mistaken:"pull_request,pull" yaml:"pr"`
+	Memory    *yaml.Node `yaml:"memory"`
+	Past      *yaml.Node `mistaken:"timeline,history" yaml:"past"`
 	Expect    *yaml.Node `mistaken:"want,expected,then,expects" yaml:"expect,required"`
 }
 
@@ -140,6 +143,8 @@ func (d testDecoder) facts(keys testKeys) Facts {
 	d.subject("label", keys.Label, &f.Event.Label, f.Event)
 	d.subject("assignee", keys.Assignee, &f.Event.Assignee, f.Event)
 	d.subject("milestone", keys.Milestone, &f.Event.Milestone, f.Event)
+	var known Known
+	d.pull(keys.Pull, &f, &known)
 	f.Issue = defaultIssue(f)
 	d.fill("issue", keys.Issue, reflect.ValueOf(&f.Issue).Elem())
 	if !given(keys.Issue, "url") {
@@ -161,7 +166,10 @@ func (d testDecoder) facts(keys testKeys) Facts {
 		login = n.Value
 	}
 	f.Actor = defaultActor(f, login)
-	d.fill("actor", keys.Actor, reflect.ValueOf(&f.Actor).Elem())
+	d.actor(keys.Actor, &f, &known)
+	d.fill("memory", keys.Memory, reflect.ValueOf(&known.Before).Elem())
+	known.History.Changes = d.past(keys.Past, f)
+	f.Lookup = known
 	return f
 }
 

@@ -26,7 +26,7 @@ func scalarText(s string, indent int) string {
 		block := blockText(s, indent+2)
 		// The scanner has the last word on lines that begin or end with space.
 		f, err := strictyaml.Parse("", []byte(strings.Repeat(" ", indent)+"v: "+block+"\n"))
-		if err == nil && !slices.ContainsFunc([]rune(s), unseen) && valueOf(f.Root(), "v").Value == s {
+		if err == nil && !slices.ContainsFunc([]rune(s), escaped) && valueOf(f.Root(), "v").Value == s {
 			return block
 		}
 	}
@@ -47,9 +47,9 @@ func blockText(s string, indent int) string {
 	return mark
 }
 
-// unseen reports a character that is escaped: one that YAML does not take, or that an
+// escaped reports a character that is escaped: one that YAML does not take, or that an
 // editor or a reader does not see.
-func unseen(r rune) bool {
+func escaped(r rune) bool {
 	return r != '\n' && r != '\t' && !unicode.IsGraphic(r) || r == 0x2028 || r == 0x2029
 }
 
@@ -64,9 +64,9 @@ func quotedText(s string) string {
 			b.WriteString(`\n`)
 		case r == '\t':
 			b.WriteString(`\t`)
-		case unseen(r) && r > 0xffff:
+		case escaped(r) && r > 0xffff:
 			fmt.Fprintf(&b, `\U%08x`, r)
-		case unseen(r):
+		case escaped(r):
 			fmt.Fprintf(&b, `\u%04x`, r)
 		default:
 			b.WriteRune(r)

@@ -61,6 +61,10 @@ func rulesFacts(e Event, now time.Time) rules.Facts {
 	return f
 }
 
+// Test runs one of the tests of a configuration, by its rules and what its policy says of
+// labels.
+func Test(c *Config, t rules.Test) rules.TestResult { return c.Rules.Test(t, c.Policy.mayLabel) }
+
 // RecordTest returns an item for the tests of a rule file, in YAML: the event at the
 // given time, with the texts of its issue, and what the rules of the configuration make
 // of it. The error says that the event holds no issue, is about a pull request, or holds
@@ -70,7 +74,9 @@ func RecordTest(c *Config, e Event, now time.Time, name string) (string, error) 
 	case e.Issue == nil:
 		return "", errors.New("record a test: the event holds no issue")
 	case e.Issue.PullRequest:
-		return "", errors.New("record a test: a pull request is no issue")
+		return "", errors.New("record a test: only issues are recorded, and this is a pull request")
 	}
-	return c.Rules.Record(name, rulesFacts(e, now))
+	f := rulesFacts(e, now)
+	f.May = c.Policy.mayLabel
+	return c.Rules.Record(name, f)
 }

@@ -124,6 +124,9 @@ func (p Policy) commentLength() int {
 	return min(p.CommentLength, MaxCommentLength)
 }
 
+// mayLabel reports whether a label may be added or removed.
+func (p Policy) mayLabel(name string) bool { return p.Labels.refuses(name) == "" }
+
 // refuses says why a label may not be touched, or is empty.
 func (l LabelPolicy) refuses(name string) string {
 	if glob, ok := anyGlob(l.Deny, name); ok {

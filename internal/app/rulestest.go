@@ -16,7 +16,7 @@ import (
 const testHelp = `Runs the tests that stand beside the rules, under tests:, and shows what is not as
 they expect: what was wanted and what came out, and for a rule that should have fired
 or should not have, its condition part by part. Nothing is read but the files. What
-the rules ask for counts as done; the policy is not asked.
+the rules ask for counts as done, but for labels that the policy keeps.
 
 Exit codes: 0 all tests passed, 1 a test failed, 2 a mistake in arguments or files.`
 
@@ -70,7 +70,7 @@ func (a App) testRules(ctx context.Context, names []string, wanted *regexp.Regex
 		if ctx.Err() != nil {
 			return nil, "", &failure{context.Cause(ctx)}
 		}
-		results = append(results, config.Rules.Test(t))
+		results = append(results, runner.Test(config, t))
 	}
 	if len(results) == 0 && len(config.Tests) > 0 {
 		return nil, "", usagef("--run: none of %s matches %s", count(len(config.Tests), "test"), wanted)

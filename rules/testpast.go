@@ -1,0 +1,113 @@
+package rules
+
+import (
+	"reflect"
+	"slices"
+
+	"gopkg.in/yaml.v3"
+
+	"github.com/org/foreman-action/internal/strictyaml"
+)
+
+// actor reads who caused the event, and what they may do.
+func (d testDecoder) actor(n *yaml.Node, f *Facts, known *Known) {
+	d.fill("actor", n, reflect.ValueOf(&f.Actor).Elem(), "permission")
+	permission := defaultPermission(f.Actor.Association)
+	if p := valueOf(n, "permission"); p != nil {
+		d.value("actor.permission", p, reflect.ValueOf(&permission).Elem())
+	}
+	known.Permissions = map[string]string{f.Actor.Login: permission}
+}
+
+// pull reads what a pull request has besides an issue.
+func (d testDecoder) pull(n *yaml.Node, f *Facts, known *Known) {
+	f.Pull = defaultPull(f.Event)
+	if n != nil && f.Event.Name == "issues" {
+		d.f.Problemf(n, "pr: the events of issues are not about pull requests; those of pull_request are")
+		return
+	}
+	d.fill("pr", n, reflect.ValueOf(&f.Pull).Elem(), "files")
+	if files := valueOf(n, "files"); files != nil {
+		d.f.DecodeKey("pr.files", files, &known.Changed)
+		if !given(n, "changed_files") {
+			f.Pull.ChangedFiles = len(known.Changed)
+		}
+	}
+}
+
+// pastKeys are the keys of something that happened.
+type pastKeys struct {
+	Event *yaml.Node `mistaken:"kind,type" yaml:"event,required"`
+	At    *yaml.Node `mistaken:"when,created_at" yaml:"at,required"`
+	By    *yaml.Node `mistaken:"login,actor,user" yaml:"by"`
+	As    *yaml.Node `yaml:"as"`
+	Label *yaml.Node `yaml:"label"`
+}
+
+// The ways to take part in an issue.
+const (
+	asHuman = "human"
+	asBot   = "bot"
+	asUs    = "us" // under the login that Foreman acts as
+)
+
+// past reads what happened on the issue, the oldest first.
+func (d testDecoder) past(n *yaml.Node, f Facts) []Change {
+	if n == nil {
+		return nil
+	}
+	if n.Kind != yaml.SequenceNode {
+		d.f.Problemf(n, "past: want a list of what happened, got %s", strictyaml.Kind(n))
+		return nil
+	}
+	var list []Change
+	for _, item := range n.Content {
+		var keys pastKeys
+		if !d.f.Decode(item, &keys) {
+			continue
+		}
+		c := d.change(keys, f)
+		switch {
+		case c.At.After(f.Now):
+			d.f.Problemf(keys.At, "at: this is after the test's now, %s", f.Now.Format("2006-01-02T15:04:05Z07:00"))
+		case len(list) > 0 && c.At.Before(list[len(list)-1].At):
+			d.f.Warnf(keys.At, "at: this is before what stands above it; the oldest comes first")
+		}
+		list = append(list, c)
+	}
+	return list
+}
+
+func (d testDecoder) change(keys pastKeys, f Facts) Change {
+	c := Change{Login: f.Issue.Author}
+	if d.f.DecodeKey("event", keys.Event, &c.Kind) {
+		known := []string{
+			"labeled", "unlabeled", "commented", "closed", "reopened", "assigned", "unassigned", "milestoned", "demilestoned",
+			"renamed", "locked", "unlocked", "pinned", "unpinned", "mentioned", "subscribed", "referenced", "cross-referenced",
+		}
+		if hint := strictyaml.DidYouMean(c.Kind, known); hint != "" && !slices.Contains(known, c.Kind) {
+			d.f.Warnf(keys.Event, "event: GitHub's timeline has no %q%s", cut(c.Kind, maxQuoted), hint)
+		}
+	}
+	d.moment("at", keys.At, &c.At)
+	as := asHuman
+	if keys.As != nil && d.f.DecodeKey("as", keys.As, &as) && !slices.Contains([]string{asHuman, asBot, asUs}, as) {
+		d.f.Problemf(keys.As, "as: want human, bot or us, got %q", cut(as, maxQuoted))
+	}
+	c.Human, c.Ours = as == asHuman, as == asUs
+	if c.Ours {
+		c.Login = "github-actions[bot]"
+	}
+	if keys.By != nil {
+		d.f.DecodeKey("by", keys.By, &c.Login)
+	}
+	switch needs := c.Kind == "labeled" || c.Kind == "unlabeled"; {
+	case needs && keys.Label == nil:
+		d.f.Problemf(keys.Event, "event: %s needs label", c.Kind)
+	case keys.Label != nil && !needs:
+		d.f.Problemf(keys.Label, "label: only labeled and unlabeled have one")
+	case needs:
+		d.f.DecodeKey("label", keys.Label, &c.Label)
+	}
+	return c
+}

@@ -1,0 +1,251 @@
+package rules_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/rogpeppe/go-internal/txtar"
+
+	"github.com/org/foreman-action/internal/strictyaml"
+	"github.com/org/foreman-action/rules"
+)
+
+// TestTests runs every archive in testdata/tests: rule files with tests, and in want
+// what came out of each test, or the mistakes. The label "forbidden" may not be set.
+func TestTests(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob(filepath.Join("testdata", "tests", "*.txtar"))
+	if err != nil || len(files) < 12 {
+		t.Fatalf("%d files, want at least 12: %v", len(files), err)
+	}
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
+			t.Parallel()
+			ar, err := txtar.ParseFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := testOutcome(t, ar)
+			if *update {
+				setFile(ar, "want", got)
+				if err := os.WriteFile(file, txtar.Format(ar), 0o644); err != nil {
+					t.Fatal(err)
+				}
+				return
+			}
+			if diff := cmp.Diff(getFile(ar, "want"), got); diff != "" {
+				t.Errorf("want and got differ (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func testOutcome(t *testing.T, ar *txtar.Archive) string {
+	t.Helper()
+	var sources []rules.Source
+	var files []*strictyaml.File
+	for _, f := range ar.Files {
+		if f.Name == "want" {
+			continue
+		}
+		s, err := rules.Parse(f.Name, f.Data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sources, files = append(sources, s), append(files, s.File)
+	}
+	tests := rules.ParseTests(sources...)
+	set, err := rules.Compile(sources...)
+	var b strings.Builder
+	if err != nil {
+		b.WriteString(err.Error() + "\n")
+	}
+	for _, f := range files {
+		for _, w := range f.Warnings() {
+			b.WriteString(w.Error() + "\n")
+		}
+	}
+	if err != nil {
+		return b.String()
+	}
+	for _, test := range tests {
+		writeResult(&b, set.Test(test, func(label string) bool { return label != "forbidden" }))
+	}
+	return b.String()
+}
+
+func writeResult(b *strings.Builder, r rules.TestResult) {
+	word := "FAIL"
+	if r.Passed() {
+		word = "ok  "
+	}
+	fmt.Fprintf(b, "%s %s:%d %s\n", word, r.Test.File, r.Test.Line, r.Test.Name)
+	for _, m := range r.Mismatches {
+		fmt.Fprintf(b, "  %d:%d %q\n    want %s\n    got  %s\n", m.Line, m.Column, m.Key,
+			strings.ReplaceAll(m.Want, "\n", "\n         "), strings.ReplaceAll(m.Got, "\n", "\n         "))
+	}
+	for _, w := range r.Rules {
+		fmt.Fprintf(b, "  rule %s %s\n", w.ID, w.Outcome)
+	}
+}
+
+// A test gives every name that rules know a value, but for what follows from others.
+func TestTestsCanSayEverything(t *testing.T) {
+	t.Parallel()
+	given := map[string]string{ // where the path differs from the name
+		"event.name": "", "event.action": "", "event.key": "event", "event.label": "label", "event.assignee": "assignee", "event.milestone": "milestone",
+		"event.comment.body": "comment.body", "event.comment.author": "comment.author", "event.comment.association": "comment.association",
+		"issue.text": "", "repo.owner": "", "repo.name": "", "repo.full_name": "repo",
+	}
+	for _, n := range rules.Reference() {
+		root, _, _ := strings.Cut(n.Name, ".")
+		if !slices.Contains([]string{"issue", "event", "actor", "repo", "pr", "memory", "now"}, root) {
+			continue
+		}
+		path, other := given[n.Name]
+		if !other {
+			path = n.Name
+		}
+		if path == "" || path == "memory" {
+			continue
+		}
+		key, field, nested := strings.Cut(path, ".")
+		value := "{wrong: {}}"
+		if nested {
+			value = "{" + strings.ReplaceAll(field, ".", ": {") + ": {wrong: 1}" + strings.Repeat("}", strings.Count(field, ".")+1)
+		}
+		src := fmt.Sprintf("version: 1\nrules: []\ntests: [{name: a, event: %s, %s: %s, expect: {fired: []}}]\n", eventWith(key), key, value)
+		if key == "event" {
+			src = "version: 1\nrules: []\ntests: [{name: a, event: {}, expect: {fired: []}}]\n"
+		}
+		s, err := rules.Parse("f", []byte(src))
+		if err != nil {
+			t.Fatalf("%s: %v", src, err)
+		}
+		rules.ParseTests(s)
+		ps, _ := errors.AsType[strictyaml.Problems](s.File.Err())
+		if len(ps) != 1 || strings.Contains(ps[0].Msg, "unknown key") && !strings.Contains(ps[0].Msg, `"wrong"`) {
+			t.Errorf("%s cannot be given: %v", n.Name, s.File.Err())
+		}
+	}
+}
+
+// eventWith is an event of which a test may give the key.
+func eventWith(key string) string {
+	switch key {
+	case "label":
+		return "issues.labeled"
+	case "assignee":
+		return "issues.assigned"
+	case "milestone":
+		return "issues.milestoned"
+	case "comment":
+		return "issue_comment.created"
+	case "pr":
+		return "pull_request.opened"
+	}
+	return "issues.opened"
+}
+
+// FuzzTests: no tests section makes the decoder or a run of its tests panic; mistakes
+// have places.
+func FuzzTests(f *testing.F) {
+	files, err := filepath.Glob(filepath.Join("testdata", "tests", "*.txtar"))
+	if err != nil {
+		f.Fatal(err)
+	}
+	for _, file := range files {
+		ar, err := txtar.ParseFile(file)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(ar.Files[0].Data)
+	}
+	f.Fuzz(func(t *testing.T, src []byte) {
+		s, err := rules.Parse("rules.yml", src)
+		if err != nil {
+			return
+		}
+		tests := rules.ParseTests(s)
+		set, err := rules.Compile(s)
+		ps, _ := errors.AsType[strictyaml.Problems](err)
+		for _, p := range ps {
+			if p.Line < 1 || p.Msg == "" {
+				t.Errorf("a problem without place or text: %v", p)
+			}
+		}
+		for _, test := range tests {
+			if set == nil || test.Name == "" || test.Line < 1 {
+				continue
+			}
+			first, second := set.Test(test, nil), set.Test(test, nil)
+			if diff := cmp.Diff(first.Mismatches, second.Mismatches); diff != "" {
+				t.Errorf("two runs differ:\n%s", diff)
+			}
+		}
+	})
+}
+
+// TestInsertTest runs every archive in testdata/insert: a file, an item, and in want the
+// file with the item or why it stays as it is.
+func TestInsertTest(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob(filepath.Join("testdata", "insert", "*.txtar"))
+	if err != nil || len(files) < 8 {
+		t.Fatalf("%d files, want at least 8: %v", len(files), err)
+	}
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
+			t.Parallel()
+			ar, err := txtar.ParseFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			// The comment of the archive says what a text file cannot show.
+			src := getFile(ar, "file.yml")
+			if strings.Contains(string(ar.Comment), "CRLF") {
+				src = strings.ReplaceAll(src, "\n", "\r\n")
+			}
+			if strings.Contains(string(ar.Comment), "no newline") {
+				src = strings.TrimSuffix(src, "\n")
+			}
+			out, err := rules.InsertTest("file.yml", []byte(src), item)
+			got := string(out)
+			if err != nil {
+				got = "error: " + err.Error() + "\n"
+			}
+			if strings.Contains(string(ar.Comment), "CRLF") {
+				if strings.Count(got, "\n") != strings.Count(got, "\r\n") {
+					t.Errorf("mixed line ends: %q", got)
+				}
+				got = strings.ReplaceAll(got, "\r\n", "\n")
+			}
+			if *update {
+				setFile(ar, "want", got)
+				if err := os.WriteFile(file, txtar.Format(ar), 0o644); err != nil {
+					t.Fatal(err)
+				}
+				return
+			}
+			if diff := cmp.Diff(getFile(ar, "want"), got); diff != "" {
+				t.Errorf("want and got differ (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+const item = `- name: added
+  issue:
+    body: |
+      first
+
+        # no comment
+  expect:
+    fired: []
+`

@@ -1,0 +1,112 @@
+package rules
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// A witness is a Lookup that remembers what it told.
+type witness struct {
+	Lookup
+	facts Facts
+	told  Known
+	err   error // the first; then what came out tells nothing
+}
+
+var errPartial = errors.New("the issue has too long a past for a test")
+
+// witnessed asks, and keeps the answer.
+func witnessed[T any](w *witness, ask func() (T, error), keep *T) (T, error) {
+	var v T
+	err := errLookup
+	if w.Lookup != nil {
+		v, err = ask()
+	}
+	if err != nil {
+		w.err = cmp.Or(w.err, err)
+		return v, err
+	}
+	*keep = v
+	return v, nil
+}
+
+// Permission asks, and remembers it for who caused the event.
+func (w *witness) Permission(login string) (string, error) {
+	var told string
+	p, err := witnessed(w, func() (string, error) { return w.Lookup.Permission(login) }, &told)
+	if err == nil && login == w.facts.Actor.Login {
+		w.told.Permissions = map[string]string{login: told}
+	}
+	return p, err
+}
+
+// Past asks, and remembers it.
+func (w *witness) Past() (Past, error) {
+	p, err := witnessed(w, func() (Past, error) { return w.Lookup.Past() }, &w.told.History)
+	if p.Partial {
+		w.err = cmp.Or(w.err, errPartial)
+	}
+	return p, err
+}
+
+// Files asks, and remembers it.
+func (w *witness) Files() ([]string, error) {
+	return witnessed(w, func() ([]string, error) { return w.Lookup.Files() }, &w.told.Changed)
+}
+
+// Memory asks, and remembers it.
+func (w *witness) Memory() (Memory, error) {
+	return witnessed(w, func() (Memory, error) { return w.Lookup.Memory() }, &w.told.Before)
+}
+
+// known returns what was told, with the defaults of a test for what was not.
+func (w *witness) known() Known {
+	k := w.told
+	if k.Permissions == nil {
+		k.Permissions = map[string]string{w.facts.Actor.Login: defaultPermission(w.facts.Actor.Association)}
+	}
+	return recordable(Facts{Lookup: k}).Lookup.(Known)
+}
+
+// permissionText adds to the section of the actor what they may do.
+func permissionText(section string, f Facts, told Known) string {
+	p := told.Permissions[f.Actor.Login]
+	if p == "" || p == defaultPermission(f.Actor.Association) {
+		return section
+	}
+	return cmp.Or(section, "  actor:\n") + "    permission: " + p + "\n"
+}
+
+// filesText adds to the section of the pull request what it changes.
+func filesText(section string, told Known) string {
+	if len(told.Changed) == 0 {
+		return section
+	}
+	return cmp.Or(section, "  pr:\n") + "    files: " + listText(told.Changed) + "\n"
+}
+
+func pastText(changes []Change) string {
+	if len(changes) == 0 {
+		return ""
+	}
+	var b strings.Builder
+	b.WriteString("  past:\n")
+	for _, c := range changes {
+		as := asBot
+		switch {
+		case c.Human:
+			as = asHuman
+		case c.Ours:
+			as = asUs
+		}
+		fmt.Fprintf(&b, "    - {event: %s, at: %s, as: %s, by: %s", scalarText(c.Kind, -1), c.At.UTC().Format(time.RFC3339Nano), as, scalarText(c.Login, -1))
+		if c.Label != "" {
+			fmt.Fprintf(&b, ", label: %s", scalarText(c.Label, -1))
+		}
+		b.WriteString("}\n")
+	}
+	return b.String()
+}

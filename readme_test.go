@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -100,5 +101,30 @@ func TestDemoRules(t *testing.T) {
 		if c, err := runner.ParseConfig(name, src, nil); err != nil || c.Rules.Len() == 0 || len(c.Warnings) > 0 {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+}
+
+// TestREADMETests runs the tests that the README shows, on the rules that it shows first.
+func TestREADMETests(t *testing.T) {
+	t.Parallel()
+	data, err := os.ReadFile("README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, file, _ := strings.Cut(string(data), "```yaml\n# .github/foreman.yml\n")
+	file, _, _ = strings.Cut(file, "```\n")
+	_, tests, ok := strings.Cut(string(data), "```yaml\ntests:\n")
+	tests, _, _ = strings.Cut(tests, "```\n")
+	if file == "" || !ok {
+		t.Fatal("the README shows no rules, or no tests")
+	}
+	name := filepath.Join(t.TempDir(), "foreman.yml")
+	if err := os.WriteFile(name, []byte(file+"tests:\n"+tests), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	var out, errs bytes.Buffer
+	code := app.App{Args: []string{"rules", "test", name}, Stdout: &out, Stderr: &errs}.Main(t.Context())
+	if code != 0 || !strings.Contains(out.String(), "2 tests, 0 failed") {
+		t.Errorf("exit code %d: %s%s", code, out.String(), errs.String())
 	}
 }

@@ -16,7 +16,7 @@ type witness struct {
 	err   error // the first; then what came out tells nothing
 }
 
-var errPartial = errors.New("the issue has too long a past for a test")
+var errTooLong = errors.New("the issue has too long a past for a test")
 
 // witnessed asks, and keeps the answer.
 func witnessed[T any](w *witness, ask func() (T, error), keep *T) (T, error) {
@@ -47,7 +47,7 @@ func (w *witness) Permission(login string) (string, error) {
 func (w *witness) Past() (Past, error) {
 	p, err := witnessed(w, func() (Past, error) { return w.Lookup.Past() }, &w.told.History)
 	if p.Partial {
-		w.err = cmp.Or(w.err, errPartial)
+		w.err = cmp.Or(w.err, errTooLong)
 	}
 	return p, err
 }

@@ -15,16 +15,15 @@ func Explain(ctx context.Context, o Options, e Event) ([]rules.RuleWhy, error) {
 	if e.Issue == nil {
 		return nil, errors.New("explain the rules: the event holds no issue")
 	}
-	r := newRunner(o)
-	w := &work{Runner: r, e: e, past: past{host: o.Host, ref: e.Ref()}}
-	return r.c.Rules.Explain(w.facts(ctx)), nil
+	w := newWork(o, e)
+	return w.c.Rules.Explain(w.facts(ctx)), nil
 }
 
 // facts is the event as rules see it, with what they may look up.
 func (w *work) facts(ctx context.Context) rules.Facts {
 	f := rulesFacts(w.e, w.o.Now().UTC())
 	f.Lookup = &lookup{work: w, ctx: ctx}
-	f.May = func(label string) bool { return w.c.Policy.Labels.refuses(label) == "" }
+	f.May = w.c.Policy.mayLabel
 	return f
 }
 
@@ -65,18 +64,22 @@ func rulesFacts(e Event, now time.Time) rules.Facts {
 // labels.
 func Test(c *Config, t rules.Test) rules.TestResult { return c.Rules.Test(t, c.Policy.mayLabel) }
 
-// RecordTest returns an item for the tests of a rule file, in YAML: the event at the
-// given time, with the texts of its issue, and what the rules of the configuration make
-// of it. The error says that the event holds no issue, is about a pull request, or holds
-// what a test cannot say.
-func RecordTest(c *Config, e Event, now time.Time, name string) (string, error) {
+// RecordTest returns an item for the tests of a rule file, in YAML: the event as of now,
+// with the texts of its issue, and what the rules of o.Config make of it. What they ask
+// beyond it is looked up as in a run, and part of the item. The error says that the event
+// holds no issue, is about a pull request, or holds what a test cannot say.
+func RecordTest(ctx context.Context, o Options, e Event, name string) (string, error) {
 	switch {
 	case e.Issue == nil:
 		return "", errors.New("record a test: the event holds no issue")
 	case e.Issue.PullRequest:
 		return "", errors.New("record a test: only issues are recorded, and this is a pull request")
 	}
-	f := rulesFacts(e, now)
-	f.May = c.Policy.mayLabel
-	return c.Rules.Record(name, f)
+	w := newWork(o, e)
+	return w.c.Rules.Record(name, w.facts(ctx))
+}
+
+// newWork is the work on an event of which only the rules are asked.
+func newWork(o Options, e Event) *work {
+	return &work{Runner: newRunner(o), e: e, past: past{host: o.Host, ref: e.Ref()}}
 }

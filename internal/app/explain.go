@@ -63,22 +63,9 @@ func (a App) explainRules(ctx context.Context, f triageFlags, names []string, as
 	if errs := problems.Errors(); len(errs) > 0 {
 		return &usageError{errs}
 	}
-	dir, err := a.workDir()
+	o, e, err := a.deskEvent(ctx, f, config)
 	if err != nil {
 		return err
-	}
-	j := job{app: a, dir: dir, token: a.Getenv("GITHUB_TOKEN"), apiURL: a.Getenv("GITHUB_API_URL"), offline: f.issue == ""}
-	e, err := a.triageEvent(ctx, f, j)
-	if err != nil {
-		return err
-	}
-	o := runner.Options{Config: config, Now: a.Now}
-	host, err := j.host()
-	if err != nil {
-		return err
-	}
-	if host != nil {
-		o.Host = host
 	}
 	list, err := runner.Explain(ctx, o, e)
 	if err != nil {
@@ -90,6 +77,25 @@ func (a App) explainRules(ctx context.Context, f triageFlags, names []string, as
 		_, err = fmt.Fprint(a.Stdout, explanationText(e, list, painter{a.Colour}))
 	}
 	return printed(err)
+}
+
+// deskEvent returns an event with what is looked up for it, if there is a token.
+func (a App) deskEvent(ctx context.Context, f triageFlags, config *runner.Config) (runner.Options, runner.Event, error) {
+	o := runner.Options{Config: config, Now: a.Now}
+	dir, err := a.workDir()
+	if err != nil {
+		return o, runner.Event{}, err
+	}
+	j := job{app: a, dir: dir, token: a.Getenv("GITHUB_TOKEN"), apiURL: a.Getenv("GITHUB_API_URL"), offline: f.issue == ""}
+	e, err := a.triageEvent(ctx, f, j)
+	if err != nil {
+		return o, runner.Event{}, err
+	}
+	host, err := j.host()
+	if host != nil {
+		o.Host = host
+	}
+	return o, e, err
 }
 
 func explanationText(e runner.Event, list []rules.RuleWhy, p painter) string {

@@ -69,21 +69,25 @@ func (a App) recordTest(ctx context.Context, f recordFlags, names []string) erro
 	if errs := problems.Errors(); len(errs) > 0 {
 		return &usageError{errs}
 	}
-	dir, err := a.workDir()
+	o, e, err := a.deskEvent(ctx, f.event, config)
 	if err != nil {
 		return err
 	}
-	e, err := a.triageEvent(ctx, f.event, job{app: a, dir: dir, token: a.Getenv("GITHUB_TOKEN"), apiURL: a.Getenv("GITHUB_API_URL")})
-	if err != nil {
-		return err
+	if e.Issue.PullRequest {
+		return usagef("record %s: only issues are recorded, and this is a pull request", f.event.issue)
 	}
-	item, err := runner.RecordTest(config, e, a.Now().UTC().Truncate(time.Second), f.name)
+	o.Now = func() time.Time { return a.Now().Truncate(time.Second) }
+	item, err := runner.RecordTest(ctx, o, e, f.name)
 	if err != nil {
-		return &usageError{err}
+		return classify(err)
 	}
 	if f.output == "" {
 		_, err = fmt.Fprint(a.Stdout, item)
 		return printed(err)
+	}
+	dir, err := a.workDir()
+	if err != nil {
+		return err
 	}
 	return appendTest(anywhere{dir}.path(f.output), f.output, item)
 }

@@ -1,7 +1,6 @@
 package rules
 
 import (
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -25,16 +24,16 @@ type meeting func(aftermath) (want, got string, ok bool)
 
 // expectKeys are the keys of expect in the file.
 type expectKeys struct {
-	Fired     *yaml.Node `mistaken:"rules,fires"     yaml:"fired"`
-	Labels    *yaml.Node `mistaken:"label"           yaml:"labels"`
-	Comments  *yaml.Node `mistaken:"comment"         yaml:"comments"`
-	Closed    *yaml.Node `mistaken:"close,state"     yaml:"closed"`
-	Escalated *yaml.Node `mistaken:"escalate"        yaml:"escalated"`
+	Fired     *yaml.Node `mistaken:"rules,fires"    yaml:"fired"`
+	Labels    *yaml.Node `mistaken:"label"          yaml:"labels"`
+	Comments  *yaml.Node `mistaken:"comment"        yaml:"comments"`
+	Closed    *yaml.Node `mistaken:"close,state"    yaml:"closed"`
+	Escalated *yaml.Node `mistaken:"escalate"       yaml:"escalated"`
 	Decision  *yaml.Node `yaml:"decision"`
-	Undone    *yaml.Node `mistaken:"undo,undoes"     yaml:"undone"`
+	Undone    *yaml.Node `mistaken:"undo,undoes"    yaml:"undone"`
 	Retriage  *yaml.Node `yaml:"retriage"`
-	Actions   *yaml.Node `mistaken:"action,then,do"  yaml:"actions"`
-	Error     *yaml.Node `mistaken:"fails,fail"      yaml:"error"`
+	Actions   *yaml.Node `mistaken:"action,then,do" yaml:"actions"`
+	Error     *yaml.Node `mistaken:"fails,fail"     yaml:"error"`
 }
 
 // expect reads what a test expects.
@@ -224,126 +223,5 @@ func (d testDecoder) expectError(n *yaml.Node) meeting {
 			return strconv.Quote(part), "no error", false
 		}
 		return strconv.Quote(part), a.err.Error(), strings.Contains(a.err.Error(), part)
-	}
-}
-
-// expectActions takes the actions as "then" has them, but without expressions.
-func (d testDecoder) expectActions(n *yaml.Node) meeting {
-	if n.Kind != yaml.SequenceNode {
-		d.f.Problemf(n, "actions: want a list of actions, got %s", strictyaml.Kind(n))
-		return nil
-	}
-	var want []string
-	for _, item := range n.Content {
-		if a, ok := d.action(item); ok {
-			want = append(want, actionText(a))
-		}
-	}
-	return func(a aftermath) (string, string, bool) {
-		var got []string
-		for _, item := range a.actions {
-			got = append(got, actionText(item))
-		}
-		return lines(want), lines(got), slices.Equal(want, got)
-	}
-}
-
-func lines(items []string) string {
-	if len(items) == 0 {
-		return "[]"
-	}
-	return strings.Join(items, "\n")
-}
-
-// actionText is an action in the form of a rule file.
-func actionText(a protocol.ActionItem) string {
-	spec, _ := protocol.SpecOf(a.Type)
-	params := a.ParamNames()
-	if len(params) == 0 {
-		return a.Type
-	}
-	if len(params) == 1 && params[0] == spec.Main {
-		raw, _ := a.Param(spec.Main)
-		return a.Type + ": " + string(raw)
-	}
-	var b strings.Builder
-	for i, name := range params {
-		raw, _ := a.Param(name)
-		fmt.Fprintf(&b, "%s%s: %s", strings.Repeat(", ", min(i, 1)), name, raw)
-	}
-	return a.Type + ": {" + b.String() + "}"
-}
-
-// action reads one action with all of its values.
-func (d testDecoder) action(n *yaml.Node) (protocol.ActionItem, bool) {
-	name, value := n, (*yaml.Node)(nil)
-	if n.Kind == yaml.MappingNode && len(n.Content) == 2 {
-		name, value = n.Content[0], n.Content[1]
-	}
-	spec, ok := protocol.SpecOf(name.Value)
-	switch {
-	case name.Kind != yaml.ScalarNode:
-		d.f.Problemf(n, "want an action, got %s", strictyaml.Kind(n))
-		return protocol.ActionItem{}, false
-	case name.Value == escalate:
-		d.f.Problemf(n, "escalate is no action of the outcome; write escalated: true")
-		return protocol.ActionItem{}, false
-	case name.Value == retriage:
-		d.f.Problemf(n, "retriage is no action of the outcome; write retriage: true")
-		return protocol.ActionItem{}, false
-	case !ok:
-		d.f.Problemf(name, "unknown action %q%s", name.Value, actionHint(name.Value, (&ruleCompiler{specs: protocol.ActionSpecs()}).names()))
-		return protocol.ActionItem{}, false
-	}
-	before := d.f.ErrorCount()
-	params := map[string]any{}
-	switch {
-	case value == nil:
-	case value.Kind == yaml.MappingNode:
-		for i := 0; i+1 < len(value.Content); i += 2 {
-			d.param(spec, value.Content[i], value.Content[i+1], params)
-		}
-	case spec.Main == "":
-		d.f.Problemf(value, "%s takes no value", spec.Name)
-	default:
-		d.param(spec, &yaml.Node{Kind: yaml.ScalarNode, Value: spec.Main}, value, params)
-	}
-	item, err := protocol.NewAction(spec.Name, params)
-	if err == nil && d.f.ErrorCount() == before {
-		err = spec.Check(item)
-	}
-	if err != nil {
-		d.f.Problemf(n, "%v", err)
-	}
-	return item, d.f.ErrorCount() == before
-}
-
-// param reads one parameter of an action.
-func (d testDecoder) param(spec protocol.ActionSpec, key, value *yaml.Node, out map[string]any) {
-	known := make([]string, len(spec.Params))
-	for i, p := range spec.Params {
-		known[i] = p.Name
-	}
-	i := slices.Index(known, key.Value)
-	if i < 0 {
-		d.f.UnknownKey(key, known)
-		return
-	}
-	var text string
-	var texts []string
-	var number int
-	switch kind := spec.Params[i].Kind; {
-	case kind == protocol.KindInt:
-		d.f.DecodeKey(key.Value, value, &number)
-		out[key.Value] = number
-	case kind == protocol.KindTexts && value.Kind == yaml.SequenceNode:
-		d.f.DecodeKey(key.Value, value, &texts)
-		out[key.Value] = texts
-	default:
-		d.f.DecodeKey(key.Value, value, &text)
-		out[key.Value] = text
-		if kind == protocol.KindTexts {
-			out[key.Value] = []string{text}
-		}
 	}
 }

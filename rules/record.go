@@ -48,16 +48,21 @@ func (s *Set) Record(name string, f Facts) (string, error) {
 // recordable returns the facts in the form in which they are read back.
 func recordable(f Facts) Facts {
 	known, _ := f.Lookup.(Known)
-	known.History.Changes = slices.Clone(known.History.Changes)
-	for i := range known.History.Changes {
-		normalise(reflect.ValueOf(&known.History.Changes[i]).Elem())
-	}
-	normalise(reflect.ValueOf(&known).Elem())
 	f = Facts{Issue: f.Issue, Event: f.Event, Actor: f.Actor, Repo: f.Repo, Pull: f.Pull, Now: f.Now}
 	f.Issue.Text, f.Event.Key, f.Repo.FullName = "", "", ""
 	normalise(reflect.ValueOf(&f).Elem())
-	f.Lookup = known
+	f.Lookup = plainKnown(known)
 	return f
+}
+
+// plainKnown is what is known, in the same form.
+func plainKnown(k Known) Known {
+	k.History.Changes = slices.Clone(k.History.Changes)
+	for i := range k.History.Changes {
+		normalise(reflect.ValueOf(&k.History.Changes[i]).Elem())
+	}
+	normalise(reflect.ValueOf(&k).Elem())
+	return k
 }
 
 // normalise makes empty lists nil, and times UTC.

@@ -1,12 +1,15 @@
 package rules
 
 import (
+	"bytes"
+	"path/filepath"
 	"reflect"
 	"testing"
 	"time"
 	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/rogpeppe/go-internal/txtar"
 
 	"github.com/org/foreman-action/internal/strictyaml"
 )
@@ -87,4 +90,41 @@ func recordFacts(title, body, label, author string, comment bool) Facts {
 		f.Event = Event{Name: "issue_comment", Action: "created", Comment: Comment{Body: body, Author: title, Association: "MEMBER"}}
 	}
 	return f
+}
+
+// FuzzInsertTest: whatever a file holds, an item is put into it as it is or not at all,
+// and nothing else changes.
+func FuzzInsertTest(f *testing.F) {
+	files, err := filepath.Glob("testdata/insert/*.txtar")
+	if err != nil {
+		f.Fatal(err)
+	}
+	for _, file := range files {
+		ar, err := txtar.ParseFile(file)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(ar.Files[0].Data)
+	}
+	f.Fuzz(func(t *testing.T, src []byte) {
+		out, err := InsertTest("f", src, "- name: added\n  expect: {fired: []}\n")
+		if err != nil {
+			return
+		}
+		same := 0
+		for same < len(src) && out[same] == src[same] {
+			same++
+		}
+		if more := len(out) - len(src); !bytes.HasSuffix(out, src[same:]) || more < len("- name: added") {
+			t.Errorf("%q became %q", src, out)
+		}
+		file, err := strictyaml.Parse("f", out)
+		if err != nil {
+			t.Fatal(err)
+		}
+		list := valueOf(file.Root(), "tests").Content
+		if last := valueOf(list[len(list)-1], "name"); last == nil || last.Value != "added" {
+			t.Errorf("%q is not the last", out)
+		}
+	})
 }

@@ -180,26 +180,23 @@ func (d testDecoder) unknown(section string, key *yaml.Node, known []string) {
 
 // value reads one field of the facts.
 func (d testDecoder) value(name string, n *yaml.Node, v reflect.Value) {
-	switch v.Interface().(type) {
-	case time.Time:
-		d.moment(name, n, v.Addr().Interface().(*time.Time))
-		return
-	case string, int:
-		if d.f.DecodeKey(name, n, v.Addr().Interface()) {
-			d.check(name, n, v)
-		}
+	if at, ok := reflect.TypeAssert[*time.Time](v.Addr()); ok {
+		d.moment(name, n, at)
 		return
 	}
 	if v.Kind() == reflect.Struct {
 		d.fill(name, n, v)
 		return
 	}
-	d.f.DecodeKey(name, n, v.Addr().Interface())
+	if d.f.DecodeKey(name, n, v.Addr().Interface()) {
+		d.check(name, n, v)
+	}
 }
 
 // check refuses what no event on GitHub says.
 func (d testDecoder) check(name string, n *yaml.Node, v reflect.Value) {
-	if v.Kind() == reflect.Int {
+	switch v.Kind() {
+	case reflect.Int:
 		least := 0
 		if name == "issue.number" {
 			least = 1
@@ -207,21 +204,25 @@ func (d testDecoder) check(name string, n *yaml.Node, v reflect.Value) {
 		if v.Int() < int64(least) {
 			d.f.Problemf(n, "%s: want %d or more, got %d", name, least, v.Int())
 		}
-		return
+	case reflect.String:
+		d.checkText(name, n, v.String())
 	}
+}
+
+func (d testDecoder) checkText(name string, n *yaml.Node, text string) {
 	limit := maxTestText
 	if name == "issue.title" {
 		limit = maxTestTitle
 	}
-	if utf8.RuneCountInString(v.String()) > limit {
+	if utf8.RuneCountInString(text) > limit {
 		d.f.Problemf(n, "%s: GitHub takes at most %d characters", name, limit)
 	}
 	enum := enumOf(name)
-	if enum == nil || slices.Contains(enum, v.String()) {
+	if enum == nil || slices.Contains(enum, text) {
 		return
 	}
 	enum = slices.DeleteFunc(enum, func(s string) bool { return s == "" })
-	d.f.Problemf(n, "%s: want %s, got %q%s", name, strings.Join(enum, ", "), cut(v.String(), maxQuoted), strictyaml.DidYouMean(v.String(), enum))
+	d.f.Problemf(n, "%s: want %s, got %q%s", name, strings.Join(enum, ", "), cut(text, maxQuoted), strictyaml.DidYouMean(text, enum))
 }
 
 // moment reads a time: a date, or a date with a time.

@@ -37,8 +37,8 @@ func (d testDecoder) pull(n *yaml.Node, f *Facts, known *Known) {
 
 // pastKeys are the keys of something that happened.
 type pastKeys struct {
-	Event *yaml.Node `mistaken:"kind,type" yaml:"event,required"`
-	At    *yaml.Node `mistaken:"when,created_at" yaml:"at,required"`
+	Event *yaml.Node `mistaken:"kind,type"        yaml:"event,required"`
+	At    *yaml.Node `mistaken:"when,created_at"  yaml:"at,required"`
 	By    *yaml.Node `mistaken:"login,actor,user" yaml:"by"`
 	As    *yaml.Node `yaml:"as"`
 	Label *yaml.Node `yaml:"label"`

@@ -27,19 +27,19 @@ type Test struct {
 // testKeys are the keys of a test in the file. Each value but those of name and expect
 // has a default.
 type testKeys struct {
-	Name      *yaml.Node `mistaken:"id,title"               yaml:"name,required"`
-	Event     *yaml.Node `mistaken:"on"                     yaml:"event"`
-	Now       *yaml.Node `mistaken:"time"                   yaml:"now"`
-	Repo      *yaml.Node `mistaken:"repository"             yaml:"repo"`
+	Name      *yaml.Node `mistaken:"id,title"                   yaml:"name,required"`
+	Event     *yaml.Node `mistaken:"on"                         yaml:"event"`
+	Now       *yaml.Node `mistaken:"time"                       yaml:"now"`
+	Repo      *yaml.Node `mistaken:"repository"                 yaml:"repo"`
 	Issue     *yaml.Node `yaml:"issue"`
-	Actor     *yaml.Node `mistaken:"sender,user"            yaml:"actor"`
+	Actor     *yaml.Node `mistaken:"sender,user"                yaml:"actor"`
 	Comment   *yaml.Node `yaml:"comment"`
 	Label     *yaml.Node `yaml:"label"`
 	Assignee  *yaml.Node `yaml:"assignee"`
 	Milestone *yaml.Node `yaml:"milestone"`
-	Pull      *yaml.Node `mistaken:"pull_request,pull" yaml:"pr"`
+	Pull      *yaml.Node `mistaken:"pull_request,pull"          yaml:"pr"`
 	Memory    *yaml.Node `yaml:"memory"`
-	Past      *yaml.Node `mistaken:"timeline,history" yaml:"past"`
+	Past      *yaml.Node `mistaken:"timeline,history"           yaml:"past"`
 	Expect    *yaml.Node `mistaken:"want,expected,then,expects" yaml:"expect,required"`
 }
 
@@ -57,7 +57,7 @@ func parseTests(ids []string, sources ...Source) []Test {
 	var list []Test
 	for _, src := range sources {
 		d := testDecoder{f: src.File, ids: ids}
-		if src.Tests == nil {
+		if src.File == nil || src.Tests == nil {
 			continue
 		}
 		if src.Tests.Kind != yaml.SequenceNode {

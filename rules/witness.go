@@ -68,7 +68,7 @@ func (w *witness) known() Known {
 	if k.Permissions == nil {
 		k.Permissions = map[string]string{w.facts.Actor.Login: defaultPermission(w.facts.Actor.Association)}
 	}
-	return recordable(Facts{Lookup: k}).Lookup.(Known)
+	return plainKnown(k)
 }
 
 // permissionText adds to the section of the actor what they may do.

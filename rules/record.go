@@ -20,7 +20,7 @@ var errInexact = errors.New("the event holds what a test cannot say")
 // as they are; what is as in a test that says nothing is left out. An error says that
 // nobody could tell, or that the item would not read back as exactly these facts: a text
 // is no UTF-8, or a value one that no event has.
-func (s *Set) Record(name string, f Facts) (string, error) {
+func Record(s *Set, name string, f Facts) (string, error) {
 	w := &witness{Lookup: f.Lookup, facts: f}
 	f.Lookup = w
 	a := s.aftermath(f)

@@ -19,7 +19,7 @@ var (
 	errRepeats = errors.New("the file has a test of that name")
 )
 
-// InsertTest appends an item, as [Set.Record] returns it, to the tests of a rule file,
+// InsertTest appends an item, as [Record] returns it, to the tests of a rule file,
 // which is changed nowhere else: comments and blank lines stay. The error says why that
 // cannot be done safely: the file has mistakes in its YAML, its tests are no block, or
 // one has the item's name.

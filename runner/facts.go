@@ -76,7 +76,7 @@ func RecordTest(ctx context.Context, o Options, e Event, name string) (string, e
 		return "", errors.New("record a test: only issues are recorded, and this is a pull request")
 	}
 	w := newWork(o, e)
-	return w.c.Rules.Record(name, w.facts(ctx))
+	return rules.Record(w.c.Rules, name, w.facts(ctx))
 }
 
 // newWork is the work on an event of which only the rules are asked.

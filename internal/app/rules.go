@@ -30,7 +30,8 @@ func (a App) rulesCommand(code *int) *cobra.Command {
 			return usagef("name a command")
 		},
 	}
-	c.AddCommand(a.rulesCheckCommand(code), a.rulesTestCommand(code), a.rulesExplainCommand(), a.rulesPermissionsCommand())
+	c.AddCommand(a.rulesCheckCommand(code), a.rulesTestCommand(code), a.rulesRecordCommand(),
+		a.rulesExplainCommand(), a.rulesPermissionsCommand())
 	return c
 }
 

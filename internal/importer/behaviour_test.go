@@ -1,0 +1,201 @@
+package importer_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/org/foreman-action/internal/importer"
+	"github.com/org/foreman-action/rules"
+	"github.com/org/foreman-action/runner"
+)
+
+var now = time.Date(2026, 6, 30, 0, 0, 0, 0, time.UTC)
+
+func ago(days int) time.Time { return now.AddDate(0, 0, -days) }
+
+// decide imports a file and asks its rules about an event.
+func decide(t *testing.T, tool, src string, f rules.Facts) string {
+	t.Helper()
+	res, err := importer.Import(importer.Request{Tool: tool, File: importer.Source{Name: "in.yml", Data: []byte(src)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := runner.ParseConfig("imported.yml", res.Config, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.Now, f.Issue.Number = now, 7
+	r, err := c.Rules.Decide(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.Join(r.Fired, " ")
+}
+
+const staleInput = "days-before-stale: 60\ndays-before-close: 7\nexempt-issue-labels: pinned\nstale-issue-label: stale\n" +
+	"close-issue-label: closed\ndays-before-pr-stale: -1\ndays-before-pr-close: -1\n"
+
+// TestStale: the rules mark what is idle, close what stays so, and leave alone what
+// somebody cares for.
+func TestStale(t *testing.T) {
+	t.Parallel()
+	const unmarked, marked = "is:open is:issue -label:stale", "is:open is:issue label:stale"
+	labeled := func(days int) rules.Change {
+		return rules.Change{Kind: "labeled", Label: "stale", At: ago(days), Ours: true}
+	}
+	comment := func(days int) rules.Change {
+		return rules.Change{Kind: "commented", At: ago(days), Human: true, Login: "ann"}
+	}
+	tests := []struct {
+		name   string
+		scan   string
+		labels []string
+		past   []rules.Change
+		want   string
+	}{
+		{"idle for long", unmarked, nil, []rules.Change{comment(61)}, "stale-issues"},
+		{"idle, but not long", unmarked, nil, []rules.Change{comment(59)}, ""},
+		{"a program does not count", unmarked, nil, []rules.Change{{Kind: "commented", At: ago(1)}}, "stale-issues"},
+		{"exempt", unmarked, []string{"pinned"}, []rules.Change{comment(80)}, ""},
+		{"marked for long", marked, []string{"stale"}, []rules.Change{comment(80), labeled(8)}, "close-stale-issues"},
+		{"marked, but not long", marked, []string{"stale"}, []rules.Change{comment(80), labeled(6)}, ""},
+		{"answered since", marked, []string{"stale"}, []rules.Change{labeled(20), comment(10)}, ""},
+		{"marked and exempt", marked, []string{"stale", "Pinned"}, []rules.Change{comment(80), labeled(8)}, ""},
+		{"marked before, and again now", unmarked, nil, []rules.Change{labeled(200), comment(100)}, "stale-issues"},
+	}
+	for _, tt := range tests {
+		f := rules.Facts{Event: rules.Event{Name: "schedule"}, Scans: []string{tt.scan}, Lookup: rules.Known{History: rules.Past{Changes: tt.past}}}
+		f.Issue = rules.Issue{State: "open", CreatedAt: ago(300), Labels: tt.labels, URL: "https://github.com/o/r/issues/7"}
+		if got := decide(t, "stale", staleInput, f); got != tt.want {
+			t.Errorf("%s: got %q, want %q", tt.name, got, tt.want)
+		}
+	}
+}
+
+// TestStaleActivity: what a person does takes the label off.
+func TestStaleActivity(t *testing.T) {
+	t.Parallel()
+	tests := []struct{ name, event, action, actor, url, label, want string }{
+		{"a comment", "issue_comment", "created", "User", "https://github.com/o/r/issues/7", "stale", "no-longer-stale-issues"},
+		{"a program's comment", "issue_comment", "created", "Bot", "https://github.com/o/r/issues/7", "stale", ""},
+		{"on a pull request", "issue_comment", "created", "User", "https://github.com/o/r/pull/7", "stale", ""},
+		{"not marked", "issue_comment", "created", "User", "https://github.com/o/r/issues/7", "bug", ""},
+		{"opened again", "issues", "reopened", "User", "https://github.com/o/r/issues/7", "closed", "reopened-issues"},
+	}
+	for _, tt := range tests {
+		f := rules.Facts{Event: rules.Event{Name: tt.event, Action: tt.action}, Actor: rules.Actor{Login: "ann", Type: tt.actor}}
+		f.Issue = rules.Issue{State: "open", Labels: []string{tt.label}, URL: tt.url}
+		if got := decide(t, "stale", staleInput, f); got != tt.want {
+			t.Errorf("%s: got %q, want %q", tt.name, got, tt.want)
+		}
+	}
+}
+
+// TestLabeler: the globs match the files that they match in the source.
+func TestLabeler(t *testing.T) {
+	t.Parallel()
+	src := `
+root: [{changed-files: [{any-glob-to-any-file: '*'}]}]
+md: [{changed-files: [{any-glob-to-any-file: '**/*.md'}]}]
+only-docs: [{changed-files: [{any-glob-to-all-files: ['docs/**', '**/*.md']}]}]
+every: [{changed-files: [{all-globs-to-all-files: ['docs/**', '!**/*.png']}]}]
+source: [{all: [{changed-files: [{any-glob-to-any-file: 'src/**/*'}, {all-globs-to-all-files: '!src/docs/*'}]}]}]
+feature: [{head-branch: ['^feat(ure)?/']}]
+large: [{changed-files: [{any-glob-to-any-file: 'big/**'}]}, {base-branch: main}]
+`
+	tests := []struct {
+		files []string
+		head  string
+		want  string
+	}{
+		{[]string{"README.md"}, "x", "root md only-docs"},
+		{[]string{"docs/a.txt", "docs/b/c.md"}, "x", "md only-docs every"},
+		{[]string{"docs/a.png"}, "x", "only-docs"},
+		{[]string{"docs/a.txt", "x/README.md"}, "x", "md"},
+		{[]string{"src/a/b.go", "src/c.go"}, "feature/x", "source feature"},
+		{[]string{"src/a/b.go", "src/docs/c.go"}, "feat/y", "feature"},
+		{[]string{".github/workflows/x.yml"}, "main", "large"},
+		{[]string{".gitignore"}, "x", "root"},
+		{[]string{"big/x"}, "x", "large"},
+		{nil, "x", ""},
+	}
+	for _, tt := range tests {
+		f := rules.Facts{Event: rules.Event{Name: "pull_request", Action: "opened"}, Lookup: rules.Known{Changed: tt.files}}
+		f.Pull = rules.Pull{Head: tt.head, Base: tt.head, ChangedFiles: len(tt.files)}
+		if got := decide(t, "labeler", src, f); got != tt.want {
+			t.Errorf("%q on %s: got %q, want %q", tt.files, tt.head, got, tt.want)
+		}
+	}
+}
+
+// TestComment: what a template would take for its own stays as it is, and the author is
+// named.
+func TestComment(t *testing.T) {
+	t.Parallel()
+	res, err := importer.Import(importer.Request{Tool: "label-actions", File: importer.Source{Name: "in.yml", Data: []byte("bug: {comment: '{{ x }} {{{ ${{ y }} @{issue-author}: \"`'}")}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := runner.ParseConfig("imported.yml", res.Config, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := c.Rules.Decide(rules.Facts{
+		Issue: rules.Issue{Number: 7, Author: "octocat"},
+		Event: rules.Event{Name: "issues", Action: "labeled", Label: "bug"},
+		Actor: rules.Actor{Type: "User"},
+	})
+	if err != nil || len(r.Message.Actions) != 1 {
+		t.Fatalf("%v: %v", err, r.Message.Actions)
+	}
+	body, _, err := r.Message.Actions[0].Text("body")
+	if diff := cmp.Diff("{{ x }} {{{ ${{ y }} @octocat: \"`", body); err != nil || diff != "" {
+		t.Errorf("(-want +got): %v\n%s", err, diff)
+	}
+}
+
+// TestHostile: files that are made to cost much cost little.
+func TestHostile(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("x", 100_000)
+	aliases := func(item, alias string, n int) string { return item + strings.Repeat(alias, n) }
+	tests := map[string][2]string{
+		"deep":            {"labeler", strings.Repeat("[", 5000)},
+		"many labels":     {"issue-labeler", numbered("l%d: x\n", 20_000)},
+		"long alias":      {"label-actions", "a: {comment: &c " + long + "}\n" + numbered("b%d: {comment: *c}\n", 5000)},
+		"comments":        {"label-actions", "a:\n  comment:\n" + aliases("  - &c "+long[:50_000]+"\n", "  - *c\n", 20_000)},
+		"patterns":        {"issue-labeler", "a:\n" + aliases("- &c "+long[:2900]+"\n", "- *c\n", 100_000)},
+		"bad patterns":    {"issue-labeler", "a: &c '" + long[:2900] + "(?=x)'\n" + numbered("b%d: *c\n", 40_000)},
+		"globs":           {"labeler", "a:\n" + aliases("- &c '{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}'\n", "- *c\n", 100_000)},
+		"glob lists":      {"labeler", "a: &c\n" + strings.Repeat("- '{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}'\n", 1000) + numbered("b%d: *c\n", 150)},
+		"branches":        {"labeler", "a:\n- head-branch:\n" + aliases("  - &c "+long[:2900]+"\n", "  - *c\n", 50_000)},
+		"steps":           {"stale", "jobs:\n" + numbered("  j%d: {steps: [{uses: actions/stale@v9}]}\n", 10_000)},
+		"words":           {"stale", "days-before-stale: 1\nexempt-issue-labels: '" + strings.Repeat("a,", 25_000) + "'\n"},
+		"laughs":          {"stale", "a: &a [x,x,x,x,x,x,x,x,x]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a,*a]\nc: &c [*b,*b,*b,*b,*b,*b,*b,*b,*b]\nd: &d [*c,*c,*c,*c,*c,*c,*c,*c,*c]\ne: &e [*d,*d,*d,*d,*d,*d,*d,*d,*d]\nf: [*e,*e,*e,*e,*e,*e,*e,*e,*e]\n"},
+		"one long line":   {"labeler", "a: [" + strings.Repeat("'/x', ", 100_000) + "]"},
+		"too large":       {"labeler", strings.Repeat("#", 2<<20)},
+		"not UTF-8":       {"labeler", "a: \xff"},
+		"alias in itself": {"labeler", "a: &a [*a]"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			start := time.Now()
+			checkImport(t, importer.Request{Tool: tt[0], File: importer.Source{Name: "in.yml", Data: []byte(tt[1])}})
+			t.Log(time.Since(start))
+		})
+	}
+}
+
+// numbered repeats a line with the numbers from 0.
+func numbered(line string, n int) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, line, i)
+	}
+	return b.String()
+}

@@ -1,0 +1,71 @@
+package importer_test
+
+import (
+	"bytes"
+	"errors"
+	"path/filepath"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/txtar"
+
+	"github.com/org/foreman-action/internal/importer"
+	"github.com/org/foreman-action/internal/strictyaml"
+	"github.com/org/foreman-action/runner"
+)
+
+func FuzzLabeler(f *testing.F)      { fuzz(f, "labeler") }
+func FuzzIssueLabeler(f *testing.F) { fuzz(f, "issue-labeler") }
+func FuzzLabelActions(f *testing.F) { fuzz(f, "label-actions") }
+func FuzzStale(f *testing.F)        { fuzz(f, "stale") }
+
+// fuzz: whatever comes in, there is an error with places, or a file that loads; and the
+// same comes of it every time.
+func fuzz(f *testing.F, tool string) {
+	files, err := filepath.Glob(filepath.Join("testdata", tool, "*.txtar"))
+	if err != nil {
+		f.Fatal(err)
+	}
+	for _, file := range files {
+		ar, err := txtar.ParseFile(file)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(ar.Files[0].Data, ar.Files[1].Data)
+	}
+	f.Fuzz(func(t *testing.T, src, workflow []byte) {
+		r := importer.Request{Tool: tool, File: importer.Source{Name: "labeler-v1.yml", Data: src}}
+		checkImport(t, r)
+		if tool != "stale" {
+			r.Workflow = importer.Source{Name: "workflow.yml", Data: workflow}
+			checkImport(t, r)
+		}
+	})
+}
+
+func checkImport(t *testing.T, r importer.Request) {
+	t.Helper()
+	res, err := importer.Import(r)
+	if err != nil {
+		ps, ok := errors.AsType[strictyaml.Problems](err)
+		if !ok || len(ps) == 0 {
+			t.Fatalf("got a %T: %v", err, err)
+		}
+		return
+	}
+	for _, p := range res.Unmapped {
+		if p.Line < 1 || p.Column < 1 || p.Msg == "" {
+			t.Errorf("a note without place or text: %#v", p)
+		}
+	}
+	again, err := importer.Import(r)
+	if err != nil || !bytes.Equal(again.Config, res.Config) || len(again.Unmapped) != len(res.Unmapped) {
+		t.Errorf("the second time it is different: %v", err)
+	}
+	if res.Rules == 0 {
+		return
+	}
+	c, err := runner.ParseConfig("imported.yml", res.Config, nil)
+	if err != nil || c.Rules.Len() != res.Rules {
+		t.Errorf("the file does not load: %v\n%s", err, res.Config)
+	}
+}

@@ -1,0 +1,150 @@
+package importer
+
+import (
+	"fmt"
+	"path"
+	"strings"
+)
+
+const (
+	maxBraces  = 100 // globs that one with braces stands for
+	maxFolders = 32  // as any_file takes them
+)
+
+// A glob is a pattern of minimatch in our syntax.
+type glob struct {
+	negated bool
+	any     []string // it matches what one of them matches
+}
+
+// readGlob translates a pattern; problem says why it cannot be.
+func readGlob(s string) (g glob, problem string) {
+	rest := s
+	for strings.HasPrefix(rest, "!") && !strings.HasPrefix(rest, "!(") {
+		rest, g.negated = rest[1:], !g.negated
+	}
+	switch {
+	case len(s) > 1000:
+		return g, "a glob has at most 1000 bytes"
+	case rest == "" || strings.HasPrefix(rest, "#"):
+		return g, "it matches no file"
+	case strings.HasPrefix(rest, "/") || strings.HasSuffix(rest, "/"):
+		return g, "it begins or ends with / and matches no file in the source"
+	}
+	for _, open := range []string{"?(", "*(", "+(", "@(", "!("} {
+		if strings.Contains(rest, open) {
+			return g, "patterns like " + open + "…) have no counterpart"
+		}
+	}
+	list, ok := braces(rest, maxBraces)
+	if !ok {
+		return g, fmt.Sprintf("its braces hold a range, or stand for more than %d globs", maxBraces)
+	}
+	for _, one := range list {
+		text, problem := folders(strings.TrimPrefix(one, "./"))
+		if problem != "" {
+			return g, problem
+		}
+		g.any = append(g.any, text)
+	}
+	return g, ""
+}
+
+// folders translates the parts of a glob between slashes.
+func folders(s string) (string, string) {
+	parts := strings.Split(s, "/")
+	if len(parts) > maxFolders {
+		return "", fmt.Sprintf("it has more than %d folders", maxFolders)
+	}
+	for i, p := range parts {
+		if p == "**" {
+			continue
+		}
+		for strings.Contains(p, "**") {
+			p = strings.ReplaceAll(p, "**", "*")
+		}
+		p = strings.ReplaceAll(p, "[!", "[^")
+		if strings.Contains(p, "[:") {
+			return "", "classes like [:alpha:] have no counterpart"
+		}
+		if _, err := path.Match(p, "x"); err != nil {
+			p = strings.ReplaceAll(p, "[", `\[`)
+		}
+		if _, err := path.Match(p, "x"); err != nil {
+			return "", "it is no glob"
+		}
+		parts[i] = p
+	}
+	return strings.Join(parts, "/"), ""
+}
+
+// braces returns the globs that one with {a,b} stands for; ok is false when they are
+// more than most.
+func braces(s string, most int) (list []string, ok bool) {
+	list = []string{""}
+	for s != "" {
+		open := strings.IndexByte(s, '{')
+		options, rest, found := []string{}, "", false
+		if open >= 0 {
+			options, rest, found = alternatives(s[open:])
+		}
+		if !found {
+			if open >= 0 && strings.Contains(s[open:], "..") && strings.Contains(s[open:], "}") {
+				return nil, false
+			}
+			return product(list, []string{s}, most)
+		}
+		var inner []string
+		for _, o := range options {
+			more, ok := braces(o, most)
+			if inner = append(inner, more...); !ok || len(inner) > most {
+				return nil, false
+			}
+		}
+		if list, ok = product(list, []string{s[:open]}, most); ok {
+			list, ok = product(list, inner, most)
+		}
+		if !ok {
+			return nil, false
+		}
+		s = rest
+	}
+	return list, true
+}
+
+func product(heads, tails []string, most int) ([]string, bool) {
+	if len(heads)*len(tails) > most {
+		return nil, false
+	}
+	var out []string
+	for _, h := range heads {
+		for _, t := range tails {
+			out = append(out, h+t)
+		}
+	}
+	return out, true
+}
+
+// alternatives splits "{a,b}rest"; found is false when there is no comma in the braces
+// that s starts with.
+func alternatives(s string) (options []string, rest string, found bool) {
+	depth, start := 0, 1
+	for i := 0; i < len(s); i++ {
+		switch s[i] {
+		case '\\':
+			i++
+		case '{':
+			depth++
+		case ',':
+			if depth == 1 {
+				options = append(options, s[start:i])
+				start = i + 1
+			}
+		case '}':
+			if depth--; depth == 0 {
+				return append(options, s[start:i]), s[i+1:], len(options) > 0
+			}
+		}
+	}
+	return nil, "", false
+}

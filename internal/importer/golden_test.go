@@ -1,0 +1,99 @@
+package importer_test
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/rogpeppe/go-internal/txtar"
+
+	"github.com/org/foreman-action/internal/importer"
+	"github.com/org/foreman-action/runner"
+)
+
+var update = flag.Bool("update", false, "rewrite the expected parts of testdata")
+
+// TestGolden imports the first file of every archive in testdata; the name of the
+// archive's folder is the tool's, and a file in .github/workflows is the workflow. The
+// archive's want is our file, and its report what could not be mapped, or the error.
+func TestGolden(t *testing.T) {
+	t.Parallel()
+	for _, tool := range importer.Tools() {
+		files, err := filepath.Glob(filepath.Join("testdata", tool, "*.txtar"))
+		if err != nil || len(files) < 10 {
+			t.Fatalf("%s: %d golden files, want at least 10: %v", tool, len(files), err)
+		}
+		for _, file := range files {
+			t.Run(tool+"/"+strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
+				t.Parallel()
+				golden(t, tool, file)
+			})
+		}
+	}
+}
+
+func golden(t *testing.T, tool, file string) {
+	ar, err := txtar.ParseFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := importer.Request{Tool: tool, File: importer.Source{Name: ar.Files[0].Name, Data: ar.Files[0].Data}}
+	sources := ar.Files[:1]
+	if len(ar.Files) > 1 && strings.HasPrefix(ar.Files[1].Name, ".github/workflows/") {
+		sources = ar.Files[:2]
+		r.Workflow = importer.Source{Name: ar.Files[1].Name, Data: ar.Files[1].Data}
+	}
+	want, report := outcome(t, r)
+	got := txtar.Archive{Comment: ar.Comment, Files: sources}
+	got.Files = append(got.Files[:len(got.Files):len(got.Files)], txtar.File{Name: "want", Data: []byte(want)}, txtar.File{Name: "report", Data: []byte(report)})
+	if *update {
+		if err := os.WriteFile(file, txtar.Format(&got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if diff := cmp.Diff(string(txtar.Format(ar)), string(txtar.Format(&got))); diff != "" {
+		t.Errorf("want and got differ (-want +got):\n%s", diff)
+	}
+}
+
+// outcome imports a file, and loads what came of it as the action would.
+func outcome(t *testing.T, r importer.Request) (want, report string) {
+	t.Helper()
+	res, err := importer.Import(r)
+	if err != nil {
+		return "", "error\n" + err.Error() + "\n"
+	}
+	for _, p := range res.Unmapped {
+		report += p.Error() + "\n"
+	}
+	report += fmt.Sprintf("%d rules\n", res.Rules)
+	if res.Rules == 0 {
+		if res.Config != nil {
+			t.Error("there is a file without rules")
+		}
+		return "", report
+	}
+	load(t, res)
+	return string(res.Config), report
+}
+
+// load fails the test unless our loader takes the file without a word.
+func load(t *testing.T, res importer.Result) {
+	t.Helper()
+	c, err := runner.ParseConfig("imported.yml", res.Config, nil)
+	if err != nil {
+		t.Errorf("the file does not load: %v\n%s", err, res.Config)
+		return
+	}
+	if c.Rules.Len() != res.Rules {
+		t.Errorf("the file has %d rules, the result says %d", c.Rules.Len(), res.Rules)
+	}
+	for _, w := range c.Warnings {
+		t.Errorf("a warning: %v", w)
+	}
+}

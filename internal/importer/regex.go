@@ -1,0 +1,258 @@
+package importer
+
+import (
+	"fmt"
+	"regexp/syntax"
+	"strings"
+	"unicode"
+)
+
+// A regexProblem is a part of a JavaScript regular expression that has no counterpart.
+type regexProblem struct {
+	at  int // in characters from its start
+	msg string
+}
+
+const (
+	maxPattern = 3000 // bytes; a condition has at most 4,096
+	maxRepeat  = 1000 // as RE2 takes it
+)
+
+// translate writes a JavaScript regular expression in RE2's syntax. A group that is not
+// referred to needs no name, so names are dropped. When there are problems, the text is
+// worth nothing.
+func translate(src, flags string) (string, []regexProblem) {
+	if len(src) > maxPattern {
+		return "", []regexProblem{{0, fmt.Sprintf("the regular expression has more than %d bytes", maxPattern)}}
+	}
+	t := &translator{in: []rune(src)}
+	start := t.flags(flags)
+	t.survey()
+	for t.pos < len(t.in) {
+		t.term()
+	}
+	out := start + t.out.String()
+	if strings.ContainsRune(flags, 'y') {
+		out = start + `\A(?:` + t.out.String() + ")"
+	}
+	if len(t.found) == 0 {
+		if _, err := syntax.Parse(out, syntax.Perl); err != nil {
+			t.problem(0, "%s", strings.TrimPrefix(err.Error(), "error parsing regexp: "))
+		}
+	}
+	return out, t.found
+}
+
+// A translator goes over a regular expression from left to right.
+type translator struct {
+	in      []rune
+	pos     int
+	out     strings.Builder
+	found   []regexProblem
+	unicode bool
+	mode    mode
+	open    []mode // those outside of the groups that are open
+	groups  int    // that capture
+	named   bool   // one of them has a name
+}
+
+// A mode is what flags, and groups like (?s:…), change.
+type mode struct{ multi, dotAll bool }
+
+func (t *translator) problem(at int, format string, args ...any) {
+	t.found = append(t.found, regexProblem{at, fmt.Sprintf(format, args...)})
+}
+
+// flags reads the flags and returns how the translation starts.
+func (t *translator) flags(flags string) string {
+	ours := ""
+	for _, f := range flags {
+		switch f {
+		case 'g', 'd', 'y':
+		case 'u':
+			t.unicode = true
+		case 'i', 'm', 's':
+			t.mode.multi = t.mode.multi || f == 'm'
+			t.mode.dotAll = t.mode.dotAll || f == 's'
+			if !strings.ContainsRune(ours, f) {
+				ours += string(f)
+			}
+		case 'v':
+			t.problem(0, "the flag v (sets in classes) has no counterpart")
+		default:
+			t.problem(0, "%q is no flag of a regular expression", f)
+		}
+	}
+	if ours == "" {
+		return ""
+	}
+	return "(?" + ours + ")"
+}
+
+// survey counts the groups that capture: what \1 means depends on it.
+func (t *translator) survey() {
+	class := false
+	for i := 0; i < len(t.in); i++ {
+		switch c := t.in[i]; {
+		case c == '\\':
+			i++
+		case class:
+			class = c != ']'
+		case c == '[':
+			class = true
+		case c == '(' && !t.has(i+1, "?"):
+			t.groups++
+		case c == '(' && t.has(i+1, "?<") && !t.has(i+1, "?<=") && !t.has(i+1, "?<!"):
+			t.groups++
+			t.named = true
+		}
+	}
+}
+
+// has reports whether a text stands at an offset.
+func (t *translator) has(at int, text string) bool {
+	for i, r := range []rune(text) {
+		if at+i >= len(t.in) || t.in[at+i] != r {
+			return false
+		}
+	}
+	return true
+}
+
+// term translates what stands at t.pos outside of classes.
+func (t *translator) term() {
+	c := t.in[t.pos]
+	t.pos++
+	switch c {
+	case '\\':
+		t.escape()
+	case '[':
+		t.class()
+	case '(':
+		t.group()
+	case ')':
+		if n := len(t.open); n > 0 {
+			t.mode, t.open = t.open[n-1], t.open[:n-1]
+		}
+		t.out.WriteByte(')')
+	case '.':
+		// A line ends with "\r\n" in what people write on GitHub; RE2's dot takes the "\r".
+		t.out.WriteString(map[bool]string{true: ".", false: `[^\r\n]`}[t.mode.dotAll])
+	case '$':
+		t.out.WriteString(map[bool]string{true: `(?:\r?$)`, false: "$"}[t.mode.multi])
+	case '{':
+		t.brace()
+	case '^', '*', '+', '?', '|':
+		t.out.WriteRune(c)
+	default:
+		t.literal(c)
+	}
+}
+
+// brace translates a repetition, or a brace that stands for itself.
+func (t *translator) brace() {
+	end := t.pos
+	for end < len(t.in) && t.in[end] != '}' && end-t.pos < 20 {
+		end++
+	}
+	var least, most int
+	text := string(t.in[t.pos:end])
+	low, high, comma := strings.Cut(text, ",")
+	switch {
+	case end == len(t.in) || t.in[end] != '}' || !number(low, &least) || high != "" && !number(high, &most):
+		t.out.WriteString(`\{`)
+		return
+	case max(least, most) > maxRepeat:
+		t.problem(t.pos-1, "more than %d repetitions have no counterpart", maxRepeat)
+	case comma && high != "" && most < least:
+		t.problem(t.pos-1, "{%s} is the wrong way round", text)
+	}
+	t.out.WriteString("{" + text + "}")
+	t.pos = end + 1
+}
+
+// number reads digits.
+func number(s string, n *int) bool {
+	if s == "" || len(s) > 9 {
+		return false
+	}
+	for _, r := range s {
+		if r < '0' || r > '9' {
+			return false
+		}
+		*n = *n*10 + int(r-'0')
+	}
+	return true
+}
+
+// group translates the start of a group.
+func (t *translator) group() {
+	at := t.pos - 1
+	t.open = append(t.open, t.mode)
+	switch {
+	case !t.has(t.pos, "?"):
+		t.out.WriteByte('(')
+		return
+	case t.has(t.pos, "?="), t.has(t.pos, "?!"):
+		t.problem(at, "look-ahead (%s has no counterpart in RE2", string(t.in[t.pos:t.pos+2]))
+		t.pos += 2
+	case t.has(t.pos, "?<="), t.has(t.pos, "?<!"):
+		t.problem(at, "look-behind (%s has no counterpart in RE2", string(t.in[t.pos:t.pos+3]))
+		t.pos += 3
+	case t.has(t.pos, "?:"):
+		t.pos += 2
+	case t.has(t.pos, "?<"):
+		for t.pos < len(t.in) && t.in[t.pos] != '>' {
+			t.pos++
+		}
+		t.pos++
+	default:
+		t.modifiers(at)
+		return
+	}
+	t.out.WriteString("(?:")
+}
+
+// modifiers translates the start of a group such as (?i-s:…).
+func (t *translator) modifiers(at int) {
+	end := t.pos + 1
+	on := true
+	for ; end < len(t.in) && strings.ContainsRune("ims-", t.in[end]); end++ {
+		switch t.in[end] {
+		case '-':
+			on = false
+		case 'm':
+			t.mode.multi = on
+		case 's':
+			t.mode.dotAll = on
+		}
+	}
+	if end == len(t.in) || t.in[end] != ':' {
+		t.problem(at, "JavaScript knows no such group; flags stand behind the last slash")
+		t.pos = len(t.in)
+		return
+	}
+	t.out.WriteString("(" + string(t.in[t.pos:end+1]))
+	t.pos = end + 1
+}
+
+// literal writes a character that stands for itself.
+func (t *translator) literal(r rune) { t.out.WriteString(literal(r, `\.+*?()|[]{}^$`)) }
+
+// literal writes a character; those in special, and what cannot be seen or would end a
+// text in backticks, are escaped.
+func literal(r rune, special string) string {
+	switch {
+	case r == '\n':
+		return `\n`
+	case r == '\r':
+		return `\r`
+	case r == '\t':
+		return `\t`
+	case strings.ContainsRune(special, r):
+		return `\` + string(r)
+	case r == '`' || !unicode.IsPrint(r):
+		return fmt.Sprintf(`\x{%x}`, r)
+	}
+	return string(r)
+}

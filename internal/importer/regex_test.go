@@ -1,0 +1,80 @@
+package importer_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"testing"
+
+	"github.com/org/foreman-action/internal/importer"
+	"github.com/org/foreman-action/rules"
+	"github.com/org/foreman-action/runner"
+)
+
+// TestRegexes compares what a pattern matches here with what it matches in JavaScript,
+// which testdata/regex/javascript.jsonl has from Node.js: for each regular expression
+// the texts that it matches and those that it does not.
+func TestRegexes(t *testing.T) {
+	t.Parallel()
+	data, err := os.ReadFile("testdata/regex/javascript.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	for line := range bytes.Lines(data) {
+		var row struct {
+			Re, Flags string
+			Yes, No   []string
+		}
+		if err := json.Unmarshal(line, &row); err != nil {
+			t.Fatal(err)
+		}
+		n++
+		set := importRegex(t, "/"+row.Re+"/"+row.Flags)
+		if set == nil {
+			continue
+		}
+		for _, text := range row.Yes {
+			if !fires(t, set, text) {
+				t.Errorf("/%s/%s does not match %q", row.Re, row.Flags, text)
+			}
+		}
+		for _, text := range row.No {
+			if fires(t, set, text) {
+				t.Errorf("/%s/%s matches %q", row.Re, row.Flags, text)
+			}
+		}
+	}
+	if n < 80 {
+		t.Errorf("only %d regular expressions", n)
+	}
+}
+
+// importRegex returns the rule that a regular expression becomes.
+func importRegex(t *testing.T, re string) *rules.Set {
+	t.Helper()
+	text, err := json.Marshal(re)
+	if err != nil {
+		t.Fatal(err)
+	}
+	res, err := importer.Import(importer.Request{Tool: "issue-labeler", File: importer.Source{Name: "l.yml", Data: append([]byte("bug: "), text...)}})
+	if err != nil || res.Rules != 1 {
+		t.Errorf("%s: %v, %v", re, err, res.Unmapped)
+		return nil
+	}
+	c, err := runner.ParseConfig("imported.yml", res.Config, nil)
+	if err != nil {
+		t.Errorf("%s: %v", re, err)
+		return nil
+	}
+	return c.Rules
+}
+
+func fires(t *testing.T, set *rules.Set, body string) bool {
+	t.Helper()
+	r, err := set.Decide(rules.Facts{Issue: rules.Issue{Number: 1, Body: body}, Event: rules.Event{Name: "issues", Action: "opened"}})
+	if err != nil {
+		t.Error(err)
+	}
+	return len(r.Fired) > 0
+}

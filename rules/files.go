@@ -1,7 +1,9 @@
 package rules
 
 import (
+	"fmt"
 	"path"
+	"slices"
 	"strings"
 	"unicode"
 )
@@ -27,52 +29,83 @@ func eachFile(args []any, holds func(hits, files int) bool) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	hits := 0
+	globs := make([][]string, 0, len(args)-1)
+	for _, g := range args[1:] {
+		glob, _ := g.(string)
+		globs = append(globs, globParts(glob))
+	}
+	hits, work := 0, 0
 	for _, file := range files {
-		for _, g := range args[1:] {
-			glob, _ := g.(string)
-			if err := r.step(1 + len(glob)*len(file)/bytesPerStep); err != nil {
-				return nil, err
-			}
-			if fileMatch(glob, file) {
-				hits++
-				break
-			}
+		parts := strings.Split(file, "/")
+		if slices.ContainsFunc(globs, func(glob []string) bool {
+			matched, cost := fileMatch(glob, parts)
+			work += cost
+			return matched
+		}) {
+			hits++
 		}
+		if err := r.step(1 + work/worksPerStep); err != nil {
+			return nil, err
+		}
+		work %= worksPerStep
 	}
 	return holds(hits, len(files)), nil
 }
 
-const maxGlobFolders = 32
+const (
+	maxGlobFolders = 32
+	worksPerStep   = 8 // comparisons of a folder with a part of a glob
+)
 
-// fileMatch reports whether a path matches a glob: "*" and "?" stay within a folder, as
-// path.Match has them, and "**" stands for any number of folders, none included. A glob
-// that ends with "/" matches everything below that folder.
-func fileMatch(glob, file string) bool {
+// globParts returns the parts of a glob. One that ends with "/" matches everything below
+// that folder.
+func globParts(glob string) []string {
 	if strings.HasSuffix(glob, "/") {
 		glob += "**"
 	}
-	pattern, parts := strings.Split(glob, "/"), strings.Split(file, "/")
-	if len(pattern) > maxGlobFolders {
-		return false
+	return strings.Split(glob, "/")
+}
+
+// checkGlob says what is wrong with a glob of files.
+func checkGlob(glob string) error {
+	parts := globParts(glob)
+	if len(parts) > maxGlobFolders {
+		return fmt.Errorf("a glob has at most %d folders", maxGlobFolders)
 	}
-	// matched[i] says that pattern so far matches the first i parts.
-	matched := make([]bool, len(parts)+1)
+	for _, p := range parts {
+		if _, err := path.Match(p, ""); err != nil {
+			return fmt.Errorf("%q is no glob of files", cut(glob, maxQuoted))
+		}
+	}
+	return nil
+}
+
+// fileMatch reports whether a path matches a glob, and how many comparisons that took:
+// "*" and "?" stay within a folder, as path.Match has them, and "**" stands for any number
+// of folders, none included.
+func fileMatch(glob, file []string) (ok bool, work int) {
+	if len(glob) > maxGlobFolders || len(glob[0]) > 0 && !strings.ContainsAny(glob[0], `*?[\`) && glob[0] != file[0] {
+		return false, 1
+	}
+	// matched[i] says that the glob so far matches the first i parts.
+	matched := make([]bool, len(file)+1)
 	matched[0] = true
-	for _, p := range pattern {
-		next := make([]bool, len(parts)+1)
+	for _, p := range glob {
+		next := make([]bool, len(file)+1)
 		for i, ok := range matched {
 			switch {
 			case p == "**":
 				next[i] = ok || i > 0 && next[i-1]
-			case ok && i < len(parts):
-				m, err := path.Match(p, parts[i])
+			case ok && i < len(file):
+				work += 1 + len(p)*len(file[i])/bytesPerStep
+				m, err := path.Match(p, file[i])
 				next[i+1] = next[i+1] || err == nil && m
 			}
 		}
 		matched = next
+		work++
 	}
-	return matched[len(parts)]
+	return matched[len(file)], work + len(file)
 }
 
 const (

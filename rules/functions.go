@@ -100,6 +100,14 @@ func constantArgument(n *ast.CallNode) error {
 	if !ok {
 		return nil
 	}
+	if name.Value == "any_file" || name.Value == "all_files" {
+		for _, a := range n.Arguments {
+			if glob, ok := constantText(a); ok && checkGlob(glob) != nil {
+				return refuse(a, "%v", checkGlob(glob))
+			}
+		}
+		return nil
+	}
 	last := map[string]int{"semver": 1, "duration": 0, "command": 0}[name.Value]
 	if len(n.Arguments) != last+1 {
 		return nil

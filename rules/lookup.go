@@ -140,6 +140,9 @@ func labelAge(args ...any) (any, error) {
 	if err != nil || !found {
 		return time.Duration(0), err
 	}
+	if !slices.ContainsFunc(r.facts.Issue.Labels, func(l string) bool { return strings.EqualFold(l, name) }) {
+		return time.Duration(0), nil // a rule of this run adds it
+	}
 	p, err := r.past()
 	if err != nil {
 		return nil, err

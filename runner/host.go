@@ -55,8 +55,8 @@ type Host interface {
 	// Permission returns what an account may do in the repository: "admin", "maintain",
 	// "write", "triage", "read" or "none".
 	Permission(ctx context.Context, ref Ref, login string) (string, error)
-	// Files returns the paths of the files that a pull request changes. ErrTruncated when
-	// there are more than 400.
+	// Files returns the paths of the files that a pull request changes, the first 3,000:
+	// GitHub lists no more.
 	Files(ctx context.Context, ref Ref) ([]string, error)
 
 	// AddLabels adds labels that exist in the repository; those already there stay.

@@ -152,7 +152,7 @@ func (c *Client) exchange(ctx context.Context, r call) (*gh.Response, error) {
 // pages reads a list page by page: each page into what page returns, until use says
 // enough or the last page was read. ErrTruncated when there are more than maxPages.
 func (c *Client) pages(ctx context.Context, o op, path string, page func() any, use func() (enough bool)) error {
-	for n := 1; n <= maxPages; n++ {
+	for n := 1; n <= max(maxPages, o.pages); n++ {
 		last := false
 		err := c.do(ctx, o, func(ctx context.Context) error {
 			resp, err := c.exchange(ctx, call{http.MethodGet, fmt.Sprintf("%s&per_page=%d&page=%d", path, pageSize, n), nil, page()})
@@ -165,5 +165,5 @@ func (c *Client) pages(ctx context.Context, o op, path string, page func() any, 
 			return err
 		}
 	}
-	return fmt.Errorf("%s: %w: it has more than %d entries", o, runner.ErrTruncated, maxPages*pageSize)
+	return fmt.Errorf("%s: %w: it has more than %d entries", o, runner.ErrTruncated, max(maxPages, o.pages)*pageSize)
 }

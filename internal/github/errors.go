@@ -25,6 +25,7 @@ type op struct {
 	wide   bool       // the call is about the repository; ref.Number does not count
 	need   string     // the permission that it takes
 	absent error      // what 404 and 410 mean: runner.ErrGone or runner.ErrNotFound
+	pages  int        // of a list, if more than maxPages
 }
 
 // String returns what is being done, such as "add labels to o/r#7".

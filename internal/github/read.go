@@ -16,6 +16,8 @@ import (
 const (
 	pageSize = 100
 	maxPages = 4
+	// maxFilePages is all that GitHub lists of the files of a pull request.
+	maxFilePages = 30
 )
 
 // Issue returns the issue as GitHub's JSON. See [runner.Host].
@@ -102,7 +104,7 @@ func (c *Client) Permission(ctx context.Context, ref runner.Ref, login string) (
 // Files returns the paths that a pull request changes. See [runner.Host].
 func (c *Client) Files(ctx context.Context, ref runner.Ref) ([]string, error) {
 	o := onIssue("list the files of", ref)
-	o.need = needPullsRead
+	o.need, o.pages = needPullsRead, maxFilePages
 	var paths []string
 	var page []struct {
 		Filename string `json:"filename"`

@@ -23,7 +23,7 @@ type Issue struct {
 	Locked      bool
 	LockReason  string
 	PullRequest bool
-	Files       []string // that a pull request changes
+	Files       []string  // that a pull request changes
 	CreatedAt   time.Time // zero when set up: now
 	Comments    []Comment
 	Reactions   []Reaction

@@ -1,7 +1,6 @@
 package memory_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -74,7 +73,7 @@ func TestScoresAreBounded(t *testing.T) {
 		t.Error(err)
 	}
 	s.Open[0].Value = long
-	if err := store.Save(context.Background(), r); err == nil || errors.Is(err, memory.ErrConflict) {
+	if err := store.Save(t.Context(), r); err == nil || errors.Is(err, memory.ErrConflict) {
 		t.Errorf("a prediction out of bounds: got %v", err)
 	}
 }

@@ -104,6 +104,27 @@ func TestDemoRules(t *testing.T) {
 	}
 }
 
+// TestInitWorkflow keeps the workflow that "foreman init" writes at the README's version,
+// and at the least that it takes.
+func TestInitWorkflow(t *testing.T) {
+	t.Parallel()
+	readme, err := os.ReadFile("README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	workflow, err := os.ReadFile("internal/app/start/workflow.yml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	uses := regexp.MustCompile(`- uses: (\S+)`)
+	if got, want := uses.FindAllString(string(workflow), -1), uses.FindString(string(readme)); len(got) != 1 || got[0] != want {
+		t.Errorf("the workflow has %q, the README %q", got, want)
+	}
+	if permissions := regexp.MustCompile(`(?m)^  [a-z-]+: (read|write)\b`).FindAllString(string(workflow), -1); strings.Join(permissions, ",") != "  contents: read,  issues: read" {
+		t.Errorf("the workflow has the permissions %q", permissions)
+	}
+}
+
 // TestREADMETests runs the tests that the README shows, on the rules that it shows first.
 func TestREADMETests(t *testing.T) {
 	t.Parallel()

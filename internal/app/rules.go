@@ -31,7 +31,7 @@ func (a App) rulesCommand(code *int) *cobra.Command {
 		},
 	}
 	c.AddCommand(a.rulesCheckCommand(code), a.rulesTestCommand(code), a.rulesRecordCommand(),
-		a.rulesExplainCommand(), a.rulesImportCommand(), a.rulesPermissionsCommand())
+		a.rulesExplainCommand(), a.rulesImportCommand(), a.rulesPermissionsCommand(), a.rulesSchemaCommand())
 	return c
 }
 

@@ -132,6 +132,7 @@ func paramSchema(p protocol.Param) object {
 		return object{"anyOf": []any{list, object{"type": "string"}}}
 	case protocol.KindInt:
 		return object{"anyOf": []any{object{"type": "integer", "minimum": 1}, templated()}}
+	default:
+		return item
 	}
-	return item
 }

@@ -52,7 +52,9 @@ type LoadSpec struct {
 // ErrNoConfig says that the configuration file does not exist and had to.
 var ErrNoConfig = errors.New("no such configuration file")
 
-// LoadConfig reads the configuration file, what it includes, and more rule files.
+// LoadConfig reads the configuration file, what it includes and extends, and more rule
+// files. What is extended can only be tightened: a value that would loosen it does not
+// count, and is among the warnings.
 //
 // All files share one schema, so that a rule file may be complete by itself; but
 // each section other than rules stands in one file only. The mistakes of all files
@@ -301,13 +303,15 @@ func inOrder(ps strictyaml.Problems) {
 // excuse makes warnings of the mistakes that the file which could not be read may
 // resolve: names that it may declare.
 func (l *loader) excuse(all strictyaml.Problems) strictyaml.Problems {
-	return slices.DeleteFunc(all, func(p strictyaml.Problem) bool {
+	var kept strictyaml.Problems
+	for _, p := range all {
 		if !strings.HasPrefix(p.Msg, "form has no field ") && !strings.HasPrefix(p.Msg, "tables has no ") {
-			return false
+			kept = append(kept, p)
+			continue
 		}
 		p.Warning = true
 		p.Msg += "; the file that is extended may declare it"
 		l.config.Warnings = append(l.config.Warnings, p)
-		return true
-	})
+	}
+	return kept
 }

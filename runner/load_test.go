@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -115,9 +116,10 @@ func FuzzParseConfig(f *testing.F) {
 	f.Add([]byte("version: 1\nrules:\n  - {id: a, when: issue.title matches `x`, then: [{comment: \"{{ issue.author }}\"}]}\n"))
 	f.Add([]byte("version: 1\nextends: o/r:f.yml@v1\ndisable: [a]\nlimits: {comment: 2}\nlabels: {allow: [a*]}\nagent: {may: [comment]}\n"))
 	f.Add([]byte("version: 2\npolcy: [\n"))
+	local := regexp.MustCompile(`(?m)^(extends|disable|include):.*$`)
 	f.Fuzz(func(t *testing.T, src []byte) {
 		c, err := LoadConfig(t.Context(), single{"f.yml", src}, LoadSpec{Path: "f.yml", Remote: func(context.Context, RemoteFile) ([]byte, error) {
-			return src, nil // both sides say the same
+			return local.ReplaceAll(src, nil), nil // both sides say the same
 		}})
 		if err == nil {
 			c.Policy.limits()

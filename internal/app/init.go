@@ -96,7 +96,8 @@ func writeWhole(name string, data []byte) error {
 	}
 	defer os.Remove(tmp.Name()) // gone already when it was renamed
 	_, err = tmp.Write(data)
-	if err = errors.Join(err, tmp.Chmod(0o644), tmp.Sync(), tmp.Close()); err != nil {
+	err = errors.Join(err, tmp.Chmod(0o644), tmp.Sync(), tmp.Close())
+	if err != nil {
 		return err
 	}
 	return os.Rename(tmp.Name(), name)

@@ -120,7 +120,7 @@ func TestInitWorkflow(t *testing.T) {
 	if got, want := uses.FindAllString(string(workflow), -1), uses.FindString(string(readme)); len(got) != 1 || got[0] != want {
 		t.Errorf("the workflow has %q, the README %q", got, want)
 	}
-	if permissions := regexp.MustCompile(`(?m)^  [a-z-]+: (read|write)\b`).FindAllString(string(workflow), -1); strings.Join(permissions, ",") != "  contents: read,  issues: read" {
+	if permissions := regexp.MustCompile(`(?m)^  [a-z-]+: (read|write)\b`).FindAllString(string(workflow), -1); strings.Join(permissions, ",") != "  contents: read,  actions: read,  issues: read" {
 		t.Errorf("the workflow has the permissions %q", permissions)
 	}
 }

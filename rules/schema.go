@@ -8,7 +8,7 @@ import (
 )
 
 // Schemas returns the JSON Schemas, draft 2020-12, of the values of the keys rules,
-// forms and tables, by key. They know every key and every action; what a condition or a
+// tests, forms and tables, by key. They know every key and every action; what a condition or a
 // template says, they do not look at.
 func Schemas() map[string]any {
 	rule := strictyaml.Schema(reflect.TypeFor[ruleKeys](), ruleKey)
@@ -16,6 +16,7 @@ func Schemas() map[string]any {
 	names := object{"pattern": namePattern.String(), "maxLength": maxID}
 	return object{
 		"rules":  object{"type": "array", "maxItems": maxRules, "items": rule},
+		"tests":  object{"type": "array", "maxItems": maxTests, "items": testSchema()},
 		"forms":  object{"type": "object", "maxProperties": maxForms, "propertyNames": names, "additionalProperties": form},
 		"tables": object{"type": "object", "maxProperties": maxTables, "propertyNames": names, "additionalProperties": tableSchema()},
 	}
@@ -37,10 +38,7 @@ func ruleKey(key string) map[string]any {
 	case "id":
 		s = IDSchema()
 	case "on":
-		event := object{"anyOf": []any{
-			object{"enum": eventKeys()}, object{"type": "string", "pattern": `^repository_dispatch\.[^*]`},
-		}}
-		s = oneOrMore(event)
+		s = oneOrMore(eventSchema(eventKeys()))
 	case "when":
 		s = ConditionSchema()
 	case "then":

@@ -260,8 +260,8 @@ func (l *loader) finish() (*Config, error) {
 	if _, ok := errors.AsType[strictyaml.Problems](err); err != nil && !ok {
 		return nil, err
 	}
-	if l.tests {
-		l.config.Tests = rules.ParseTests(sources...) // of the repository's own files
+	if l.tests && !l.unread { // those of the repository's own files, which may name inherited rules
+		l.config.Tests = rules.ParseTests(sources...)
 	}
 	if err := l.problems(); err != nil {
 		return nil, err

@@ -139,6 +139,7 @@ func keyDescriptions() map[string]string {
 		"forms":                         "Fields of issue forms, under the names by which rules ask for them.",
 		"tables":                        "Tables of text, numbers or booleans that rules look up.",
 		"rules":                         "Rules, asked in order.",
+		"tests":                         "What the rules are expected to do; foreman rules test asks them.",
 		"include":                       "More rule files, as paths or globs below the repository's root.",
 	}
 }

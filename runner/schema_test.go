@@ -2,10 +2,10 @@ package runner
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"os"
-	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -90,7 +90,7 @@ func TestSchemaValid(t *testing.T) {
 			}
 		}
 	}
-	for _, pattern := range []string{"testdata/config/*.txtar", "testdata/*/*.txtar", "../rules/testdata/ok/*.txtar", "../testdata/script/*.txtar"} {
+	for _, pattern := range []string{"testdata/config/*.txtar", "testdata/*/*.txtar", "../rules/testdata/ok/*.txtar", "../rules/testdata/*/*.txtar", "../testdata/script/*.txtar"} {
 		files, err := filepath.Glob(pattern)
 		if err != nil || len(files) < 25 {
 			t.Fatalf("%s: %d files, %v", pattern, len(files), err)
@@ -119,8 +119,15 @@ func TestSchemaValid(t *testing.T) {
 
 // loads reports whether a file loads by itself.
 func loads(src []byte) bool {
-	_, err := ParseConfig("f.yml", src, func(string) string { return "x" })
-	return err == nil
+	return load(src) == nil
+}
+
+// load loads a file with its tests.
+func load(src []byte) error {
+	_, err := LoadConfig(context.Background(), single{"f.yml", src}, LoadSpec{
+		Path: "f.yml", Tests: true, Getenv: func(string) string { return "x" },
+	})
+	return err
 }
 
 // TestSchemaRefuses holds files with unknown keys, and every file of whose mistakes a
@@ -136,7 +143,11 @@ func TestSchemaRefuses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	files = append(files, theirs...)
+	tests, err := filepath.Glob("../rules/testdata/tests/*.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	files = slices.Concat(files, theirs, tests)
 	refused := 0
 	for _, file := range files {
 		ar, err := txtar.ParseFile(file)
@@ -144,7 +155,7 @@ func TestSchemaRefuses(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, f := range ar.Files {
-			_, err := ParseConfig(path.Base(f.Name), f.Data, nil)
+			err := load(f.Data)
 			if !bytes.HasPrefix(f.Data, []byte("version: 1\n")) || err == nil || !strings.Contains(err.Error(), ": unknown ") {
 				continue
 			}
@@ -228,7 +239,7 @@ func eachMapping(v any, at string, fn func(at string, m map[string]any)) {
 
 // properties calls fn for the keys that a schema knows, but for those of actions.
 func properties(s map[string]any, at string, fn func(at string, schema map[string]any)) {
-	if items, ok := s["items"].(map[string]any); ok && at != ".rules.then" {
+	if items, ok := s["items"].(map[string]any); ok && at != ".rules.then" && at != ".tests.expect.actions" {
 		properties(items, at, fn)
 	}
 	keys, _ := s["properties"].(map[string]any)

@@ -114,6 +114,7 @@ func nextSteps(root string) string {
 Next:
   1. Make the rules yours, and try them:
        foreman rules check
+       foreman rules test
        foreman triage --issue OWNER/REPO#N
   2. Commit both files, and push them to the default branch.
   3. Open an issue. The job summary of the workflow says what would be done, and why.

@@ -60,12 +60,6 @@ func (d *side) take(f *strictyaml.File, s sections) {
 	if d.file == "" {
 		source.Tests = s.Tests // those of a file that is extended are not run here
 	}
-	if d.file == "" {
-		source.Tests = s.Tests // those of a file that is extended are not run here
-	}
-	if d.file == "" {
-		source.Tests = s.Tests // those of a file that is extended are not run here
-	}
 	if d.once(f, "forms", s.Forms != nil) {
 		source.Forms = s.Forms
 	}

@@ -77,30 +77,17 @@ func (a App) start(dir string, force bool) error {
 		return usagef("%s: already there, so nothing is written; --force replaces what is there", strings.Join(there, " and "))
 	}
 	for _, f := range files {
-		if err := writeWhole(filepath.Join(root, f.name), f.data); err != nil {
+		name := filepath.Join(root, f.name)
+		err := os.MkdirAll(filepath.Dir(name), 0o755)
+		if err == nil {
+			err = writeNew(name, f.data, force)
+		}
+		if err != nil {
 			return &failure{fmt.Errorf("write %s: %w", f.name, err)}
 		}
 	}
 	_, err = fmt.Fprint(a.Stdout, nextSteps(root))
 	return printed(err)
-}
-
-// writeWhole writes a file with its folders, and never half of it.
-func writeWhole(name string, data []byte) error {
-	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
-		return err
-	}
-	tmp, err := os.CreateTemp(filepath.Dir(name), ".foreman-*")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(tmp.Name()) // gone already when it was renamed
-	_, err = tmp.Write(data)
-	err = errors.Join(err, tmp.Chmod(0o644), tmp.Sync(), tmp.Close())
-	if err != nil {
-		return err
-	}
-	return os.Rename(tmp.Name(), name)
 }
 
 // nextSteps is what there is to do with the first files below root.

@@ -36,6 +36,7 @@ func TestMain(m *testing.M) {
 //	gh user LOGIN…            add people who can be assigned
 //	gh milestone TITLE…       add open milestones
 //	gh file PATH LOCAL        put a file on the default branch
+//	gh file PATH LOCAL REPO REF  put a file in another repository, where only REF finds it
 //	gh issue N [label=L…] [state=closed] [pr] [author=A] [title=T]
 //	gh fault METHOD PATH status=N|cutbefore|cutafter [nth=N] [times=N] [body=B]
 //	gh delete N | gh transfer N
@@ -131,7 +132,11 @@ func ghCommand(ts *testscript.TestScript, neg bool, args []string) {
 	case "permission":
 		repo.SetPermission(args[0], args[1])
 	case "file":
-		repo.AddFile(args[0], ts.ReadFile(args[1]))
+		if text := ts.ReadFile(args[1]); len(args) == 4 {
+			gh.Repo(args[2]).AddFileAt(args[3], args[0], text)
+		} else {
+			repo.AddFile(args[0], text)
+		}
 	case "issue":
 		repo.AddIssue(scriptIssue(ts, args))
 	case "fault":

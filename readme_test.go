@@ -80,7 +80,7 @@ func TestREADMEFiles(t *testing.T) {
 			continue
 		}
 		files++
-		src := strings.Replace(m[1], "include: [.github/foreman/*.yml]", "", 1)
+		src := strings.NewReplacer("include: [.github/foreman/*.yml]", "", "extends: octo-org/.github:foreman.yml@v1", "", "disable: [crash]", "").Replace(m[1])
 		if c, err := runner.ParseConfig("README.md", []byte(src), nil); err != nil || len(c.Warnings) > 0 {
 			t.Errorf("%v, warnings %v", err, c)
 		}
@@ -101,6 +101,27 @@ func TestDemoRules(t *testing.T) {
 		if c, err := runner.ParseConfig(name, src, nil); err != nil || c.Rules.Len() == 0 || len(c.Warnings) > 0 {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+}
+
+// TestInitWorkflow keeps the workflow that "foreman init" writes at the README's version,
+// and at the least that it takes.
+func TestInitWorkflow(t *testing.T) {
+	t.Parallel()
+	readme, err := os.ReadFile("README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	workflow, err := os.ReadFile("internal/app/start/workflow.yml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	uses := regexp.MustCompile(`- uses: (\S+)`)
+	if got, want := uses.FindAllString(string(workflow), -1), uses.FindString(string(readme)); len(got) != 1 || got[0] != want {
+		t.Errorf("the workflow has %q, the README %q", got, want)
+	}
+	if permissions := regexp.MustCompile(`(?m)^  [a-z-]+: (read|write)\b`).FindAllString(string(workflow), -1); strings.Join(permissions, ",") != "  contents: read,  actions: read,  issues: read" {
+		t.Errorf("the workflow has the permissions %q", permissions)
 	}
 }
 

@@ -32,6 +32,12 @@ type formField struct {
 	typ     string
 }
 
+// formKeys are the keys of a field in the file.
+type formKeys struct {
+	Heading *yaml.Node `mistaken:"label,title,name" yaml:"heading,required"`
+	Type    *yaml.Node `mistaken:"kind"             yaml:"type"`
+}
+
 const (
 	maxForms   = 100
 	maxHeading = 200 // characters; more are no label of a form
@@ -64,10 +70,7 @@ func (d *formField) decode(f *strictyaml.File, n *yaml.Node) {
 		f.Problemf(n, "forms.%s: want a mapping with heading and type, got %s; write {heading: %s, type: %s}", d.name, strictyaml.Kind(n), headingFor(n), formText)
 		return
 	}
-	var keys struct {
-		Heading *yaml.Node `mistaken:"label,title,name" yaml:"heading,required"`
-		Type    *yaml.Node `mistaken:"kind"             yaml:"type"`
-	}
+	var keys formKeys
 	f.Decode(n, &keys)
 	var heading string
 	if keys.Heading != nil && f.DecodeKey("heading", keys.Heading, &heading) {

@@ -34,6 +34,9 @@ type Config struct {
 	Rules  *rules.Set // nil: no rules
 	// Tests are what the files say that the rules do; nil unless [LoadSpec.Tests] asks.
 	Tests []rules.Test
+	// NeverClose says that the file which is extended forbids to close issues, so that
+	// no setting on top of the configuration may permit it.
+	NeverClose bool
 	// Files names the files that were read, in order.
 	Files []string
 	// Warnings are problems that leave the configuration usable.
@@ -77,8 +80,12 @@ type OnFailure struct {
 // sections is one file as it is written.
 type sections struct {
 	Version *yaml.Node      `yaml:"version"`
+	Extends *extendsSection `yaml:"extends"`
+	Disable []*yaml.Node    `yaml:"disable"`
 	Mode    *string         `yaml:"mode"`
 	Policy  *policySection  `yaml:"policy"`
+	Limits  map[string]int  `yaml:"limits"` // short for that of policy
+	Labels  *labelSection   `yaml:"labels"` // short for that of policy
 	LLM     *llmSection     `yaml:"llm"`
 	Memory  *memorySection  `yaml:"memory"`
 	Agent   *agentSection   `yaml:"agent"`
@@ -87,28 +94,6 @@ type sections struct {
 	Rules   *yaml.Node      `yaml:"rules"`
 	Tests   *yaml.Node      `yaml:"tests"`
 	Include *includeSection `yaml:"include"`
-}
-
-type policySection struct {
-	AllowClose    bool           `yaml:"allow_close"`
-	Actions       []string       `yaml:"actions"`
-	Limits        map[string]int `yaml:"limits"`
-	Labels        labelSection   `yaml:"labels"`
-	CreateLabels  bool           `yaml:"create_labels"`
-	UnknownAction string         `yaml:"unknown_action"`
-	CommentLength int            `yaml:"comment_length"`
-	Mentions      []string       `yaml:"mentions"`
-	Links         []string       `yaml:"links"`
-
-	CommentInterval *time.Duration `yaml:"comment_interval"`
-	MaxComments     *int           `yaml:"max_comments_per_issue"`
-	MaxWrites       *int           `yaml:"max_writes_per_hour"`
-	ShadowPeriod    time.Duration  `yaml:"shadow_period"`
-}
-
-type labelSection struct {
-	Allow []string `yaml:"allow"`
-	Deny  []string `yaml:"deny"`
 }
 
 type llmSection struct {
@@ -130,6 +115,7 @@ type agentSection struct {
 	Auth      string        `yaml:"auth"`
 	Timeout   time.Duration `yaml:"timeout"`
 	When      *yaml.Node    `yaml:"when"`
+	May       []string      `yaml:"may"`
 	OnFailure *yaml.Node    `yaml:"on_failure"`
 }
 
@@ -156,93 +142,6 @@ func (i *includeSection) DecodeYAML(f *strictyaml.File, n *yaml.Node) {
 		i.Globs = append(i.Globs, glob)
 	}
 	i.node = n
-}
-
-// DecodeYAML fills the section and checks its values.
-func (p *policySection) DecodeYAML(f *strictyaml.File, n *yaml.Node) {
-	type plain policySection
-	f.Decode(n, (*plain)(p))
-	known := make([]string, 0, 16)
-	for _, s := range protocol.ActionSpecs() {
-		known = append(known, s.Name)
-	}
-	for _, a := range p.Actions {
-		if !slices.Contains(known, a) {
-			f.Problemf(child(n, "actions"), "policy.actions: unknown action %q%s", a, strictyaml.DidYouMean(a, known))
-		}
-	}
-	for _, name := range sortedKeys(p.Limits) {
-		at := child(child(n, "limits"), name)
-		if !slices.Contains(known, name) {
-			f.Problemf(at, "policy.limits: unknown action %q%s", name, strictyaml.DidYouMean(name, known))
-		}
-		if name == protocol.ActionAddLabels {
-			f.Problemf(at, "policy.limits.add_labels: labels are counted one by one, under add_label")
-		}
-		if p.Limits[name] < 0 {
-			f.Problemf(at, "policy.limits.%s: want 0 or more, got %d", name, p.Limits[name])
-		}
-	}
-	oneOf(f, child(n, "unknown_action"), "policy.unknown_action", "stop", "reject")
-	if at := child(n, "comment_length"); at != nil && at.Tag == "!!int" && (p.CommentLength < 1 || p.CommentLength > MaxCommentLength) {
-		f.Problemf(at, "policy.comment_length: want 1 to %d, got %d", MaxCommentLength, p.CommentLength)
-	}
-	for _, limit := range []struct {
-		name string
-		less bool
-	}{
-		{"comment_interval", p.CommentInterval != nil && *p.CommentInterval < 0},
-		{"max_comments_per_issue", p.MaxComments != nil && *p.MaxComments < 0},
-		{"max_writes_per_hour", p.MaxWrites != nil && *p.MaxWrites < 0},
-	} {
-		if limit.less {
-			f.Problemf(child(n, limit.name), "policy.%s: want more than 0, or 0 for no limit", limit.name)
-		}
-	}
-	positive(f, child(n, "shadow_period"), "policy.shadow_period")
-	p.checkGlobs(f, n)
-}
-
-// asLimit turns what a file says, where 0 is no limit, into a field of a Policy, where
-// 0 is the default.
-func asLimit[N int | time.Duration](n *N) N {
-	switch {
-	case n == nil:
-		return 0
-	case *n == 0:
-		return -1
-	}
-	return *n
-}
-
-func (p *policySection) checkGlobs(f *strictyaml.File, n *yaml.Node) {
-	lists := []struct {
-		name  string
-		at    *yaml.Node
-		globs []string
-	}{
-		{"labels.allow", child(child(n, "labels"), "allow"), p.Labels.Allow},
-		{"labels.deny", child(child(n, "labels"), "deny"), p.Labels.Deny},
-		{"mentions", child(n, "mentions"), p.Mentions},
-		{"links", child(n, "links"), p.Links},
-	}
-	for _, l := range lists {
-		for _, g := range l.globs {
-			if _, err := path.Match(g, ""); err != nil || g == "" {
-				f.Problemf(l.at, "policy.%s: %q is no glob", l.name, g)
-			}
-		}
-	}
-}
-
-func (p *policySection) policy() Policy {
-	return Policy{
-		AllowClose: p.AllowClose, Actions: p.Actions, Limits: p.Limits,
-		Labels:       LabelPolicy(p.Labels),
-		CreateLabels: p.CreateLabels, RejectUnknown: p.UnknownAction == "reject",
-		CommentLength: p.CommentLength, Mentions: p.Mentions, Links: p.Links,
-		CommentInterval: asLimit(p.CommentInterval), MaxComments: asLimit(p.MaxComments), MaxWrites: asLimit(p.MaxWrites), ShadowPeriod: p.ShadowPeriod,
-	}
 }
 
 // DecodeYAML fills the section and checks its values.
@@ -279,14 +178,11 @@ func (a *agentSection) DecodeYAML(f *strictyaml.File, n *yaml.Node) {
 	f.Decode(n, (*plain)(a))
 	oneOf(f, child(n, "auth"), "agent.auth", "none", "token", "oidc")
 	positive(f, child(n, "timeout"), "agent.timeout")
+	checkActions(f, child(n, "may"), "agent.may")
 }
 
 // onFailure reads "fail", "skip" or {add_label: name}.
-func (a *agentSection) onFailure(f *strictyaml.File) OnFailure {
-	n := a.OnFailure
-	if n == nil {
-		return OnFailure{}
-	}
+func onFailure(f *strictyaml.File, n *yaml.Node) OnFailure {
 	if n.Kind == yaml.MappingNode {
 		var o struct {
 			Label string `yaml:"add_label,required"`

@@ -86,6 +86,10 @@ func (r *Runner) wantsAgent(facts rules.Facts, res *rules.Result) (bool, error) 
 	return res == nil || len(res.Fired) == 0, nil
 }
 
+// onFailureID is what stands for a rule where the configuration decides in place of
+// the agent.
+const onFailureID = "agent.on_failure"
+
 // maxActions bounds the actions of one decision.
 const maxActions = 200
 
@@ -133,7 +137,7 @@ func (r *Runner) fallBack(err error, rep *Report) (Decision, error) {
 		}
 		d.Message.Decision = protocol.LabelAndRespond
 		d.Message.Actions = []protocol.ActionItem{a}
-		d.Sources = []Source{{Rule: "agent.on_failure"}}
+		d.Sources = []Source{{Rule: onFailureID}}
 	case r.c.Agent.OnFailure.Skip:
 	default:
 		return Decision{}, &AgentError{err}

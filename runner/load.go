@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,7 +13,6 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/org/foreman-action/internal/strictyaml"
-	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/rules"
 )
 
@@ -40,19 +40,28 @@ type LoadSpec struct {
 	Tests bool
 	// Getenv resolves ${VAR} in values outside the rules; nil: none is set.
 	Getenv func(string) string
+	// Remote reads the file that is extended. The error matches fs.ErrNotExist when
+	// there is none, and ErrNeedsHost when nothing can be read; nil: nothing can.
+	Remote func(context.Context, RemoteFile) ([]byte, error)
+	// Partial says that a file which cannot be read is left out with a warning, and
+	// that what only it can tell is a warning as well. That is for checks: a run would
+	// do without the limits of that file.
+	Partial bool
 }
 
 // ErrNoConfig says that the configuration file does not exist and had to.
 var ErrNoConfig = errors.New("no such configuration file")
 
-// LoadConfig reads the configuration file, what it includes, and more rule files.
+// LoadConfig reads the configuration file, what it includes and extends, and more rule
+// files. What is extended can only be tightened: a value that would loosen it does not
+// count, and is among the warnings.
 //
 // All files share one schema, so that a rule file may be complete by itself; but
 // each section other than rules stands in one file only. The mistakes of all files
 // are reported together, as strictyaml.Problems. A nil Config without an error
 // means that there is none, and that none had to be.
 func LoadConfig(ctx context.Context, files Files, spec LoadSpec) (*Config, error) {
-	l := loader{files: files, tests: spec.Tests, getenv: spec.Getenv, setBy: map[string]string{}}
+	l := loader{files: files, tests: spec.Tests, getenv: spec.Getenv, ours: side{at: map[string]place{}}}
 	if l.getenv == nil {
 		l.getenv = func(string) string { return "" }
 	}
@@ -66,6 +75,9 @@ func LoadConfig(ctx context.Context, files Files, spec LoadSpec) (*Config, error
 	}
 	if len(l.parsed) == 0 && l.broken == nil {
 		return nil, nil
+	}
+	if err := l.extend(ctx, spec); err != nil {
+		return nil, err
 	}
 	return l.finish()
 }
@@ -107,18 +119,16 @@ func (s single) Glob(context.Context, string) ([]string, error) { return nil, ni
 
 // A loader collects files and their problems.
 type loader struct {
-	files   Files
-	tests   bool
-	getenv  func(string) string
-	config  Config
-	parsed  []*strictyaml.File
-	broken  strictyaml.Problems // of files that could not be parsed at all
-	sources []rules.Source
-	ruled   bool // a file has rules
-	seen    []string
-	setBy   map[string]string // section → file
-	when    *yaml.Node
-	whenIn  *strictyaml.File
+	files  Files
+	tests  bool
+	getenv func(string) string
+	config Config
+	parsed []*strictyaml.File
+	broken strictyaml.Problems // of files that could not be parsed at all
+	seen   []string
+	ours   side
+	theirs *side // nil: nothing is extended
+	unread bool  // there is something to extend, which could not be read
 }
 
 // file reads one file and what it includes, once.
@@ -172,63 +182,16 @@ func (l *loader) glob(ctx context.Context, glob string) error {
 	return nil
 }
 
-// sections decodes one file into the configuration.
+// sections decodes one of the repository's own files.
 func (l *loader) sections(ctx context.Context, f *strictyaml.File) error {
 	var s sections
 	f.Decode(f.Root(), &s)
-	l.version(f, s.Version)
-	once := func(name string, there bool) bool {
-		if !there {
-			return false
-		}
-		if other, ok := l.setBy[name]; ok {
-			f.Problemf(child(f.Root(), name), "%s is already set in %s; a section stands in one file", name, other)
-			return false
-		}
-		l.setBy[name] = f.Name()
-		return true
-	}
-	if once("mode", s.Mode != nil) {
-		oneOf(f, child(f.Root(), "mode"), "mode", string(ModeApply), string(ModeShadow))
-		l.config.Mode = Mode(*s.Mode)
-	}
-	if once("policy", s.Policy != nil) {
-		l.config.Policy = s.Policy.policy()
-	}
-	if once("llm", s.LLM != nil) {
-		at := child(f.Root(), "llm")
-		l.config.LLM = protocol.LLMBackendRef{
-			Provider: l.expand(f, child(at, "provider"), s.LLM.Provider),
-			Model:    l.expand(f, child(at, "model"), s.LLM.Model),
-		}
-		l.config.Model = ModelConfig{
-			BaseURL: l.expand(f, child(at, "base_url"), s.LLM.BaseURL), Timeout: s.LLM.Timeout, MaxTokens: s.LLM.MaxTokens,
-		}
-	}
-	if once("memory", s.Memory != nil) {
-		at := child(f.Root(), "memory")
-		l.config.Memory = MemoryConfig{
-			Store: s.Memory.Store, Path: l.expand(f, child(at, "path"), s.Memory.Path), Summary: s.Memory.Summary,
-		}
-	}
-	if once("agent", s.Agent != nil) {
-		l.agent(f, s.Agent)
-	}
-	source := rules.Source{File: f, Node: s.Rules, Tests: s.Tests}
-	if once("forms", s.Forms != nil) {
-		source.Forms = s.Forms
-	}
-	if once("tables", s.Tables != nil) {
-		source.Tables = s.Tables
-	}
-	if source != (rules.Source{File: f}) {
-		l.sources = append(l.sources, source)
-	}
-	l.ruled = l.ruled || s.Rules != nil
+	checkVersion(f, s.Version)
+	l.ours.take(f, s)
 	return l.include(ctx, f, s.Include)
 }
 
-func (l *loader) version(f *strictyaml.File, n *yaml.Node) {
+func checkVersion(f *strictyaml.File, n *yaml.Node) {
 	switch {
 	case n == nil:
 		f.Problemf(nil, "version is missing: begin the file with version: 1")
@@ -237,29 +200,20 @@ func (l *loader) version(f *strictyaml.File, n *yaml.Node) {
 	}
 }
 
-func (l *loader) agent(f *strictyaml.File, a *agentSection) {
-	at := child(f.Root(), "agent")
-	l.config.Agent = AgentConfig{
-		URL: l.expand(f, child(at, "url"), a.URL), Auth: a.Auth, Timeout: a.Timeout,
-		OnFailure: a.onFailure(f),
-	}
-	l.when, l.whenIn = a.When, f
-}
-
 // expand resolves ${VAR} in a value.
-func (l *loader) expand(f *strictyaml.File, at *yaml.Node, s string) string {
-	if at == nil {
-		return s
+func (l *loader) expand(at place) string {
+	if at.n == nil {
+		return ""
 	}
-	out, err := strictyaml.Expand(s, func(name string) string {
+	out, err := strictyaml.Expand(at.n.Value, func(name string) string {
 		if reserved(name) {
-			f.Problemf(at, "the variable %s may hold a secret of Foreman's own; a configuration must not read it", name)
+			at.f.Problemf(at.n, "the variable %s may hold a secret of Foreman's own; a configuration must not read it", name)
 			return "reserved"
 		}
 		return l.getenv(name)
 	})
 	if err != nil {
-		f.Problemf(at, "%v", err)
+		at.f.Problemf(at.n, "%v", err)
 	}
 	return out
 }
@@ -295,27 +249,32 @@ func (l *loader) include(ctx context.Context, f *strictyaml.File, in *includeSec
 
 // finish compiles the rules and reports the problems of all files at once.
 func (l *loader) finish() (*Config, error) {
-	if l.when != nil {
+	l.settle()
+	sources := l.sources()
+	if at := l.agentKey("when"); at.n != nil {
 		// Its mistakes are recorded in the file.
-		l.config.Agent.When, _ = rules.CompileCondition(l.whenIn, l.when, l.sources...)
+		l.config.Agent.When, _ = rules.CompileCondition(at.f, at.n, sources...)
 	}
 	// Compile records its mistakes in the files too.
-	set, err := rules.Compile(l.sources...)
+	set, err := rules.Compile(sources...)
 	if _, ok := errors.AsType[strictyaml.Problems](err); err != nil && !ok {
 		return nil, err
 	}
-	if l.tests {
-		l.config.Tests = rules.ParseTests(l.sources...)
+	if l.tests && !l.unread { // those of the repository's own files, which may name inherited rules
+		l.config.Tests = rules.ParseTests(sources...)
 	}
 	if err := l.problems(); err != nil {
 		return nil, err
 	}
-	if l.ruled {
+	if slices.ContainsFunc(sources, func(s rules.Source) bool { return s.Node != nil }) {
 		l.config.Rules = set
 	}
 	l.config.Files = l.seen
 	for _, f := range l.parsed {
 		l.config.Warnings = append(l.config.Warnings, f.Warnings()...)
+	}
+	if l.unread {
+		inOrder(l.config.Warnings) // those of excuse stand before the others
 	}
 	return &l.config, nil
 }
@@ -324,17 +283,35 @@ func (l *loader) problems() error {
 	err := strictyaml.Err(l.parsed...)
 	all, _ := errors.AsType[strictyaml.Problems](err)
 	all = append(all, l.broken...)
+	if l.unread {
+		all = l.excuse(all)
+	}
 	if len(all) == 0 {
 		return nil
 	}
-	slices.SortStableFunc(all, func(a, b strictyaml.Problem) int {
-		if c := strings.Compare(a.File, b.File); c != 0 {
-			return c
-		}
-		if a.Line != b.Line {
-			return a.Line - b.Line
-		}
-		return a.Column - b.Column
-	})
+	inOrder(all)
 	return all
+}
+
+// inOrder sorts problems by file and place.
+func inOrder(ps strictyaml.Problems) {
+	slices.SortStableFunc(ps, func(a, b strictyaml.Problem) int {
+		return cmp.Or(strings.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
+	})
+}
+
+// excuse makes warnings of the mistakes that the file which could not be read may
+// resolve: names that it may declare.
+func (l *loader) excuse(all strictyaml.Problems) strictyaml.Problems {
+	var kept strictyaml.Problems
+	for _, p := range all {
+		if !strings.HasPrefix(p.Msg, "form has no field ") && !strings.HasPrefix(p.Msg, "tables has no ") {
+			kept = append(kept, p)
+			continue
+		}
+		p.Warning = true
+		p.Msg += "; the file that is extended may declare it"
+		l.config.Warnings = append(l.config.Warnings, p)
+	}
+	return kept
 }

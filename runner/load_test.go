@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -40,12 +41,21 @@ func (f filesOf) Glob(_ context.Context, pattern string) ([]string, error) {
 }
 
 // TestLoadConfig loads the files of every case in testdata/config. The part "spec"
-// holds path=, optional and rules= words.
+// holds path=, optional, rules=, partial and tokenless words; parts that begin with
+// "remote/" are what other repositories hold.
 func TestLoadConfig(t *testing.T) {
 	t.Parallel()
 	eachArchive(t, "testdata/config", func(t *testing.T, a *archive) {
 		spec := LoadSpec{Path: DefaultConfigPath, Getenv: func(name string) string {
 			return map[string]string{"HOST": "agent.example.org", "MODEL": "m-1"}[name]
+		}, Remote: func(_ context.Context, file RemoteFile) ([]byte, error) {
+			if file.Ref == "unreachable" {
+				return nil, errors.New("the line is dead")
+			}
+			if data := a.get("remote/" + file.String()); data != nil {
+				return data, nil
+			}
+			return nil, fs.ErrNotExist
 		}}
 		for word := range strings.FieldsSeq(string(a.get("spec"))) {
 			name, value, _ := strings.Cut(word, "=")
@@ -56,6 +66,10 @@ func TestLoadConfig(t *testing.T) {
 				spec.Optional = true
 			case "rules":
 				spec.Rules = append(spec.Rules, value)
+			case "partial":
+				spec.Partial = true
+			case "tokenless":
+				spec.Remote = nil
 			}
 		}
 		c, err := LoadConfig(t.Context(), filesOf{a}, spec)
@@ -76,6 +90,12 @@ func showConfig(c *Config) string {
 	p := c.Policy
 	fmt.Fprintf(&b, "policy close=%t actions=%q limits=%v allow=%#v deny=%q create=%t reject=%t length=%d mentions=%q links=%#v\n",
 		p.AllowClose, p.Actions, p.Limits, p.Labels.Allow, p.Labels.Deny, p.CreateLabels, p.RejectUnknown, p.CommentLength, p.Mentions, p.Links)
+	if p.AgentMay != nil || p.Labels.Within != nil || c.NeverClose {
+		fmt.Fprintf(&b, "may=%#v within=%#v never close=%t\n", p.AgentMay, p.Labels.Within, c.NeverClose)
+	}
+	if p.CommentInterval != 0 || p.MaxComments != 0 || p.MaxWrites != 0 {
+		fmt.Fprintf(&b, "interval=%s comments=%d writes=%d\n", p.CommentInterval, p.MaxComments, p.MaxWrites)
+	}
 	fmt.Fprintf(&b, "llm %q %q memory %q %q\n", c.LLM.Provider, c.LLM.Model, c.Memory.Store, c.Memory.Path)
 	when := "when no rule fired"
 	if c.Agent.When != nil {
@@ -94,9 +114,13 @@ func FuzzParseConfig(f *testing.F) {
 	f.Add([]byte("version: 1\nmode: shadow\npolicy: {allow_close: true, limits: {comment: 1}, labels: {allow: [a*], deny: []}}\n"))
 	f.Add([]byte("version: 1\nagent: {url: 'https://${HOST}', auth: oidc, timeout: 5s, when: not label(\"a\"), on_failure: {add_label: x}}\ninclude: x.yml\n"))
 	f.Add([]byte("version: 1\nrules:\n  - {id: a, when: issue.title matches `x`, then: [{comment: \"{{ issue.author }}\"}]}\n"))
+	f.Add([]byte("version: 1\nextends: o/r:f.yml@v1\ndisable: [a]\nlimits: {comment: 2}\nlabels: {allow: [a*]}\nagent: {may: [comment]}\n"))
 	f.Add([]byte("version: 2\npolcy: [\n"))
+	local := regexp.MustCompile(`(?m)^(extends|disable|include):.*$`)
 	f.Fuzz(func(t *testing.T, src []byte) {
-		c, err := ParseConfig("f.yml", src, nil)
+		c, err := LoadConfig(t.Context(), single{"f.yml", src}, LoadSpec{Path: "f.yml", Remote: func(context.Context, RemoteFile) ([]byte, error) {
+			return local.ReplaceAll(src, nil), nil // both sides say the same
+		}})
 		if err == nil {
 			c.Policy.limits()
 			c.Rules.IDs()
@@ -107,7 +131,7 @@ func FuzzParseConfig(f *testing.F) {
 			t.Fatalf("an error without a place: %v", err)
 		}
 		for _, p := range ps {
-			if p.File != "f.yml" {
+			if p.File == "" {
 				t.Fatalf("a problem of no file: %+v", p)
 			}
 		}

@@ -172,8 +172,8 @@ func (p *planner) judge(s *Step) {
 		s.set(Refuse, "malformed: "+err.Error())
 		return
 	}
-	if !p.policy.permits(s.Action.Type) {
-		s.set(Refuse, "policy.actions does not list "+s.Action.Type)
+	if why := p.policy.forbids(s.Action.Type, s.Source); why != "" {
+		s.set(Refuse, why)
 		return
 	}
 	s.set(Do, "")

@@ -22,6 +22,9 @@ type Policy struct {
 	AllowClose bool
 	// Actions are the permitted types; nil permits every known one.
 	Actions []string
+	// AgentMay are the types that an agent may ask for, of those that are permitted;
+	// nil: every one.
+	AgentMay []string
 	// Limits are the most of each type per event; a type that is not named has its
 	// default, 0 forbids it. Labels count one by one under add_label, those of
 	// add_labels too; add_labels has no limit of its own.
@@ -81,6 +84,9 @@ func orDefault[N int | time.Duration](n, otherwise N) N {
 type LabelPolicy struct {
 	Allow []string // nil: every label; empty: none
 	Deny  []string // wins over Allow
+	// Within is the list of a file that is extended, which must allow the label as
+	// well; nil: every label.
+	Within []string
 }
 
 // defaultLimits are the limits of the types that a policy does not name.
@@ -109,12 +115,15 @@ func (p Policy) limits() map[string]int {
 	return limits
 }
 
-// permits reports whether actions of the type are permitted at all.
-func (p Policy) permits(action string) bool {
-	if p.Actions == nil {
-		return true
+// forbids says why actions of the type are not permitted to a source, or is empty.
+func (p Policy) forbids(action string, s Source) string {
+	switch {
+	case p.Actions != nil && !slices.Contains(p.Actions, action):
+		return "policy.actions does not list " + action
+	case s.Rule == "" && p.AgentMay != nil && !slices.Contains(p.AgentMay, action):
+		return "agent.may does not list " + action
 	}
-	return slices.Contains(p.Actions, action)
+	return ""
 }
 
 func (p Policy) commentLength() int {
@@ -132,11 +141,11 @@ func (l LabelPolicy) refuses(name string) string {
 	if glob, ok := anyGlob(l.Deny, name); ok {
 		return "policy.labels.deny has " + glob
 	}
-	if l.Allow == nil {
-		return ""
-	}
-	if _, ok := anyGlob(l.Allow, name); !ok {
+	if _, ok := anyGlob(l.Allow, name); !ok && l.Allow != nil {
 		return "policy.labels.allow does not list it"
+	}
+	if _, ok := anyGlob(l.Within, name); !ok && l.Within != nil {
+		return "policy.labels.allow of the file that is extended does not list it"
 	}
 	return ""
 }

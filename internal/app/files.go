@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -124,6 +125,21 @@ func (b branch) Glob(ctx context.Context, pattern string) ([]string, error) {
 		ok, err := path.Match(last, path.Base(name))
 		return err != nil || !ok
 	}), nil
+}
+
+// remote reads the file that a configuration extends. It is no call that --event makes
+// needless, so it is made offline as well.
+func (j job) remote(ctx context.Context, file runner.RemoteFile) ([]byte, error) {
+	j.offline = false
+	client, err := j.host()
+	if client == nil {
+		return nil, cmp.Or(err, runner.ErrNeedsHost)
+	}
+	data, err := client.FileAt(ctx, file)
+	if errors.Is(err, runner.ErrNotFound) {
+		return nil, fmt.Errorf("%w: %w", fs.ErrNotExist, err)
+	}
+	return data, err
 }
 
 // layered reads from the first place that has a file.

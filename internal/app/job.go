@@ -101,6 +101,9 @@ func (j job) run(ctx context.Context) (result, error) {
 			res.warnings = append(res.warnings, distrust(res.config)...)
 		}
 		o.Config = j.effective(res.config)
+		if j.override.allowClose && o.Config.NeverClose {
+			res.warn("allow-close has no effect: the file that the configuration extends says allow_close: false")
+		}
 		res.noConfig = res.config == nil && o.Config.Agent.URL == ""
 		if err := j.equip(&o, &res); err != nil {
 			return res.failed(err), err
@@ -172,6 +175,7 @@ func (j job) config(ctx context.Context, host *github.Client) (*runner.Config, e
 	default:
 		places = append(places, branch{host, j.event.Owner, j.event.Repo})
 	}
+	j.load.Remote = j.remote
 	c, err := runner.LoadConfig(ctx, places, j.load)
 	if errors.Is(err, runner.ErrNoConfig) || errors.Is(err, path.ErrBadPattern) {
 		return nil, &usageError{err}
@@ -210,7 +214,7 @@ func (j job) effective(c *runner.Config) *runner.Config {
 	if o.onFailure.Set {
 		out.Agent.OnFailure = o.onFailure
 	}
-	out.Policy.AllowClose = out.Policy.AllowClose || o.allowClose
+	out.Policy.AllowClose = (out.Policy.AllowClose || o.allowClose) && !out.NeverClose
 	set(&out.LLM.Provider, o.llm.Provider)
 	set(&out.LLM.Model, o.llm.Model)
 	set(&out.Model.BaseURL, o.model.BaseURL)

@@ -20,7 +20,7 @@ func (a App) rulesCommand(code *int) *cobra.Command {
 		Use:   "rules",
 		Short: "Check rule files, and tell what they need",
 		Long: "Works on configuration and rule files; without FILE on " + runner.DefaultConfigPath + ".\n" +
-			"Nothing is sent anywhere.",
+			"Nothing is sent anywhere; a file that is extended is read from GitHub (GITHUB_TOKEN,\nGITHUB_API_URL).",
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			c.SetOut(a.Stderr)
@@ -31,12 +31,13 @@ func (a App) rulesCommand(code *int) *cobra.Command {
 		},
 	}
 	c.AddCommand(a.rulesCheckCommand(code), a.rulesTestCommand(code), a.rulesRecordCommand(),
-		a.rulesExplainCommand(), a.rulesImportCommand(), a.rulesPermissionsCommand())
+		a.rulesExplainCommand(), a.rulesImportCommand(), a.rulesPermissionsCommand(), a.rulesSchemaCommand())
 	return c
 }
 
 const checkHelp = `Loads the files as a run would, and reports every mistake at once, with its file,
-line and column. Variables that are not set here are taken for set.
+line and column. Variables that are not set here are taken for set. Without a token a
+file that is extended is not read: a warning says so, and what hangs on it is not checked.
 
 Formats: text, with the line and a caret; json, one object; sarif, for code scanning;
 github, annotations in the log of a workflow.
@@ -56,7 +57,7 @@ func (a App) rulesCheckCommand(code *int) *cobra.Command {
 				return usagef("--format: want text, json, sarif or github, got %q%s", format,
 					strictyaml.DidYouMean(format, []string{"text", "json", "sarif", "github"}))
 			}
-			_, problems, err := a.loadFiles(c.Context(), files)
+			_, problems, err := a.loadAs(c.Context(), runner.LoadSpec{Rules: files, Partial: true})
 			if err != nil {
 				return err
 			}
@@ -107,17 +108,24 @@ func needsOf(c *runner.Config) []string {
 // loadFiles loads the files of a command, or the configuration file, and returns all
 // mistakes and warnings. The error is about reaching the files.
 func (a App) loadFiles(ctx context.Context, names []string) (*runner.Config, strictyaml.Problems, error) {
+	return a.loadAs(ctx, runner.LoadSpec{Rules: names})
+}
+
+// loadAs is loadFiles with more to say.
+func (a App) loadAs(ctx context.Context, spec runner.LoadSpec) (*runner.Config, strictyaml.Problems, error) {
 	dir, err := a.workDir()
 	if err != nil {
 		return nil, nil, err
 	}
-	spec := runner.LoadSpec{Rules: names, Tests: true, Getenv: func(name string) string {
+	spec.Tests = true
+	spec.Getenv = func(name string) string {
 		if v := a.Getenv(name); v != "" {
 			return v
 		}
 		return "https://" + strings.ToLower(name) + ".example.com" // a value that suits everything
-	}}
-	if len(names) == 0 {
+	}
+	spec.Remote = job{app: a, token: a.Getenv("GITHUB_TOKEN"), apiURL: a.Getenv("GITHUB_API_URL")}.remote
+	if len(spec.Rules) == 0 {
 		spec.Path = runner.DefaultConfigPath
 	}
 	config, err := runner.LoadConfig(ctx, anywhere{dir}, spec)

@@ -32,8 +32,9 @@ written unless --apply is given.
 
 The issue comes from an event's payload (--event FILE, "-" for standard input), as
 GitHub sends it to webhooks and workflows, or from GitHub itself (--issue). A
-payload that holds its issue needs no token and no network. --issue is taken for a
-newly opened issue unless --event-name says otherwise.
+payload that holds its issue needs no token and no network, unless the configuration
+extends a file of another repository. --issue is taken for a newly opened issue unless
+--event-name says otherwise.
 
 The configuration is .github/foreman.yml below the working directory, when there is
 one; with --issue it is otherwise read from the repository. Files given with --rules

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -20,8 +21,26 @@ const maxFile = 1 << 20
 // File returns a file of the default branch, at most 1 MiB. ErrNotFound when it is
 // not there (or the token sees no code); a directory or a larger file is an error.
 func (c *Client) File(ctx context.Context, owner, repo, path string) ([]byte, error) {
-	o := contentsOp("read file", owner, repo, path)
-	raw, err := c.contents(ctx, o, path)
+	return c.file(ctx, contentsOp("read file", owner, repo, path), path, "")
+}
+
+// commit is what GitHub takes for the name of a commit.
+var commit = regexp.MustCompile(`^[0-9a-f]{7,40}$`)
+
+// FileAt is [Client.File] for a tag or a commit. A branch is ErrNotFound: the next
+// push would change the file.
+func (c *Client) FileAt(ctx context.Context, f runner.RemoteFile) ([]byte, error) {
+	ref := f.Ref
+	if !commit.MatchString(ref) {
+		ref = "refs/tags/" + strings.TrimPrefix(ref, "refs/tags/")
+	}
+	o := contentsOp("read at "+clip(f.Ref, 200)+" file", f.Owner, f.Repo, f.Path)
+	return c.file(ctx, o, f.Path, "?ref="+url.QueryEscape(ref))
+}
+
+// file returns the content of a file; query says where it is looked for.
+func (c *Client) file(ctx context.Context, o op, path, query string) ([]byte, error) {
+	raw, err := c.contents(ctx, o, path, query)
 	if err != nil {
 		return nil, err
 	}
@@ -37,7 +56,7 @@ func (c *Client) File(ctx context.Context, owner, repo, path string) ([]byte, er
 // lists at most 1,000 entries.
 func (c *Client) Dir(ctx context.Context, owner, repo, path string) ([]string, error) {
 	o := contentsOp("list directory", owner, repo, path)
-	raw, err := c.contents(ctx, o, path)
+	raw, err := c.contents(ctx, o, path, "")
 	if err != nil {
 		return nil, err
 	}
@@ -62,13 +81,13 @@ func contentsOp(what, owner, repo, path string) op {
 	}
 }
 
-func (c *Client) contents(ctx context.Context, o op, path string) (json.RawMessage, error) {
+func (c *Client) contents(ctx context.Context, o op, path, query string) (json.RawMessage, error) {
 	escaped, err := escapePath(path)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", o, err)
 	}
 	var raw json.RawMessage
-	target := fmt.Sprintf("repos/%s/%s/contents/%s", o.ref.Owner, o.ref.Repo, escaped)
+	target := fmt.Sprintf("repos/%s/%s/contents/%s%s", o.ref.Owner, o.ref.Repo, escaped, query)
 	err = c.request(ctx, o, call{http.MethodGet, target, nil, &raw})
 	return raw, err
 }

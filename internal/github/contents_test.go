@@ -1,12 +1,14 @@
 package github_test
 
 import (
+	"errors"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/org/foreman-action/internal/github"
+	"github.com/org/foreman-action/runner"
 )
 
 func readFile(path string) func(*testing.T, *github.Client) error {
@@ -53,6 +55,21 @@ func TestDir(t *testing.T) {
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%q (-want +got):\n%s", path, diff)
+		}
+	}
+}
+
+// TestFileAt reads tags and commits, and takes no branch for either.
+func TestFileAt(t *testing.T) {
+	t.Parallel()
+	s := fake(t)
+	s.Repo("octo/.github").AddFileAt("refs/tags/v1", "a b.yml", "one").AddFileAt("4f1c2ab", "a b.yml", "two").
+		AddFileAt("refs/tags/x/20&1", "a b.yml", "three").AddFile("a b.yml", "main")
+	c, _ := client(t, s.URL)
+	for ref, want := range map[string]string{"v1": "one", "refs/tags/v1": "one", "4f1c2ab": "two", "x/20&1": "three", "main": "", "refs/heads/main": "", "4f1c2": ""} {
+		got, err := c.FileAt(t.Context(), runner.RemoteFile{Owner: "octo", Repo: ".github", Path: "a b.yml", Ref: ref})
+		if string(got) != want || (err == nil) != (want != "") || err != nil && !errors.Is(err, runner.ErrNotFound) {
+			t.Errorf("%s: got %q, %v, want %q", ref, got, err, want)
 		}
 	}
 }

@@ -79,10 +79,16 @@ func listFiles(in *input) answer {
 
 func getContents(in *input) answer {
 	path := strings.Trim(in.vars["path"], "/")
-	if content, ok := in.repo.files[path]; ok {
+	files := in.repo.files
+	if ref := in.r.URL.Query().Get("ref"); ref != "" {
+		if files = in.repo.refs[ref]; files == nil {
+			return failure(http.StatusNotFound, "No commit found for the ref "+ref)
+		}
+	}
+	if content, ok := files[path]; ok {
 		return in.file(path, content)
 	}
-	entries := in.repo.entries(path)
+	entries := in.repo.entries(files, path)
 	if len(entries) == 0 {
 		return notFound()
 	}
@@ -117,9 +123,9 @@ func wrapped(content string) string {
 }
 
 // entries lists a directory, in the order of names.
-func (r *Repo) entries(dir string) []object {
+func (r *Repo) entries(files map[string]string, dir string) []object {
 	found := map[string]object{}
-	for path, content := range r.files {
+	for path, content := range files {
 		rest := path
 		if dir != "" {
 			below, ok := strings.CutPrefix(path, dir+"/")

@@ -85,6 +85,7 @@ func furnished(t *testing.T) *githubtest.Server {
 	r.AddIssue(githubtest.Issue{Number: 10}).TransferIssue(10, "octo/other", 3)
 	r.AddIssue(githubtest.Issue{Number: 11, State: "closed", StateReason: "completed", Author: "octo"})
 	r.AddFile("README.md", "hello\n").AddFile(".github/foreman.yml", "version: 1\n").AddFile(".github/rules/a.yml", "rules: []\n")
+	r.AddFileAt("refs/tags/v1", "README.md", "hi\n")
 	return s
 }
 

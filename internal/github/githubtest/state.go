@@ -88,7 +88,8 @@ type Repo struct {
 	types       []string
 	users       []string // who can be assigned
 	permissions map[string]string
-	files       map[string]string
+	files       map[string]string            // of the default branch
+	refs        map[string]map[string]string // of other refs
 }
 
 // newRepo makes an empty repository. The caller holds s.mu.
@@ -96,7 +97,7 @@ func newRepo(s *Server, owner, name string) *Repo {
 	return &Repo{
 		s: s, id: s.id(), owner: owner, name: name, created: s.now(),
 		issues: map[int]*issue{}, types: []string{"Bug", "Feature", "Task"},
-		permissions: map[string]string{}, files: map[string]string{},
+		permissions: map[string]string{}, files: map[string]string{}, refs: map[string]map[string]string{},
 	}
 }
 
@@ -178,6 +179,18 @@ func (r *Repo) AddFile(path, content string) *Repo {
 	r.s.mu.Lock()
 	defer r.s.mu.Unlock()
 	r.files[strings.Trim(path, "/")] = content
+	return r
+}
+
+// AddFileAt adds a file that is there at a ref, such as "refs/tags/v1" or the digits of
+// a commit, and not on the default branch.
+func (r *Repo) AddFileAt(ref, path, content string) *Repo {
+	r.s.mu.Lock()
+	defer r.s.mu.Unlock()
+	if r.refs[ref] == nil {
+		r.refs[ref] = map[string]string{}
+	}
+	r.refs[ref][strings.Trim(path, "/")] = content
 	return r
 }
 

@@ -1,0 +1,75 @@
+package strictyaml
+
+import (
+	"maps"
+	"reflect"
+)
+
+// Schema returns the JSON Schema, draft 2020-12, of what [File.Decode] takes for a
+// struct type. More is asked for what the type does not tell, by the names of the keys
+// on the way, such as "policy.limits": a description, or the schema of a node that is
+// decoded elsewhere. Its entries replace those of the type; nil adds none. Schema
+// panics for a type that Decode does not know.
+func Schema(t reflect.Type, more func(path string) map[string]any) map[string]any {
+	return schemer{more}.structure(t, "")
+}
+
+type schemer struct {
+	more func(path string) map[string]any
+}
+
+func (s schemer) structure(t reflect.Type, path string) map[string]any {
+	properties, required := map[string]any{}, []string{}
+	for _, fd := range fields(t) {
+		at := fd.to.name
+		if path != "" {
+			at = path + "." + at
+		}
+		value := s.value(t.Field(fd.index).Type, at)
+		if fd.to.oneOrMore {
+			value = map[string]any{"anyOf": []any{value, value["items"]}}
+		}
+		maps.Copy(value, s.more(at))
+		properties[fd.to.name] = value
+		if fd.required {
+			required = append(required, fd.to.name)
+		}
+	}
+	out := map[string]any{"type": "object", "additionalProperties": false, "properties": properties}
+	if len(required) > 0 {
+		out["required"] = required
+	}
+	return out
+}
+
+// durationPattern matches what time.ParseDuration reads, without a sign.
+const durationPattern = `^(0|(([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h))+)$`
+
+func (s schemer) value(t reflect.Type, path string) map[string]any {
+	switch {
+	case t == nodeType || t == reflect.PointerTo(nodeType):
+		return map[string]any{} // what it takes is for more to tell
+	case t == durationType:
+		return map[string]any{"anyOf": []any{
+			map[string]any{"type": "string", "pattern": durationPattern}, map[string]any{"const": 0},
+		}}
+	}
+	kind := map[reflect.Kind]string{
+		reflect.String: "string", reflect.Bool: "boolean", reflect.Int: "integer", reflect.Int64: "integer", reflect.Float64: "number",
+	}[t.Kind()]
+	switch {
+	case kind != "":
+		return map[string]any{"type": kind}
+	case t.Kind() == reflect.Pointer:
+		return s.value(t.Elem(), path)
+	case t.Kind() == reflect.Struct && len(fields(t)) == 0:
+		return map[string]any{} // a NodeDecoder, which has a form of its own
+	case t.Kind() == reflect.Struct:
+		return s.structure(t, path)
+	case t.Kind() == reflect.Slice:
+		return map[string]any{"type": "array", "items": s.value(t.Elem(), path)}
+	case t.Kind() == reflect.Map:
+		return map[string]any{"type": "object", "additionalProperties": s.value(t.Elem(), path)}
+	}
+	panic("strictyaml: no schema of " + t.String())
+}

@@ -1,0 +1,168 @@
+package rules
+
+import (
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/org/foreman-action/internal/strictyaml"
+	"github.com/org/foreman-action/protocol"
+)
+
+// testSchema is one item of "tests".
+func testSchema() object {
+	return strictyaml.Schema(reflect.TypeFor[testKeys](), func(key string) map[string]any {
+		s := testKey(key)
+		s["description"] = map[string]string{
+			"name":      "What the test shows, in one line.",
+			"event":     "What happens, as on names it. Absent: issues.opened.",
+			"now":       "The time, which is also that of the issue.",
+			"repo":      "The repository, as owner/name.",
+			"issue":     "What differs from a new issue of a stranger without title, text and labels.",
+			"actor":     "Who causes the event. Absent: who wrote the comment, or else the issue.",
+			"comment":   "The comment of an issue_comment event.",
+			"label":     "The label that is added or removed.",
+			"assignee":  "The login of who is assigned or unassigned.",
+			"milestone": "The title of the milestone that is set or removed.",
+			"pr":        "What a pull request has besides an issue.",
+			"memory":    "What was done on the issue before.",
+			"past":      "What happened on the issue before, the oldest first.",
+			"expect":    "What the rules do. What is not given is not compared.",
+		}[key]
+		return s
+	})
+}
+
+func testKey(key string) object {
+	text := object{"type": "string"}
+	switch key {
+	case "event":
+		return eventSchema(slices.DeleteFunc(eventKeys(), func(key string) bool { return strings.HasSuffix(key, ".*") }))
+	case "now":
+		return momentSchema()
+	case "issue":
+		return factSchema(reflect.TypeFor[Issue](), key, nil)
+	case "actor":
+		return factSchema(reflect.TypeFor[Actor](), key, object{
+			"permission": object{"enum": enumOf("actor.permission"), "description": "What the actor may do in the repository."},
+		})
+	case "comment":
+		return factSchema(reflect.TypeFor[Comment](), key, nil)
+	case "pr":
+		files := object{"type": "array", "items": text, "description": "Paths of the changed files."}
+		return factSchema(reflect.TypeFor[Pull](), key, object{"files": files})
+	case "memory":
+		return factSchema(reflect.TypeFor[Memory](), key, nil)
+	case "past":
+		return object{"type": "array", "items": strictyaml.Schema(reflect.TypeFor[pastKeys](), pastKey)}
+	case "expect":
+		s := strictyaml.Schema(reflect.TypeFor[expectKeys](), expectKey)
+		s["minProperties"] = 1
+		return s
+	}
+	return text
+}
+
+// eventSchema is one event: a known one, or a type of repository_dispatch.
+func eventSchema(known []string) object {
+	return object{"anyOf": []any{
+		object{"enum": known}, object{"type": "string", "pattern": `^repository_dispatch\.[^*]`},
+	}}
+}
+
+// momentSchema is a time. A YAML parser may have made one of it already.
+func momentSchema() object { return object{"type": "string", "pattern": `^\d{4}-\d\d-\d\d`} }
+
+func pastKey(key string) map[string]any {
+	s := object{"type": "string"}
+	switch key {
+	case "at":
+		s = momentSchema()
+	case "as":
+		s = object{"enum": []string{asHuman, asBot, asUs}}
+	}
+	s["description"] = map[string]string{
+		"event": "What happened, as GitHub's timeline names it.", "at": "When.", "by": "The login of who did it.",
+		"as": "As what they did it.", "label": "The label that was added or removed.",
+	}[key]
+	return s
+}
+
+func expectKey(key string) map[string]any {
+	texts := object{"type": "array", "items": object{"type": "string"}}
+	s := object{}
+	switch key {
+	case "fired", "undone", "labels":
+		s = texts
+	case "comments":
+		s = object{"anyOf": []any{object{"type": "integer", "minimum": 0}, texts}}
+	case "closed":
+		s = object{"enum": []any{true, false, "completed", "not_planned", "duplicate"}}
+	case "escalated":
+		s = object{"type": []string{"boolean", "string"}}
+	case "decision":
+		s = object{"enum": protocol.DecisionTypes()}
+	case "retriage":
+		s = object{"type": "boolean"}
+	case "actions":
+		s = object{"type": "array", "items": actionSchema()}
+	case "error":
+		s = object{"type": "string"}
+	}
+	s["description"] = map[string]string{
+		"fired": "The rules that fire, in order.", "labels": "The labels of the issue afterwards, in any order.",
+		"comments": "How many comments there are, or a part of each.", "closed": "Whether the issue is closed, or the reason.",
+		"escalated": "Whether the issue is left to a human, or a part of the reason.", "decision": "The decision.",
+		"undone": "The rules whose actions are taken back.", "retriage": "Whether the rules are asked once more.",
+		"actions": "All actions, as in then.", "error": "A part of the message of a condition that fails.",
+	}[key]
+	return s
+}
+
+// factSchema is what a test says of a part of the facts, with further keys.
+func factSchema(t reflect.Type, name string, more object) object {
+	docs := map[string]string{}
+	for _, n := range Reference() {
+		docs[strings.TrimPrefix(n.Name, "event.comment")] = n.Doc
+		docs[n.Name] = n.Doc
+	}
+	properties := object{}
+	for field := range t.Fields() {
+		key := field.Tag.Get("expr")
+		if !slices.Contains(settable(t), key) {
+			continue
+		}
+		p := factValue(field.Type, name+"."+key)
+		if key == "reactions" {
+			p["description"] = "How many reactions the issue has."
+		}
+		if doc := docs[name+"."+key]; doc != "" {
+			p["description"] = doc
+		} else if doc := docs["."+key]; doc != "" && name == "comment" {
+			p["description"] = doc
+		}
+		properties[key] = p
+	}
+	maps.Copy(properties, more)
+	return object{"type": "object", "additionalProperties": false, "properties": properties}
+}
+
+func factValue(t reflect.Type, name string) object {
+	switch {
+	case t == reflect.TypeFor[time.Time]():
+		return momentSchema()
+	case t.Kind() == reflect.Struct:
+		return factSchema(t, name, nil)
+	case t.Kind() == reflect.Slice:
+		return object{"type": "array", "items": object{"type": "string"}}
+	case t.Kind() == reflect.Bool:
+		return object{"type": "boolean"}
+	case t.Kind() == reflect.Int:
+		return object{"type": "integer", "minimum": 0}
+	case enumOf(name) != nil:
+		return object{"enum": enumOf(name)}
+	}
+	return object{"type": "string"}
+}

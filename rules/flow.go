@@ -204,7 +204,7 @@ func checkReach(rules []*rule) {
 // hidden reports whether an earlier rule that stops matches whenever r would.
 func (r *rule) hidden(earlier *rule) bool {
 	always, constant := earlier.constant()
-	if earlier.when != nil && !(constant && always) && (r.when == nil || r.when.src != earlier.when.src) {
+	if earlier.when != nil && (!constant || !always) && (r.when == nil || r.when.src != earlier.when.src) {
 		return false
 	}
 	if r.scan != earlier.scan && r.scan != "" {

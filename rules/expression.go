@@ -58,6 +58,7 @@ type exprCompiler struct {
 	building sync.Mutex // programs, which are made late: the config keeps what it knows of types
 	patterns map[string]*pattern
 	names    *vocabulary
+	on       []string // the events that the present rule names; nil: none
 }
 
 // allowed lists the functions of the expression language that rules may use:
@@ -142,7 +143,7 @@ func (c *exprCompiler) check(src string, w want) (*code, error) {
 	if err != nil {
 		return nil, explain(tree, err)
 	}
-	g := guard{pattern: c.pattern, builtins: c.config.Builtins, weight: new(int), names: c.names, fields: map[string]*formField{}}
+	g := guard{pattern: c.pattern, builtins: c.config.Builtins, weight: new(int), names: c.names, fields: map[string]*formField{}, on: c.on}
 	if err := g.check(&tree.Node, 0); err != nil {
 		return nil, explain(tree, err)
 	}

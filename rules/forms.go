@@ -30,6 +30,11 @@ type formField struct {
 	name    string
 	heading string // as headingKey returns it
 	typ     string
+
+	written  string // the heading in the file
+	file     *strictyaml.File
+	node     *yaml.Node // of the heading
+	typeNode *yaml.Node // nil: the type is not written
 }
 
 // formKeys are the keys of a field in the file.
@@ -72,9 +77,11 @@ func (d *formField) decode(f *strictyaml.File, n *yaml.Node) {
 	}
 	var keys formKeys
 	f.Decode(n, &keys)
+	d.file, d.node, d.typeNode = f, keys.Heading, keys.Type
 	var heading string
 	if keys.Heading != nil && f.DecodeKey("heading", keys.Heading, &heading) {
-		d.heading = headingKey(strings.TrimLeft(heading, "# "))
+		d.written = strings.TrimLeft(heading, "# ")
+		d.heading = headingKey(d.written)
 		if d.heading == "" || utf8.RuneCountInString(heading) > maxHeading || strings.Contains(heading, "\n") {
 			f.Problemf(keys.Heading, "heading: want the label of a form's field, one line of at most %d characters", maxHeading)
 		}

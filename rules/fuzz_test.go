@@ -52,6 +52,13 @@ func FuzzRules(f *testing.F) {
 func decideAnything(t *testing.T, set *Set, title, body string) {
 	t.Helper()
 	facts := Facts{Issue: Issue{Number: 1, Title: title, Body: body, Labels: []string{title, "bug"}}, Event: Event{Name: "issues", Action: "opened"}}
+	for _, u := range set.Labels() {
+		if u.Place.Line < 1 || u.Label == "" {
+			t.Errorf("a label without place or name: %v", u)
+		}
+	}
+	set.Forms()
+	set.FormTables()
 	r, err := set.Decide(facts)
 	if err != nil {
 		if _, ok := errors.AsType[*EvalError](err); !ok {

@@ -23,6 +23,7 @@ type guard struct {
 	weight   *int                         // of the patterns for long texts
 	names    *vocabulary
 	fields   map[string]*formField // variables that are a field of a form
+	on       []string              // the events that the rule names; nil: none
 }
 
 // check visits the tree at place, which lies inside that many loops.

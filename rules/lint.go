@@ -24,7 +24,10 @@ func (g guard) lint(n ast.Node) error {
 	}
 	switch n := n.(type) {
 	case *ast.BinaryNode:
-		return checkNil(n)
+		if err := checkNil(n); err != nil {
+			return err
+		}
+		return g.checkValues(n)
 	case *ast.BuiltinNode:
 		return g.checkConstant(n)
 	}

@@ -55,7 +55,7 @@ func fuzzSet(tb testing.TB) *Set {
 rules:
   - id: all
     on: [issues.opened, issue_comment.created]
-    when: actor.permission != "" and memory.tasks >= 0 and last_human().login != "\x01"
+    when: actor.permission != "none" and memory.tasks >= 0 and last_human().login != "\x01"
     then: [{add_label: "{{ issue.title }}x"}, {comment: "{{ issue.body }}."}, {set_type: "{{ issue.author }}t"}]
 `))
 	if err != nil {

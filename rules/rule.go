@@ -25,7 +25,8 @@ type rule struct {
 	// undo says that what it did is taken back when it is false.
 	undo bool
 	// scan is the query that finds the issues of a scheduled run.
-	scan string
+	scan     string
+	scanNode *yaml.Node // nil: there is none
 }
 
 // ruleKeys are the keys of a rule in the file.
@@ -50,6 +51,10 @@ func (c *ruleCompiler) rule(f *strictyaml.File, n *yaml.Node) *rule {
 	var keys ruleKeys
 	f.Decode(n, &keys)
 	r := &rule{file: f, node: n, on: decodeOn(f, keys.On), stop: keys.Stop, override: keys.OverrideHumans, undo: keys.ElseUndo}
+	c.on = nil
+	if keys.On != nil {
+		c.on = r.on
+	}
 	if keys.ID != nil {
 		r.id, r.node = decodeID(f, keys.ID), keys.ID
 	}
@@ -59,6 +64,7 @@ func (c *ruleCompiler) rule(f *strictyaml.File, n *yaml.Node) *rule {
 	if keys.Then != nil {
 		r.actions = c.actions(f, keys.Then)
 	}
+	r.scanNode = keys.Scan
 	r.decodeScan(f, keys.Scan)
 	r.checkComments()
 	r.checkEscalate()

@@ -39,6 +39,7 @@ func (v *vocabulary) declareTables(f *strictyaml.File, n *yaml.Node) {
 			return
 		}
 		v.tables[key.Value] = tableOf(f, value)
+		v.rowsOf[key.Value] = tablePlace{key.Value, f, value}
 	})
 }
 

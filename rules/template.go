@@ -119,6 +119,7 @@ func exprEnd(s string) int {
 
 // A template is a string with {{ }} parts.
 type template struct {
+	node  *yaml.Node // the scalar that holds it
 	parts []templatePart
 }
 
@@ -137,7 +138,7 @@ func (c *exprCompiler) template(f *strictyaml.File, n *yaml.Node) *template {
 		f.ProblemIn(n, line, col, err.Error())
 		return nil
 	}
-	t, ok := &template{}, true
+	t, ok := &template{node: n}, true
 	for _, s := range spans {
 		if !s.expr {
 			t.parts = append(t.parts, templatePart{literal: s.text})

@@ -99,25 +99,6 @@ func defaultActor(f Facts, login string) Actor {
 	return a
 }
 
-// enumOf returns the values that a field of the facts can have; nil: any.
-func enumOf(field string) []string {
-	switch _, name, _ := strings.Cut(field, "."); name {
-	case "association":
-		return []string{"COLLABORATOR", "CONTRIBUTOR", "FIRST_TIMER", "FIRST_TIME_CONTRIBUTOR", "MANNEQUIN", "MEMBER", "NONE", "OWNER", ""}
-	case "author_type", "type":
-		if field != "issue.type" {
-			return []string{"User", "Bot", "Organization", "Mannequin", ""}
-		}
-	case "state":
-		return []string{"open", "closed"}
-	case "state_reason":
-		return []string{"completed", "not_planned", "duplicate", "reopened", ""}
-	case "permission":
-		return []string{"admin", "maintain", "write", "triage", "read", "none"}
-	}
-	return nil
-}
-
 // settable returns the names of a struct's fields that a test may give.
 func settable(t reflect.Type) []string {
 	var list []string
@@ -217,7 +198,7 @@ func (d testDecoder) checkText(name string, n *yaml.Node, text string) {
 	if utf8.RuneCountInString(text) > limit {
 		d.f.Problemf(n, "%s: GitHub takes at most %d characters", name, limit)
 	}
-	enum := enumOf(name)
+	enum := fieldValues(name)
 	if enum == nil || slices.Contains(enum, text) {
 		return
 	}

@@ -46,7 +46,7 @@ func testKey(key string) object {
 		return factSchema(reflect.TypeFor[Issue](), key, nil)
 	case "actor":
 		return factSchema(reflect.TypeFor[Actor](), key, object{
-			"permission": object{"enum": enumOf("actor.permission"), "description": "What the actor may do in the repository."},
+			"permission": object{"enum": fieldValues("actor.permission"), "description": "What the actor may do in the repository."},
 		})
 	case "comment":
 		return factSchema(reflect.TypeFor[Comment](), key, nil)
@@ -161,8 +161,8 @@ func factValue(t reflect.Type, name string) object {
 		return object{"type": "boolean"}
 	case t.Kind() == reflect.Int:
 		return object{"type": "integer", "minimum": 0}
-	case enumOf(name) != nil:
-		return object{"enum": enumOf(name)}
+	case fieldValues(name) != nil:
+		return object{"enum": fieldValues(name)}
 	}
 	return object{"type": "string"}
 }

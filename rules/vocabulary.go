@@ -24,11 +24,12 @@ type vocabulary struct {
 	forms  map[string]*formField
 	tables map[string]any // maps of string to string, int, float64 or bool
 	rows   int            // of all tables
+	rowsOf map[string]tablePlace
 }
 
 // declare returns what all sources declare; mistakes are recorded in their files.
 func declare(sources []Source) *vocabulary {
-	v := &vocabulary{forms: map[string]*formField{}, tables: map[string]any{}}
+	v := &vocabulary{forms: map[string]*formField{}, tables: map[string]any{}, rowsOf: map[string]tablePlace{}}
 	for _, s := range sources {
 		if s.File == nil {
 			continue

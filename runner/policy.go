@@ -136,6 +136,9 @@ func (p Policy) commentLength() int {
 // mayLabel reports whether a label may be added or removed.
 func (p Policy) mayLabel(name string) bool { return p.Labels.refuses(name) == "" }
 
+// Allows reports whether a label may be added or removed.
+func (l LabelPolicy) Allows(label string) bool { return l.refuses(label) == "" }
+
 // refuses says why a label may not be touched, or is empty.
 func (l LabelPolicy) refuses(name string) string {
 	if glob, ok := anyGlob(l.Deny, name); ok {

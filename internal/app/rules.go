@@ -3,10 +3,12 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -20,7 +22,7 @@ func (a App) rulesCommand(code *int) *cobra.Command {
 		Use:   "rules",
 		Short: "Check rule files, and tell what they need",
 		Long: "Works on configuration and rule files; without FILE on " + runner.DefaultConfigPath + ".\n" +
-			"Nothing is sent anywhere; a file that is extended is read from GitHub (GITHUB_TOKEN,\nGITHUB_API_URL).",
+			"Nothing is written on GitHub. It is read (GITHUB_TOKEN, GITHUB_API_URL) when an issue\nor a repository is named, and when a file extends another.",
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			c.SetOut(a.Stderr)
@@ -42,24 +44,38 @@ file that is extended is not read: a warning says so, and what hangs on it is no
 Formats: text, with the line and a caret; json, one object; sarif, for code scanning;
 github, annotations in the log of a workflow.
 
-Exit codes: 0 no mistake, or warnings only; 2 a mistake.`
+With --repository the labels, issue forms and workflows of that repository are read over
+GitHub's API (GITHUB_TOKEN), and what the rules say of them is checked: labels that it
+does not have, labels that start a workflow, headings, types and options of forms.
+Without it the forms and workflows that lie beside the files, or in the working
+directory, are checked, and labels are not.
+
+Exit codes: 0 no mistake, or warnings only; 1 the repository cannot be read; 2 a mistake.`
 
 func (a App) rulesCheckCommand(code *int) *cobra.Command {
-	var format string
+	var format, repository string
 	c := &cobra.Command{
-		Use:     "check [FILE…]",
-		Short:   "Report every mistake in rule files",
-		Long:    checkHelp,
-		Example: "  foreman rules check\n  foreman rules check --format sarif .github/foreman.yml > foreman.sarif",
+		Use:   "check [FILE…]",
+		Short: "Report every mistake in rule files",
+		Long:  checkHelp,
+		Example: "  foreman rules check\n  foreman rules check --format sarif .github/foreman.yml > foreman.sarif\n" +
+			"  foreman rules check --repository octo-org/hello",
 		RunE: func(c *cobra.Command, files []string) error {
 			write, ok := checkFormats()[format]
 			if !ok {
 				return usagef("--format: want text, json, sarif or github, got %q%s", format,
 					strictyaml.DidYouMean(format, []string{"text", "json", "sarif", "github"}))
 			}
-			_, problems, err := a.loadAs(c.Context(), runner.LoadSpec{Rules: files, Partial: true})
+			config, problems, err := a.loadAs(c.Context(), runner.LoadSpec{Rules: files, Partial: true})
 			if err != nil {
 				return err
+			}
+			if config != nil {
+				more, err := a.checkIn(c.Context(), repository, config)
+				if err != nil {
+					return err
+				}
+				problems = inOrder(append(problems, more...))
 			}
 			if len(problems.Errors()) > 0 {
 				*code = exitUsage
@@ -69,7 +85,16 @@ func (a App) rulesCheckCommand(code *int) *cobra.Command {
 		},
 	}
 	c.Flags().StringVar(&format, "format", "text", "`FORMAT` of the report: text, json, sarif or github")
+	c.Flags().StringVar(&repository, "repository", "", "`OWNER/NAME` on GitHub that the rules are for")
 	return c
+}
+
+// inOrder sorts problems by file and place.
+func inOrder(ps strictyaml.Problems) strictyaml.Problems {
+	slices.SortStableFunc(ps, func(a, b strictyaml.Problem) int {
+		return cmp.Or(strings.Compare(a.File, b.File), a.Line-b.Line, a.Column-b.Column)
+	})
+	return ps
 }
 
 func (a App) rulesPermissionsCommand() *cobra.Command {

@@ -46,7 +46,7 @@ func (c *Client) file(ctx context.Context, o op, path, query string) ([]byte, er
 	}
 	data, err := fileContent(raw)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", o, err)
+		return nil, fmt.Errorf("%s: %w", o, &ContentError{err})
 	}
 	return data, nil
 }
@@ -62,7 +62,7 @@ func (c *Client) Dir(ctx context.Context, owner, repo, path string) ([]string, e
 	}
 	var entries []struct{ Type, Path string }
 	if err := json.Unmarshal(raw, &entries); err != nil {
-		return nil, fmt.Errorf("%s: %w", o, errors.New("not a directory"))
+		return nil, fmt.Errorf("%s: %w", o, &ContentError{errors.New("not a directory")})
 	}
 	var paths []string
 	for _, e := range entries {
@@ -73,6 +73,16 @@ func (c *Client) Dir(ctx context.Context, owner, repo, path string) ([]string, e
 	slices.Sort(paths)
 	return paths, nil
 }
+
+// A ContentError says that what is under a path is not what was asked for: no file, no
+// directory, or larger than is given.
+type ContentError struct{ Err error }
+
+// Error says what there is.
+func (e *ContentError) Error() string { return e.Err.Error() }
+
+// Unwrap returns Err.
+func (e *ContentError) Unwrap() error { return e.Err }
 
 func contentsOp(what, owner, repo, path string) op {
 	return op{

@@ -54,6 +54,28 @@ func (c *Client) Label(ctx context.Context, ref runner.Ref, name string) (string
 	return label.Name, nil
 }
 
+// Labels returns the names of a repository's labels. ErrTruncated when there are more
+// than 2,000, with the first of them; ErrNotFound when there is no such repository, or
+// the token does not see it.
+func (c *Client) Labels(ctx context.Context, owner, repo string) ([]string, error) {
+	o := op{
+		what: "list the labels of", ref: runner.Ref{Owner: owner, Repo: repo}, wide: true,
+		need: needIssuesRead, absent: runner.ErrNotFound, pages: 20,
+	}
+	names := []string{}
+	var page []struct {
+		Name string `json:"name"`
+	}
+	path := fmt.Sprintf("repos/%s/%s/labels?", owner, repo)
+	err := c.pages(withBudget(ctx), o, path, func() any { page = nil; return &page }, func() bool {
+		for _, l := range page {
+			names = append(names, l.Name)
+		}
+		return false
+	})
+	return names, err
+}
+
 // Comments returns the issue's comments. See [runner.Host].
 func (c *Client) Comments(ctx context.Context, ref runner.Ref, since time.Time) ([]runner.Comment, error) {
 	o := onIssue("list comments of", ref)

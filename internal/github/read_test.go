@@ -37,6 +37,28 @@ func TestIssue(t *testing.T) {
 	}
 }
 
+func TestLabels(t *testing.T) {
+	t.Parallel()
+	for _, n := range []int{0, 450, 2001} {
+		t.Run(fmt.Sprint(n), func(t *testing.T) {
+			t.Parallel()
+			s := fake(t)
+			repo := s.Repo("octo/many")
+			for i := range n {
+				repo.AddLabel(fmt.Sprintf("label %d", i))
+			}
+			c, _ := client(t, s.URL)
+			got, err := c.Labels(t.Context(), "octo", "many")
+			if many := n > 2000; errors.Is(err, runner.ErrTruncated) != many || err != nil && !many {
+				t.Fatal(err)
+			}
+			if len(got) != min(n, 2000) || got == nil || n > 0 && got[0] != "label 0" {
+				t.Errorf("got %d labels, want %d", len(got), min(n, 2000))
+			}
+		})
+	}
+}
+
 func TestReadsFail(t *testing.T) {
 	t.Parallel()
 	denied := githubtest.Fault{Status: 403, Body: `{"message":"Resource not accessible by integration"}`}
@@ -65,6 +87,8 @@ func TestReadsFail(t *testing.T) {
 		{name: "label unknown", read: readLabel("nope"), want: runner.ErrNotFound, text: `look up label "nope" for octo/hello#7: not found: 404 Not Found`},
 		{name: "label denied", fault: denied, read: readLabel("bug"), need: "issues: read"},
 		{name: "label renamed", fault: githubtest.Fault{Status: 200, Body: `{"name":"defect"}`}, read: readLabel("bug"), want: runner.ErrNotFound, text: `"defect"`},
+		{name: "labels of no repository", read: readLabels("nope"), want: runner.ErrNotFound, text: "list the labels of octo/nope: "},
+		{name: "labels denied", fault: denied, read: readLabels("hello"), need: "issues: read"},
 		{name: "file missing", read: readFile("nope"), want: runner.ErrNotFound, text: `read file "nope" of octo/hello: `},
 		{name: "file denied", fault: denied, read: readFile("README"), need: "contents: read"},
 		{name: "file is a directory", read: readFile(".github"), text: "it is a directory"},
@@ -217,5 +241,12 @@ func TestNewChecksTheBaseURL(t *testing.T) {
 		if err == nil || strings.Contains(err.Error(), "hunter2") {
 			t.Errorf("%q: got %v, want an error without the password", bad, err)
 		}
+	}
+}
+
+func readLabels(repo string) func(*testing.T, *github.Client) error {
+	return func(t *testing.T, c *github.Client) error {
+		_, err := c.Labels(t.Context(), "octo", repo)
+		return err
 	}
 }

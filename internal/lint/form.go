@@ -1,0 +1,115 @@
+package lint
+
+import (
+	"errors"
+	"path"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+
+	"github.com/org/foreman-action/internal/strictyaml"
+)
+
+// A Form is what issues are written in: an issue form, or a template in Markdown.
+type Form struct {
+	File   string
+	Fields []Field
+}
+
+// A Field is something that people fill in.
+type Field struct {
+	Label   string
+	Type    string   // "input", "textarea", "dropdown", "checkboxes" and such; empty: not known
+	Many    bool     // a dropdown of which several options may be chosen
+	Options []string // of a dropdown and of checkboxes
+}
+
+const maxFields = 200 // of a form; what follows is not read
+
+var errNoForm = errors.New("it is no issue form: it has no list named body")
+
+// ParseForm reads an issue form, or, when the name ends in .md, the headings of a
+// template. What it does not know it leaves out. The error, which may be a
+// [strictyaml.Problems], says that src is none.
+func ParseForm(name string, src []byte) (Form, error) {
+	form := Form{File: name}
+	if path.Ext(name) == ".md" {
+		form.Fields = headings(src)
+		return form, nil
+	}
+	f, err := strictyaml.Parse(name, src)
+	if err != nil {
+		return form, err
+	}
+	body := child(f.Root(), "body")
+	if body == nil || body.Kind != yaml.SequenceNode {
+		return form, errNoForm
+	}
+	for _, item := range body.Content {
+		attributes := child(item, "attributes")
+		label := text(child(attributes, "label"))
+		if label == "" {
+			continue // Markdown between the fields
+		}
+		if len(form.Fields) == maxFields {
+			break
+		}
+		form.Fields = append(form.Fields, Field{
+			Label: label, Type: text(child(item, "type")),
+			Many: text(child(attributes, "multiple")) == "true", Options: options(child(attributes, "options")),
+		})
+	}
+	return form, nil
+}
+
+// options reads a list of texts, or of mappings with a label.
+func options(n *yaml.Node) []string {
+	if n == nil || n.Kind != yaml.SequenceNode {
+		return nil
+	}
+	var list []string
+	for _, item := range n.Content {
+		if label := child(item, "label"); label != nil {
+			item = label
+		}
+		if s := text(item); s != "" {
+			list = append(list, s)
+		}
+	}
+	return list
+}
+
+// headings reads the headings of a text in Markdown.
+func headings(src []byte) []Field {
+	const maxHeading = 200 // bytes
+	var list []Field
+	for line := range strings.Lines(string(src)) {
+		line = strings.TrimSpace(line)
+		text := strings.TrimSpace(strings.Trim(line, "#"))
+		if len(list) < maxFields && strings.HasPrefix(line, "#") && text != "" && len(text) <= maxHeading {
+			list = append(list, Field{Label: text})
+		}
+	}
+	return list
+}
+
+// child returns the value of a key of a mapping, or nil.
+func child(n *yaml.Node, key string) *yaml.Node {
+	if n == nil || n.Kind != yaml.MappingNode {
+		return nil
+	}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		if n.Content[i].Value == key {
+			return n.Content[i+1]
+		}
+	}
+	return nil
+}
+
+// text returns the value of a scalar, in one line; "" for anything else.
+func text(n *yaml.Node) string {
+	if n == nil || n.Kind != yaml.ScalarNode || n.ShortTag() == "!!null" {
+		return ""
+	}
+	return strings.TrimSpace(n.Value)
+}

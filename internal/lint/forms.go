@@ -1,0 +1,103 @@
+package lint
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/org/foreman-action/rules"
+)
+
+// forms compares the declared forms with those of the repository.
+func (c *checker) forms() {
+	if !slices.ContainsFunc(c.repo.Forms, Form.isForm) {
+		return
+	}
+	var labels []string
+	for _, f := range c.repo.Forms {
+		for _, field := range f.Fields {
+			labels = append(labels, field.Label)
+		}
+	}
+	declared := c.config.Rules.Forms()
+	for _, u := range declared {
+		if !slices.ContainsFunc(labels, u.Heads) {
+			// What was left out may have it.
+			c.report(u.Place, c.repo.partial, "no issue form of the repository has a field with the label %q%s", cut(u.Heading), nearest(u.Heading, labels))
+			continue
+		}
+		c.types(u)
+	}
+	for _, t := range c.config.Rules.FormTables() {
+		i := slices.IndexFunc(declared, func(u rules.FormUse) bool { return u.Name == t.Form })
+		if i >= 0 {
+			c.keys(t, declared[i])
+		}
+	}
+}
+
+// isForm tells an issue form from a template in Markdown.
+func (f Form) isForm() bool { return !strings.HasSuffix(f.File, ".md") }
+
+// A place is a field and the file that has it.
+type place struct {
+	Field
+	file string
+}
+
+// fields returns the fields that are meant.
+func (c *checker) fields(u rules.FormUse) []place {
+	var list []place
+	for _, f := range c.repo.Forms {
+		for _, field := range f.Fields {
+			if u.Heads(field.Label) {
+				list = append(list, place{field, f.File})
+			}
+		}
+	}
+	return list
+}
+
+// types warns of a type that suits none of the fields.
+func (c *checker) types(u rules.FormUse) {
+	fields := c.fields(u)
+	if slices.ContainsFunc(fields, func(p place) bool { return p.wants(u.Type) == "" }) {
+		return
+	}
+	p := fields[0]
+	kind := p.Type
+	if p.Many {
+		kind += " with several options"
+	}
+	c.warn(u.TypeAt, "the field %q of %s has the type %s, which %s does not read; write type: %s", cut(p.Label), p.file, cut(kind), u.Type, p.wants(u.Type))
+}
+
+// wants says which type suits the field better; "" when the declared one does.
+func (f Field) wants(declared string) string {
+	switch {
+	case f.Type == "":
+	case f.Type == "checkboxes" && declared != "checkboxes":
+		return "checkboxes"
+	case f.Type != "checkboxes" && declared == "checkboxes", f.Many && declared != "list":
+		if f.Type == "dropdown" {
+			return "list"
+		}
+		return "text"
+	}
+	return ""
+}
+
+// keys warns of rows that no option of the field can ask for.
+func (c *checker) keys(t rules.TableUse, u rules.FormUse) {
+	var options []string
+	for _, p := range c.fields(u) {
+		if len(p.Options) == 0 {
+			return // people write into it what they like
+		}
+		options = append(options, p.Options...)
+	}
+	for _, k := range t.Keys {
+		if len(options) > 0 && !slices.Contains(options, k.Key) {
+			c.warn(k.Place, "tables.%s: the field %q has no option %q%s", t.Table, cut(u.Heading), cut(k.Key), nearest(k.Key, options))
+		}
+	}
+}

@@ -1,0 +1,151 @@
+package lint
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/org/foreman-action/internal/strictyaml"
+	"github.com/org/foreman-action/protocol"
+	"github.com/org/foreman-action/rules"
+	"github.com/org/foreman-action/runner"
+)
+
+// labels warns of labels that the repository does not have, unless they are created
+// when they are needed.
+func (c *checker) labels() {
+	if c.repo.Labels == nil || c.config.Policy.CreateLabels {
+		return
+	}
+	groups := prefixes(c.repo.Labels)
+	for _, u := range c.uses {
+		if len(c.found) >= maxFound {
+			return
+		}
+		switch {
+		case slices.ContainsFunc(c.repo.Labels, u.Matches) || u.Label == "*":
+		case u.Glob:
+			c.warn(u.Place, "no label of the repository matches %q%s", cut(u.Label), nearest(u.Label, groups))
+		default:
+			hint := nearest(u.Label, c.repo.Labels)
+			if hint == "" && u.Verb == rules.LabelAdded {
+				hint = "; it is not added before somebody creates it"
+			}
+			c.warn(u.Place, "the repository has no label %q%s", cut(u.Label), hint)
+		}
+	}
+	for _, g := range c.globs {
+		if slices.ContainsFunc(c.repo.Labels, g.matches) {
+			continue
+		}
+		known := c.repo.Labels
+		if strings.Contains(g.glob, "*") {
+			known = groups
+		}
+		c.warn(g.place, "policy.labels.%s: no label of the repository matches %q%s", g.list, cut(g.glob), nearest(g.glob, known))
+	}
+}
+
+func (g policyGlob) matches(label string) bool {
+	return runner.LabelPolicy{Allow: []string{g.glob}}.Allows(label)
+}
+
+// advice says what a label that starts a workflow is good for, and what is not.
+const (
+	writes = "what GITHUB_TOKEN writes starts no workflow, what the token of an App or of a person writes does; "
+	advice = writes + "name it in policy.labels.deny when nothing here should start it"
+	narrow = writes + "let the workflow ask for its label when that is not meant"
+)
+
+// workflows warns of labels that start a workflow of the repository.
+func (c *checker) workflows() {
+	for _, w := range c.repo.Workflows {
+		named := c.named(w)
+		for _, u := range c.uses {
+			if u.Verb != rules.LabelAdded {
+				continue
+			}
+			if i := slices.IndexFunc(named, u.Matches); i >= 0 {
+				c.warn(u.Place, "the label %q%s starts the workflow %s: %s", cut(named[i]), couldBe(u), w.File, advice)
+			}
+		}
+		if c.agent != nil && c.mayLabel() {
+			c.agentStarts(w, named)
+		}
+	}
+}
+
+// couldBe says that a label is one of those that a rule may add.
+func couldBe(u rules.LabelUse) string {
+	if u.Glob {
+		return ", which this may be,"
+	}
+	return ""
+}
+
+const maxWork = 5_000_000 // tokens of conditions
+
+// named returns the labels that may be added and that the workflow asks for.
+func (c *checker) named(w Workflow) []string {
+	names := append(w.Candidates(), c.repo.Labels...)
+	for _, u := range c.uses {
+		if !u.Glob {
+			names = append(names, u.Label)
+		}
+	}
+	var list []string
+	cost := w.cost()
+	asked := map[string]bool{}
+	for _, name := range names {
+		key := strings.ToLower(name)
+		if name == "" || asked[key] {
+			continue
+		}
+		asked[key] = true
+		if c.work += cost; c.work > maxWork {
+			c.warn(strictyaml.Problem{File: w.File}, "left out of the check in part: its conditions are too many for all these labels")
+			break
+		}
+		if c.config.Policy.Labels.Allows(name) && w.Names(name) {
+			list = append(list, name)
+		}
+	}
+	return list
+}
+
+// agentStarts warns of what the agent may start: at the entry of the policy that
+// permits it, or at the agent where nothing limits its labels.
+func (c *checker) agentStarts(w Workflow, named []string) {
+	if c.config.Policy.Labels.Allow == nil {
+		switch {
+		case len(named) > 0:
+			c.warn(*c.agent, "the agent may add the label %q, which starts the workflow %s: %s", cut(named[0]), w.File, advice)
+		case w.Any():
+			c.warn(*c.agent, "the agent may add any label, and any starts the workflow %s: %s", w.File, narrow)
+		}
+		return
+	}
+	open := w.Any()
+	for _, g := range c.globs {
+		if g.list != "allow" {
+			continue
+		}
+		if i := slices.IndexFunc(named, g.matches); i >= 0 {
+			c.warn(g.place, "the agent may add the label %q, which starts the workflow %s: %s", cut(named[i]), w.File, advice)
+		} else if open && strings.ContainsAny(g.glob, "*?[") {
+			open = false // once is enough
+			c.warn(g.place, "the agent may add labels that match %q, and any label starts the workflow %s: %s", cut(g.glob), w.File, narrow)
+		}
+	}
+}
+
+// mayLabel reports whether the policy permits to add labels at all.
+func (c *checker) mayLabel() bool {
+	if may := c.config.Policy.AgentMay; may != nil && !slices.Contains(may, protocol.ActionAddLabel) && !slices.Contains(may, protocol.ActionAddLabels) {
+		return false
+	}
+	allowed := c.config.Policy.Actions
+	if limit, ok := c.config.Policy.Limits[protocol.ActionAddLabel]; ok && limit == 0 {
+		return false
+	}
+	return allowed == nil || slices.Contains(allowed, protocol.ActionAddLabel) || slices.Contains(allowed, protocol.ActionAddLabels)
+}

@@ -1,0 +1,115 @@
+package lint
+
+import (
+	"fmt"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+
+	"github.com/org/foreman-action/internal/sanitize"
+	"github.com/org/foreman-action/internal/strictyaml"
+	"github.com/org/foreman-action/rules"
+	"github.com/org/foreman-action/runner"
+)
+
+// Check returns what is wrong with a configuration in that repository, in no order;
+// files are those that the configuration was read from.
+func Check(config *runner.Config, files []*strictyaml.File, repo *Repository) strictyaml.Problems {
+	c := checker{config: config, repo: repo, found: repo.Warnings, seen: map[strictyaml.Problem]bool{}}
+	for _, f := range files {
+		c.settings(f)
+	}
+	c.uses = append(c.uses, config.Rules.Labels()...)
+	c.uses = append(c.uses, config.Agent.When.Labels()...)
+	c.labels()
+	c.workflows()
+	c.forms()
+	return c.found
+}
+
+// A checker compares one configuration with one repository.
+type checker struct {
+	config *runner.Config
+	repo   *Repository
+	uses   []rules.LabelUse
+	// globs are those of the policy.
+	globs []policyGlob
+	agent *strictyaml.Problem // the place of the agent's section; nil: there is none
+	found strictyaml.Problems
+	seen  map[strictyaml.Problem]bool
+	work  int // tokens of conditions that were read
+}
+
+// A policyGlob is an entry of policy.labels.
+type policyGlob struct {
+	list, glob string
+	place      strictyaml.Problem
+}
+
+const maxFound = 1000
+
+// report keeps a problem at a place, once.
+func (c *checker) report(at strictyaml.Problem, warning bool, format string, args ...any) {
+	at.Msg, at.Warning = sanitize.Log(fmt.Sprintf(format, args...)), warning
+	if c.seen[at] || len(c.found) >= maxFound {
+		return
+	}
+	c.seen[at] = true
+	c.found = append(c.found, at)
+}
+
+func (c *checker) warn(at strictyaml.Problem, format string, args ...any) {
+	c.report(at, true, format, args...)
+}
+
+// settings collects the labels of a file outside of its rules.
+func (c *checker) settings(f *strictyaml.File) {
+	for _, labels := range []*yaml.Node{child(child(f.Root(), "policy"), "labels"), child(f.Root(), "labels")} {
+		for _, list := range []string{"allow", "deny"} {
+			n := child(labels, list)
+			if n == nil {
+				continue
+			}
+			for _, item := range n.Content {
+				c.globs = append(c.globs, policyGlob{list, item.Value, f.At(item, 1, 1, "")})
+			}
+		}
+	}
+	agent := child(f.Root(), "agent")
+	if agent == nil {
+		return
+	}
+	place := f.At(agent, 1, 1, "")
+	c.agent = &place
+	if n := child(child(agent, "on_failure"), "add_label"); n != nil {
+		c.uses = append(c.uses, rules.LabelUse{Label: n.Value, Verb: rules.LabelAdded, Place: f.At(n, 1, 1, "")})
+	}
+}
+
+// nearest says which known name was most likely meant.
+func nearest(name string, known []string) string {
+	if meant := strictyaml.Suggest(name, known); meant != "" {
+		return fmt.Sprintf("; did you mean %q?", cut(meant))
+	}
+	return ""
+}
+
+const maxQuoted = 60 // characters of a foreign name in a message
+
+func cut(s string) string {
+	if r := []rune(s); len(r) > maxQuoted {
+		return string(r[:maxQuoted-1]) + "…"
+	}
+	return s
+}
+
+// prefixes are the globs of the groups that labels stand in, such as kind/*.
+func prefixes(labels []string) []string {
+	var list []string
+	for _, l := range labels {
+		if i := strings.IndexAny(l, "/:"); i > 0 {
+			list = append(list, l[:i+1]+"*")
+		}
+	}
+	return list
+}

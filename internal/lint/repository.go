@@ -1,0 +1,117 @@
+package lint
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/org/foreman-action/internal/sanitize"
+	"github.com/org/foreman-action/internal/strictyaml"
+	"github.com/org/foreman-action/runner"
+)
+
+// A Repository is what rules are compared with.
+type Repository struct {
+	Labels    []string // nil: they are not known
+	Forms     []Form
+	Workflows []Workflow
+	// Warnings name the files that were left out.
+	Warnings strictyaml.Problems
+	// partial says that a form is among them.
+	partial bool
+}
+
+// ErrUnreadable is matched by the error of a file that is there and cannot be read:
+// it is left out. Any other error ends the reading.
+var ErrUnreadable = errors.New("it cannot be read")
+
+// The folders that are read.
+const (
+	FormFolder     = ".github/ISSUE_TEMPLATE"
+	WorkflowFolder = ".github/workflows"
+)
+
+const maxFiles = 100 // of a folder
+
+// Read reads the issue forms and the workflows of a repository. A folder that is not
+// there has none. The error is that of files.
+func Read(ctx context.Context, files runner.Files) (*Repository, error) {
+	r := &Repository{}
+	if err := r.ReadForms(ctx, files); err != nil {
+		return nil, err
+	}
+	err := r.each(ctx, files, WorkflowFolder, func(name string, src []byte) error {
+		w, err := ParseWorkflow(name, src)
+		if err == nil && len(w.events) > 0 && !w.own {
+			r.Workflows = append(r.Workflows, w)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+// ReadForms adds issue forms that stand elsewhere, as those of an organisation.
+func (r *Repository) ReadForms(ctx context.Context, files runner.Files) error {
+	return r.each(ctx, files, FormFolder, func(name string, src []byte) error {
+		form, err := ParseForm(name, src)
+		if err == nil {
+			r.Forms = append(r.Forms, form)
+		}
+		r.partial = r.partial || err != nil
+		return err
+	})
+}
+
+// each hands the files of a folder to parse, whose errors become warnings.
+func (r *Repository) each(ctx context.Context, files runner.Files, folder string, parse func(string, []byte) error) error {
+	names, err := files.Glob(ctx, folder+"/*")
+	if err != nil {
+		return fmt.Errorf("list %s: %w", folder, err)
+	}
+	names = slices.DeleteFunc(names, func(name string) bool {
+		ext := path.Ext(name)
+		if folder == FormFolder && (ext == ".md" || strings.TrimSuffix(path.Base(name), ext) == "config") {
+			return ext != ".md" // the file config says how issues are chosen, and is none
+		}
+		return ext != ".yml" && ext != ".yaml"
+	})
+	if len(names) > maxFiles {
+		r.leaveOut(folder, fmt.Errorf("it has %d files; only the first %d are read", len(names), maxFiles))
+		r.partial = true
+		names = names[:maxFiles]
+	}
+	for _, name := range names {
+		src, err := files.Read(ctx, name)
+		switch {
+		case errors.Is(err, ErrUnreadable):
+			r.partial = r.partial || folder == FormFolder
+		case errors.Is(err, fs.ErrNotExist):
+			continue
+		case err != nil:
+			return fmt.Errorf("read %s: %w", sanitize.Log(name), err)
+		default:
+			err = parse(sanitize.Log(name), src)
+		}
+		if err != nil {
+			r.leaveOut(sanitize.Log(name), err)
+		}
+	}
+	return nil
+}
+
+// leaveOut warns of a file that the check does without.
+func (r *Repository) leaveOut(name string, err error) {
+	p := strictyaml.Problem{File: name, Msg: sanitize.Log(err.Error())}
+	if ps, ok := errors.AsType[strictyaml.Problems](err); ok && len(ps) > 0 {
+		p = ps[0]
+	}
+	p.Warning, p.Msg = true, "left out of the check: "+p.Msg
+	r.Warnings = append(r.Warnings, p)
+}

@@ -1,0 +1,157 @@
+package lint
+
+import (
+	"errors"
+	"slices"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+
+	"github.com/org/foreman-action/internal/strictyaml"
+)
+
+// A Workflow is what a label may start.
+type Workflow struct {
+	File   string
+	events []string // those by which a label starts it
+	jobs   []job
+	// own says that it runs Foreman, which guards against itself.
+	own bool
+}
+
+// A job is a part of a workflow.
+type job struct {
+	when  *condition   // nil: always
+	steps []*condition // those that some steps have
+	needs bool         // it waits for another job
+}
+
+var errNoWorkflow = errors.New(`it is no workflow: it has no "on" or no jobs`)
+
+// ParseWorkflow reads a workflow as far as labels matter to it. The error, which may be
+// a [strictyaml.Problems], says that src is none.
+func ParseWorkflow(name string, src []byte) (Workflow, error) {
+	f, err := strictyaml.Parse(name, src)
+	if err != nil {
+		return Workflow{}, err
+	}
+	on, jobs := child(f.Root(), "on"), child(f.Root(), "jobs")
+	if on == nil || jobs == nil || jobs.Kind != yaml.MappingNode {
+		return Workflow{}, errNoWorkflow
+	}
+	w := Workflow{File: name, events: labeledBy(on)}
+	for i := 1; i < len(jobs.Content) && len(w.events) > 0; i += 2 {
+		n := jobs.Content[i]
+		j := job{when: parseCondition(text(child(n, "if"))), needs: child(n, "needs") != nil}
+		if steps := child(n, "steps"); steps != nil {
+			for _, step := range steps.Content {
+				if c := parseCondition(text(child(step, "if"))); c != nil {
+					j.steps = append(j.steps, c)
+				}
+				w.own = w.own || strings.Contains(text(child(step, "uses")), "/foreman-action@")
+			}
+		}
+		w.jobs = append(w.jobs, j)
+	}
+	return w, nil
+}
+
+// labeledBy returns the events of "on" that a label causes.
+func labeledBy(on *yaml.Node) []string {
+	var list []string
+	for _, event := range []string{"issues", "pull_request", "pull_request_target"} {
+		if types, listens := activities(on, event); listens && slices.Contains(types, "labeled") {
+			list = append(list, event)
+		}
+	}
+	return list
+}
+
+// activities returns the types of an event that a workflow listens to, as far as they
+// are about labels.
+func activities(on *yaml.Node, event string) (types []string, listens bool) {
+	if event == "issues" {
+		types = []string{"labeled"} // when none are named, all are meant
+	}
+	switch on.Kind {
+	case yaml.ScalarNode:
+		return types, on.Value == event
+	case yaml.SequenceNode:
+		return types, slices.ContainsFunc(on.Content, func(n *yaml.Node) bool { return text(n) == event })
+	}
+	n := child(on, event)
+	if n == nil {
+		return nil, false
+	}
+	switch named := child(n, "types"); {
+	case named == nil:
+		return types, true
+	case named.Kind == yaml.SequenceNode:
+		types = nil
+		for _, item := range named.Content {
+			types = append(types, text(item))
+		}
+		return types, true
+	default:
+		return []string{text(named)}, true
+	}
+}
+
+// noLabel is what no label is named.
+const noLabel = "\x00"
+
+// Names reports whether a condition of the workflow asks for that label, so that it
+// does more for it than for others.
+func (w Workflow) Names(label string) bool {
+	for _, event := range w.events {
+		for _, j := range w.jobs {
+			if j.when.asksLabel() && j.when.holds(event, label) > j.when.holds(event, noLabel) {
+				return true
+			}
+			for _, step := range j.steps {
+				if step.asksLabel() && j.when.holds(event, label) > no && step.holds(event, label) > step.holds(event, noLabel) {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// Any reports whether any label starts it: one of its jobs asks for none.
+func (w Workflow) Any() bool {
+	for _, event := range w.events {
+		for _, j := range w.jobs {
+			if !j.needs && j.when.holds(event, noLabel) != no && !slices.ContainsFunc(j.steps, (*condition).asksLabel) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// cost is how many tokens Names reads.
+func (w Workflow) cost() int {
+	n := 1
+	for _, j := range w.jobs {
+		for _, c := range append(slices.Clone(j.steps), j.when) {
+			if c.asksLabel() {
+				n += 2 * len(w.events) * len(c.tokens)
+			}
+		}
+	}
+	return n
+}
+
+// Candidates returns the texts in its conditions, some of which may be labels.
+func (w Workflow) Candidates() []string {
+	var list []string
+	for _, j := range w.jobs {
+		for _, c := range append(slices.Clone(j.steps), j.when) {
+			if c.asksLabel() {
+				list = append(list, c.texts...)
+			}
+		}
+	}
+	return list
+}

@@ -19,19 +19,21 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the expected parts of testdata")
 
-// TestGolden runs every archive in testdata/ok and testdata/err: rule files, the
-// facts in facts.json, and in want the decision or the exact text of the error.
+// TestGolden runs every archive in testdata/ok, testdata/err and testdata/cases: rule
+// files, the facts in facts.json, and in want the decision or the exact text of the
+// error, which the names in cases that end in _refused have.
 func TestGolden(t *testing.T) {
 	t.Parallel()
-	for _, dir := range []string{"ok", "err"} {
+	for dir, least := range map[string]int{"ok": 25, "err": 25, "cases": 150} {
 		files, err := filepath.Glob(filepath.Join("testdata", dir, "*.txtar"))
-		if err != nil || len(files) < 25 {
-			t.Fatalf("%s: %d golden files, want at least 25: %v", dir, len(files), err)
+		if err != nil || len(files) < least {
+			t.Fatalf("%s: %d golden files, want at least %d: %v", dir, len(files), least, err)
 		}
 		for _, file := range files {
-			t.Run(dir+"/"+strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
+			name := strings.TrimSuffix(filepath.Base(file), ".txtar")
+			t.Run(dir+"/"+name, func(t *testing.T) {
 				t.Parallel()
-				golden(t, file, dir == "err")
+				golden(t, file, dir == "err" || dir == "cases" && strings.HasSuffix(name, "_refused"))
 			})
 		}
 	}

@@ -1,0 +1,144 @@
+package rules
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"gopkg.in/yaml.v3"
+
+	"github.com/org/foreman-action/internal/strictyaml"
+)
+
+// TestDocsFiles compiles the YAML of docs/rules.md without a mistake or a warning, and
+// asks its rules about every event. What begins with "- id:" is a list of rules, among
+// the names of [Reference].
+func TestDocsFiles(t *testing.T) {
+	t.Parallel()
+	blocks := docsBlocks(t)
+	if len(blocks) < 10 {
+		t.Fatalf("%d blocks of YAML, want at least 10", len(blocks))
+	}
+	for _, block := range blocks {
+		switch {
+		case strings.HasPrefix(block, "- id:"):
+			block = strings.Replace(referenceNames, "rules: []", "rules:", 1) + "  " + strings.ReplaceAll(block, "\n", "\n  ")
+		case strings.HasPrefix(block, "tests:"):
+			block = "version: 1\nrules: []\n" + block
+		}
+		src, err := Parse("page.yml", []byte(ruleSections(t, block)))
+		if err != nil {
+			t.Fatalf("%s: %v", block, err)
+		}
+		set, err := Compile(src)
+		if err != nil || len(src.File.Warnings()) > 0 {
+			t.Errorf("%s\n%v %v", block, err, src.File.Warnings())
+			continue
+		}
+		for _, key := range eventKeys() {
+			name, action, _ := strings.Cut(key, ".")
+			if _, err := set.Decide(docsFacts(name, action)); err != nil {
+				t.Errorf("%s\n%s: %v", block, key, err)
+			}
+		}
+	}
+}
+
+// docsFacts are those of an empty issue and an event.
+func docsFacts(name, action string) Facts {
+	return Facts{
+		Issue: Issue{Number: 1, Author: "octocat", State: "open", CreatedAt: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)},
+		Event: Event{Name: name, Action: action, Label: "wontfix"}, Now: time.Date(2026, 6, 1, 0, 0, 0, 0, time.UTC), Lookup: Known{},
+	}
+}
+
+var docsBlock = regexp.MustCompile("(?ms)^```yaml\n(.*?)^```$")
+
+func docsBlocks(t *testing.T) []string {
+	t.Helper()
+	page := renderDocs(t)
+	var blocks []string
+	for _, m := range docsBlock.FindAllStringSubmatch(page, -1) {
+		blocks = append(blocks, m[1])
+	}
+	if all := strings.Count(page, "\n```"); all != 2*len(blocks) {
+		t.Errorf("%d fences, want %d: a block on the page is YAML", all, 2*len(blocks))
+	}
+	return blocks
+}
+
+// ruleSections leaves the keys of a file that package rules reads; the others have a test
+// in package runner.
+func ruleSections(t *testing.T, block string) string {
+	t.Helper()
+	var doc yaml.Node
+	if err := yaml.Unmarshal([]byte(block), &doc); err != nil {
+		t.Fatalf("%s: %v", block, err)
+	}
+	root := doc.Content[0]
+	for i := 0; i+1 < len(root.Content); {
+		if slices.Contains([]string{"version", "forms", "tables", "rules"}, root.Content[i].Value) {
+			i += 2
+			continue
+		}
+		root.Content = slices.Delete(root.Content, i, i+2)
+	}
+	out, err := yaml.Marshal(&doc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(out)
+}
+
+var (
+	docsSpan = regexp.MustCompile("`` (.+?) ``|`([^`\n]+)`")
+	// docsCondition finds what is code of the language: a call, an operator, a comparison.
+	docsCondition = regexp.MustCompile(`[a-z_]\(| ([!=]=|[<>]=?|in|contains|matches|startsWith|endsWith|and|or|\?) `)
+)
+
+// TestDocsConditions compiles what stands in the running text and in the tables and looks
+// like a condition, and asks it about an empty issue.
+func TestDocsConditions(t *testing.T) {
+	t.Parallel()
+	names, err := Parse("names.yml", []byte(referenceNames))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, _, _ := strings.Cut(docsBlock.ReplaceAllString(renderDocs(t), ""), "## Traps")
+	n := 0
+	for _, m := range docsSpan.FindAllStringSubmatch(text, -1) {
+		src := strings.ReplaceAll(m[1]+m[2], `\|`, "|")
+		if !docsCondition.MatchString(src) || strings.Contains(src, "{{") || docsSignature(src) {
+			continue
+		}
+		n++
+		f, err := strictyaml.Parse("page.yml", []byte("when: |\n  "+src+"\n"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := newExprCompiler()
+		c.names = declare([]Source{names})
+		x := c.expression(f, f.Root().Content[1], span{text: src}, wantAny)
+		if x == nil {
+			t.Errorf("%s: %v", src, f.Err())
+			continue
+		}
+		v := &evaluation{env: newEnv(docsFacts("issues", "opened"))}
+		if _, err := v.eval(x); err != nil && !strings.HasPrefix(src, "int(issue.title)") {
+			t.Errorf("%s: %v", src, err)
+		}
+	}
+	if n < 100 {
+		t.Errorf("%d conditions, want at least 100", n)
+	}
+}
+
+// docsSignature reports whether code is a function's name with its arguments.
+func docsSignature(src string) bool {
+	return slices.ContainsFunc(Reference(), func(n Name) bool {
+		end := strings.Index(n.Type, ") ") + 1
+		return end > 0 && src == n.Name+n.Type[:end]
+	})
+}

@@ -1,0 +1,219 @@
+package rules
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/org/foreman-action/internal/strictyaml"
+	"github.com/org/foreman-action/protocol"
+)
+
+// The sentences of docs/rules.md that stand beside names of the code.
+
+func ruleKeyDocs() map[string]string {
+	return map[string]string{
+		"id":              "its name in reports and tests; needed",
+		"on":              "the events that it listens to; see [Events](#events)",
+		"when":            "its condition; without one it always fires; see [Conditions](#conditions)",
+		"then":            "the list of its actions; needed; see [Actions](#actions)",
+		"stop":            "`true`: when it fires, later rules and the agent are not asked",
+		"override_humans": "`true`: it may do what people undid; see [People have the last word](#people-have-the-last-word)",
+		"else_undo":       "`true`: what it did is taken back when its condition is false",
+		"scan":            "the search for issues of a rule that listens to `schedule`; see [Schedule](#schedule)",
+	}
+}
+
+func fileKeyDocs() map[string]string {
+	return map[string]string{
+		"version": "`1`; needed",
+		"mode":    "`apply`, or `shadow`: decide and report, write nothing",
+		"policy":  "what may be done at all, by rules and agents; see the README",
+		"limits":  "short for `policy.limits`",
+		"labels":  "short for `policy.labels`",
+		"llm":     "the model that an agent is told to use",
+		"memory":  "where it is kept what was done before",
+		"agent":   "an HTTP agent that is asked for what rules leave open",
+		"forms":   "names for the fields of issue forms; see [Forms](#forms)",
+		"tables":  "values by name; see [Tables](#tables)",
+		"rules":   "the list of rules",
+		"include": "further files of this repository",
+		"extends": "the file of an organisation, whose policy can only be tightened; see the README",
+		"disable": "the ids of inherited rules that are switched off",
+		"tests":   "what the rules are expected to do; see [Tests](#tests)",
+	}
+}
+
+func formTypeDocs() map[string]string {
+	return map[string]string{
+		formText:       "the text; the type when none is given; the fences of a field with `render` are left out",
+		formSemver:     `a version, such as "1.4.0"; "v1.4" is read as that; compare it with semver`,
+		formNumber:     "a number, such as 12 or 2.5",
+		formList:       "a list of texts: the chosen options of a dropdown, or lines",
+		formCheckboxes: "a list of texts: the boxes that are ticked",
+	}
+}
+
+func actionDocs() map[string]string {
+	return map[string]string{
+		protocol.ActionAddLabel:      "adds a label",
+		protocol.ActionAddLabels:     "adds several",
+		protocol.ActionRemoveLabel:   "takes a label off",
+		protocol.ActionComment:       "posts a comment; with `once`, one for each key on an issue",
+		protocol.ActionUpdateComment: "keeps one comment for each key up to date",
+		protocol.ActionCloseIssue:    "closes the issue; with `after`, later, unless somebody objects as `veto` says",
+		protocol.ActionReopenIssue:   "reopens it",
+		protocol.ActionMarkDuplicate: "closes it as a duplicate of another",
+		protocol.ActionAssign:        "assigns people, by login",
+		protocol.ActionUnassign:      "takes assignments back",
+		protocol.ActionSetMilestone:  "sets the milestone, by its title",
+		protocol.ActionSetType:       "sets the issue type",
+		protocol.ActionLock:          "locks the conversation",
+		protocol.ActionReact:         "adds a reaction to the issue",
+		protocol.ActionNeverAgain:    "remembers that the label is not to be added here again",
+		escalate:                     "hands the issue to a person; nothing is written",
+		retriage:                     "has the issue decided on as if it were new",
+	}
+}
+
+// A trap is something that looks right and is refused; say is a part of the message.
+type trap struct{ written, why, say, instead string }
+
+func docTraps() []trap {
+	return []trap{
+		{`when: any(issue.labels, # == "bug")`, "` #` begins a YAML comment, which cuts the condition short", `" #" starts a comment`, `when: 'any(issue.labels, # == "bug")'`},
+		{`when: label("a") and label("b") # or label("c")`, "the same, and what is left is even a condition", `" #" starts a comment`, "when: label(\"a\") and label(\"b\") or label(\"c\")"},
+		{`when: issue.body matches "\bcrash\b"`, "in quotes `\\b` is a backspace: it would never match", "backspace", "when: issue.body matches `\\bcrash\\b`"},
+		{`when: issue.body matches "v\d"`, "in quotes `\\d` is no character", "backticks", "when: issue.body matches `v\\d`"},
+		{`when: !label("x")`, "`!` begins a YAML tag", "write not", `when: not label("x")`},
+		{`when: "x" in issue.labels`, "YAML ends the value behind the second quote", "quote", `when: '"x" in issue.labels'`},
+		{`when: ["a"] == issue.labels`, "a bracket begins a YAML list", "", `when: issue.labels == ["a"]`},
+		{"when: `x` == issue.title", "YAML has no values that begin with a backtick", "", "when: issue.title == `x`"},
+		{`when: issue.locked ? false : true`, "`: ` within a value is a key to YAML", "", `when: 'issue.locked ? false : true'`},
+		{`when: issue.title contains "a: b"`, "the same", "", `when: 'issue.title contains "a: b"'`},
+		{"when: issue.body matches `(?<=v)2`", "look-behind and look-ahead are not there", "look-behind is not supported", "when: issue.body matches `v2`"},
+		{`when: isue.title == "x"`, "a misspelt name", "did you mean issue", `when: issue.title == "x"`},
+		{`when: issue.milestone == nil`, "no field is nil", `compare it with ""`, `when: issue.milestone == ""`},
+		{`when: issue.labels contains "bug"`, "contains is for texts", "asked with in", `when: label("bug")`},
+		{`when: form.version < "2.0.0"`, "as texts 10.0.0 comes before 2.0.0", "semver(", `when: semver(form.version, "< 2.0.0")`},
+		{`when: issue.created_at > "2026-01-02"`, "a time is no text", "date(", `when: issue.created_at > date("2026-01-02")`},
+		{`when: now() > issue.created_at`, "now is no function", "without ()", `when: now > issue.created_at`},
+		{`when: command("/foreman triage")`, "a command is asked for by its name", `command("triage")`, `when: command("triage")`},
+		{`when: issue.title == "a" or "b"`, "each side of or is a condition", "mismatched types", `when: issue.title in ["a", "b"]`},
+		{`when: issue.title.contains("a")`, "values have no methods", "no methods", `when: issue.title contains "a"`},
+		{`when: not issue.state == "open"`, "not takes the next word alone", "mismatched type", `when: issue.state != "open"`},
+	}
+}
+
+// trapTable lists the traps, and checks each of them.
+func trapTable(t *testing.T) string {
+	t.Helper()
+	var b strings.Builder
+	b.WriteString("| written | what happens | write |\n|---|---|---|\n")
+	for _, d := range docTraps() {
+		err := tryWhen(d.written)
+		if err == nil || !strings.Contains(err.Error(), d.say) {
+			t.Errorf("%s: got %v, want a mistake with %q", d.written, err, d.say)
+		}
+		if err := tryWhen(d.instead); err != nil {
+			t.Errorf("%s: %v", d.instead, err)
+		}
+		fmt.Fprintf(&b, "| %s | %s | %s |\n", inCode(d.written), d.why, inCode(d.instead))
+	}
+	return b.String()
+}
+
+// A surprise is a condition that is no mistake and may not be what was meant.
+type surprise struct{ written, why, instead string }
+
+func docSurprises() []surprise {
+	return []surprise{
+		{`event.label == "bug"`, "false for Bug: == minds case", `lower(event.label) == "bug"`},
+		{`issue.author == "@octocat"`, "a login has no @", `issue.author == "octocat"`},
+		{`label("kind/*")`, "label takes a name, and no glob", `any_label("kind/*")`},
+		{`any_file("src/*")`, "one star stays within a folder", `any_file("src/**")`},
+		{`any_file("src/**") and any_file("**/*.go")`, "these may be two files", `any_file("src/**/*.go")`},
+		{"issue.body matches `^OS: Linux$`", "^ and $ stand for the whole text; lines may end with a carriage return", "issue.body matches `(?m)^OS: Linux\\r?$`"},
+		{"issue.title matches `(?i)\\bсбой\\b`", "\\b knows the letters of ASCII only", "issue.title matches `(?i)(^|\\PL)сбой(\\PL|$)`"},
+		{`issue.body == ""`, "false for a body of spaces, or of a template's hints", "trim(issue.body) == \"\" or issue.body matches `^(\\s*<!--[^>]*-->)*\\s*$`"},
+		{`similar(issue.title, "how do I install this") > 60`, "it is a number from 0 to 1", `similar(issue.title, "how do I install this") > 0.6`},
+		{`int(issue.title) > 3`, "fails the run for a title that is no number, and anybody may write one", "issue.title matches `^[4-9]$`"},
+	}
+}
+
+// surpriseTable lists the surprises, and checks that all of them compile.
+func surpriseTable(t *testing.T) string {
+	t.Helper()
+	var b strings.Builder
+	b.WriteString("| written | mind | perhaps |\n|---|---|---|\n")
+	for _, d := range docSurprises() {
+		for _, src := range []string{d.written, d.instead} {
+			if err := tryWhen("when: |\n  " + src); err != nil {
+				t.Errorf("%s: %v", src, err)
+			}
+		}
+		fmt.Fprintf(&b, "| %s | %s | %s |\n", inCode(d.written), cellText(d.why), inCode(d.instead))
+	}
+	return b.String()
+}
+
+// tryWhen compiles a line of YAML with the key when, among the names of [Reference].
+func tryWhen(line string) error {
+	names, err := Parse("names.yml", []byte(referenceNames))
+	if err != nil {
+		return err
+	}
+	f, err := strictyaml.Parse("when.yml", []byte(line+"\n"))
+	if err != nil {
+		return err
+	}
+	_, err = CompileCondition(f, f.Root().Content[1], names)
+	return err
+}
+
+// limitTable lists the bounds.
+func limitTable() string {
+	var b strings.Builder
+	b.WriteString("| what | at most |\n|---|---|\n")
+	for _, l := range []struct {
+		what string
+		most int
+		of   string
+	}{
+		{"an expression", maxExpression, "bytes"},
+		{"", maxTerms, "names, values and operators"},
+		{"", maxBrackets, "brackets that are open at the same time"},
+		{"", maxLoops, "loops inside each other (any, map and the like)"},
+		{"a range such as 1..10", maxRange, "numbers, written as they stand"},
+		{"the evaluation of an expression", maxSteps, "steps; a step is a turn of a loop, a label that is compared, and the like"},
+		{"", maxMade >> 20, "MiB of new text"},
+		{"", maxCells, "items of new lists"},
+		{"the patterns of an expression", maxWeight, "states for each character of the largest issue; a pattern that is too expensive is a mistake, with what to do about it"},
+		{"a text of an action", maxParts, "`{{ }}`"},
+		{"", maxMarkdown, "characters of a comment"},
+		{"", maxName, "characters of any other parameter"},
+		{"a value from `{{ }}`", maxForeign, "characters in a comment"},
+		{"a rule", maxActions, "actions"},
+		{"a list of an action", maxList, "items"},
+		{"the search of `scan`", maxScan, "characters"},
+		{"all files together", maxRules, "rules"},
+		{"", maxForms, "names under forms"},
+		{"", maxTables, "tables"},
+		{"", maxRows, "rows of tables"},
+		{"a key or a text of a table", maxCell, "characters"},
+		{"a field of the types list and checkboxes", maxItems, "items; later ones are left out"},
+		{"a comment", maxCommands, "commands; later ones are left out"},
+	} {
+		fmt.Fprintf(&b, "| %s | %s %s |\n", l.what, thousands(l.most), l.of)
+	}
+	return b.String()
+}
+
+// thousands writes a number with commas.
+func thousands(n int) string {
+	s := fmt.Sprint(n)
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}

@@ -1,0 +1,37 @@
+package runner_test
+
+import (
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/org/foreman-action/runner"
+)
+
+// TestDocsFiles reads every whole file of docs/rules.md as a configuration.
+func TestDocsFiles(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile("../docs/rules.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	for _, m := range regexp.MustCompile("(?ms)^```yaml\n(.*?)^```$").FindAllStringSubmatch(string(page), -1) {
+		if !strings.HasPrefix(m[1], "version:") && !strings.HasPrefix(m[1], "# .github/foreman.yml") {
+			continue
+		}
+		n++
+		config, err := runner.ParseConfig("rules.md", []byte(m[1]), nil)
+		if err != nil {
+			t.Errorf("%s\n%v", m[1], err)
+			continue
+		}
+		for _, w := range config.Warnings {
+			t.Errorf("%s\n%v", m[1], w)
+		}
+	}
+	if n < 5 {
+		t.Errorf("%d whole files, want at least 5", n)
+	}
+}

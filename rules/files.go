@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"github.com/expr-lang/expr/ast"
 )
 
 // anyFile is any_file(glob, ...).
@@ -29,19 +31,17 @@ func eachFile(args []any, holds func(hits, files int) bool) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	globs := make([][]string, 0, len(args)-1)
-	for _, g := range args[1:] {
+	hits, globs := 0, make([]fileGlob, len(args)-1)
+	for i, g := range args[1:] {
 		glob, _ := g.(string)
-		globs = append(globs, globParts(glob))
+		globs[i] = newFileGlob(glob)
 	}
-	hits, work := 0, 0
 	for _, file := range files {
-		parts := strings.Split(file, "/")
-		if slices.ContainsFunc(globs, func(glob []string) bool {
-			matched, cost := fileMatch(glob, parts)
-			work += cost
-			return matched
-		}) {
+		hit, work := matchesAny(globs, strings.Split(file, "/"))
+		if err := r.step(1 + len(file)/bytesPerStep + work/foldersPerStep); err != nil {
+			return nil, err
+		}
+		if hit {
 			hits++
 		}
 		if err := r.step(1 + work/worksPerStep); err != nil {
@@ -52,60 +52,120 @@ func eachFile(args []any, holds func(hits, files int) bool) (any, error) {
 	return holds(hits, len(files)), nil
 }
 
-const (
-	maxGlobFolders = 32
-	worksPerStep   = 8 // comparisons of a folder with a part of a glob
-)
+// A fileGlob is the folders of a glob between "**", which stand for any number of
+// folders, none included. "*" and "?" stay within a folder, as path.Match has them.
+type fileGlob [][]string
 
-// globParts returns the parts of a glob. One that ends with "/" matches everything below
-// that folder.
-func globParts(glob string) []string {
+const anyFolders = "**"
+
+// newFileGlob takes a glob apart; one that ends with "/" stands for everything below that
+// folder.
+func newFileGlob(glob string) fileGlob {
 	if strings.HasSuffix(glob, "/") {
-		glob += "**"
+		glob += anyFolders
 	}
-	return strings.Split(glob, "/")
+	g := fileGlob{nil}
+	for folder := range strings.SplitSeq(glob, "/") {
+		if folder == anyFolders {
+			g = append(g, nil)
+			continue
+		}
+		g[len(g)-1] = append(g[len(g)-1], folder)
+	}
+	return g
 }
 
-// checkGlob says what is wrong with a glob of files.
-func checkGlob(glob string) error {
-	parts := globParts(glob)
-	if len(parts) > maxGlobFolders {
-		return fmt.Errorf("a glob has at most %d folders", maxGlobFolders)
+// matchesAny reports whether one of the globs matches a path, and what that took: the
+// number of folders that were compared, more for long ones with stars.
+func matchesAny(globs []fileGlob, path []string) (hit bool, work int) {
+	for _, g := range globs {
+		if work++; g.match(path, &work) {
+			return true, work
+		}
 	}
-	for _, p := range parts {
-		if _, err := path.Match(p, ""); err != nil {
-			return fmt.Errorf("%q is no glob of files", cut(glob, maxQuoted))
+	return false, work
+}
+
+// match reports whether the glob matches a path: its first piece stands at the start,
+// its last at the end, and those between them in order, each as early as it can.
+func (g fileGlob) match(path []string, work *int) bool {
+	first, last := g[0], g[len(g)-1]
+	if len(g) == 1 {
+		return len(path) == len(first) && sameFolders(first, path, work)
+	}
+	if len(path) < len(first)+len(last) || !sameFolders(first, path, work) || !sameFolders(last, path[len(path)-len(last):], work) {
+		return false
+	}
+	path = path[len(first) : len(path)-len(last)]
+	for _, piece := range g[1 : len(g)-1] {
+		for ; ; path = path[1:] {
+			if len(path) < len(piece) {
+				return false
+			}
+			if sameFolders(piece, path, work) {
+				break
+			}
+		}
+		path = path[len(piece):]
+	}
+	return true
+}
+
+// foldersPerStep is how many names of folders are compared in the time of a step.
+const foldersPerStep = 8
+
+// sameFolders reports whether the beginning of a path matches a piece of a glob.
+func sameFolders(piece, folders []string, work *int) bool {
+	for i, p := range piece {
+		*work++
+		if !strings.ContainsAny(p, `*?[\`) {
+			if p != folders[i] {
+				return false
+			}
+			continue
+		}
+		*work += len(p) * len(folders[i]) / 32 // names of folders are short
+		if ok, err := path.Match(p, folders[i]); !ok || err != nil {
+			return false
+		}
+	}
+	return true
+}
+
+// checkGlobs refuses globs of files that match nothing.
+func checkGlobs(n *ast.CallNode) error {
+	for _, arg := range n.Arguments {
+		if glob, ok := constantText(arg); ok {
+			if msg := globMistake(glob); msg != "" {
+				return refuse(arg, "the glob %q matches no file: %s", cut(glob, maxQuoted), msg)
+			}
 		}
 	}
 	return nil
 }
 
-// fileMatch reports whether a path matches a glob, and how many comparisons that took:
-// "*" and "?" stay within a folder, as path.Match has them, and "**" stands for any number
-// of folders, none included.
-func fileMatch(glob, file []string) (ok bool, work int) {
-	if len(glob) > maxGlobFolders || len(glob[0]) > 0 && !strings.ContainsAny(glob[0], `*?[\`) && glob[0] != file[0] {
-		return false, 1
+// globMistake says why a glob matches no file; "" when it may.
+func globMistake(glob string) string {
+	_, err := path.Match(glob, "")
+	root := strings.TrimPrefix(strings.TrimPrefix(glob, "."), "/")
+	switch {
+	case glob == "":
+		return `all files are "**"`
+	case strings.HasPrefix(glob, "!"):
+		return "nothing is taken away by !; write not any_file(...)"
+	case strings.HasPrefix(glob, "/") || strings.HasPrefix(glob, "./"):
+		return fmt.Sprintf("paths begin in the top folder without a slash, %q", root)
+	case strings.Contains(strings.ReplaceAll(glob, `\{`, ""), "{"):
+		return `braces are letters; write several globs, "*.js", "*.ts"`
+	case err != nil:
+		return "a bracket is not closed, or a backslash stands last"
 	}
-	// matched[i] says that the glob so far matches the first i parts.
-	matched := make([]bool, len(file)+1)
-	matched[0] = true
-	for _, p := range glob {
-		next := make([]bool, len(file)+1)
-		for i, ok := range matched {
-			switch {
-			case p == "**":
-				next[i] = ok || i > 0 && next[i-1]
-			case ok && i < len(file):
-				work += 1 + len(p)*len(file[i])/bytesPerStep
-				m, err := path.Match(p, file[i])
-				next[i+1] = next[i+1] || err == nil && m
-			}
+	for folder := range strings.SplitSeq(glob, "/") {
+		if folder != anyFolders && strings.Contains(folder, anyFolders) {
+			return fmt.Sprintf("** stands for whole folders; write %q", strings.ReplaceAll(glob, folder, "**/"+strings.ReplaceAll(folder, "**", "*")))
 		}
-		matched = next
-		work++
 	}
-	return matched[len(file)], work + len(file)
+	return ""
 }
 
 const (

@@ -101,12 +101,7 @@ func constantArgument(n *ast.CallNode) error {
 		return nil
 	}
 	if name.Value == "any_file" || name.Value == "all_files" {
-		for _, a := range n.Arguments {
-			if glob, ok := constantText(a); ok && checkGlob(glob) != nil {
-				return refuse(a, "%v", checkGlob(glob))
-			}
-		}
-		return nil
+		return checkGlobs(n)
 	}
 	last := map[string]int{"semver": 1, "duration": 0, "command": 0}[name.Value]
 	if len(n.Arguments) != last+1 {

@@ -110,11 +110,15 @@ func fieldMessage(typ, field string) string {
 		reflect.TypeFor[Issue](), reflect.TypeFor[Event](), reflect.TypeFor[Comment](), reflect.TypeFor[Actor](), reflect.TypeFor[Repo](),
 		reflect.TypeFor[Pull](), reflect.TypeFor[Reactions](), reflect.TypeFor[Memory](), reflect.TypeFor[Person](),
 	} {
+		name := strings.ToLower(t.Name())
+		if t == reflect.TypeFor[Pull]() {
+			name = "pr"
+		}
 		if typ == t.String() && field == "user" && slices.Contains(names(t), "author") {
-			return strings.ToLower(t.Name()) + " has no field user; the login of who wrote it is in author"
+			return name + " has no field user; the login of who wrote it is in author"
 		}
 		if typ == t.String() {
-			return strings.ToLower(t.Name()) + " has no field " + field + strictyaml.DidYouMean(field, names(t))
+			return name + " has no field " + field + strictyaml.DidYouMean(field, names(t))
 		}
 	}
 	if typ == "string" {

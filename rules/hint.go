@@ -29,6 +29,7 @@ func actionHint(name string, known []string) string {
 
 var (
 	mismatched   = regexp.MustCompile(`^invalid operation: (\S+) \(mismatched types (\S+) and (\S+)\)$`)
+	operatorCase = regexp.MustCompile(`^unexpected token Identifier\("((?i:and|or|not|in|contains|startsWith|endsWith|matches))"\)`)
 	operatorCall = regexp.MustCompile(`^unexpected token Operator\("(contains|startsWith|endsWith|matches)"\)`)
 )
 
@@ -37,6 +38,13 @@ var (
 func operatorHint(msg string) string {
 	if m := operatorCall.FindStringSubmatch(msg); m != nil {
 		return "; " + m[1] + " stands between two texts: write a " + m[1] + " b"
+	}
+	if m := operatorCase.FindStringSubmatch(msg); m != nil {
+		for _, op := range []string{"and", "or", "not", "in", "contains", "startsWith", "endsWith", "matches"} {
+			if strings.EqualFold(op, m[1]) {
+				return "; write " + op
+			}
+		}
 	}
 	m := mismatched.FindStringSubmatch(msg)
 	if m == nil {

@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -21,6 +22,10 @@ func (c *ruleCompiler) checkLiteral(f *strictyaml.File, spec protocol.ActionSpec
 		f.Problemf(n, "%s: %s has more than %d characters", spec.Name, p.spec.Name, most(p.spec))
 		return
 	}
+	if s, isText := v.(string); isText && isKey(p.spec) && !keyPattern.MatchString(s) {
+		f.Problemf(n, "%s: %s: want letters, digits, '.', '_' and '-', at most 64, got %q", spec.Name, p.spec.Name, cut(s, maxQuoted))
+		return
+	}
 	if login, found := atLogin(p.spec, v); found {
 		f.Problemf(n, "%s: write the login without @: %s", spec.Name, strings.TrimPrefix(login, "@"))
 		return
@@ -38,6 +43,12 @@ func (c *ruleCompiler) checkLiteral(f *strictyaml.File, spec protocol.ActionSpec
 		f.Problemf(n, "%v%s", err, hint)
 	}
 }
+
+// keyPattern is what a hidden marker of a comment can hold.
+var keyPattern = regexp.MustCompile(`^[a-zA-Z0-9._-]{1,64}$`)
+
+// isKey reports whether a parameter names a comment for the next time.
+func isKey(p protocol.Param) bool { return p.Name == "once" || p.Name == "key" }
 
 // atLogin returns the first login that is written as a mention.
 func atLogin(p protocol.Param, value any) (login string, found bool) {

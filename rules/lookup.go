@@ -133,11 +133,12 @@ func remembered(args ...any) (any, error) {
 }
 
 // labelAge is label_age(name). What the past is too short to tell began at the latest
-// where it does.
+// where it does. A label that this run plans to add has no age yet.
 func labelAge(args ...any) (any, error) {
 	r, name := arg[*run](args, 0), arg[string](args, 1)
 	found, err := r.label(name)
-	if err != nil || !found {
+	was := slices.ContainsFunc(r.facts.Issue.Labels, func(l string) bool { return strings.EqualFold(l, name) })
+	if err != nil || !found || !was {
 		return time.Duration(0), err
 	}
 	if !slices.ContainsFunc(r.facts.Issue.Labels, func(l string) bool { return strings.EqualFold(l, name) }) {

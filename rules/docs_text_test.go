@@ -100,6 +100,8 @@ func docTraps() []trap {
 		{`when: now() > issue.created_at`, "now is no function", "without ()", `when: now > issue.created_at`},
 		{`when: command("/foreman triage")`, "a command is asked for by its name", `command("triage")`, `when: command("triage")`},
 		{`when: issue.title == "a" or "b"`, "each side of or is a condition", "mismatched types", `when: issue.title in ["a", "b"]`},
+		{`when: any_file("*.{js,ts}")`, "braces are letters in a glob", "braces are letters", `when: any_file("*.js", "*.ts")`},
+		{`when: any_file("src/**", "!src/docs/**")`, "a glob takes nothing away", "nothing is taken away", `when: any_file("src/**") and not any_file("src/docs/**")`},
 		{`when: issue.title.contains("a")`, "values have no methods", "no methods", `when: issue.title contains "a"`},
 		{`when: not issue.state == "open"`, "not takes the next word alone", "mismatched type", `when: issue.state != "open"`},
 	}
@@ -132,11 +134,13 @@ func docSurprises() []surprise {
 		{`issue.author == "@octocat"`, "a login has no @", `issue.author == "octocat"`},
 		{`label("kind/*")`, "label takes a name, and no glob", `any_label("kind/*")`},
 		{`any_file("src/*")`, "one star stays within a folder", `any_file("src/**")`},
+		{`any_file("app/[id]/**")`, "brackets are a set of letters", "any_file(`app/\\[id]/**`)"},
 		{`any_file("src/**") and any_file("**/*.go")`, "these may be two files", `any_file("src/**/*.go")`},
 		{"issue.body matches `^OS: Linux$`", "^ and $ stand for the whole text; lines may end with a carriage return", "issue.body matches `(?m)^OS: Linux\\r?$`"},
 		{"issue.title matches `(?i)\\bсбой\\b`", "\\b knows the letters of ASCII only", "issue.title matches `(?i)(^|\\PL)сбой(\\PL|$)`"},
 		{`issue.body == ""`, "false for a body of spaces, or of a template's hints", "trim(issue.body) == \"\" or issue.body matches `^(\\s*<!--[^>]*-->)*\\s*$`"},
 		{`similar(issue.title, "how do I install this") > 60`, "it is a number from 0 to 1", `similar(issue.title, "how do I install this") > 0.6`},
+		{`issue.labels[0] == "bug"`, "fails the run for an issue without labels", `first(issue.labels) == "bug"`},
 		{`int(issue.title) > 3`, "fails the run for a title that is no number, and anybody may write one", "issue.title matches `^[4-9]$`"},
 	}
 }

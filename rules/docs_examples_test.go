@@ -13,7 +13,7 @@ import (
 )
 
 // TestDocsFiles compiles the YAML of docs/rules.md without a mistake or a warning, and
-// asks its rules about every event. What begins with "- id:" is a list of rules, among
+// asks its rules about every event and its tests. What begins with "- id:" is a list of rules, among
 // the names of [Reference].
 func TestDocsFiles(t *testing.T) {
 	t.Parallel()
@@ -21,12 +21,15 @@ func TestDocsFiles(t *testing.T) {
 	if len(blocks) < 10 {
 		t.Fatalf("%d blocks of YAML, want at least 10", len(blocks))
 	}
-	for _, block := range blocks {
+	for i, block := range blocks {
 		switch {
 		case strings.HasPrefix(block, "- id:"):
 			block = strings.Replace(referenceNames, "rules: []", "rules:", 1) + "  " + strings.ReplaceAll(block, "\n", "\n  ")
 		case strings.HasPrefix(block, "tests:"):
-			block = "version: 1\nrules: []\n" + block
+			if i == 0 {
+				t.Fatal("tests come before the file that they belong to")
+			}
+			block = blocks[0] + block
 		}
 		src, err := Parse("page.yml", []byte(ruleSections(t, block)))
 		if err != nil {
@@ -36,6 +39,14 @@ func TestDocsFiles(t *testing.T) {
 		if err != nil || len(src.File.Warnings()) > 0 {
 			t.Errorf("%s\n%v %v", block, err, src.File.Warnings())
 			continue
+		}
+		for _, test := range ParseTests(src) {
+			if r := set.Test(test, nil); !r.Passed() {
+				t.Errorf("%s: %+v", test.Name, r.Mismatches)
+			}
+		}
+		if err := src.File.Err(); err != nil {
+			t.Errorf("%s\n%v", block, err)
 		}
 		for _, key := range eventKeys() {
 			name, action, _ := strings.Cut(key, ".")
@@ -79,7 +90,7 @@ func ruleSections(t *testing.T, block string) string {
 	}
 	root := doc.Content[0]
 	for i := 0; i+1 < len(root.Content); {
-		if slices.Contains([]string{"version", "forms", "tables", "rules"}, root.Content[i].Value) {
+		if slices.Contains([]string{"version", "forms", "tables", "rules", "tests"}, root.Content[i].Value) {
 			i += 2
 			continue
 		}

@@ -51,13 +51,15 @@ func renderDocs(t *testing.T) string {
 	}
 	page := "<!-- Made by go test ./rules -run TestDocs -update from rules/testdata/rules.md.in. -->\n\n" + string(src)
 	for place, text := range map[string]string{
-		"rule keys":      keyTable(t, ruleKeyNames(), ruleKeyDocs()),
+		"rule keys":      keyTable(t, structKeys(reflect.TypeFor[ruleKeys]()), ruleKeyDocs()),
 		"file keys":      keyTable(t, fileKeyNames(t), fileKeyDocs()),
 		"events":         eventTable(),
 		"default events": inCodes(defaultEvents(), " and "),
 		"names":          referenceTable(false),
 		"functions":      referenceTable(true),
 		"form types":     keyTable(t, formTypes(), formTypeDocs()),
+		"test keys":      keyTable(t, structKeys(reflect.TypeFor[testKeys]()), testKeyDocs()),
+		"expect keys":    keyTable(t, structKeys(reflect.TypeFor[expectKeys]()), expectKeyDocs()),
 		"actions":        actionTable(t),
 		"traps":          trapTable(t),
 		"surprises":      surpriseTable(t),
@@ -111,9 +113,10 @@ func keyTable(t *testing.T, keys []string, docs map[string]string) string {
 	return b.String()
 }
 
-func ruleKeyNames() []string {
+// structKeys returns the keys in YAML of a struct.
+func structKeys(t reflect.Type) []string {
 	var keys []string
-	for f := range reflect.TypeFor[ruleKeys]().Fields() {
+	for f := range t.Fields() {
 		key, _, _ := strings.Cut(f.Tag.Get("yaml"), ",")
 		keys = append(keys, key)
 	}

@@ -44,6 +44,40 @@ func fileKeyDocs() map[string]string {
 	}
 }
 
+func testKeyDocs() map[string]string {
+	return map[string]string{
+		"name":      "what is shown when it fails; needed, and once in a file",
+		"event":     "an event as in `on`; `issues.opened` without it",
+		"now":       "the time of the run",
+		"repo":      "the repository, as `owner/name`",
+		"issue":     "fields of the issue, as conditions name them: `{title: Crash, labels: [bug]}`",
+		"actor":     "who caused the event; else who wrote the comment, or the issue; `permission` is admin for an OWNER, write for a MEMBER or COLLABORATOR, else read",
+		"comment":   "the comment of the event: `{body: /foreman triage, author: octocat}`",
+		"label":     "the label that the event is about",
+		"assignee":  "who the event is about",
+		"milestone": "the milestone that the event is about",
+		"pr":        "fields of the pull request; `files` lists the paths that it changes",
+		"memory":    "what was done before",
+		"past":      "what happened, the oldest first: `{event: labeled, label: bug, at: 2025-12-24, by: hubot, as: human}`; `as` is human, bot or us",
+		"expect":    "what is expected; needed",
+	}
+}
+
+func expectKeyDocs() map[string]string {
+	return map[string]string{
+		"fired":     "the ids of all rules that fire, in order",
+		"labels":    "the labels of the issue afterwards, in any order and case",
+		"comments":  "how many comments there are, or a list with a part of each",
+		"closed":    "whether the issue is closed, at once or later, or the reason",
+		"escalated": "whether it is escalated, or a part of the reason",
+		"decision":  "`label_and_respond`, `close`, `escalate` or `skip`",
+		"undone":    "the ids of the rules whose actions are taken back",
+		"retriage":  "whether the issue is to be decided on once more",
+		"actions":   "all actions, as in `then`, without `{{ }}`",
+		"error":     "a part of the message of a condition that fails; stands alone",
+	}
+}
+
 func formTypeDocs() map[string]string {
 	return map[string]string{
 		formText:       "the text; the type when none is given; the fences of a field with `render` are left out",

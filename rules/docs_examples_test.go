@@ -65,7 +65,7 @@ func docsFacts(name, action string) Facts {
 	}
 }
 
-var docsBlock = regexp.MustCompile("(?ms)^```yaml\n(.*?)^```$")
+var docsBlock = regexp.MustCompile("(?s)\n```yaml\n(.*?\n)```\n")
 
 func docsBlocks(t *testing.T) []string {
 	t.Helper()

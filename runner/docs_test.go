@@ -17,7 +17,7 @@ func TestDocsFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	n := 0
-	for _, m := range regexp.MustCompile("(?ms)^```yaml\n(.*?)^```$").FindAllStringSubmatch(string(page), -1) {
+	for _, m := range regexp.MustCompile("(?s)\n```yaml\n(.*?\n)```\n").FindAllStringSubmatch(string(page), -1) {
 		if !strings.HasPrefix(m[1], "version:") && !strings.HasPrefix(m[1], "# .github/foreman.yml") {
 			continue
 		}

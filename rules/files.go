@@ -3,7 +3,7 @@ package rules
 import (
 	"fmt"
 	"path"
-	"slices"
+	"regexp"
 	"strings"
 	"unicode"
 
@@ -144,6 +144,9 @@ func checkGlobs(n *ast.CallNode) error {
 	return nil
 }
 
+// globBraces finds alternatives as other programs write them.
+var globBraces = regexp.MustCompile(`(^|[^\\])\{[^{}]*,[^{}]*\}`)
+
 // globMistake says why a glob matches no file; "" when it may.
 func globMistake(glob string) string {
 	_, err := path.Match(glob, "")
@@ -155,7 +158,7 @@ func globMistake(glob string) string {
 		return "nothing is taken away by !; write not any_file(...)"
 	case strings.HasPrefix(glob, "/") || strings.HasPrefix(glob, "./"):
 		return fmt.Sprintf("paths begin in the top folder without a slash, %q", root)
-	case strings.Contains(strings.ReplaceAll(glob, `\{`, ""), "{"):
+	case globBraces.MatchString(glob):
 		return `braces are letters; write several globs, "*.js", "*.ts"`
 	case err != nil:
 		return "a bracket is not closed, or a backslash stands last"

@@ -44,10 +44,6 @@ func eachFile(args []any, holds func(hits, files int) bool) (any, error) {
 		if hit {
 			hits++
 		}
-		if err := r.step(1 + work/worksPerStep); err != nil {
-			return nil, err
-		}
-		work %= worksPerStep
 	}
 	return holds(hits, len(files)), nil
 }

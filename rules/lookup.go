@@ -133,12 +133,11 @@ func remembered(args ...any) (any, error) {
 }
 
 // labelAge is label_age(name). What the past is too short to tell began at the latest
-// where it does. A label that this run plans to add has no age yet.
+// where it does.
 func labelAge(args ...any) (any, error) {
 	r, name := arg[*run](args, 0), arg[string](args, 1)
 	found, err := r.label(name)
-	was := slices.ContainsFunc(r.facts.Issue.Labels, func(l string) bool { return strings.EqualFold(l, name) })
-	if err != nil || !found || !was {
+	if err != nil || !found {
 		return time.Duration(0), err
 	}
 	if !slices.ContainsFunc(r.facts.Issue.Labels, func(l string) bool { return strings.EqualFold(l, name) }) {

@@ -48,7 +48,7 @@ func (r Record) check() error {
 			return fmt.Errorf("task %q has %w", clip(t.ID, 60), err)
 		}
 	}
-	if err := r.Scores.check(); err != nil {
+	if err := errors.Join(r.Scores.check(), r.checkPending()); err != nil {
 		return err
 	}
 	return checkHumans(r.Humans)

@@ -80,7 +80,10 @@ func roomOf[T any](list []T) rooms {
 // head is the bytes that a record takes at its last revision, with what two lists take
 // that hold something, and without what they hold.
 func (r *Record) head() int {
-	data, err := marshal(Record{Repo: r.Repo, Issue: r.Issue, Revision: maxRevision, Earlier: r.Earlier, Scores: r.Scores})
+	data, err := marshal(Record{
+		Repo: r.Repo, Issue: r.Issue, Revision: maxRevision, Earlier: r.Earlier, Scores: r.Scores,
+		Never: r.Never, Closings: r.Closings,
+	})
 	if err != nil {
 		return MaxSize
 	}

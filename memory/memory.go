@@ -72,7 +72,12 @@ type Record struct {
 	Revision int    `json:"revision"` // counts the saves; 0 for a record that was never stored
 	// Earlier sums up the tasks that are not kept one by one any more; nil: none.
 	Earlier *Earlier `json:"earlier,omitempty"`
-	Tasks   []Task   `json:"tasks"` // oldest first
+	// Never are the labels that are never added again, as [Record.Forbid] keeps them.
+	Never []string `json:"never,omitempty"`
+	// Closings are to come, as [Record.Plan] keeps them: the first one that is due before
+	// the others, and one of each rule.
+	Closings []Closing `json:"closings,omitempty"`
+	Tasks    []Task    `json:"tasks"` // oldest first
 	// Humans is what humans did since the oldest task that is kept: oldest first.
 	Humans []Change `json:"humans,omitempty"`
 	// Scores are those of shadow mode; nil: none.
@@ -106,6 +111,7 @@ const (
 	Refused = "refused" // the policy or the protocol forbids it
 	Failed  = "failed"  // tried, and failed
 	NotRun  = "not_run" // never tried, because something before it failed
+	Noted   = "noted"   // kept in the record for later: a closing to come, a label never to be added again
 )
 
 // An Action is one action of a task and what became of it.

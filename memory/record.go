@@ -41,6 +41,7 @@ func (r *Record) bound() {
 		e := r.Earlier.clone()
 		r.Earlier = &e
 	}
+	r.boundPending()
 	if checkHumans(r.Humans) != nil {
 		r.Humans = boundHumans(r.Humans)
 	}

@@ -17,8 +17,8 @@ const MaxSummary = 4 << 10
 
 // Summary tells in one paragraph what was done on the issue, for
 // protocol.TaskContext.MemorySummary. ok is false, and the text empty, when we did
-// nothing: no action carried out, and nothing escalated. What humans did meanwhile is
-// told in its place, without their logins. The text depends on the record alone and is
+// nothing: no action carried out, nothing escalated, and nothing kept for later. What
+// humans did meanwhile is told in its place, without their logins. The text depends on the record alone and is
 // at most [MaxSummary] bytes long; when there is more to tell, the oldest tasks are
 // folded into counts, and what humans did before them is left out.
 //
@@ -36,7 +36,8 @@ func Summary(r Record) (text string, ok bool) {
 		tasks = tasks[1:]
 		humans = sinceTime(humans, tasks[0].At)
 	}
-	if len(tasks) == 0 && e.sentence() == "" {
+	later := r.pending()
+	if len(tasks) == 0 && e.sentence() == "" && later == "" {
 		return "", false
 	}
 	parts := partsOf(tasks, humans)
@@ -46,7 +47,7 @@ func Summary(r Record) (text string, ok bool) {
 	}
 	for _, p := range parts {
 		if size <= MaxSummary {
-			if text = render(r.Issue, e.sentence(), parts); len(text) <= MaxSummary {
+			if text = render(r.Issue, e.sentence(), parts, later); len(text) <= MaxSummary {
 				return text, true
 			}
 		}
@@ -55,7 +56,7 @@ func Summary(r Record) (text string, ok bool) {
 		}
 		size, parts = size-len(p.text), parts[1:]
 	}
-	return render(r.Issue, e.sentence(), nil), true
+	return render(r.Issue, e.sentence(), nil, later), true
 }
 
 // A part is what a summary tells of one task, or of what humans did on one day.
@@ -90,13 +91,16 @@ func eventful(t Task) bool {
 	return t.Decision == protocol.Escalate || slices.ContainsFunc(t.Actions, func(a Action) bool { return a.Result == Done })
 }
 
-func render(issue int, earlier string, parts []part) string {
+func render(issue int, earlier string, parts []part, later string) string {
 	var told []string
 	if earlier != "" {
 		told = append(told, earlier)
 	}
 	for _, p := range parts {
 		told = append(told, p.text)
+	}
+	if later != "" {
+		told = append(told, later)
 	}
 	return fmt.Sprintf("Issue #%d: %s. No further actions.", issue, strings.Join(told, "; "))
 }

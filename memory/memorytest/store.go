@@ -2,19 +2,22 @@ package memorytest
 
 import (
 	"context"
+	"path"
+	"strconv"
+	"strings"
 	"sync"
 
 	"github.com/org/foreman-action/memory"
 )
 
-// A Store is a memory.Store that lives as long as the process. The zero value is
+// A Store is a memory.Agenda that lives as long as the process. The zero value is
 // empty and ready to use.
 type Store struct {
 	mu   sync.Mutex
 	data map[string][]byte // encoded, by key: what is stored shares nothing with its callers
 }
 
-var _ memory.Store = (*Store)(nil)
+var _ memory.Agenda = (*Store)(nil)
 
 // Load implements memory.Store.
 func (s *Store) Load(ctx context.Context, repo string, issue int) (memory.Record, error) {
@@ -66,4 +69,33 @@ func (s *Store) Save(ctx context.Context, r memory.Record) error {
 	}
 	s.data[key] = data
 	return nil
+}
+
+// Pending implements memory.Agenda.
+func (s *Store) Pending(ctx context.Context, repo string) (list []memory.Due, complete bool, err error) {
+	key, err := memory.Key(repo, 1)
+	if err != nil {
+		return nil, false, err
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, false, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	complete = true
+	for k, data := range s.data {
+		number, below := strings.CutPrefix(k, path.Dir(key)+"/")
+		if !below {
+			continue
+		}
+		issue, _ := strconv.Atoi(number) // the store made the key
+		r, err := memory.Decode(data, repo, issue)
+		if err != nil {
+			complete = false
+		} else if at, ok := r.Due(); ok {
+			list = append(list, memory.Due{Issue: issue, At: at})
+		}
+	}
+	memory.SortDue(list)
+	return list, complete, nil
 }

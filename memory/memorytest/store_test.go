@@ -16,3 +16,8 @@ func TestJournal(t *testing.T) {
 	t.Parallel()
 	memorytest.RunJournal(t, func(*testing.T) memory.Journal { return &memorytest.Journal{} })
 }
+
+func TestAgenda(t *testing.T) {
+	t.Parallel()
+	memorytest.RunAgenda(t, func(*testing.T) memory.Agenda { return &memorytest.Store{} })
+}

@@ -1,0 +1,148 @@
+package memorytest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/org/foreman-action/memory"
+)
+
+// RunAgenda runs the suite of what a memory.Agenda does beyond a memory.Store. open
+// returns an empty store, as for [Run].
+func RunAgenda(t *testing.T, open func(t *testing.T) memory.Agenda) {
+	t.Helper()
+	tests := []struct {
+		name string
+		test func(*testing.T, memory.Agenda)
+	}{
+		{"empty", agendaEmpty},
+		{"order", agendaOrder},
+		{"follows the record", agendaFollows},
+		{"of one repository", agendaIsolation},
+		{"round trip", agendaRoundTrip},
+		{"cancelled", agendaCancelled},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			tt.test(t, open(t))
+		})
+	}
+}
+
+// closing is one that is due on a day of May.
+func closing(rule string, day int) memory.Closing {
+	due := time.Date(2026, 5, day, 8, 30, 0, 0, time.UTC)
+	return memory.Closing{
+		At: due.Add(-72 * time.Hour), Due: due, Reason: "not_planned", Veto: []string{"comment"}, Rule: rule,
+		Task: "a3f8c2d1-4b5e-4f6a-8c9d-0e1f2a3b4c5d",
+	}
+}
+
+// change alters a record and saves it.
+func change(t *testing.T, s memory.Agenda, repo string, issue int, alter func(*memory.Record)) {
+	t.Helper()
+	_, err := memory.Update(t.Context(), s, repo, issue, func(r *memory.Record) error { alter(r); return nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// pending is what a store lists: "7 05-01", a line for each.
+func pending(t *testing.T, s memory.Agenda, repo string) string {
+	t.Helper()
+	list, complete, err := s.Pending(t.Context(), repo)
+	if err != nil || !complete {
+		t.Fatalf("Pending of %s: got complete %t and error %v", repo, complete, err)
+	}
+	var lines []string
+	for _, d := range list {
+		lines = append(lines, fmt.Sprintf("%d %s", d.Issue, d.At.UTC().Format("01-02")))
+	}
+	return strings.Join(lines, "\n")
+}
+
+func wantPending(t *testing.T, s memory.Agenda, repo string, want ...string) {
+	t.Helper()
+	if diff := cmp.Diff(strings.Join(want, "\n"), pending(t, s, repo)); diff != "" {
+		t.Errorf("pending of %s (-want +got):\n%s", repo, diff)
+	}
+}
+
+func agendaEmpty(t *testing.T, s memory.Agenda) {
+	wantPending(t, s, "org/repo")
+	save(t, s, Sample("org/repo", 7))
+	wantPending(t, s, "org/repo")
+}
+
+func agendaOrder(t *testing.T, s memory.Agenda) {
+	for issue, day := range map[int]int{7: 3, 71: 1, 8: 2} {
+		change(t, s, "org/repo", issue, func(r *memory.Record) { r.Plan(closing("old", day)) })
+	}
+	change(t, s, "org/repo", 9, func(r *memory.Record) { r.Forbid("bug") })
+	wantPending(t, s, "Org/Repo", "71 05-01", "8 05-02", "7 05-03")
+}
+
+// agendaFollows changes one record over and over, also back to what it was before.
+func agendaFollows(t *testing.T, s memory.Agenda) {
+	plan := func(rule string, day int) func(*memory.Record) {
+		return func(r *memory.Record) { r.Plan(closing(rule, day)) }
+	}
+	drop := func(rule string) func(*memory.Record) { return func(r *memory.Record) { r.Drop(rule) } }
+	for i, step := range []struct {
+		alter func(*memory.Record)
+		want  string
+	}{
+		{plan("a", 5), "7 05-05"},
+		{plan("a", 9), "7 05-05"},
+		{plan("b", 2), "7 05-02"},
+		{func(r *memory.Record) { r.Put(memory.Task{ID: "1", By: "rules"}) }, "7 05-02"},
+		{drop("b"), "7 05-05"},
+		{drop("a"), ""},
+		{drop("a"), ""},
+		{plan("a", 5), "7 05-05"},
+		{drop("a"), ""},
+	} {
+		change(t, s, "org/repo", 7, step.alter)
+		if got := pending(t, s, "org/repo"); got != step.want {
+			t.Fatalf("step %d: got %q, want %q", i, got, step.want)
+		}
+	}
+}
+
+func agendaIsolation(t *testing.T, s memory.Agenda) {
+	change(t, s, "org/repo", 7, func(r *memory.Record) { r.Plan(closing("a", 1)) })
+	change(t, s, "org/repo7", 1, func(r *memory.Record) { r.Plan(closing("a", 2)) })
+	wantPending(t, s, "org/repo", "7 05-01")
+	wantPending(t, s, "org/repo7", "1 05-02")
+	if _, _, err := s.Pending(t.Context(), "org/../x"); err == nil {
+		t.Error("Pending of a hostile name: got no error")
+	}
+}
+
+func agendaRoundTrip(t *testing.T, s memory.Agenda) {
+	want := Sample("org/repo", 7)
+	want.Forbid("wontfix")
+	want.Forbid("ſtale")
+	want.Plan(closing("a", 1))
+	want.Plan(closing("", 3))
+	save(t, s, want)
+	want.Schema, want.Revision = memory.Schema, 1
+	if diff := cmp.Diff(want, load(t, s, "org/repo", 7)); diff != "" {
+		t.Errorf("record changed on its way (-saved +loaded):\n%s", diff)
+	}
+}
+
+func agendaCancelled(t *testing.T, s memory.Agenda) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, _, err := s.Pending(ctx, "org/repo"); !errors.Is(err, context.Canceled) {
+		t.Errorf("Pending: got %v, want context.Canceled", err)
+	}
+}

@@ -1,0 +1,131 @@
+package memory_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/org/foreman-action/memory"
+	"github.com/org/foreman-action/memory/memorytest"
+)
+
+func TestFileAgenda(t *testing.T) {
+	t.Parallel()
+	memorytest.RunAgenda(t, func(t *testing.T) memory.Agenda {
+		s, err := memory.OpenFile(filepath.Join(t.TempDir(), "memory"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	})
+}
+
+// TestFileAgendaStrangers puts things beside the records that are none: only a record
+// that cannot be read makes the list incomplete.
+func TestFileAgendaStrangers(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name, file, content string
+		complete            bool
+	}{
+		{"another file", "notes.txt", `"closings"`, true},
+		{"set aside", "8.broken-00.json", `{"closings"`, true},
+		{"no number", "08.json", `{"closings"`, true},
+		{"broken without a closing", "8.json", "{", true},
+		{"broken", "8.json", `{"closings": [`, false},
+		{"newer", "8.json", `{"schema": 2, "closings": []}`, false},
+		{"of another issue", "8.json", `{"schema": 1, "repo": "org/repo", "issue": 9, "revision": 1, "tasks": [], "closings": []}`, false},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			s, err := memory.OpenFile(dir)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r := memorytest.Sample("org/repo", 7)
+			r.Plan(memory.Closing{Due: time.Date(2026, 5, 1, 0, 0, 0, 0, time.UTC)})
+			if err := s.Save(t.Context(), r); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(filepath.Join(dir, "org/repo", tt.file), []byte(tt.content), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			list, complete, err := s.Pending(t.Context(), "org/repo")
+			if err != nil || complete != tt.complete || len(list) != 1 || list[0].Issue != 7 {
+				t.Errorf("got %v, complete %t, %v, want issue 7, complete %t", list, complete, err, tt.complete)
+			}
+		})
+	}
+}
+
+// TestPendingBounds keeps more, and longer things, than a record takes: it can be saved
+// and holds what came first.
+func TestPendingBounds(t *testing.T) {
+	t.Parallel()
+	var r memory.Record
+	r.Repo, r.Issue, r.Revision = "org/repo", 7, 1
+	hostile := strings.Repeat("\x01\xff\u2028<", 400)
+	kept := 0
+	for i := range 2 * memory.MaxNever {
+		if r.Forbid(fmt.Sprint(i, hostile)) {
+			kept++
+		}
+	}
+	if kept != memory.MaxNever || !r.Forbids(fmt.Sprint(0, hostile)) || r.Forbids(fmt.Sprint(memory.MaxNever, hostile)) {
+		t.Errorf("kept %d labels, want %d and the first ones", kept, memory.MaxNever)
+	}
+	kept = 0
+	for i := range 2 * memory.MaxClosings {
+		c := memory.Closing{Rule: fmt.Sprint(i, hostile), Reason: hostile, Task: hostile, Due: time.Date(20_000, 1, 1, 0, 0, 0, 0, time.UTC)}
+		c.Veto = slices.Repeat([]string{hostile}, 100)
+		if r.Plan(c) {
+			kept++
+		}
+	}
+	if kept != memory.MaxClosings {
+		t.Errorf("kept %d closings, want %d", kept, memory.MaxClosings)
+	}
+	for i := range 200 {
+		r.Put(memory.Task{ID: fmt.Sprint(i), Rationale: hostile, At: time.Date(2026, 4, 10, 0, 0, i, 0, time.UTC)})
+	}
+	if _, err := memory.Encode(r); err != nil {
+		t.Error(err)
+	}
+	if text, ok := memory.Summary(r); !ok || len(text) > memory.MaxSummary {
+		t.Errorf("summary: got %d bytes, %t", len(text), ok)
+	}
+}
+
+// TestPutBoundsPending is about a record that somebody filled by hand.
+func TestPutBoundsPending(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("x", 1000)
+	r := memory.Record{
+		Repo: "org/repo", Issue: 7, Revision: 1, Never: []string{"Bug", "bug", long},
+		Closings: slices.Repeat([]memory.Closing{{Rule: long}}, 20),
+	}
+	r.Put(memory.Task{ID: "1"})
+	if len(r.Never) != 2 || len(r.Closings) != 1 {
+		t.Errorf("got %d labels and %d closings, want 2 and 1", len(r.Never), len(r.Closings))
+	}
+	if _, err := memory.Encode(r); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestNamesFold(t *testing.T) {
+	t.Parallel()
+	var r memory.Record
+	r.Forbid("Stale")
+	for name, want := range map[string]bool{"stale": true, "STALE": true, "ſtale": true, "stale ": false, "stal": false, "": false} {
+		if got := r.Forbids(name); got != want {
+			t.Errorf("%q: got %t, want %t", name, got, want)
+		}
+	}
+}

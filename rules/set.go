@@ -8,6 +8,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/org/foreman-action/internal/strictyaml"
+	"github.com/org/foreman-action/protocol"
 )
 
 // A Source is a list of rules in a YAML file, and the names that it declares for the
@@ -175,6 +176,20 @@ func (s *Set) Scans() []string {
 		}
 	}
 	return list
+}
+
+// NeverAgain reports whether any rule forbids a label for good.
+func (s *Set) NeverAgain() bool {
+	return s.has(func(a action) bool { return a.spec.Name == protocol.ActionNeverAgain })
+}
+
+// ClosesLater reports whether any rule closes issues after a grace period.
+func (s *Set) ClosesLater() bool {
+	return s.has(func(a action) bool { return a.spec.Name == protocol.ActionCloseIssue && a.has("after") })
+}
+
+func (s *Set) has(match func(action) bool) bool {
+	return slices.ContainsFunc(s.all(), func(r *rule) bool { return slices.ContainsFunc(r.actions, match) })
 }
 
 // OverridesHumans reports whether the rule with that id says "override_humans: true":

@@ -12,12 +12,16 @@ func addLabels(param string) action {
 		judge: func(p *planner, s *Step) {
 			wanted := names(s.Action, param)
 			s.labels = pick(wanted, p.now.labels, false)
+			left := pick(s.labels, p.now.never, false)
 			switch {
 			case len(wanted) == 0:
 				s.set(Refuse, "it names no label")
 			case len(s.labels) == 0:
 				s.set(Pass, "already there")
+			case len(left) == 0:
+				s.set(Pass, "never again, as the plan says before (never_again)")
 			default:
+				s.labels = left
 				p.judgeLabels(s)
 			}
 		},

@@ -14,14 +14,18 @@ func closeIssue() action {
 	return action{
 		judge: func(p *planner, s *Step) {
 			s.text = first(s.Action, "reason")
+			s.delay()
 			p.judgeClose(s)
 		},
-		effect: func(now *state, s *Step) { now.open = false },
+		effect: func(now *state, s *Step) { now.open = now.open && s.noted() },
 		yield:  stayOpen,
 		write: func(ctx context.Context, x *execution, s *Step) error {
+			if s.noted() {
+				return nil
+			}
 			return x.Host.CloseIssue(ctx, x.Ref, s.text)
 		},
-		landed: func(now state, s *Step) bool { return !now.open },
+		landed: func(now state, s *Step) bool { return !now.open && !s.noted() },
 	}
 }
 

@@ -76,6 +76,7 @@ func actionTable() map[string]action {
 		protocol.ActionSetType:       setType(),
 		protocol.ActionLock:          lock(),
 		protocol.ActionReact:         react(),
+		protocol.ActionNeverAgain:    neverAgain(),
 	}
 }
 

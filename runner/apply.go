@@ -53,6 +53,8 @@ type Target struct {
 	// Record returns what was remembered of the issue; nil: nothing was. It is asked only
 	// when an issue is to be closed that people reopened.
 	Record func(context.Context) memory.Record
+	// Never reports whether a label is never to be added to the issue again; nil: none is.
+	Never func(ctx context.Context, label string) bool
 
 	Now   func() time.Time                           // nil: time.Now
 	Sleep func(context.Context, time.Duration) error // nil: real
@@ -77,6 +79,8 @@ type StepResult struct {
 	// Values are the names that were written: labels, logins, a reason, a title. Never
 	// a comment's text.
 	Values []string
+
+	wait bool // it was passed over only for now
 }
 
 // Executed counts the actions that were carried out.
@@ -157,7 +161,7 @@ func (x *execution) run(ctx context.Context) Outcome {
 			x.settle(ctx, s, *r)
 			return x.out
 		case s.Verdict != Do:
-			r.Result = ResultNone
+			r.Result, r.wait = ResultNone, s.wait
 		case x.DryRun:
 			r.Result = ResultPlanned
 		default:
@@ -170,7 +174,7 @@ func (x *execution) run(ctx context.Context) Outcome {
 			case err != nil:
 				return x.fail(ctx, i, err)
 			default:
-				*r = StepResult{ResultDone, s.Reason, x.urls[s.Index], s.values()}
+				*r = StepResult{Result: ResultDone, Reason: s.Reason, URL: x.urls[s.Index], Values: s.values()}
 			}
 		}
 		x.settle(ctx, s, *r)

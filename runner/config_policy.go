@@ -27,6 +27,7 @@ type policySection struct {
 	MaxComments     *int           `yaml:"max_comments_per_issue"`
 	MaxWrites       *int           `yaml:"max_writes_per_hour"`
 	ShadowPeriod    time.Duration  `yaml:"shadow_period"`
+	MaxScanned      *int           `yaml:"max_scanned_issues"`
 }
 
 type labelSection struct {
@@ -43,6 +44,9 @@ func (p *policySection) DecodeYAML(f *strictyaml.File, n *yaml.Node) {
 	oneOf(f, child(n, "unknown_action"), "policy.unknown_action", "stop", "reject")
 	if c := p.CommentLength; c != nil && (*c < 1 || *c > MaxCommentLength) {
 		f.Problemf(child(n, "comment_length"), "policy.comment_length: want 1 to %d, got %d", MaxCommentLength, *c)
+	}
+	if c := p.MaxScanned; c != nil && (*c < 1 || *c > maxScanned) {
+		f.Problemf(child(n, "max_scanned_issues"), "policy.max_scanned_issues: want 1 to %d, got %d", maxScanned, *c)
 	}
 	for _, limit := range []struct {
 		name string
@@ -137,7 +141,7 @@ func (p *policySection) policy() Policy {
 		CreateLabels: is(p.CreateLabels), RejectUnknown: p.UnknownAction == "reject",
 		Mentions: p.Mentions, Links: p.Links,
 		CommentInterval: asLimit(p.CommentInterval), MaxComments: asLimit(p.MaxComments), MaxWrites: asLimit(p.MaxWrites),
-		ShadowPeriod: p.ShadowPeriod,
+		ShadowPeriod: p.ShadowPeriod, MaxScanned: asLimit(p.MaxScanned),
 	}
 	if p.Labels != nil {
 		out.Labels = LabelPolicy{Allow: p.Labels.Allow, Deny: p.Labels.Deny}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/org/foreman-action/memory"
@@ -148,5 +149,6 @@ func rulesMemory(r memory.Record, task string) rules.Memory {
 			}
 		}
 	}
+	m.Never, m.Closing = slices.Clone(r.Never), len(r.Closings) > 0
 	return m
 }

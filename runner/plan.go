@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/org/foreman-action/protocol"
 )
@@ -64,13 +65,16 @@ type Step struct {
 	unknown   bool // there is no such action: it ends the list
 	landed    bool // an earlier attempt at the task carried it out
 	kind      action
-	labels    []string // to add or remove
-	logins    []string // to assign or unassign
-	text      string   // the parameter of the other actions; a comment's body, made harmless
-	key       string   // of a sticky comment
-	once      string   // the key under which a comment is posted once on the issue; may be empty
-	nth       int      // how many comments of that key the plan has before this one
-	duplicate int      // the issue that this one repeats
+	labels    []string      // to add or remove
+	logins    []string      // to assign or unassign
+	text      string        // the parameter of the other actions; a comment's body, made harmless
+	key       string        // of a sticky comment
+	once      string        // the key under which a comment is posted once on the issue; may be empty
+	nth       int           // how many comments of that key the plan has before this one
+	duplicate int           // the issue that this one repeats
+	after     time.Duration // that people get before the issue is closed; 0: none
+	veto      []string      // what stands against closing it then
+	wait      bool          // it was passed over only for now
 }
 
 // A Plan is a decision with a verdict on every action.
@@ -213,6 +217,7 @@ func (p *planner) take(name string, n int) bool {
 type state struct {
 	number    int
 	labels    map[string]bool // by lower-case name
+	never     map[string]bool // labels that the plan says are never to be added again, by lower-case name
 	assignees map[string]bool // by lower-case login
 	open      bool
 	locked    bool
@@ -224,7 +229,7 @@ func issueState(i Issue) state {
 	s := state{
 		number: i.Number, open: i.State != "closed", locked: i.Locked,
 		milestone: i.Milestone, issueType: i.Type,
-		labels: map[string]bool{}, assignees: map[string]bool{},
+		labels: map[string]bool{}, never: map[string]bool{}, assignees: map[string]bool{},
 	}
 	for _, l := range i.Labels {
 		s.labels[fold(l)] = true

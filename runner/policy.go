@@ -51,6 +51,9 @@ type Policy struct {
 	// MaxComments is how many comments of ours on one issue are enough, sticky ones
 	// apart: then no decision adds one. 0 means DefaultMaxComments, negative: no limit.
 	MaxComments int
+	// MaxScanned is how many issues a scheduled run decides on at most, 1 to 1,000. 0 means
+	// DefaultMaxScanned.
+	MaxScanned int
 	// MaxWrites is the most changes to one issue within an hour, whichever task made
 	// them, as its timeline shows them under our login: each label is one, and what other
 	// programs do under that login counts; reactions and the rewriting of a comment leave
@@ -66,6 +69,13 @@ const (
 	DefaultCommentInterval = 24 * time.Hour
 	DefaultMaxComments     = 30
 	DefaultMaxWrites       = 30
+)
+
+// DefaultMaxScanned is how many issues a scheduled run decides on. maxScanned is what
+// GitHub's search shows of a query.
+const (
+	DefaultMaxScanned = 100
+	maxScanned        = 1000
 )
 
 // orDefault returns a limit: 0 for none at all.
@@ -105,6 +115,7 @@ func defaultLimits() map[string]int {
 		protocol.ActionReact:         1,
 		protocol.ActionUpdateComment: 1,
 		protocol.ActionMarkDuplicate: 1,
+		protocol.ActionNeverAgain:    5,
 	}
 }
 

@@ -20,6 +20,7 @@ func (x *execution) prepare(ctx context.Context) error {
 	if err := x.lookBack(ctx); err != nil {
 		return err
 	}
+	x.lookAhead(ctx)
 	known := map[string]string{} // lower-case name → the repository's spelling, "" for none
 	for i := range x.steps {
 		s := &x.steps[i]
@@ -48,7 +49,7 @@ func (x *execution) open(want func(*Step) bool) bool {
 // read is saved where nothing can have happened yet.
 func (x *execution) lookBack(ctx context.Context) error {
 	matters := func(s *Step) bool {
-		return s.once != "" || x.policy.paced() || s.kind.yield != nil && !s.Source.OverrideHumans
+		return s.once != "" || x.policy.paced() && !s.noted() || s.kind.yield != nil && !s.Source.OverrideHumans
 	}
 	if x.Fresh && !x.Resumed || !x.open(matters) {
 		return nil
@@ -77,8 +78,9 @@ func (x *execution) lookBack(ctx context.Context) error {
 		if s.Verdict == Do && s.once != "" {
 			x.onceOnly(ctx, h, s)
 		}
-		if s.Verdict == Do {
+		if s.Verdict == Do && !s.noted() {
 			p.hold(s)
+			s.wait = s.Verdict != Do
 		}
 	}
 	return nil

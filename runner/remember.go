@@ -84,10 +84,11 @@ func (w *work) summary(ctx context.Context) (text string, ok bool) {
 }
 
 // remember adds what this task did to the record of the issue. A dry run, and rules of
-// which none fired, did nothing and leave no trace.
-func (w *work) remember(ctx context.Context) {
+// which none fired, did nothing and leave no trace. The error says that what is to be
+// kept in mind is not; what else is lost is a warning.
+func (w *work) remember(ctx context.Context) error {
 	if w.o.Memory == nil || w.o.DryRun || w.quiet(len(w.rep.Actions)) {
-		return
+		return nil
 	}
 	// What was written must be remembered also when the run was asked to stop.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveTime)
@@ -95,11 +96,14 @@ func (w *work) remember(ctx context.Context) {
 	err := w.save(ctx, w.task())
 	switch {
 	case err == nil:
+	case w.noted():
+		return w.unkept(err)
 	case w.forgot || w.o.MemoryByDefault:
 		w.o.Log("memory: %v; what was done is not remembered", err)
 	default:
 		w.rep.warnf("memory: %v; what was done is not remembered", err)
 	}
+	return nil
 }
 
 // save puts the task into the record. On an issue that was just opened there is none
@@ -108,6 +112,7 @@ func (w *work) save(ctx context.Context, task memory.Task) error {
 	repo, issue := w.e.FullRepo(), w.e.Number
 	if w.fresh() {
 		r := memory.Record{Repo: repo, Issue: issue}
+		w.keep(&r)
 		r.Put(task)
 		if err := w.o.Memory.Save(ctx, r); !errors.Is(err, memory.ErrConflict) {
 			return err
@@ -131,6 +136,7 @@ func (w *work) revise(r *memory.Record, task memory.Task) {
 		rebuilt := h.rebuild(w.own)
 		r.Tasks, r.Earlier = rebuilt.Tasks, rebuilt.Earlier
 	}
+	w.keep(r) // before the task, which makes room
 	r.Put(task)
 	if read {
 		h.tell(r)
@@ -159,6 +165,9 @@ func (w *work) task() memory.Task {
 func memoryResult(a ActionReport) string {
 	switch a.Result {
 	case ResultDone:
+		if a.noted {
+			return memory.Noted
+		}
 		return memory.Done
 	case ResultFailed:
 		return memory.Failed

@@ -64,6 +64,7 @@ type ActionReport struct {
 
 	rule   string   // id of the rule that asked for it; empty: an agent
 	values []string // see StepResult
+	noted  bool     // it writes nothing but what the memory keeps for later
 }
 
 // setActions takes over what became of a plan.
@@ -74,7 +75,7 @@ func (r *Report) setActions(plan Plan, out Outcome) {
 		a := ActionReport{
 			Index: s.Index, Action: s.Action, Source: s.Source.String(),
 			Verdict: s.Verdict, Result: res.Result, Reason: res.Reason, URL: res.URL,
-			rule: s.Source.Rule, values: res.Values,
+			rule: s.Source.Rule, values: res.Values, noted: s.noted(),
 		}
 		// What a look-up found out after the plan was made is a verdict too.
 		if a.Verdict == Do && a.Result == ResultNone {

@@ -45,6 +45,9 @@ type Options struct {
 	// MemoryByDefault says that nobody asked for the memory: that something could not be
 	// kept in it goes to the log and is no warning.
 	MemoryByDefault bool
+	// Forgets says that nothing that is put into Memory stays there: what would have to be
+	// kept for later is refused.
+	Forgets bool
 	// Journal keeps each decision and how far its actions got, so that a later attempt
 	// at the task goes on with it. Nil: an attempt that is cut off is decided anew.
 	Journal memory.Journal
@@ -139,6 +142,9 @@ type work struct {
 	resumed bool
 	// unread says that the journal of the task could not be read.
 	unread bool
+	plan   Plan            // that was carried out, and
+	out    Outcome         // what became of it
+	due    *memory.Closing // that is carried out; nil: an event is decided on
 	// forgot says that a warning has told of trouble with the memory.
 	forgot bool
 }
@@ -202,6 +208,7 @@ func (w *work) complete(ctx context.Context) error {
 func (w *work) act(ctx context.Context, d Decision, ledger *memory.Ledger) error {
 	w.rep.Decision, w.rep.Rationale, w.rep.By = d.Message.Decision, d.Message.Rationale, d.By
 	plan := MakePlan(d, *w.e.Issue, w.c.Policy, w.mayComment(w.e))
+	w.refuseNotes(&plan)
 	if w.o.Host == nil && !w.o.DryRun && plan.writes() {
 		err := fmt.Errorf("carry out the plan: %w", ErrNeedsHost)
 		w.rep.fail(err)
@@ -223,8 +230,12 @@ func (w *work) act(ctx context.Context, d Decision, ledger *memory.Ledger) error
 	w.rep.setActions(plan, out)
 	w.rep.setStatus(out)
 	w.rep.notePermission(out.Err)
-	w.remember(ctx)
+	w.plan, w.out = plan, out
+	err = w.remember(ctx)
 	w.keepScore(ctx)
+	if out.Err == nil {
+		return err
+	}
 	return out.Err
 }
 
@@ -232,7 +243,7 @@ func (w *work) target(j *journal) Target {
 	return Target{
 		Host: w.o.Host, Ref: w.e.Ref(), Task: w.o.TaskID, Scope: w.o.Scope, Nonce: w.o.Nonce,
 		Bot: w.o.Bot, Since: w.since(w.e), Resumed: w.resumed, Fresh: w.fresh(), DryRun: w.o.DryRun,
-		Timeline: w.past.timeline, Record: w.remembered, journal: j,
+		Timeline: w.past.timeline, Record: w.remembered, Never: w.forbids, journal: j,
 		Now: w.o.Now, Sleep: w.o.Sleep, Log: w.o.Log, Warn: w.rep.warnf,
 	}
 }

@@ -118,6 +118,7 @@ func keyDescriptions() map[string]string {
 		"policy.comment_interval":       "Least time between two commented events on one issue, such as 24h; 0: none.",
 		"policy.max_comments_per_issue": "Most comments of ours on one issue, sticky ones apart; 0: any number.",
 		"policy.max_writes_per_hour":    "Most changes to one issue within an hour; 0: any number.",
+		"policy.max_scanned_issues":     "Most issues that a scheduled run decides on.",
 		"policy.shadow_period":          "How long people are given to do what shadow mode would have done.",
 		"llm":                           "Model that the agent is told of, and that words the memory with memory.summary: model.",
 		"llm.provider":                  "Provider of the model, such as anthropic.",

@@ -44,6 +44,7 @@ func (t tightener) policy(theirs, mine policySection) Policy {
 		CommentInterval: tighter(t, "comment_interval", [2]*time.Duration{theirs.CommentInterval, mine.CommentInterval}, func(a, b time.Duration) bool { return a > b }),
 		MaxComments:     tighter(t, "max_comments_per_issue", [2]*int{theirs.MaxComments, mine.MaxComments}, fewer),
 		MaxWrites:       tighter(t, "max_writes_per_hour", [2]*int{theirs.MaxWrites, mine.MaxWrites}, fewer),
+		MaxScanned:      tighter(t, "max_scanned_issues", [2]*int{theirs.MaxScanned, mine.MaxScanned}, fewer),
 		UnknownAction:   mine.UnknownAction,
 		Limits:          t.limits(theirs.Limits, mine.Limits),
 		ShadowPeriod:    cmp.Or(mine.ShadowPeriod, theirs.ShadowPeriod),

@@ -1,0 +1,170 @@
+package runner
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/org/foreman-action/memory"
+	"github.com/org/foreman-action/protocol"
+)
+
+// neverAgain keeps in mind that a label is not to be added to the issue again.
+func neverAgain() action {
+	return action{
+		judge: func(p *planner, s *Step) {
+			s.labels = names(s.Action, "label")
+			switch {
+			case len(s.labels) == 0:
+				s.set(Refuse, "it names no label")
+			case len(pick(s.labels, p.now.never, false)) == 0:
+				s.set(Pass, "the plan says it already")
+			}
+		},
+		effect: func(now *state, s *Step) { put(now.never, s.labels, true) },
+		write:  func(context.Context, *execution, *Step) error { return nil },
+	}
+}
+
+// delay reads into the step how much time people get before the issue is closed.
+func (s *Step) delay() {
+	text, ok, _ := s.Action.Text("after")
+	d, err := protocol.ParseDuration(text)
+	if !ok || err != nil {
+		return
+	}
+	s.after = d
+	s.veto, _, _ = s.Action.Texts("veto")
+	s.Reason = "to be closed after " + short(d)
+	if len(s.veto) > 0 {
+		s.Reason += ", unless people veto it (" + strings.Join(s.veto, ", ") + ")"
+	}
+}
+
+// noted reports whether a step writes nothing but what the memory keeps for later.
+func (s *Step) noted() bool {
+	return s.after > 0 || s.Action.Type == protocol.ActionNeverAgain
+}
+
+// refuseNotes refuses what nothing can keep in mind.
+func (w *work) refuseNotes(p *Plan) {
+	if w.o.DryRun {
+		return
+	}
+	_, searched := w.o.Memory.(memory.Agenda)
+	for i := range p.Steps {
+		switch s := &p.Steps[i]; {
+		case s.Verdict != Do || !s.noted():
+		case w.o.Memory == nil || w.o.Forgets:
+			s.set(Refuse, "there is no memory to keep it in: memory.store (input memory)")
+		case s.after > 0 && !searched:
+			s.set(Refuse, "nobody would find it in this memory when it is due: memory.store (input memory) must be artifact or file")
+		}
+	}
+}
+
+// lookAhead passes over labels that are never to be added again, and what is kept in
+// mind already.
+func (x *execution) lookAhead(ctx context.Context) {
+	for i := range x.steps {
+		s := &x.steps[i]
+		switch {
+		case s.Verdict != Do || s.landed:
+		case s.noted() && x.Record != nil:
+			x.lookUpNote(x.Record(ctx), s)
+		case s.kind.limit == addsLabels && x.Never != nil:
+			s.labels = yield(s, s.labels, func(name string) string {
+				if !x.Never(ctx, name) {
+					return ""
+				}
+				return "never again, as was decided before (never_again)"
+			})
+		}
+	}
+}
+
+// lookUpNote holds a step against what is kept in mind.
+func (x *execution) lookUpNote(r memory.Record, s *Step) {
+	if s.after == 0 {
+		s.labels = slices.DeleteFunc(slices.Clone(s.labels), r.Forbids)
+		switch {
+		case len(s.labels) == 0:
+			s.set(Pass, "it is kept in mind already")
+		case len(r.Never)+len(s.labels) > memory.MaxNever:
+			s.set(Refuse, fmt.Sprintf("the memory keeps at most %d such labels of an issue", memory.MaxNever))
+		}
+		return
+	}
+	c, planned := r.Planned(s.Source.Rule)
+	switch {
+	case planned && c.Task == x.Task:
+		s.landed = true
+	case planned:
+		s.set(Pass, "it is to be closed on "+c.Due.UTC().Format(time.RFC3339)+" already")
+	case len(r.Closings) >= memory.MaxClosings:
+		s.set(Refuse, fmt.Sprintf("the memory keeps at most %d closings of an issue", memory.MaxClosings))
+	}
+}
+
+// forbids reports whether we are never to add a label to the issue again. The memory is
+// asked when it is read anyway, or when somebody could have said so.
+func (w *work) forbids(ctx context.Context, label string) bool {
+	says := w.c.Rules.NeverAgain() || w.o.Agent != nil && w.c.Policy.forbids(protocol.ActionNeverAgain, Source{}) == ""
+	if w.o.Memory == nil || w.known == nil && !says {
+		return false
+	}
+	r := w.remembered(ctx)
+	return r.Forbids(label)
+}
+
+// keep puts into a record what is to be kept in mind, and takes out the closing that
+// was carried out.
+func (w *work) keep(r *memory.Record) {
+	for i, s := range w.plan.Steps {
+		res := w.out.Results[i]
+		switch {
+		case res.Result != ResultDone || !s.noted():
+		case s.after == 0:
+			for _, label := range res.Values {
+				r.Forbid(label)
+			}
+		default:
+			at := w.at.Truncate(time.Second)
+			r.Plan(memory.Closing{
+				At: at, Due: at.Add(s.after), Reason: s.text, Veto: s.veto, Rule: s.Source.Rule, Task: w.o.TaskID,
+			})
+		}
+	}
+	if w.due == nil || w.out.Err != nil || w.waits() {
+		return
+	}
+	r.Drop(w.due.Rule)
+	if w.out.Executed() > 0 || w.out.Gone {
+		r.Closings = nil
+	}
+}
+
+// waits reports whether a step was passed over only for now.
+func (w *work) waits() bool {
+	return slices.ContainsFunc(w.out.Results, func(r StepResult) bool { return r.wait })
+}
+
+// noted reports whether anything was to be kept in mind.
+func (w *work) noted() bool {
+	return slices.ContainsFunc(w.rep.Actions, func(a ActionReport) bool { return a.noted && a.Result == ResultDone })
+}
+
+// unkept makes the report that of a run that could not keep in mind what it was to.
+func (w *work) unkept(err error) error {
+	err = fmt.Errorf("keep in mind what is to be done later: %w", err)
+	for i := range w.rep.Actions {
+		if a := &w.rep.Actions[i]; a.noted && a.Result == ResultDone {
+			a.Result, a.Reason = ResultFailed, err.Error()
+			w.rep.Executed--
+		}
+	}
+	w.rep.setStatus(Outcome{Err: err, Results: w.out.Results})
+	return err
+}

@@ -16,6 +16,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	gh "github.com/google/go-github/v62/github"
@@ -69,6 +70,7 @@ type Client struct {
 	// would keep every method of every service in the program, some 2 MB.
 	newRequest func(method, path string, body any, opts ...gh.RequestOption) (*http.Request, error)
 	send       func(ctx context.Context, req *http.Request, out any) (*gh.Response, error)
+	left       *atomic.Int64 // see Budget
 }
 
 var _ runner.Host = (*Client)(nil)
@@ -79,8 +81,9 @@ func New(o Options) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
+	via := newTransport(o)
 	client := gh.NewClient(&http.Client{
-		Transport:     newTransport(o),
+		Transport:     via,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	})
 	client.BaseURL = base
@@ -88,7 +91,7 @@ func New(o Options) (*Client, error) {
 	if client.UserAgent == "" {
 		client.UserAgent = defaultUserAgent
 	}
-	return &Client{newRequest: client.NewRequest, send: client.Do}, nil
+	return &Client{newRequest: client.NewRequest, send: client.Do, left: &via.left}, nil
 }
 
 func baseURL(s string) (*url.URL, error) {

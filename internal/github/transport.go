@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"sync/atomic"
 	"time"
 )
 
@@ -32,6 +33,7 @@ type transport struct {
 	timeout time.Duration
 	maxWait time.Duration
 	log     *slog.Logger
+	left    atomic.Int64 // see Client.Budget
 }
 
 func newTransport(o Options) *transport {
@@ -194,6 +196,7 @@ func (t *transport) once(req *http.Request) (*reply, error) {
 		}
 		return nil, err
 	}
+	note(&t.left, r.Header)
 	t.log.Debug("request", "method", req.Method, "path", req.URL.Path,
 		"status", r.StatusCode, "took", t.now().Sub(start))
 	return r, nil

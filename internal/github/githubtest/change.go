@@ -222,6 +222,19 @@ func (r *Repo) ReopenAs(actor string, number int) *Repo {
 	return r.as(number, func(i *issue) { r.setState(i, actor, "open", "") })
 }
 
+// ReactAs lets someone other than the token's owner react to an issue, or if comment is
+// not 0, to that comment of it.
+func (r *Repo) ReactAs(actor string, number int, comment int64, content string) *Repo {
+	return r.as(number, func(i *issue) {
+		list := &i.Reactions
+		if comment != 0 {
+			k := slices.IndexFunc(i.Comments, func(c Comment) bool { return c.ID == comment })
+			list = &i.Comments[k].Reactions
+		}
+		Reaction{Author: actor, Content: content, At: r.s.now()}.add(list)
+	})
+}
+
 func (r *Repo) as(number int, change func(*issue)) *Repo {
 	r.s.mu.Lock()
 	defer r.s.mu.Unlock()

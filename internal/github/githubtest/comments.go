@@ -119,8 +119,30 @@ func deleteComment(in *input) answer {
 	return reply(http.StatusNoContent, nil)
 }
 
-func listReactions(in *input) answer {
-	return listed(in.r, in.issue.Reactions, in.renderReaction)
+func listReactions(in *input) answer { return in.listReactions(in.issue.Reactions) }
+
+func listCommentReactions(in *input) answer {
+	i, k := in.comment()
+	if i == nil {
+		return notFound()
+	}
+	return in.listReactions(i.Comments[k].Reactions)
+}
+
+// listReactions knows the filter content.
+func (in *input) listReactions(list []Reaction) answer {
+	want := in.r.URL.Query().Get("content")
+	list = slices.DeleteFunc(slices.Clone(list), func(r Reaction) bool { return want != "" && r.Content != want })
+	return listed(in.r, list, in.renderReaction)
+}
+
+// add puts a reaction there, and reports whether it is new.
+func (r Reaction) add(list *[]Reaction) bool {
+	there := slices.ContainsFunc(*list, func(old Reaction) bool { return old.Author == r.Author && old.Content == r.Content })
+	if !there {
+		*list = append(*list, r)
+	}
+	return !there
 }
 
 // createReaction answers 201 for a new reaction and 200 for one that is there.
@@ -131,9 +153,8 @@ func createReaction(in *input) answer {
 		return invalid("Reaction", "content", "invalid", "")
 	}
 	r := Reaction{Author: in.actor(), Content: body.Content}
-	if slices.Contains(in.issue.Reactions, r) {
+	if !r.add(&in.issue.Reactions) {
 		return reply(http.StatusOK, in.renderReaction(r))
 	}
-	in.issue.Reactions = append(in.issue.Reactions, r)
 	return reply(http.StatusCreated, in.renderReaction(r))
 }

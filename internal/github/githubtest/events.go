@@ -23,9 +23,12 @@ func rollup(at string, list []Reaction) object {
 
 func (in *input) renderReaction(r Reaction) object {
 	id := userID(r.Author + r.Content)
+	if r.At.IsZero() {
+		r.At = in.now()
+	}
 	return object{
 		"id": id, "node_id": nodeID("Reaction", id), "user": renderUser(r.Author),
-		"content": r.Content, "created_at": stamp(in.now()),
+		"content": r.Content, "created_at": stamp(r.At),
 	}
 }
 

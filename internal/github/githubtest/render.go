@@ -168,7 +168,7 @@ func (r *Repo) renderComment(i *issue, c Comment) object {
 		"url": at, "html_url": r.web("/issues/%d#issuecomment-%d", i.Number, c.ID), "issue_url": r.api("/issues/%d", i.Number),
 		"id": c.ID, "node_id": nodeID("IssueComment", c.ID), "user": renderUser(c.Author),
 		"created_at": stamp(c.CreatedAt), "updated_at": stamp(c.UpdatedAt), "author_association": r.association(c.Author),
-		"body": c.Body, "reactions": rollup(at, nil), "performed_via_github_app": nil,
+		"body": c.Body, "reactions": rollup(at, c.Reactions), "performed_via_github_app": nil,
 	}
 }
 

@@ -40,6 +40,7 @@ func routes() []route {
 	return []route{
 		at("GET", "/rate_limit", rateLimit),
 		at("GET", "/user", currentUser),
+		at("GET", "/search/issues", search),
 		at("GET", repo, inRepo(getRepo)),
 		at("GET", repo+"/assignees/{login}", inRepo(getAssignee)),
 		at("GET", repo+"/collaborators/{login}/permission", inRepo(getPermission)),
@@ -55,6 +56,7 @@ func routes() []route {
 		at("GET", repo+"/issues/comments/{id}", inRepo(getComment)),
 		at("PATCH", repo+"/issues/comments/{id}", inRepo(updateComment)),
 		at("DELETE", repo+"/issues/comments/{id}", inRepo(deleteComment)),
+		at("GET", repo+"/issues/comments/{id}/reactions", inRepo(listCommentReactions)),
 		at("GET", one, onIssue(getIssue)),
 		at("PATCH", one, onIssue(editIssue)),
 		at("GET", one+"/comments", onIssue(listComments)),

@@ -14,6 +14,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -59,6 +60,8 @@ type Server struct {
 	mu       sync.Mutex // guards what follows, and the repositories
 	repos    map[string]*Repo
 	ahead    time.Duration // of the server's clock before Config.Now
+	spare    int           // calls that are left in the hour
+	spends   bool          // they are counted
 	lastID   int64
 	lastOpen int64 // id of the last event of an issue's opening
 	calls    []*Call
@@ -137,6 +140,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if !checked {
 		s.check(r, body, &a)
 	}
+	s.spend(r, a)
 	s.record(n, a.status, f.CutAfter)
 	if f.CutAfter {
 		panic(http.ErrAbortHandler)
@@ -222,6 +226,30 @@ func (s *Server) Advance(d time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.ahead += d
+}
+
+// SetBudget lets n more calls be told of in the hour: from now on each answer says one
+// less. The search has a budget of its own, and no call is refused for want of one.
+func (s *Server) SetBudget(n int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.spare, s.spends = n, true
+}
+
+// spend writes into an answer how many calls are left.
+func (s *Server) spend(r *http.Request, a answer) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case a.header == nil:
+	case strings.HasPrefix(r.URL.Path, "/search/"):
+		a.header.Set("X-Ratelimit-Resource", "search")
+		a.header.Set("X-Ratelimit-Remaining", "29")
+	case s.spends:
+		s.spare = max(s.spare-1, 0)
+		a.header.Set("X-Ratelimit-Resource", "core")
+		a.header.Set("X-Ratelimit-Remaining", strconv.Itoa(s.spare))
+	}
 }
 
 // now is the time with the precision that GitHub keeps. The caller holds s.mu.

@@ -26,8 +26,8 @@ var update = flag.Bool("update", false, "rewrite the sessions with what the fake
 var shown = []string{
 	"message", "errors", "resource", "field", "code", "number", "title", "body", "name", "color", "description", "login", "state",
 	"state_reason", "labels", "label", "assignee", "assignees", "assigner", "milestone", "type", "locked", "active_lock_reason", "user", "actor",
-	"author_association", "comments", "content", "encoding", "path", "event", "lock_reason", "permission", "full_name", "total_count",
-	"html_url", "rename", "from", "to", "issue_type", "prev_issue_type", "default_branch", "open_issues", "closed_issues", "url", "pull_request",
+	"author_association", "comments", "content", "encoding", "path", "event", "lock_reason", "permission", "full_name",
+	"total_count", "items", "html_url", "rename", "from", "to", "issue_type", "prev_issue_type", "default_branch", "open_issues", "closed_issues", "url", "pull_request",
 }
 
 // TestSessions plays each file's calls on a fresh server and compares the transcript.

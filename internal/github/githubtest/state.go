@@ -34,10 +34,14 @@ type Comment struct {
 	ID                   int64
 	Author, Body         string
 	CreatedAt, UpdatedAt time.Time
+	Reactions            []Reaction
 }
 
-// A Reaction is a reaction to an issue.
-type Reaction struct{ Author, Content string }
+// A Reaction is a reaction to an issue or a comment.
+type Reaction struct {
+	Author, Content string
+	At              time.Time // zero when set up: when it is asked for
+}
 
 // An issue is the server's own record; Issue is the part that tests see.
 type issue struct {
@@ -49,6 +53,7 @@ type issue struct {
 	events      []event
 	deleted     bool
 	transferred string // API path of the new place, else empty
+	indexed     *issue // as the search shows it; nil: as it is
 }
 
 func (i *issue) snapshot() Issue {
@@ -56,6 +61,9 @@ func (i *issue) snapshot() Issue {
 	c.Labels = slices.Clone(i.Labels)
 	c.Assignees = slices.Clone(i.Assignees)
 	c.Comments = slices.Clone(i.Comments)
+	for k := range c.Comments {
+		c.Comments[k].Reactions = slices.Clone(c.Comments[k].Reactions)
+	}
 	c.Reactions = slices.Clone(i.Reactions)
 	return c
 }

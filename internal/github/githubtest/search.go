@@ -1,0 +1,126 @@
+package githubtest
+
+import (
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+)
+
+// LagSearch makes the search show an issue from now on as it is now, whatever becomes of
+// it: GitHub's index is behind.
+func (r *Repo) LagSearch(number int) *Repo {
+	return r.as(number, func(i *issue) {
+		was := *i
+		was.Issue = i.snapshot()
+		i.indexed = &was
+	})
+}
+
+// search knows the qualifiers repo, is, state, type, label, author, no and, before one of
+// them, "-". Other words are looked for in title and body. It has no OR.
+func search(in *input) answer {
+	q := in.r.URL.Query()
+	type hit struct {
+		repo  *Repo
+		issue *issue
+	}
+	var hits []hit
+	for _, r := range in.repos {
+		for _, i := range r.issues {
+			if i.indexed != nil {
+				i = i.indexed
+			}
+			ok, err := r.matches(i, words(q.Get("q")))
+			if err != nil {
+				return invalid("Search", "q", "invalid", err.Error())
+			}
+			if ok && !i.deleted && i.transferred == "" {
+				hits = append(hits, hit{r, i})
+			}
+		}
+	}
+	slices.SortFunc(hits, func(a, b hit) int {
+		if c := a.issue.updated.Compare(b.issue.updated); c != 0 && q.Get("sort") == "updated" {
+			return c
+		}
+		return a.issue.Number - b.issue.Number
+	})
+	if q.Get("order") != "asc" {
+		slices.Reverse(hits)
+	}
+	part, link := page(in.r, hits)
+	items := make([]object, 0, len(part))
+	for _, h := range part {
+		o := h.repo.renderIssue(h.issue)
+		o["score"] = 1
+		if h.issue.Body == "" {
+			delete(o, "body") // which the description does not let be null here
+		}
+		items = append(items, o)
+	}
+	a := reply(http.StatusOK, object{"total_count": len(hits), "incomplete_results": false, "items": items, "search_type": "lexical"})
+	maps.Copy(a.header, link)
+	return a
+}
+
+// words splits a query at spaces outside of quotes, which go.
+func words(q string) []string {
+	quoted := false
+	list := strings.FieldsFunc(q, func(r rune) bool {
+		if r == '"' {
+			quoted = !quoted
+		}
+		return r == ' ' && !quoted
+	})
+	for k, w := range list {
+		list[k] = strings.ReplaceAll(w, `"`, "")
+	}
+	return list
+}
+
+func (r *Repo) matches(i *issue, query []string) (bool, error) {
+	for _, word := range query {
+		positive, minus := strings.CutPrefix(word, "-")
+		ok, err := r.match(i, positive)
+		if err != nil {
+			return false, err
+		}
+		if ok == minus {
+			return false, nil
+		}
+	}
+	return true, nil
+}
+
+func (r *Repo) match(i *issue, word string) (bool, error) {
+	name, value, qualified := strings.Cut(word, ":")
+	if !qualified {
+		text := strings.ToLower(i.Title + "\n" + i.Body)
+		return strings.Contains(text, strings.ToLower(word)), nil
+	}
+	switch name + ":" + value {
+	case "is:issue", "type:issue":
+		return !i.PullRequest, nil
+	case "is:pr", "type:pr", "is:pull-request":
+		return i.PullRequest, nil
+	case "is:open", "state:open":
+		return i.State == "open", nil
+	case "is:closed", "state:closed":
+		return i.State == "closed", nil
+	case "no:label":
+		return len(i.Labels) == 0, nil
+	case "no:assignee":
+		return len(i.Assignees) == 0, nil
+	}
+	switch name {
+	case "repo":
+		return strings.EqualFold(value, r.owner+"/"+r.name), nil
+	case "label":
+		return i.has(value), nil
+	case "author":
+		return strings.EqualFold(value, i.Author), nil
+	}
+	return false, fmt.Errorf("the fake does not know %s", word)
+}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/rules"
@@ -76,6 +77,10 @@ func (r *Runner) source(id string) Source {
 func (r *Runner) wantsAgent(facts rules.Facts, res *rules.Result) (bool, error) {
 	if res != nil && (res.Stopped || res.Message.Decision == protocol.Escalate) {
 		return false, nil
+	}
+	when := r.c.Agent.When
+	if facts.Event.Name == EventSchedule && (when == nil || !strings.Contains(when.String(), EventSchedule)) {
+		return false, nil // a scheduled run may find a hundred issues
 	}
 	if r.c.Agent.When != nil {
 		return r.c.Agent.When.Eval(facts)

@@ -19,6 +19,9 @@ const (
 	EventIssueComment       = "issue_comment"
 	EventWorkflowDispatch   = "workflow_dispatch"
 	EventRepositoryDispatch = "repository_dispatch"
+	// EventSchedule names no issue: the rules say which ones are looked for. See
+	// [Runner.Sweep].
+	EventSchedule = "schedule"
 )
 
 // An EventSource is an event as it arrives: a webhook's body or the file that a
@@ -48,6 +51,8 @@ type Event struct {
 	Milestone string // of milestoned and demilestoned
 	Comment   *EventComment
 	Sender    Actor
+	// Scans are the queries that found the issue, in a scheduled run.
+	Scans []string
 
 	payload map[string]json.RawMessage
 }
@@ -161,6 +166,7 @@ type wireEvent struct {
 	} `json:"comment"`
 	Inputs struct {
 		Issue json.RawMessage `json:"issue"`
+		Scan  json.RawMessage `json:"scan"`
 	} `json:"inputs"`
 	ClientPayload struct {
 		Issue json.RawMessage `json:"issue"`
@@ -206,6 +212,11 @@ func (e *Event) setRepo(fromPayload, fallback string) error {
 
 func (e *Event) setIssue(src EventSource, w wireEvent) error {
 	switch e.Name {
+	case EventSchedule:
+		if len(w.Issue) == 0 {
+			return nil
+		}
+		fallthrough // somebody asks what would become of this one
 	case EventIssues, EventIssueComment:
 		if len(w.Issue) == 0 || string(w.Issue) == "null" {
 			return fmt.Errorf("the %s event carries no issue", e.Name)
@@ -222,12 +233,16 @@ func (e *Event) setIssue(src EventSource, w wireEvent) error {
 		}
 		return nil
 	case EventWorkflowDispatch, EventRepositoryDispatch:
+		if scan := string(bytes.Trim(w.Inputs.Scan, `" `)); scan == "true" && e.Name == EventWorkflowDispatch {
+			e.Name = EventSchedule // a person wants it now
+			return nil
+		}
 		n, err := dispatchNumber(src.Issue, w.Inputs.Issue, w.ClientPayload.Issue)
 		e.Number = n
 		return err
 	}
-	return fmt.Errorf("the event %s carries no issue (supported: %s, %s, %s, %s, %s, %s)", e.Name,
-		EventIssues, EventIssueComment, EventPullRequest, EventPullRequestTarget, EventWorkflowDispatch, EventRepositoryDispatch)
+	return fmt.Errorf("the event %s carries no issue (supported: %s, %s, %s, %s, %s, %s, %s)", e.Name,
+		EventIssues, EventIssueComment, EventPullRequest, EventPullRequestTarget, EventWorkflowDispatch, EventRepositoryDispatch, EventSchedule)
 }
 
 // dispatchNumber finds the issue of a dispatch event: the given number, then the
@@ -285,6 +300,8 @@ func inferName(payload map[string]json.RawMessage) (string, error) {
 		return EventRepositoryDispatch, nil
 	case has("inputs") && has("workflow"):
 		return EventWorkflowDispatch, nil
+	case has("schedule"):
+		return EventSchedule, nil
 	}
 	return "", errors.New("the payload holds no issue, and no dispatch that could name one; say which event it is")
 }

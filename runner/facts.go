@@ -44,6 +44,7 @@ func rulesFacts(e Event, now time.Time) rules.Facts {
 		Event: rules.Event{Name: e.ruleName(), Action: e.Action, Label: e.Label, Assignee: e.Assignee, Milestone: e.Milestone},
 		Actor: rules.Actor{Login: e.Sender.Login, Type: e.Sender.Type},
 		Repo:  rules.Repo{Owner: e.Owner, Name: e.Repo},
+		Scans: e.Scans,
 	}
 	if e.Pull != nil {
 		f.Pull = rules.Pull(*e.Pull)

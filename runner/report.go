@@ -50,6 +50,8 @@ type Report struct {
 	Warnings []string
 	// Missing lists permissions that the token turned out to lack.
 	Missing []string
+
+	settled bool // a closing that was due need not be looked at again
 }
 
 // An ActionReport is one action with its verdict and result.

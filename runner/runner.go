@@ -188,6 +188,9 @@ func (w *work) complete(ctx context.Context) error {
 	if w.e.Issue != nil {
 		return nil
 	}
+	if w.e.Name == EventSchedule {
+		return errors.New("a scheduled run looks for its issues: it is for Sweep")
+	}
 	if w.o.Host == nil {
 		return fmt.Errorf("fetch issue %s: %w", w.e.Ref(), ErrNeedsHost)
 	}

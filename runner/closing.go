@@ -1,0 +1,246 @@
+package runner
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/org/foreman-action/memory"
+	"github.com/org/foreman-action/protocol"
+)
+
+// carryOut carries out the closings that are due.
+func (s *sweep) carryOut(ctx context.Context) {
+	agenda, ok := s.o.Memory.(memory.Agenda)
+	if !ok || s.o.Forgets {
+		return
+	}
+	list, err := s.pending(ctx, agenda)
+	if err != nil {
+		if s.o.MemoryByDefault && !s.c.Rules.ClosesLater() {
+			s.o.Log("memory: %v", err)
+			return
+		}
+		s.warnf("memory: %v; closings that are due wait for the next run", err)
+		return
+	}
+	for i, d := range list {
+		if d.At.After(s.o.Now()) {
+			s.Waiting += len(list) - i
+			return
+		}
+		if s.stop(ctx, len(list)-i) {
+			return
+		}
+		s.closeDue(ctx, agenda, d.Issue)
+	}
+}
+
+func (s *sweep) pending(ctx context.Context, agenda memory.Agenda) ([]memory.Due, error) {
+	ctx, cancel := context.WithTimeout(ctx, loadTime)
+	defer cancel()
+	list, complete, err := agenda.Pending(ctx, s.Repo)
+	if err == nil && !complete {
+		s.warnf("memory: not everything could be looked through for closings that are due; some may come late, or never")
+	}
+	return list, err
+}
+
+// closeDue carries out what is due on one issue.
+func (s *sweep) closeDue(ctx context.Context, agenda memory.Agenda, n int) {
+	r, err := agenda.Load(ctx, s.Repo, n)
+	switch {
+	case errors.Is(err, memory.ErrNotFound):
+		return // the store's hint was wrong
+	case err != nil:
+		s.warnf("memory: #%d: %v; a closing that may be due waits for the next run", n, err)
+		return
+	}
+	due := slices.DeleteFunc(slices.Clone(r.Closings), func(c memory.Closing) bool { return c.Due.After(s.o.Now()) })
+	s.Waiting += min(1, len(r.Closings)-len(due))
+	if len(due) == 0 {
+		return
+	}
+	e, err := s.event(ctx, n)
+	switch {
+	case errors.Is(err, ErrGone):
+		s.giveUp(ctx, r, due, ErrGone.Error())
+		return
+	case err != nil:
+		rep := s.report(n, "closing")
+		rep.fail(err)
+		s.take(rep, err)
+		return
+	case e.Issue.State == "closed":
+		s.giveUp(ctx, r, r.Closings, "it is closed already")
+		return
+	}
+	for _, c := range due {
+		rep, err := s.close(ctx, e, r, c)
+		s.take(rep, err)
+		switch {
+		case err != nil:
+			return
+		case rep.Executed > 0:
+			s.Closed++
+			return
+		case rep.Status == StatusSkipped && rep.settled:
+			s.Dropped++
+		}
+	}
+}
+
+// giveUp forgets closings.
+func (s *sweep) giveUp(ctx context.Context, r memory.Record, list []memory.Closing, why string) {
+	rep := s.report(r.Issue, "closing")
+	rep.skip(givenUp + why)
+	err := s.forget(ctx, r.Issue, list)
+	if err != nil {
+		rep.Warnings = append(rep.Warnings, err.Error())
+	}
+	s.Dropped += len(list)
+	s.take(rep, nil)
+}
+
+// givenUp is how a report begins on a closing that is not carried out.
+const givenUp = "the closing that was due is given up: "
+
+// forget takes closings out of a record; an error is worth a warning.
+func (s *sweep) forget(ctx context.Context, issue int, list []memory.Closing) error {
+	if s.o.DryRun {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveTime)
+	defer cancel()
+	_, err := memory.Update(ctx, s.o.Memory, s.Repo, issue, func(r *memory.Record) error {
+		for _, c := range list {
+			r.Drop(c.Rule)
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("memory: %w; the closing is looked at again by the next run", err)
+	}
+	return nil
+}
+
+// close closes an issue whose time is over, unless people veto it. It is a decision like
+// any other: held against the policy and what people did, audited, journalled.
+func (s *sweep) close(ctx context.Context, e Event, r memory.Record, c memory.Closing) (Report, error) {
+	w := &work{Runner: newRunner(s.o), e: e, resumed: s.o.Resumed, due: &c, known: &r}
+	w.rep = s.report(e.Number, "closing", c.Rule)
+	w.o.TaskID = w.rep.TaskID
+	w.rep.IssueURL, w.rep.Title = e.Issue.URL, e.Issue.Title
+	w.past = past{host: s.host, ref: e.Ref()}
+	why, err := w.vetoed(ctx, s.host, c)
+	if errors.Is(err, ErrGone) {
+		why, err = ErrGone.Error(), nil
+	}
+	if err != nil {
+		err = fmt.Errorf("look for vetoes: %w", err)
+		w.rep.fail(err)
+		return w.rep, err
+	}
+	if why != "" {
+		w.rep.skip(givenUp + why)
+		w.rep.settled = true
+		if err := s.forget(ctx, e.Number, []memory.Closing{c}); err != nil {
+			w.rep.warnf("%v", err)
+		}
+		return w.rep, nil
+	}
+	params := map[string]any{}
+	if c.Reason != "" {
+		params["reason"] = c.Reason
+	}
+	item, err := protocol.NewAction(protocol.ActionCloseIssue, params)
+	if err != nil {
+		w.rep.fail(err)
+		return w.rep, err
+	}
+	d := Decision{By: cmp.Or(s.o.By, byRules), Sources: []Source{{}}, Message: protocol.DecisionMessage{
+		TaskID: w.o.TaskID, Decision: protocol.Close, Actions: []protocol.ActionItem{item},
+		Rationale: "it was decided on " + c.At.UTC().Format(time.DateOnly) + ", and nobody stood against it",
+	}}
+	if c.Rule != "" {
+		d.By, d.Sources[0] = byRules, w.source(c.Rule)
+	}
+	w.at = w.o.Now().UTC()
+	err = w.act(ctx, d, w.kept(ctx))
+	w.rep.settled = err == nil && !w.waits()
+	return w.rep, err
+}
+
+// vetoed says why a closing is not to be carried out; empty: nothing stands against it.
+func (w *work) vetoed(ctx context.Context, host Scanner, c memory.Closing) (string, error) {
+	if c.Rule != "" && !slices.Contains(w.c.Rules.IDs(), c.Rule) {
+		return "there is no rule " + c.Rule + " any more", nil
+	}
+	if len(c.Veto) == 0 {
+		return "", nil
+	}
+	t, err := w.past.timeline(ctx)
+	if err != nil {
+		return "", err
+	}
+	h := hindsight{Timeline: t, bot: w.o.Bot, issue: *w.e.Issue}
+	if !h.Complete && (len(h.Events) == 0 || h.Events[0].At.After(c.At)) {
+		return "the timeline of the issue is too long to tell whether people stand against it", nil
+	}
+	for _, veto := range c.Veto {
+		var why string
+		switch veto {
+		case protocol.VetoComment:
+			why = h.since(c.At, "commented", "commented")
+		case protocol.VetoReopen:
+			why = h.since(c.At, "reopened", "reopened it")
+		case protocol.VetoThumbsDown:
+			why, err = w.thumbsDown(ctx, host, h, c)
+		}
+		if why != "" || err != nil {
+			return why, err
+		}
+	}
+	return "", nil
+}
+
+// since says that a person did something after a time; empty: nobody did.
+func (h hindsight) since(at time.Time, kind, did string) string {
+	e, ok := h.last(func(e TimelineEvent) bool { return e.Kind == kind && e.At.After(at) && h.human(e) })
+	if !ok {
+		return ""
+	}
+	return fmt.Sprintf("%s %s on %s", whoOf(e), did, e.At.UTC().Format(time.DateOnly))
+}
+
+// thumbsDown looks for a person's reaction to the issue since the closing was decided, or
+// to a comment of the task that did.
+func (w *work) thumbsDown(ctx context.Context, host Scanner, h hindsight, c memory.Closing) (string, error) {
+	targets := []int64{0}
+	for _, e := range h.Events {
+		if m, ok := markOf(e.Body); ok && e.Kind == "commented" && h.ours(e) && m.task == c.Task && e.ID > 0 {
+			targets = append(targets, e.ID)
+		}
+	}
+	for _, id := range targets {
+		list, err := host.Reactions(ctx, w.e.Ref(), id, "-1")
+		switch {
+		case errors.Is(err, ErrTruncated):
+			return "there are too many reactions (-1) to tell whose they are", nil
+		case errors.Is(err, ErrNotFound) && id != 0:
+			continue // the comment was deleted
+		case err != nil:
+			return "", err
+		}
+		for _, r := range list {
+			who := TimelineEvent{Actor: r.Actor, ActorType: r.ActorType}
+			if h.human(who) && (id != 0 || r.At.After(c.At)) {
+				return fmt.Sprintf("%s reacted with -1 on %s", whoOf(who), r.At.UTC().Format(time.DateOnly)), nil
+			}
+		}
+	}
+	return "", nil
+}

@@ -233,7 +233,7 @@ func (e *Event) setIssue(src EventSource, w wireEvent) error {
 		}
 		return nil
 	case EventWorkflowDispatch, EventRepositoryDispatch:
-		if scan := string(bytes.Trim(w.Inputs.Scan, `" `)); scan == "true" && e.Name == EventWorkflowDispatch {
+		if e.Name == EventWorkflowDispatch && w.wantsScan(src) {
 			e.Name = EventSchedule // a person wants it now
 			return nil
 		}

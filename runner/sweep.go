@@ -1,7 +1,9 @@
 package runner
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -9,6 +11,13 @@ import (
 
 	"github.com/org/foreman-action/protocol"
 )
+
+// wantsScan reports whether somebody who names no issue asks for a scheduled run.
+func (w wireEvent) wantsScan(src EventSource) bool {
+	text := func(raw json.RawMessage) string { return string(bytes.Trim(raw, `" `)) }
+	issue := text(w.Inputs.Issue)
+	return text(w.Inputs.Scan) == "true" && src.Issue == 0 && (issue == "" || issue == "null")
+}
 
 // A Survey is everything that one scheduled run has to say.
 type Survey struct {
@@ -266,6 +275,7 @@ func (s *sweep) decide(ctx context.Context, c *candidate) (Report, error) {
 	e.Scans = c.scans
 	one := newRunner(s.o)
 	one.o.TaskID = rep.TaskID
+	one.o.Live = false // nothing is fresh, and the score of shadow mode is for events
 	return one.Run(ctx, e)
 }
 

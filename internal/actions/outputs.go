@@ -18,6 +18,7 @@ const (
 	OutputActions    = "actions"
 	OutputExecuted   = "executed"
 	OutputCommentURL = "comment-url"
+	OutputIssues     = "issues"
 )
 
 // An Output is one row of the table of outputs.
@@ -37,6 +38,7 @@ func Outputs() []Output {
 		{OutputActions, "JSON list of the actions, each with its verdict and result. Foreign text too."},
 		{OutputExecuted, "Number of actions carried out."},
 		{OutputCommentURL, "Address of the comment that was posted; empty without one."},
+		{OutputIssues, "Counts of a scheduled run, as JSON: `found`, `decided`, `executed`, `closed`, `dropped`, `waiting`, `left`, `failed`; empty for other events."},
 	}
 }
 

@@ -58,6 +58,7 @@ func (a App) step(ctx context.Context, rt *actions.Runtime) (result, error) {
 		taskID:   taskID,
 		scope:    scopeOf(env), nonce: rand.Text(), resumed: env.RunAttempt > 1, live: true,
 		store:   "artifact",
+		branch:  scheduledOn(env),
 		idToken: rt.IDToken, mask: rt.Mask, log: rt.Printf, logger: slog.New(rt.Handler(nil)),
 		audit: func(record runner.Audit) error {
 			line, err := record.Line()
@@ -65,7 +66,7 @@ func (a App) step(ctx context.Context, rt *actions.Runtime) (result, error) {
 			return err
 		},
 	}
-	rt.Printf("foreman %s: %s on %s, task %s", version(), event.Key(), event.Ref(), j.taskID)
+	rt.Printf("foreman %s: %s on %s, task %s", version(), event.Key(), subject(event), j.taskID)
 	return j.run(ctx)
 }
 
@@ -160,7 +161,7 @@ func publish(rt *actions.Runtime, res result, err error) error {
 		rt.Printf("%s", permissionsHelp(res.needs, rep.Missing))
 	}
 	var errs []error
-	for _, o := range outputValues(rep) {
+	for _, o := range append(outputValues(rep), output{actions.OutputIssues, surveyOutput(res.survey)}) {
 		errs = append(errs, rt.SetOutput(o.name, o.value))
 	}
 	errs = append(errs, rt.AddSummary(summary(res, err)))

@@ -38,6 +38,7 @@ type job struct {
 	nonce   string
 	resumed bool
 	live    bool   // the event is handled as it happens
+	branch  string // the default branch, where the event does not name it; may be empty
 	dir     string // below which relative paths of the memory lie
 	store   string // the memory where none is configured; empty: off
 
@@ -72,6 +73,7 @@ type result struct {
 	noConfig bool           // nothing was configured, so nothing was decided
 	needs    []string       // lines of the permissions block that the job needs
 	warnings []string       // from before the run
+	survey   *runner.Survey // of a scheduled run, of which report is the sum; else nil
 }
 
 // run takes the job to its end. The result is meaningful also with an error.
@@ -112,6 +114,9 @@ func (j job) run(ctx context.Context) (result, error) {
 	r, err := runner.New(o)
 	if err != nil {
 		return res.failed(err), err
+	}
+	if j.sweeps() {
+		return j.sweep(ctx, r, res)
 	}
 	res.report, err = r.Run(ctx, j.event)
 	res.report.Warnings = append(res.warnings, res.report.Warnings...)

@@ -33,6 +33,7 @@ func (j job) remember(o *runner.Options, res *result) {
 		res.needs = append(res.needs, "actions: read")
 	}
 	o.Memory, o.MemoryByDefault = store, !asked && o.Agent == nil
+	_, o.Forgets = store.(nowhere)
 	if journal, ok := store.(memory.Journal); ok {
 		o.Journal = journal
 	}
@@ -139,7 +140,7 @@ func (j job) results() results.Options {
 		ServerURL:     j.app.Getenv("GITHUB_SERVER_URL"),
 		Repo:          j.event.FullRepo(),
 		RepositoryID:  id,
-		DefaultBranch: j.event.Branch,
+		DefaultBranch: cmp.Or(j.event.Branch, j.branch),
 		APIURL:        j.apiURL,
 		Token:         j.token,
 		Now:           j.app.Now,

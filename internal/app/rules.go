@@ -121,7 +121,8 @@ func needsOf(c *runner.Config) []string {
 	if c.Mode == runner.ModeShadow {
 		needs[1] = "issues: read"
 	}
-	if c.Agent.URL != "" && c.Memory.Store == "" || c.Memory.Store == "artifact" {
+	remembers := c.Agent.URL != "" || c.Rules.NeverAgain() || c.Rules.ClosesLater()
+	if remembers && c.Memory.Store == "" || c.Memory.Store == "artifact" {
 		needs = append(needs, "actions: read")
 	}
 	if c.Agent.Auth == "oidc" {

@@ -41,6 +41,9 @@ func summary(res result, err error) string {
 	var b strings.Builder
 	b.WriteString(headline(rep) + "\n\n")
 	writeWhy(&b, rep, err)
+	if res.survey != nil {
+		surveyTable(&b, *res.survey)
+	}
 	if len(rep.Actions) > 0 {
 		actionTable(&b, rep)
 	}

@@ -181,6 +181,10 @@ func (a App) triageEvent(ctx context.Context, f triageFlags, j job) (runner.Even
 	if err != nil {
 		return runner.Event{}, &usageError{err}
 	}
+	if e.Name == runner.EventSchedule && e.Issue == nil {
+		return runner.Event{}, usagef("a scheduled run looks for its issues, which only the action does; " +
+			"--issue OWNER/REPO#N --event-name schedule shows what would become of one")
+	}
 	if action != "" && action != e.Action {
 		return runner.Event{}, usagef("--event-name says %s, but the payload's action is %q", f.eventName, e.Action)
 	}

@@ -1,0 +1,94 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/org/foreman-action/internal/actions"
+	"github.com/org/foreman-action/internal/sanitize"
+	"github.com/org/foreman-action/runner"
+)
+
+// sweeps reports whether the job is a scheduled run, which looks for its issues.
+func (j job) sweeps() bool { return j.event.Name == runner.EventSchedule && j.event.Issue == nil }
+
+// sweep is the rest of the job of a scheduled run.
+func (j job) sweep(ctx context.Context, r *runner.Runner, res result) (result, error) {
+	s, err := r.Sweep(ctx, j.event)
+	res.survey = &s
+	res.report = runner.Report{
+		Event: s.Event, Repo: s.Repo, TaskID: s.TaskID, Status: s.Status, Rationale: s.Reason, Reason: s.Reason,
+		DryRun: s.DryRun, Executed: s.Executed, Missing: s.Missing, Warnings: append(res.warnings, s.Warnings...),
+	}
+	return res, err
+}
+
+// subject is what an event is about.
+func subject(e runner.Event) string {
+	if e.Number == 0 {
+		return e.FullRepo()
+	}
+	return e.Ref().String()
+}
+
+// scheduledOn is the default branch, on which alone workflows are scheduled; empty for
+// other events. The payload of this event does not name it everywhere.
+func scheduledOn(env actions.Env) string {
+	branch, ok := strings.CutPrefix(env.Ref, "refs/heads/")
+	if !ok || env.EventName != runner.EventSchedule {
+		return ""
+	}
+	return branch
+}
+
+// surveyOutput is the output "issues".
+func surveyOutput(s *runner.Survey) string {
+	if s == nil {
+		return ""
+	}
+	return fmt.Sprintf(`{"found":%d,"decided":%d,"executed":%d,"closed":%d,"dropped":%d,"waiting":%d,"left":%d,"failed":%d}`,
+		s.Found, len(s.Reports), s.Executed, s.Closed, s.Dropped, s.Waiting, s.Left, s.Failed)
+}
+
+// maxRows bounds the issues in the job summary: GitHub keeps a megabyte of it.
+const maxRows = 300
+
+// surveyTable lists the issues of a scheduled run on which there is something to tell.
+func surveyTable(b *strings.Builder, s runner.Survey) {
+	var rows []string
+	for _, rep := range s.Reports {
+		if row := surveyRow(rep); row != "" {
+			rows = append(rows, row)
+		}
+	}
+	if len(rows) > 0 {
+		b.WriteString("| issue | | status | what |\n|--:|---|---|---|\n" + strings.Join(rows[:min(len(rows), maxRows)], "") + "\n")
+	}
+	if more := len(rows) - maxRows; more > 0 {
+		fmt.Fprintf(b, "%d more are in the log.\n\n", more)
+	}
+	if quiet := len(s.Reports) - len(rows); quiet > 0 {
+		fmt.Fprintf(b, "On %d of the issues no rule fired.\n\n", quiet)
+	}
+}
+
+// surveyRow is the row of one issue; empty when nothing was decided on it.
+func surveyRow(rep runner.Report) string {
+	var what []string
+	for _, a := range rep.Actions {
+		text := a.Action.Type + " " + whatOf(a.Action)
+		if a.Result != runner.ResultDone {
+			text += " (" + strings.Join(nonEmpty(string(a.Result), a.Reason), ": ") + ")"
+		}
+		what = append(what, text)
+	}
+	if rep.Reason != "" && (len(what) == 0 || rep.Status == runner.StatusFailed) {
+		what = append(what, rep.Reason)
+	}
+	if len(what) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("| %s | %s | %s | %s |\n", link(fmt.Sprintf("#%d", rep.Issue), rep.IssueURL),
+		sanitize.Cell(rep.Title, 80), words(string(rep.Status)), sanitize.Cell(strings.Join(what, "; "), 400))
+}

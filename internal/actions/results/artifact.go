@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/org/foreman-action/memory"
 )
@@ -31,6 +32,10 @@ import (
 // moment before it is taken back. A "concurrency:" block in the workflow keeps the
 // runs of an issue apart.
 //
+// A record with a closing to come is announced by a second artifact, whose name tells
+// when: "foreman-closing-i<N>-20260501T083000Z", or "-none" once there is none any more.
+// Pending lists the newest 2,000 artifacts of the repository, of all workflows.
+//
 // Within a run a name is given once. Where an earlier attempt, or another job, has
 // used it, that artifact is removed and made anew, as GitHub's own action does when
 // it is told to overwrite. None is removed but the one that was listed before, or
@@ -52,13 +57,14 @@ type Artifact struct {
 	seen map[int]held // by issue
 }
 
-var _ memory.Store = (*Artifact)(nil)
+var _ memory.Agenda = (*Artifact)(nil)
 
 // A held is what is known of the artifact that is the record of an issue.
 type held struct {
 	id       int64 // 0: there is none
 	revision int
-	err      error // instead of a revision
+	due      time.Time // of its first closing; zero: it has none
+	err      error     // instead of a revision
 }
 
 // Load implements memory.Store.
@@ -74,7 +80,7 @@ func (a *Artifact) load(ctx context.Context, repo string, issue int) (memory.Rec
 	if err := checkIssue(ctx, a.repo, repo, issue); err != nil {
 		return memory.Record{}, err
 	}
-	list, err := a.list(ctx, issue)
+	list, err := a.list(ctx, artifactName(issue))
 	if err != nil {
 		return memory.Record{}, err
 	}
@@ -102,21 +108,22 @@ func (a *Artifact) save(ctx context.Context, r memory.Record) error {
 	if err != nil {
 		return err
 	}
-	u := upload{a: a, issue: r.Issue, name: artifactName(r.Issue)}
-	if u.zip, err = pack(data); err != nil {
+	zip, err := pack(data)
+	if err != nil {
 		return err
 	}
-	if u.ids, err = claims(a.c.token); err != nil {
+	ids, err := claims(a.c.token)
+	if err != nil {
 		return err
 	}
 	if err := a.gate.enter(ctx); err != nil {
 		return err
 	}
 	defer a.gate.leave()
-	if u.seen, err = a.reader.List(ctx, u.name); err != nil {
+	u, err := a.upload(ctx, artifactName(r.Issue), zip, ids)
+	if err != nil {
 		return err
 	}
-	u.before = a.believed(u.seen, r.Issue)
 	stored, err := a.newest(ctx, u.before, r.Issue)
 	if err != nil {
 		return err
@@ -124,12 +131,34 @@ func (a *Artifact) save(ctx context.Context, r memory.Record) error {
 	if err := admit(r.Revision, stored.revision, stored.err); err != nil {
 		return err
 	}
+	announce := a.announce(r, stored, ids)
+	if err := announce(ctx, true); err != nil {
+		return err
+	}
 	id, err := u.run(ctx)
 	if err != nil {
 		return err
 	}
-	a.remember(r.Issue, held{id: id, revision: next.Revision})
-	return nil
+	a.remember(r.Issue, holding(id, next))
+	return announce(ctx, false)
+}
+
+// upload prepares an artifact of a name. The gate is held.
+func (a *Artifact) upload(ctx context.Context, name string, zip []byte, ids backend) (*upload, error) {
+	u := &upload{a: a, name: name, zip: zip, ids: ids}
+	var err error
+	if u.seen, err = a.reader.List(ctx, name); err != nil {
+		return nil, err
+	}
+	u.before = a.believed(u.seen, name)
+	return u, nil
+}
+
+// holding is what is known of an artifact that holds a record.
+func holding(id int64, r memory.Record) held {
+	h := held{id: id, revision: r.Revision}
+	h.due, _ = r.Due()
+	return h
 }
 
 // fetch reads the record in an artifact and remembers its revision.
@@ -143,7 +172,7 @@ func (a *Artifact) fetch(ctx context.Context, info Info, issue int) (memory.Reco
 	case err == nil:
 		var r memory.Record
 		if r, err = decode(data, info.Digest, a.repo, issue); err == nil {
-			a.remember(issue, held{id: info.ID, revision: r.Revision})
+			a.remember(issue, holding(info.ID, r))
 			return r, nil
 		}
 	}
@@ -171,36 +200,36 @@ func digest(data []byte) string {
 	return "sha256:" + hex.EncodeToString(sum[:])
 }
 
-// list returns the artifacts that may be the record of an issue, newest first.
-func (a *Artifact) list(ctx context.Context, issue int) ([]Info, error) {
-	all, err := a.reader.List(ctx, artifactName(issue))
+// list returns the artifacts of a name that may be ours, newest first.
+func (a *Artifact) list(ctx context.Context, name string) ([]Info, error) {
+	all, err := a.reader.List(ctx, name)
 	if err != nil {
 		return nil, err
 	}
-	return a.believed(all, issue), nil
+	return a.believed(all, name), nil
 }
 
-// believed returns those of a list that may be the record of an issue, newest first.
-func (a *Artifact) believed(all []Info, issue int) []Info {
+// believed returns those of a list that may be ours and of that name, newest first.
+func (a *Artifact) believed(all []Info, name string) []Info {
 	refused, why := 0, ""
 	out := slices.DeleteFunc(slices.Clone(all), func(info Info) bool {
-		reason := a.distrust(info, issue)
+		reason := a.distrust(info, name)
 		if reason != "" && !info.Expired {
 			refused, why = refused+1, reason
 		}
 		return reason != ""
 	})
 	if refused > 0 {
-		a.c.log.Warn("artifacts that are not believed", "name", artifactName(issue), "count", refused, "reason", why)
+		a.c.log.Warn("artifacts that are not believed", "name", name, "count", refused, "reason", why)
 	}
 	slices.SortFunc(out, func(x, y Info) int { return int(min(max(y.ID-x.ID, -1), 1)) })
 	return out
 }
 
 // distrust says why an artifact does not count; empty: it does.
-func (a *Artifact) distrust(info Info, issue int) string {
+func (a *Artifact) distrust(info Info, name string) string {
 	switch run := info.WorkflowRun; {
-	case info.Name != artifactName(issue):
+	case info.Name != name:
 		return "it has another name"
 	case info.ID < 1:
 		return "it has no id"
@@ -240,7 +269,9 @@ func (a *Artifact) newest(ctx context.Context, list []Info, issue int) (held, er
 	if err != nil && !told(err) && !errors.Is(err, memory.ErrNotFound) {
 		return held{}, err
 	}
-	return held{id: list[0].ID, revision: r.Revision, err: err}, nil
+	h = holding(list[0].ID, r)
+	h.err = err
+	return h, nil
 }
 
 func artifactName(issue int) string { return fmt.Sprintf("foreman-memory-i%d", issue) }

@@ -7,7 +7,9 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -20,6 +22,15 @@ type Reader interface {
 	// Download returns the zip of an artifact if it has at most limit bytes. Errors:
 	// [ErrGone], [ErrTooLarge], ErrDenied, or one of the way there.
 	Download(ctx context.Context, id int64, limit int) ([]byte, error)
+}
+
+// A Lister is a [Reader] that can look through the artifacts of all names. Without one
+// no closings are found.
+type Lister interface {
+	// Recent returns those of the newest 2,000 artifacts whose names begin with a prefix,
+	// in any order; whole is false when there are more than 2,000. Errors are those of
+	// [Reader].List.
+	Recent(ctx context.Context, prefix string) (list []Info, whole bool, err error)
 }
 
 // What a [Reader] may say of a zip besides; test with errors.Is.
@@ -55,6 +66,7 @@ type Run struct {
 const (
 	pageSize = 100
 	maxPages = 10
+	maxAll   = 20      // pages of the list of all artifacts
 	maxPage  = 4 << 20 // bytes
 )
 
@@ -77,27 +89,43 @@ func newREST(o Options) (*rest, error) {
 
 // List implements [Reader].
 func (r *rest) List(ctx context.Context, name string) ([]Info, error) {
+	out, whole, err := r.pages(ctx, name, maxPages)
+	if err == nil && !whole {
+		r.c.log.Warn("only a part of the artifacts was listed", "name", name, "listed", len(out))
+	}
+	return out, err
+}
+
+// Recent implements [Lister].
+func (r *rest) Recent(ctx context.Context, prefix string) (list []Info, whole bool, err error) {
+	list, whole, err = r.pages(ctx, "", maxAll)
+	return slices.DeleteFunc(list, func(i Info) bool { return !strings.HasPrefix(i.Name, prefix) }), whole, err
+}
+
+// pages lists the artifacts of a name, of any name when it is empty, newest first.
+func (r *rest) pages(ctx context.Context, name string, most int) (out []Info, whole bool, err error) {
 	const what = "list the artifacts"
-	var out []Info
-	for page := 1; page <= maxPages; page++ {
-		q := url.Values{"name": {name}, "per_page": {strconv.Itoa(pageSize)}, "page": {strconv.Itoa(page)}}
+	for page := 1; page <= most; page++ {
+		q := url.Values{"per_page": {strconv.Itoa(pageSize)}, "page": {strconv.Itoa(page)}}
+		if name != "" {
+			q.Set("name", name)
+		}
 		got, err := r.c.do(ctx, r.get(what, "/actions/artifacts?"+q.Encode(), maxPage))
 		if err != nil {
-			return nil, r.judge(err)
+			return nil, false, r.judge(err)
 		}
 		var body struct {
 			Artifacts *[]Info `json:"artifacts"`
 		}
 		if json.Unmarshal(got.body, &body) != nil || body.Artifacts == nil {
-			return nil, fmt.Errorf("%s: the answer is not the JSON that was expected", what)
+			return nil, false, fmt.Errorf("%s: the answer is not the JSON that was expected", what)
 		}
 		out = append(out, *body.Artifacts...)
 		if len(*body.Artifacts) < pageSize {
-			return out, nil
+			return out, true, nil
 		}
 	}
-	r.c.log.Warn("only a part of the artifacts was listed", "name", name, "listed", len(out))
-	return out, nil
+	return out, false, nil
 }
 
 // Download implements [Reader]. The API answers with a redirect to a signed address,

@@ -40,6 +40,26 @@ func TestSuite(t *testing.T) {
 	}
 }
 
+// TestAgenda holds the store of artifacts against the suite of what finds closings.
+func TestAgenda(t *testing.T) {
+	t.Parallel()
+	for name, open := range map[string]func(t *testing.T, s *resultstest.Server) memory.Agenda{
+		"one run": func(t *testing.T, s *resultstest.Server) memory.Agenda { return artifact(t, options(s)) },
+		"a run for each call": func(t *testing.T, s *resultstest.Server) memory.Agenda {
+			return &eachRun{open: func() memory.Store { return artifact(t, options(s)) }}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			memorytest.RunAgenda(t, func(t *testing.T) memory.Agenda {
+				return &perRepo{stores: map[string]memory.Store{}, open: func(repo string) memory.Store {
+					return open(t, resultstest.New(t, resultstest.Config{Repo: repo}))
+				}}
+			})
+		})
+	}
+}
+
 // A perRepo gives each repository a server and a store of its own, as on GitHub,
 // where a job has the services of its own repository only.
 type perRepo struct {
@@ -70,6 +90,10 @@ func (p *perRepo) Save(ctx context.Context, r memory.Record) error {
 	return p.store(r.Repo).Save(ctx, r)
 }
 
+func (p *perRepo) Pending(ctx context.Context, repo string) ([]memory.Due, bool, error) {
+	return p.store(repo).(memory.Agenda).Pending(ctx, repo)
+}
+
 // An eachRun opens a store for each call, as if each were made by another run. Its
 // lock is the workflow's "concurrency:", which keeps the runs of an issue apart.
 type eachRun struct {
@@ -87,6 +111,12 @@ func (e *eachRun) Save(ctx context.Context, r memory.Record) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.open().Save(ctx, r)
+}
+
+func (e *eachRun) Pending(ctx context.Context, repo string) ([]memory.Due, bool, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.open().(memory.Agenda).Pending(ctx, repo)
 }
 
 // TestOtherRepository says what perRepo hides: a store refuses what is not its own.

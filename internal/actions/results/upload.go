@@ -14,11 +14,10 @@ import (
 	"github.com/org/foreman-action/memory"
 )
 
-// An upload is one artifact on its way.
+// An upload is one artifact on its way: a record, or what announces a closing.
 type upload struct {
 	a      *Artifact
 	ids    backend
-	issue  int
 	name   string
 	zip    []byte
 	seen   []Info // what there was, believed or not
@@ -64,7 +63,7 @@ func (u *upload) create(ctx context.Context) (signed, error) {
 // replace makes room for the artifact where this run has one of the name already:
 // the record that it was made from, or what a killed attempt left.
 func (u *upload) replace(ctx context.Context) (signed, error) {
-	now, err := u.a.list(ctx, u.issue)
+	now, err := u.a.list(ctx, u.name)
 	if err != nil {
 		return signed{}, err
 	}
@@ -88,7 +87,7 @@ func (u *upload) replace(ctx context.Context) (signed, error) {
 // lost says why the name is taken after all: another job of this run was faster, or
 // the service does not let us have it.
 func (u *upload) lost(ctx context.Context, reason error) error {
-	now, err := u.a.list(ctx, u.issue)
+	now, err := u.a.list(ctx, u.name)
 	if err == nil && slices.ContainsFunc(now, func(info Info) bool { return !u.known(info.ID) }) {
 		return fmt.Errorf("%w: %w", memory.ErrConflict, reason)
 	}
@@ -149,7 +148,7 @@ func (u *upload) finalize(ctx context.Context) (int64, error) {
 // find looks for the artifact after an outcome that is not known, and returns the
 // reason for that if it is not there.
 func (u *upload) find(ctx context.Context, reason error) (int64, error) {
-	now, err := u.a.list(ctx, u.issue)
+	now, err := u.a.list(ctx, u.name)
 	if err != nil {
 		return 0, reason
 	}
@@ -181,7 +180,7 @@ func (u *upload) confirm(ctx context.Context, id int64) error {
 	}
 	own, rival, base := false, false, u.anew || len(u.before) == 0
 	for _, info := range all {
-		reason := u.a.distrust(info, u.issue)
+		reason := u.a.distrust(info, u.name)
 		switch {
 		case info.ID == id && reason != "":
 			return fmt.Errorf("it is stored, and will not be believed: %s", reason)

@@ -37,12 +37,12 @@ func (r *request) list() answer {
 	q := r.URL.Query()
 	size, err1 := strconv.Atoi(q.Get("per_page"))
 	page, err2 := strconv.Atoi(q.Get("page"))
-	if err1 != nil || err2 != nil || size < 1 || size > 100 || page < 1 || q.Get("name") == "" {
+	if err1 != nil || err2 != nil || size < 1 || size > 100 || page < 1 || q.Has("name") && q.Get("name") == "" {
 		return r.problem("per_page %q, page %q, name %q", q.Get("per_page"), q.Get("page"), q.Get("name"))
 	}
 	all := []any{}
 	for _, a := range slices.Backward(r.s.artifacts) {
-		if a.finished && a.Name == q.Get("name") {
+		if a.finished && (!q.Has("name") || a.Name == q.Get("name")) {
 			all = append(all, a.json(r.s.URL))
 		}
 	}

@@ -42,8 +42,11 @@ func TestMain(m *testing.M) {
 //	gh delete N | gh transfer N
 //	gh as LOGIN VERB N [ARG…] what someone else does with issue N: label NAME, unlabel NAME,
 //	                          close [reason], reopen, comment TEXT…, assign LOGIN,
-//	                          unassign LOGIN or unlock
+//	                          unassign LOGIN, unlock, react CONTENT, or reply CONTENT:
+//	                          react to the newest comment
 //	gh clock DURATION         move GitHub's clock on, such as 36h
+//	gh lag N                  the search shows issue N from now on as it is now
+//	gh budget N               tell that N calls are left to the token
 //	gh calls                  print the calls so far, and forget them
 //	gh show N                 print an issue as it is now
 //	agent FILE [status=N]     start an agent that answers with a file; $TASK is the id,
@@ -153,6 +156,10 @@ func ghCommand(ts *testscript.TestScript, neg bool, args []string) {
 		d, err := time.ParseDuration(args[0])
 		ts.Check(err)
 		gh.Advance(d)
+	case "lag":
+		repo.LagSearch(number(ts, args[0]))
+	case "budget":
+		gh.SetBudget(number(ts, args[0]))
 	case "calls":
 		lines := gh.Log()
 		if len(lines) == 0 {
@@ -169,7 +176,7 @@ func ghCommand(ts *testscript.TestScript, neg bool, args []string) {
 
 // actAs lets someone other than the action do something: LOGIN VERB N [ARG…].
 func actAs(ts *testscript.TestScript, repo *githubtest.Repo, args []string) {
-	least := map[string]int{"label": 1, "unlabel": 1, "comment": 1, "assign": 1, "unassign": 1}
+	least := map[string]int{"label": 1, "unlabel": 1, "comment": 1, "assign": 1, "unassign": 1, "react": 1, "reply": 1}
 	if len(args) < 3 || len(args) < 3+least[args[1]] {
 		ts.Fatalf("usage: gh as LOGIN VERB N [ARG…]")
 	}
@@ -189,6 +196,11 @@ func actAs(ts *testscript.TestScript, repo *githubtest.Repo, args []string) {
 		repo.AssignAs(who, n, rest)
 	case "unassign":
 		repo.UnassignAs(who, n, rest)
+	case "react":
+		repo.ReactAs(who, n, 0, rest)
+	case "reply":
+		comments := github(ts).Issue(scriptRepo, n).Comments
+		repo.ReactAs(who, n, comments[len(comments)-1].ID, rest)
 	case "unlock":
 		repo.UnlockAs(who, n)
 	default:

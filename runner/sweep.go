@@ -51,7 +51,9 @@ type Survey struct {
 // A task's id is derived from the run's and the issue, so that a re-run of the run
 // repeats nothing.
 func (r *Runner) Sweep(ctx context.Context, e Event) (Survey, error) {
-	s := &sweep{Runner: r, e: e}
+	o := r.o
+	o.Live = false // nothing is fresh, and the score of shadow mode is for events
+	s := &sweep{Runner: newRunner(o), e: e}
 	s.Event, s.Repo, s.TaskID, s.DryRun = e.Key(), e.FullRepo(), r.o.TaskID, r.o.DryRun
 	err := s.run(ctx)
 	s.settle(err)
@@ -76,7 +78,8 @@ func (s *sweep) run(ctx context.Context) error {
 	if !ok {
 		return errors.New("look for issues: the host cannot search")
 	}
-	s.host = host
+	s.host = &labelKeeper{Scanner: host, known: map[string]string{}}
+	s.o.Host = s.host
 	s.carryOut(ctx)
 	s.scan(ctx)
 	switch n := s.Failed; {
@@ -275,7 +278,6 @@ func (s *sweep) decide(ctx context.Context, c *candidate) (Report, error) {
 	e.Scans = c.scans
 	one := newRunner(s.o)
 	one.o.TaskID = rep.TaskID
-	one.o.Live = false // nothing is fresh, and the score of shadow mode is for events
 	return one.Run(ctx, e)
 }
 
@@ -305,4 +307,27 @@ func (c *candidate) stale(now Issue) string {
 		return "it has other labels by now"
 	}
 	return ""
+}
+
+// A labelKeeper looks every label of the repository up once. A scheduled run does one
+// thing after another.
+type labelKeeper struct {
+	Scanner
+	known map[string]string // by folded name; empty: there is none
+}
+
+// Label implements [Host].
+func (k *labelKeeper) Label(ctx context.Context, ref Ref, name string) (string, error) {
+	label, ok := k.known[fold(name)]
+	if !ok {
+		var err error
+		if label, err = k.Scanner.Label(ctx, ref, name); err != nil && !errors.Is(err, ErrNotFound) {
+			return "", err
+		}
+		k.known[fold(name)] = label
+	}
+	if label == "" {
+		return "", ErrNotFound
+	}
+	return label, nil
 }

@@ -206,12 +206,11 @@ func problemsOf(err error) strictyaml.Problems {
 
 // unjoin returns the errors that errors.Join put together, else the error itself.
 func unjoin(err error) []error {
-	for {
-		u, ok := err.(*usageError) //nolint:errorlint // the wrappers on the outside, and no deeper
-		if !ok {
-			break
-		}
-		err = u.err
+	switch e := err.(type) { //nolint:errorlint // the wrapper on the outside, and no deeper
+	case *usageError:
+		return unjoin(e.err)
+	case *failure:
+		return unjoin(e.err)
 	}
 	if j, ok := err.(interface{ Unwrap() []error }); ok {
 		return j.Unwrap()

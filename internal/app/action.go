@@ -161,7 +161,7 @@ func publish(rt *actions.Runtime, res result, err error) error {
 		rt.Printf("%s", permissionsHelp(res.needs, rep.Missing))
 	}
 	var errs []error
-	for _, o := range append(outputValues(rep), output{actions.OutputIssues, surveyOutput(res.survey)}) {
+	for _, o := range append(outputValues(rep), surveyOutputs(res.survey)...) {
 		errs = append(errs, rt.SetOutput(o.name, o.value))
 	}
 	errs = append(errs, rt.AddSummary(summary(res, err)))

@@ -42,13 +42,13 @@ func scheduledOn(env actions.Env) string {
 	return branch
 }
 
-// surveyOutput is the output "issues".
-func surveyOutput(s *runner.Survey) string {
+// surveyOutputs are the outputs that only a scheduled run has.
+func surveyOutputs(s *runner.Survey) []output {
 	if s == nil {
-		return ""
+		return nil
 	}
-	return fmt.Sprintf(`{"found":%d,"decided":%d,"executed":%d,"closed":%d,"dropped":%d,"waiting":%d,"left":%d,"failed":%d}`,
-		s.Found, len(s.Reports), s.Executed, s.Closed, s.Dropped, s.Waiting, s.Left, s.Failed)
+	return []output{{actions.OutputIssues, fmt.Sprintf(`{"found":%d,"decided":%d,"executed":%d,"closed":%d,"dropped":%d,"waiting":%d,"left":%d,"failed":%d}`,
+		s.Found, len(s.Reports), s.Executed, s.Closed, s.Dropped, s.Waiting, s.Left, s.Failed)}}
 }
 
 // maxRows bounds the issues in the job summary: GitHub keeps a megabyte of it.

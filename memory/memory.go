@@ -74,7 +74,7 @@ type Record struct {
 	Earlier *Earlier `json:"earlier,omitempty"`
 	// Never are the labels that are never added again, as [Record.Forbid] keeps them.
 	Never []string `json:"never,omitempty"`
-	// Closings are to come, as [Record.Plan] keeps them: the first one that is due before
+	// Closings are to come, or were vetoed, as [Record.Plan] keeps them: the first one that is due before
 	// the others, and one of each rule.
 	Closings []Closing `json:"closings,omitempty"`
 	Tasks    []Task    `json:"tasks"` // oldest first

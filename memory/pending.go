@@ -29,6 +29,9 @@ type Closing struct {
 	Veto   []string  `json:"veto,omitempty"`   // what stands against it, such as protocol.VetoComment
 	Rule   string    `json:"rule,omitempty"`   // id of the rule that asked for it; empty: an agent
 	Task   string    `json:"task"`             // id of the task in which it was decided
+	// Vetoed says that people stood against it: it is not carried out, and kept so that
+	// it is not asked for again.
+	Vetoed bool `json:"vetoed,omitempty"`
 }
 
 // check verifies the bounds of a closing.
@@ -109,7 +112,8 @@ func (r *Record) Forbids(label string) bool {
 // foldCase makes names equal that differ in case alone, in whatever letters.
 func foldCase(s string) string { return strings.ToLower(strings.ToUpper(s)) }
 
-// Planned returns the closing that the rule, or for the empty id an agent, has asked for.
+// Planned returns the closing that the rule, or for the empty id an agent, has asked for,
+// vetoed or not.
 func (r *Record) Planned(rule string) (Closing, bool) {
 	i := slices.IndexFunc(r.Closings, func(c Closing) bool { return c.Rule == clip(rule, maxWord) })
 	if i < 0 {
@@ -133,6 +137,17 @@ func (r *Record) Plan(c Closing) bool {
 	return true
 }
 
+// Veto notes that people stood against the closing that the rule, or for the empty id an
+// agent, has asked for.
+func (r *Record) Veto(rule string) {
+	r.Closings = slices.Clone(r.Closings)
+	for i, c := range r.Closings {
+		if c.Rule == clip(rule, maxWord) {
+			r.Closings[i].Vetoed = true
+		}
+	}
+}
+
 // Drop forgets the closing that the rule, or for the empty id an agent, has asked for.
 func (r *Record) Drop(rule string) {
 	r.Closings = slices.DeleteFunc(slices.Clone(r.Closings), func(c Closing) bool { return c.Rule == clip(rule, maxWord) })
@@ -142,10 +157,10 @@ func (r *Record) Drop(rule string) {
 }
 
 // Due returns when the first of the closings to come may be carried out; ok is false
-// when there is none.
+// when there is none, or none that was not vetoed.
 func (r *Record) Due() (at time.Time, ok bool) {
 	for _, c := range r.Closings {
-		if !ok || c.Due.Before(at) {
+		if !c.Vetoed && (!ok || c.Due.Before(at)) {
 			at, ok = c.Due, true
 		}
 	}
@@ -170,8 +185,9 @@ func (r *Record) pending() string {
 		}
 		told = append(told, text)
 	}
-	if len(r.Closings) > 0 {
-		c := slices.MinFunc(r.Closings, func(a, b Closing) int {
+	open := slices.DeleteFunc(slices.Clone(r.Closings), func(c Closing) bool { return c.Vetoed })
+	if len(open) > 0 {
+		c := slices.MinFunc(open, func(a, b Closing) int {
 			return cmp.Or(a.Due.Compare(b.Due), cmp.Compare(a.Rule, b.Rule))
 		})
 		text := "closing"

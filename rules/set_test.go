@@ -36,3 +36,27 @@ rules:
 		}
 	}
 }
+
+// TestUses tells what a set needs of a memory.
+func TestUses(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		then         string
+		never, later bool
+	}{
+		{"lock", false, false},
+		{"close_issue", false, false},
+		{"close_issue: {after: 72h}", false, true},
+		{"never_again: bug", true, false},
+	}
+	for _, tt := range tests {
+		set := mustCompile(t, "version: 1\nrules:\n  - {id: a, then: [lock]}\n  - id: b\n    on: [issues.closed]\n    then:\n      - "+tt.then+"\n")
+		if set.NeverAgain() != tt.never || set.ClosesLater() != tt.later {
+			t.Errorf("%s: got %t and %t", tt.then, set.NeverAgain(), set.ClosesLater())
+		}
+	}
+	var none *rules.Set
+	if none.NeverAgain() || none.ClosesLater() {
+		t.Error("a nil set needs nothing")
+	}
+}

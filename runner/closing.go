@@ -59,8 +59,9 @@ func (s *sweep) closeDue(ctx context.Context, agenda memory.Agenda, n int) {
 		s.warnf("memory: #%d: %v; a closing that may be due waits for the next run", n, err)
 		return
 	}
-	due := slices.DeleteFunc(slices.Clone(r.Closings), func(c memory.Closing) bool { return c.Due.After(s.o.Now()) })
-	s.Waiting += min(1, len(r.Closings)-len(due))
+	open := slices.DeleteFunc(slices.Clone(r.Closings), func(c memory.Closing) bool { return c.Vetoed })
+	due := slices.DeleteFunc(slices.Clone(open), func(c memory.Closing) bool { return c.Due.After(s.o.Now()) })
+	s.Waiting += min(1, len(open)-len(due))
 	if len(due) == 0 {
 		return
 	}
@@ -75,7 +76,7 @@ func (s *sweep) closeDue(ctx context.Context, agenda memory.Agenda, n int) {
 		s.take(rep, err)
 		return
 	case e.Issue.State == "closed":
-		s.giveUp(ctx, r, r.Closings, "it is closed already")
+		s.giveUp(ctx, r, open, "it is closed already")
 		return
 	}
 	for _, c := range due {
@@ -97,7 +98,11 @@ func (s *sweep) closeDue(ctx context.Context, agenda memory.Agenda, n int) {
 func (s *sweep) giveUp(ctx context.Context, r memory.Record, list []memory.Closing, why string) {
 	rep := s.report(r.Issue, "closing")
 	rep.skip(givenUp + why)
-	err := s.forget(ctx, r.Issue, list)
+	err := s.amend(ctx, r.Issue, func(r *memory.Record) {
+		for _, c := range list {
+			r.Drop(c.Rule)
+		}
+	})
 	if err != nil {
 		rep.Warnings = append(rep.Warnings, err.Error())
 	}
@@ -108,17 +113,15 @@ func (s *sweep) giveUp(ctx context.Context, r memory.Record, list []memory.Closi
 // givenUp is how a report begins on a closing that is not carried out.
 const givenUp = "the closing that was due is given up: "
 
-// forget takes closings out of a record; an error is worth a warning.
-func (s *sweep) forget(ctx context.Context, issue int, list []memory.Closing) error {
+// amend changes what a record keeps for later; an error is worth a warning.
+func (s *sweep) amend(ctx context.Context, issue int, change func(*memory.Record)) error {
 	if s.o.DryRun {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveTime)
 	defer cancel()
 	_, err := memory.Update(ctx, s.o.Memory, s.Repo, issue, func(r *memory.Record) error {
-		for _, c := range list {
-			r.Drop(c.Rule)
-		}
+		change(r)
 		return nil
 	})
 	if err != nil {
@@ -135,22 +138,19 @@ func (s *sweep) close(ctx context.Context, e Event, r memory.Record, c memory.Cl
 	w.o.TaskID = w.rep.TaskID
 	w.rep.IssueURL, w.rep.Title = e.Issue.URL, e.Issue.Title
 	w.past = past{host: s.host, ref: e.Ref()}
-	why, err := w.vetoed(ctx, s.host, c)
-	if errors.Is(err, ErrGone) {
-		why, err = ErrGone.Error(), nil
+	if why := w.outlived(c); why != "" {
+		return s.letBe(ctx, w.rep, why, func(r *memory.Record) { r.Drop(c.Rule) }), nil
 	}
-	if err != nil {
+	why, err := w.vetoed(ctx, s.host, c)
+	switch {
+	case errors.Is(err, ErrGone):
+		return s.letBe(ctx, w.rep, ErrGone.Error(), func(r *memory.Record) { r.Drop(c.Rule) }), nil
+	case err != nil:
 		err = fmt.Errorf("look for vetoes: %w", err)
 		w.rep.fail(err)
 		return w.rep, err
-	}
-	if why != "" {
-		w.rep.skip(givenUp + why)
-		w.rep.settled = true
-		if err := s.forget(ctx, e.Number, []memory.Closing{c}); err != nil {
-			w.rep.warnf("%v", err)
-		}
-		return w.rep, nil
+	case why != "":
+		return s.letBe(ctx, w.rep, why, func(r *memory.Record) { r.Veto(c.Rule) }), nil
 	}
 	params := map[string]any{}
 	if c.Reason != "" {
@@ -174,11 +174,26 @@ func (s *sweep) close(ctx context.Context, e Event, r memory.Record, c memory.Cl
 	return w.rep, err
 }
 
-// vetoed says why a closing is not to be carried out; empty: nothing stands against it.
-func (w *work) vetoed(ctx context.Context, host Scanner, c memory.Closing) (string, error) {
-	if c.Rule != "" && !slices.Contains(w.c.Rules.IDs(), c.Rule) {
-		return "there is no rule " + c.Rule + " any more", nil
+// letBe is the report on a closing that is not carried out.
+func (s *sweep) letBe(ctx context.Context, rep Report, why string, change func(*memory.Record)) Report {
+	rep.skip(givenUp + why)
+	rep.settled = true
+	if err := s.amend(ctx, rep.Issue, change); err != nil {
+		rep.warnf("%v", err)
 	}
+	return rep
+}
+
+// outlived says why nobody asks for a closing any more; empty: somebody does.
+func (w *work) outlived(c memory.Closing) string {
+	if c.Rule == "" || slices.Contains(w.c.Rules.IDs(), c.Rule) {
+		return ""
+	}
+	return "there is no rule " + c.Rule + " any more"
+}
+
+// vetoed says why people stand against a closing; empty: nobody does.
+func (w *work) vetoed(ctx context.Context, host Scanner, c memory.Closing) (string, error) {
 	if len(c.Veto) == 0 {
 		return "", nil
 	}

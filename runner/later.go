@@ -99,6 +99,9 @@ func (x *execution) lookUpNote(r memory.Record, s *Step) {
 	}
 	c, planned := r.Planned(s.Source.Rule)
 	switch {
+	case planned && c.Vetoed && s.Source.OverrideHumans: // it is asked for anew
+	case planned && c.Vetoed:
+		s.set(Pass, "people stood against it before, and have the last word (override_humans)")
 	case planned && c.Task == x.Task:
 		s.landed = true
 	case planned:
@@ -131,6 +134,9 @@ func (w *work) keep(r *memory.Record) {
 				r.Forbid(label)
 			}
 		default:
+			if c, _ := r.Planned(s.Source.Rule); c.Vetoed && s.Source.OverrideHumans {
+				r.Drop(c.Rule)
+			}
 			at := w.at.Truncate(time.Second)
 			r.Plan(memory.Closing{
 				At: at, Due: at.Add(s.after), Reason: s.text, Veto: s.veto, Rule: s.Source.Rule, Task: w.o.TaskID,

@@ -149,6 +149,7 @@ func rulesMemory(r memory.Record, task string) rules.Memory {
 			}
 		}
 	}
-	m.Never, m.Closing = slices.Clone(r.Never), len(r.Closings) > 0
+	m.Never = slices.Clone(r.Never)
+	_, m.Closing = r.Due()
 	return m
 }

@@ -107,6 +107,10 @@ func agendaFollows(t *testing.T, s memory.Agenda) {
 		{drop("a"), ""},
 		{drop("a"), ""},
 		{plan("a", 5), "7 05-05"},
+		{plan("b", 7), "7 05-05"},
+		{func(r *memory.Record) { r.Veto("a") }, "7 05-07"},
+		{plan("a", 1), "7 05-07"},
+		{drop("b"), ""},
 		{drop("a"), ""},
 	} {
 		change(t, s, "org/repo", 7, step.alter)

@@ -28,3 +28,9 @@ func (a answer) Text(name string) (string, error) { return a.text(name) }
 
 // OK reads whether it was done.
 func (a answer) OK() (bool, string, error) { return a.ok() }
+
+// ParseClosing and ClosingName are of the artifacts that announce closings.
+var (
+	ParseClosing = parseClosing
+	ClosingName  = closingName
+)

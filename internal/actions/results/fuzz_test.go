@@ -112,3 +112,16 @@ func FuzzClaims(f *testing.F) {
 		}
 	})
 }
+
+// FuzzParseClosing reads any name: what is accepted is what we would write.
+func FuzzParseClosing(f *testing.F) {
+	for _, name := range []string{"foreman-closing-i7-none", "foreman-closing-i7-20260501T083000Z", "foreman-closing-i007-none", "foreman-closing-i7-00010101T000000Z"} {
+		f.Add(name)
+	}
+	f.Fuzz(func(t *testing.T, name string) {
+		issue, due, ok := results.ParseClosing(name)
+		if ok && (issue < 1 || results.ClosingName(issue, due) != name) {
+			t.Errorf("%q: got %d, %v", name, issue, due)
+		}
+	})
+}

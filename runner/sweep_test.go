@@ -1,0 +1,336 @@
+package runner_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/org/foreman-action/internal/github/githubtest"
+	"github.com/org/foreman-action/memory"
+	"github.com/org/foreman-action/memory/memorytest"
+	"github.com/org/foreman-action/protocol"
+	"github.com/org/foreman-action/runner"
+)
+
+const sweepRepo = "Codertocat/Hello-World"
+
+// scheduled is the world on a schedule: issue 1 is open and has the label bug.
+func scheduled(t *testing.T, config string) (*githubtest.Server, runner.Event, runner.Options) {
+	t.Helper()
+	gh, _, o := world(t, config)
+	e, err := runner.ParseEvent(runner.EventSource{Name: "schedule", Repo: sweepRepo, Payload: []byte(`{"schedule": "17 4 * * *"}`)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.Memory = &memorytest.Store{}
+	return gh, e, o
+}
+
+func sweep(t *testing.T, o runner.Options, e runner.Event) (runner.Survey, error) {
+	t.Helper()
+	r, err := runner.New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r.Sweep(t.Context(), e)
+}
+
+const (
+	closesLater = "policy: {allow_close: true}\nrules:\n  - {id: old, on: issues.closed, then: [{close_issue: {after: 72h}}]}\n"
+	scansBugs   = "rules:\n  - {id: r, on: schedule, scan: 'is:open label:bug', then: [{add_label: triage}]}\n"
+)
+
+// due keeps a closing of issue 1 by the rule old, which is decided on and due at
+// different times of the day before.
+func due(t *testing.T, s memory.Store, at time.Time, veto ...string) {
+	t.Helper()
+	_, err := memory.Update(t.Context(), s, sweepRepo, 1, func(r *memory.Record) error {
+		r.Plan(memory.Closing{At: at, Due: time.Date(2026, 4, 9, 12, 0, 0, 0, time.UTC), Rule: "old", Task: runTask, Veto: veto, Reason: "not_planned"})
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+var (
+	longAgo   = time.Date(2026, 4, 9, 11, 0, 0, 0, time.UTC) // before all that happens on the fake
+	inFuture  = time.Date(2199, 1, 1, 0, 0, 0, 0, time.UTC)  // after all of it
+	allVetoes = []string{protocol.VetoThumbsDown, protocol.VetoComment, protocol.VetoReopen}
+)
+
+// stubbornHost answers some questions in its own way.
+type stubbornHost struct {
+	runner.Scanner
+	timeline  func() (runner.Timeline, error)
+	reactions error
+}
+
+func (h stubbornHost) Timeline(ctx context.Context, ref runner.Ref) (runner.Timeline, error) {
+	if h.timeline != nil {
+		return h.timeline()
+	}
+	return h.Scanner.Timeline(ctx, ref)
+}
+
+func (h stubbornHost) Reactions(ctx context.Context, ref runner.Ref, comment int64, content string) ([]runner.Reaction, error) {
+	if h.reactions != nil && (comment != 0 || !errors.Is(h.reactions, runner.ErrNotFound)) {
+		return nil, h.reactions
+	}
+	return h.Scanner.Reactions(ctx, ref, comment, content)
+}
+
+// TestVetoes tells what becomes of a closing that is due.
+func TestVetoes(t *testing.T) {
+	t.Parallel()
+	const bot = "github-actions[bot]"
+	notice := fmt.Sprintf("soon\n\n<!-- foreman:v1 task=%s comment=0 -->", runTask)
+	other := strings.Replace(notice, runTask, strings.Replace(runTask, "a3", "b4", 1), 1)
+	old := runner.TimelineEvent{Kind: "labeled", Label: "x", Actor: "mona", At: inFuture}
+	tests := []struct {
+		name  string
+		at    time.Time
+		veto  []string
+		setup func(r *githubtest.Repo)
+		host  stubbornHost
+		want  string // a part of the reason; empty: it is closed
+		kept  bool   // the closing stays, for another run
+	}{
+		{name: "nothing", veto: allVetoes},
+		{name: "a comment", veto: allVetoes, setup: func(r *githubtest.Repo) { r.AddComment(1, "mona", "no") }, want: "mona commented on"},
+		{name: "a comment that is no veto", setup: func(r *githubtest.Repo) { r.AddComment(1, "mona", "no") }},
+		{name: "a comment before", at: inFuture, veto: allVetoes, setup: func(r *githubtest.Repo) { r.AddComment(1, "mona", "no") }},
+		{name: "a comment of ours", veto: allVetoes, setup: func(r *githubtest.Repo) { r.AddComment(1, bot, notice) }},
+		{name: "a comment of a bot", veto: allVetoes, setup: func(r *githubtest.Repo) { r.AddComment(1, "dependabot[bot]", "no") }},
+		{name: "reopened", veto: allVetoes, setup: func(r *githubtest.Repo) { r.CloseAs("mona", 1, "").ReopenAs("mona", 1) }, want: "mona reopened it on"},
+		{name: "-1 on the issue", veto: allVetoes, setup: func(r *githubtest.Repo) { r.ReactAs("mona", 1, 0, "-1") }, want: "mona reacted with -1 on"},
+		{name: "-1 on the issue before", at: inFuture, veto: allVetoes, setup: func(r *githubtest.Repo) { r.ReactAs("mona", 1, 0, "-1") }},
+		{name: "-1 of a bot", veto: allVetoes, setup: func(r *githubtest.Repo) { r.ReactAs("robot[bot]", 1, 0, "-1") }},
+		{name: "+1", veto: allVetoes, setup: func(r *githubtest.Repo) { r.ReactAs("mona", 1, 0, "+1") }},
+		{name: "-1 on the notice", at: inFuture, veto: allVetoes, setup: func(r *githubtest.Repo) {
+			r.ReactAs("mona", 1, r.AddComment(1, bot, notice), "-1")
+		}, want: "mona reacted with -1 on"},
+		{name: "-1 on another task's comment", veto: allVetoes, setup: func(r *githubtest.Repo) {
+			r.ReactAs("mona", 1, r.AddComment(1, bot, other), "-1")
+		}},
+		{name: "-1 on a forged notice", at: inFuture, veto: allVetoes, setup: func(r *githubtest.Repo) {
+			r.ReactAs("mona", 1, r.AddComment(1, "mallory", notice), "-1")
+		}},
+		{name: "many reactions", veto: allVetoes, host: stubbornHost{reactions: runner.ErrTruncated}, want: "too many reactions"},
+		{name: "a vanished comment", veto: []string{protocol.VetoThumbsDown}, host: stubbornHost{reactions: runner.ErrNotFound}, setup: func(r *githubtest.Repo) {
+			r.ReactAs("mona", 1, r.AddComment(1, bot, notice), "-1")
+		}},
+		{name: "unreadable reactions", veto: allVetoes, host: stubbornHost{reactions: errors.New("no")}, want: "look for vetoes: no", kept: true},
+		{name: "unreadable timeline", veto: allVetoes, host: stubbornHost{timeline: func() (runner.Timeline, error) {
+			return runner.Timeline{}, errors.New("no")
+		}}, want: "look for vetoes: no", kept: true},
+		{name: "a long timeline", veto: allVetoes, host: stubbornHost{timeline: func() (runner.Timeline, error) {
+			return runner.Timeline{Events: []runner.TimelineEvent{old}}, nil
+		}}, want: "too long to tell"},
+		{name: "an endless timeline", veto: allVetoes, host: stubbornHost{timeline: func() (runner.Timeline, error) {
+			return runner.Timeline{}, runner.ErrTruncated
+		}}, want: "too long to tell"},
+		{name: "closed", setup: func(r *githubtest.Repo) { r.CloseAs("mona", 1, "") }, want: "it is closed already"},
+		{name: "deleted", setup: func(r *githubtest.Repo) { r.DeleteIssue(1) }, want: "the issue is gone"},
+		{name: "transferred", setup: func(r *githubtest.Repo) { r.TransferIssue(1, "o/r", 2) }, want: "the issue is gone"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			gh, e, o := scheduled(t, closesLater)
+			if tt.at.IsZero() {
+				tt.at = longAgo
+			}
+			due(t, o.Memory, tt.at, tt.veto...)
+			if tt.setup != nil {
+				tt.setup(gh.Repo(sweepRepo))
+			}
+			tt.host.Scanner = o.Host.(runner.Scanner)
+			o.Host = tt.host
+			s, err := sweep(t, o, e)
+			if (err != nil) != tt.kept || len(s.Reports) != 1 {
+				t.Fatalf("got %v and %d reports", err, len(s.Reports))
+			}
+			closed := s.Closed == 1 && s.Dropped == 0 && gh.Issue(sweepRepo, 1).StateReason == "not_planned"
+			if closed != (tt.want == "") || !strings.Contains(s.Reports[0].Reason, tt.want) {
+				t.Errorf("got closed %t, %q, want %q", closed, s.Reports[0].Reason, tt.want)
+			}
+			r, err := o.Memory.Load(t.Context(), sweepRepo, 1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, kept := r.Due(); kept != tt.kept {
+				t.Errorf("kept: got %t, want %t", kept, tt.kept)
+			}
+		})
+	}
+}
+
+// TestClosingOnce kills the memory between the closing and its note: the next run finds
+// the issue closed, and a further one nothing.
+func TestClosingOnce(t *testing.T) {
+	t.Parallel()
+	gh, e, o := scheduled(t, closesLater)
+	store := o.Memory.(*memorytest.Store)
+	due(t, store, longAgo)
+	o.Memory = readOnly{store}
+	s, err := sweep(t, o, e)
+	if err != nil || s.Closed != 1 || !strings.Contains(strings.Join(s.Warnings, "\n"), "the medium is full") {
+		t.Fatalf("got %+v, %v", s, err)
+	}
+	o.Memory = store
+	o.TaskID = strings.Replace(runTask, "a3", "b4", 1)
+	for i, want := range []string{"it is closed already", ""} {
+		gh.ResetCalls()
+		s, err := sweep(t, o, e)
+		got := ""
+		for _, rep := range s.Reports {
+			got += rep.Reason
+		}
+		if err != nil || !strings.HasSuffix(got, want) || len(got) > 0 != (want != "") {
+			t.Errorf("run %d: got %q, %v, want %q", i, got, err, want)
+		}
+		if calls := strings.Join(gh.Log(), "\n"); strings.Contains(calls, "PATCH") {
+			t.Errorf("run %d: got the calls\n%s", i, calls)
+		}
+	}
+}
+
+// readOnly is a store that cannot save.
+type readOnly struct{ memory.Agenda }
+
+func (readOnly) Save(context.Context, memory.Record) error { return errors.New("the medium is full") }
+
+// blind is a store that cannot tell what is due.
+type blind struct{ memory.Agenda }
+
+func (blind) Pending(context.Context, string) ([]memory.Due, bool, error) {
+	return nil, false, errors.New("denied")
+}
+
+// hasty is a store whose hints are wrong.
+type hasty struct{ memory.Agenda }
+
+func (hasty) Pending(context.Context, string) ([]memory.Due, bool, error) {
+	return []memory.Due{{Issue: 1}, {Issue: 99}}, false, nil
+}
+
+// TestSweepMemory is about memories that do not tell, or tell wrongly.
+func TestSweepMemory(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name      string
+		config    string
+		store     func(*memorytest.Store) memory.Store
+		byDefault bool
+		warning   string
+	}{
+		{"none", closesLater, func(*memorytest.Store) memory.Store { return nil }, false, ""},
+		{"no agenda", closesLater, func(s *memorytest.Store) memory.Store { return struct{ memory.Store }{s} }, false, ""},
+		{"denied", closesLater, func(s *memorytest.Store) memory.Store { return blind{s} }, false, "memory: denied; closings that are due wait for the next run"},
+		{"denied by default", closesLater, func(s *memorytest.Store) memory.Store { return blind{s} }, true, "memory: denied; closings that are due wait for the next run"},
+		{"denied, and nobody cares", scansBugs, func(s *memorytest.Store) memory.Store { return blind{s} }, true, ""},
+		{"wrong hints", closesLater, func(s *memorytest.Store) memory.Store { return hasty{s} }, false, "memory: not everything could be looked through for closings that are due; some may come late, or never"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			_, e, o := scheduled(t, tt.config)
+			o.Memory, o.MemoryByDefault = tt.store(o.Memory.(*memorytest.Store)), tt.byDefault
+			s, err := sweep(t, o, e)
+			if got := strings.Join(s.Warnings, "\n"); err != nil || got != tt.warning || s.Dropped > 0 {
+				t.Errorf("got %q, %v, want %q", got, err, tt.warning)
+			}
+		})
+	}
+}
+
+// TestSweepAgent asks the agent on a schedule only when the configuration names it.
+func TestSweepAgent(t *testing.T) {
+	t.Parallel()
+	for when, want := range map[string]int{
+		"": 0, "agent: {when: true}\n": 0, "agent: {when: 'event.name == \"schedule\"'}\n": 1,
+		"agent: {when: 'event.name == \"schedule\" and label(\"nobody\")'}\n": 0,
+	} {
+		t.Run(when, func(t *testing.T) {
+			t.Parallel()
+			_, e, o := scheduled(t, when+"rules:\n  - {id: r, on: schedule, scan: 'is:open', when: label(\"nobody\"), then: [{add_label: triage}]}\n")
+			asked := 0
+			o.Agent = answers(&asked, protocol.LabelAndRespond, labelDocs)
+			if _, err := sweep(t, o, e); err != nil || asked != want {
+				t.Errorf("asked %d times, %v, want %d", asked, err, want)
+			}
+		})
+	}
+}
+
+// TestSweepTasks gives each issue a task of its own, the same for every attempt.
+func TestSweepTasks(t *testing.T) {
+	t.Parallel()
+	gh, e, o := scheduled(t, scansBugs)
+	gh.Repo(sweepRepo).AddIssue(githubtest.Issue{Number: 2, Labels: []string{"bug"}})
+	first, err := sweep(t, o, e)
+	if err != nil || len(first.Reports) != 2 || first.Reports[0].TaskID == first.Reports[1].TaskID || first.Executed != 2 {
+		t.Fatalf("got %+v, %v", first, err)
+	}
+	o.Resumed = true
+	again, err := sweep(t, o, e)
+	if err != nil || len(again.Reports) != 2 || again.Reports[0].TaskID != first.Reports[0].TaskID {
+		t.Errorf("again: got %+v, %v", again, err)
+	}
+	o.TaskID = strings.Replace(runTask, "a3", "b4", 1)
+	if other, err := sweep(t, o, e); err != nil || other.Reports[0].TaskID == first.Reports[0].TaskID {
+		t.Errorf("another run: got %+v, %v", other, err)
+	}
+}
+
+// TestSweepNeeds names what is missing.
+func TestSweepNeeds(t *testing.T) {
+	t.Parallel()
+	_, e, o := scheduled(t, scansBugs)
+	host := o.Host
+	o.Host = nil
+	if s, err := sweep(t, o, e); !errors.Is(err, runner.ErrNeedsHost) || s.Status != runner.StatusFailed {
+		t.Errorf("no host: got %v, %s", err, s.Status)
+	}
+	o.Host = struct{ runner.Host }{host}
+	if _, err := sweep(t, o, e); err == nil || err.Error() != "look for issues: the host cannot search" {
+		t.Errorf("no scanner: got %v", err)
+	}
+	o.Host = host
+	if _, err := run(t, o, e); err == nil || !strings.Contains(err.Error(), "it is for Sweep") {
+		t.Errorf("Run: got %v", err)
+	}
+}
+
+// TestSweepStops begins nothing more when the run is asked to stop.
+func TestSweepStops(t *testing.T) {
+	t.Parallel()
+	gh, e, o := scheduled(t, scansBugs)
+	r, err := runner.New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if s, err := r.Sweep(ctx, e); !errors.Is(err, context.Canceled) || s.Executed != 0 || len(gh.Log()) != 0 {
+		t.Errorf("got %v, %+v, %v", err, s, gh.Log())
+	}
+}
+
+// TestShadowSweep decides and writes nothing, into the memory neither.
+func TestShadowSweep(t *testing.T) {
+	t.Parallel()
+	gh, e, o := scheduled(t, "mode: shadow\n"+closesLater)
+	due(t, o.Memory, longAgo)
+	s, err := sweep(t, o, e)
+	if err != nil || s.Status != runner.StatusDryRun || s.Closed+s.Dropped != 0 || gh.Issue(sweepRepo, 1).State != "open" {
+		t.Errorf("got %+v, %v", s, err)
+	}
+	if r, err := o.Memory.Load(t.Context(), sweepRepo, 1); err != nil || len(r.Closings) != 1 || r.Revision != 1 {
+		t.Errorf("got %+v, %v", r, err)
+	}
+}

@@ -1,7 +1,9 @@
 package memory_test
 
 import (
+	"bytes"
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
@@ -123,9 +125,31 @@ func TestNamesFold(t *testing.T) {
 	t.Parallel()
 	var r memory.Record
 	r.Forbid("Stale")
-	for name, want := range map[string]bool{"stale": true, "STALE": true, "ſtale": true, "stale ": false, "stal": false, "": false} {
-		if got := r.Forbids(name); got != want {
-			t.Errorf("%q: got %t, want %t", name, got, want)
+	for _, tt := range []struct {
+		name string
+		want bool
+	}{{"stale", true}, {"STALE", true}, {"ſtale", true}, {"stale ", false}, {"stal", false}, {"", false}} {
+		if got := r.Forbids(tt.name); got != tt.want {
+			t.Errorf("%q: got %t, want %t", tt.name, got, tt.want)
 		}
+	}
+}
+
+// TestPendingSummarized lets a model word what is kept for later: a closing that people
+// stood against is none.
+func TestPendingSummarized(t *testing.T) {
+	t.Parallel()
+	r := memorytest.Sample("org/repo", 7)
+	r.Forbid("stale")
+	for i, rule := range []string{"a", "b"} {
+		r.Plan(memory.Closing{Due: time.Date(2026, 5, 1+i, 0, 0, 0, 0, time.UTC), Rule: rule, Reason: "completed"})
+	}
+	r.Veto("a")
+	var log bytes.Buffer
+	s := memory.Summarizer{Model: modelFunc(echo), Log: slog.New(slog.NewTextHandler(&log, nil))}
+	text, ok := s.Summarize(t.Context(), r)
+	const want = "Issue #7: labelled 'bug' on 2026-04-10 (rule crash); never to set the label 'stale'; closing as 'completed' on 2026-05-02. No further actions."
+	if !ok || text != want || log.Len() > 0 {
+		t.Errorf("got %q, %t, log %s", text, ok, log.String())
 	}
 }

@@ -115,7 +115,7 @@ func (x *execution) lookUpNote(r memory.Record, s *Step) {
 // asked when it is read anyway, or when somebody could have said so.
 func (w *work) forbids(ctx context.Context, label string) bool {
 	says := w.c.Rules.NeverAgain() || w.o.Agent != nil && w.c.Policy.forbids(protocol.ActionNeverAgain, Source{}) == ""
-	if w.o.Memory == nil || w.known == nil && !says {
+	if w.o.Memory == nil || w.o.Forgets || w.known == nil && !says {
 		return false
 	}
 	r := w.remembered(ctx)

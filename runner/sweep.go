@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/org/foreman-action/protocol"
 )
@@ -120,7 +121,7 @@ func (s *sweep) summary() string {
 		}
 		return strconv.Itoa(n) + " " + many
 	}
-	text := count(s.Found, "issue", "issues") + " found, " + count(s.Executed, "action", "actions") + " carried out"
+	told := []string{count(s.Found, "issue", "issues") + " found", count(s.Executed, "action", "actions") + " carried out"}
 	for _, part := range []struct {
 		n    int
 		text string
@@ -128,17 +129,15 @@ func (s *sweep) summary() string {
 		{s.Closed, count(s.Closed, "issue", "issues") + " closed after its time"},
 		{s.Dropped, count(s.Dropped, "closing", "closings") + " given up"},
 		{s.Waiting, count(s.Waiting, "closing", "closings") + " not due yet"},
-		{s.Left, s.leftover()},
+		{s.Left, strconv.Itoa(s.Left) + " left"},
 		{s.Failed, strconv.Itoa(s.Failed) + " failed"},
 	} {
 		if part.n > 0 {
-			text += ", " + part.text
+			told = append(told, part.text)
 		}
 	}
-	return text
+	return strings.Join(told, ", ")
 }
-
-func (s *sweep) leftover() string { return strconv.Itoa(s.Left) + " left" }
 
 func (s *sweep) warnf(format string, args ...any) {
 	if text := fmt.Sprintf(format, args...); !slices.Contains(s.Warnings, text) {

@@ -334,3 +334,47 @@ func TestShadowSweep(t *testing.T) {
 		t.Errorf("got %+v, %v", r, err)
 	}
 }
+
+// TestSweepCut cuts a run off after every call in turn, and before or after the effect of
+// every write. The attempt after it does the rest, and nothing twice.
+func TestSweepCut(t *testing.T) {
+	t.Parallel()
+	const config = closesLater + "  - {id: r, on: schedule, scan: 'is:open label:docs', then: [{add_label: triage}, {comment: hello}]}\n"
+	for n := range 16 {
+		for _, how := range []string{"at", "before", "after"} {
+			t.Run(fmt.Sprint(how, n), func(t *testing.T) {
+				t.Parallel()
+				gh, e, o := scheduled(t, config)
+				repo := gh.Repo(sweepRepo).AddIssue(githubtest.Issue{Number: 2, Labels: []string{"docs"}})
+				repo.AddIssue(githubtest.Issue{Number: 3, Labels: []string{"docs"}})
+				due(t, o.Memory, longAgo, allVetoes...)
+				switch how {
+				case "at":
+					gh.CutAt(n)
+				case "before":
+					gh.Fault(githubtest.Fault{Path: "/repos/*/*/issues/*/*", Nth: n + 1, CutBefore: true})
+				case "after":
+					gh.Fault(githubtest.Fault{Method: "POST", Nth: n + 1, CutAfter: true})
+					gh.Fault(githubtest.Fault{Method: "PATCH", Nth: n + 1, CutAfter: true})
+				}
+				_, _ = sweep(t, o, e)
+				gh.ClearFaults()
+				o.Resumed = true
+				if s, err := sweep(t, o, e); err != nil {
+					t.Fatalf("%+v, %v", s, err)
+				}
+				if i := gh.Issue(sweepRepo, 1); i.State != "closed" {
+					t.Errorf("issue 1 is %s", i.State)
+				}
+				for _, number := range []int{2, 3} {
+					if i := gh.Issue(sweepRepo, number); len(i.Comments) != 1 || strings.Join(i.Labels, " ") != "docs triage" {
+						t.Errorf("issue %d: got %v and %d comments", number, i.Labels, len(i.Comments))
+					}
+				}
+				if r, err := o.Memory.Load(t.Context(), sweepRepo, 1); err != nil || len(r.Closings) != 0 {
+					t.Errorf("got %+v, %v", r.Closings, err)
+				}
+			})
+		}
+	}
+}

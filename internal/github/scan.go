@@ -138,5 +138,5 @@ func note(left *atomic.Int64, h http.Header) {
 
 // Is reports whether the target is [runner.ErrLimited].
 func (e *LimitError) Is(target error) bool {
-	return target == runner.ErrLimited //nolint:errorlint // errors.Is asks for each target by itself
+	return target == runner.ErrLimited
 }

@@ -37,8 +37,8 @@ rules:
 	}
 }
 
-// TestUses tells what a set needs of a memory.
-func TestUses(t *testing.T) {
+// TestRemembers tells what a set needs of a memory.
+func TestRemembers(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		then         string

@@ -45,8 +45,9 @@ func (p *policySection) DecodeYAML(f *strictyaml.File, n *yaml.Node) {
 	if c := p.CommentLength; c != nil && (*c < 1 || *c > MaxCommentLength) {
 		f.Problemf(child(n, "comment_length"), "policy.comment_length: want 1 to %d, got %d", MaxCommentLength, *c)
 	}
-	if c := p.MaxScanned; c != nil && (*c < 1 || *c > maxScanned) {
-		f.Problemf(child(n, "max_scanned_issues"), "policy.max_scanned_issues: want 1 to %d, got %d", maxScanned, *c)
+	at := child(n, "max_scanned_issues")
+	if c := p.MaxScanned; c != nil && at.ShortTag() == "!!int" && (*c < 1 || *c > maxScanned) {
+		f.Problemf(at, "policy.max_scanned_issues: want 1 to %d, got %d", maxScanned, *c)
 	}
 	for _, limit := range []struct {
 		name string

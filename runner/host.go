@@ -89,4 +89,7 @@ type Host interface {
 	Lock(ctx context.Context, ref Ref, reason string) error
 	// React adds a reaction to the issue; the same one twice is one.
 	React(ctx context.Context, ref Ref, content string) error
+	// ReactToComment adds a reaction to a comment of the issue; the same one twice is
+	// one. ErrNotFound when the comment is not there any more.
+	ReactToComment(ctx context.Context, ref Ref, comment int64, content string) error
 }

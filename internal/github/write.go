@@ -180,3 +180,15 @@ func (c *Client) React(ctx context.Context, ref runner.Ref, content string) erro
 	}{content}
 	return c.request(ctx, onIssue("react to", ref), call{http.MethodPost, issuePath(ref, "/reactions"), in, nil})
 }
+
+// ReactToComment adds a reaction to a comment; ErrNotFound when the comment is not
+// there. See [runner.Host].
+func (c *Client) ReactToComment(ctx context.Context, ref runner.Ref, comment int64, content string) error {
+	o := onIssue(fmt.Sprintf("react to comment %d of", comment), ref)
+	o.absent = runner.ErrNotFound
+	in := struct {
+		Content string `json:"content"`
+	}{content}
+	path := fmt.Sprintf("repos/%s/%s/issues/comments/%d/reactions", ref.Owner, ref.Repo, comment)
+	return c.request(ctx, o, call{http.MethodPost, path, in, nil})
+}

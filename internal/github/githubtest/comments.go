@@ -146,14 +146,25 @@ func (r Reaction) add(list *[]Reaction) bool {
 }
 
 // createReaction answers 201 for a new reaction and 200 for one that is there.
-func createReaction(in *input) answer {
+func createReaction(in *input) answer { return in.react(&in.issue.Reactions) }
+
+func createCommentReaction(in *input) answer {
+	i, k := in.comment()
+	if i == nil {
+		return notFound()
+	}
+	return in.react(&i.Comments[k].Reactions)
+}
+
+// react adds the reaction of a call to those of an issue or a comment.
+func (in *input) react(to *[]Reaction) answer {
 	var body struct{ Content string }
 	in.decode(&body)
 	if !slices.Contains(reactions, body.Content) {
 		return invalid("Reaction", "content", "invalid", "")
 	}
 	r := Reaction{Author: in.actor(), Content: body.Content}
-	if !r.add(&in.issue.Reactions) {
+	if !r.add(to) {
 		return reply(http.StatusOK, in.renderReaction(r))
 	}
 	return reply(http.StatusCreated, in.renderReaction(r))

@@ -57,6 +57,7 @@ func routes() []route {
 		at("PATCH", repo+"/issues/comments/{id}", inRepo(updateComment)),
 		at("DELETE", repo+"/issues/comments/{id}", inRepo(deleteComment)),
 		at("GET", repo+"/issues/comments/{id}/reactions", inRepo(listCommentReactions)),
+		at("POST", repo+"/issues/comments/{id}/reactions", inRepo(createCommentReaction)),
 		at("GET", one, onIssue(getIssue)),
 		at("PATCH", one, onIssue(editIssue)),
 		at("GET", one+"/comments", onIssue(listComments)),

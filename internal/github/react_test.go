@@ -1,0 +1,39 @@
+package github_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/org/foreman-action/internal/github/githubtest"
+	"github.com/org/foreman-action/runner"
+)
+
+// TestReactToComment adds a reaction twice, which is one, and looks what becomes of one
+// to a comment that is not there, or on an issue that cannot be reached.
+func TestReactToComment(t *testing.T) {
+	t.Parallel()
+	s := fake(t)
+	c, _ := client(t, s.URL)
+	id := s.Repo("octo/hello").AddComment(7, "mona", "/foreman why")
+	for range 2 {
+		if err := c.ReactToComment(t.Context(), ref, id, "confused"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := []githubtest.Reaction{{Author: "github-actions[bot]", Content: "confused"}}
+	if diff := cmp.Diff(want, s.Issue("octo/hello", 7).Comments[0].Reactions); diff != "" {
+		t.Errorf("reactions (-want +got):\n%s", diff)
+	}
+	if err := c.ReactToComment(t.Context(), ref, id+1000, "confused"); !errors.Is(err, runner.ErrNotFound) {
+		t.Errorf("a comment that is not there: got %v, want ErrNotFound", err)
+	}
+	s.Fault(githubtest.Fault{Method: "POST", Status: 403, Body: `{"message":"Resource not accessible by integration"}`})
+	err := c.ReactToComment(t.Context(), ref, id, "confused")
+	p, ok := errors.AsType[*runner.PermissionError](err)
+	if !ok || p.Need != "issues: write" || !strings.Contains(err.Error(), "react to comment") {
+		t.Errorf("forbidden: got %v", err)
+	}
+}

@@ -1,0 +1,89 @@
+package rules_test
+
+import (
+	"testing"
+
+	"github.com/org/foreman-action/rules"
+)
+
+func compiled(t *testing.T, src string) *rules.Set {
+	t.Helper()
+	source, err := rules.Parse("rules.yml", []byte("version: 1\nrules:\n"+src))
+	if err != nil {
+		t.Fatal(err)
+	}
+	set, err := rules.Compile(source)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return set
+}
+
+// TestKnows tells which names after /foreman are commands of the rules.
+func TestKnows(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name, rule string
+		want       bool
+	}{
+		{"asked for", `{id: a, on: issue_comment.created, when: command("ship"), then: [{add_label: x}]}`, true},
+		{"deep inside", `{id: a, on: [issues.opened, issue_comment.*], when: 'label("b") or any(["a"], # == "b" and command("ship"))', then: [{add_label: x}]}`, true},
+		{"by a name that is not fixed", `{id: a, on: issue_comment.created, when: 'any(["ship"], command(#))', then: [{add_label: x}]}`, true},
+		{"another", `{id: a, on: issue_comment.created, when: command("land"), then: [{add_label: x}]}`, false},
+		{"in a text", `{id: a, on: issue_comment.created, when: event.comment.body contains "command(ship)", then: [{add_label: x}]}`, false},
+		{"of another event", `{id: a, on: issues.opened, when: command("ship"), then: [{add_label: x}]}`, false},
+		{"no condition", `{id: a, on: issue_comment.created, then: [{add_label: x}]}`, false},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			set := compiled(t, "  - "+tt.rule+"\n")
+			if _, err := set.Decide(rules.Facts{Event: rules.Event{Name: "issue_comment", Action: "created"}}); err != nil {
+				t.Fatal(err) // conditions may be compiled to their end before
+			}
+			if got := set.Knows("ship"); got != tt.want {
+				t.Errorf("got %v, want %v", got, tt.want)
+			}
+		})
+	}
+	var none *rules.Set
+	if none.Knows("ship") || none.Undoes() || none.MayHaveLeft("a", rules.Issue{}) {
+		t.Error("a nil set knows something")
+	}
+}
+
+// TestMayHaveLeft tells when the memory is worth reading for a rule.
+func TestMayHaveLeft(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name, then string
+		issue      rules.Issue
+		want       bool
+	}{
+		{"label there", "[{add_label: Bug}]", rules.Issue{Labels: []string{"bug"}}, true},
+		{"another label there", "[{add_label: bug}]", rules.Issue{Labels: []string{"docs"}}, false},
+		{"one of several", "[{add_labels: [a, b]}]", rules.Issue{Labels: []string{"b"}}, true},
+		{"none of several", "[{add_labels: [a, b]}]", rules.Issue{Labels: []string{"c"}}, false},
+		{"a name that is made", `[{add_label: "x-{{ issue.author }}"}]`, rules.Issue{Labels: []string{"c"}}, true},
+		{"a name that is made, no label", `[{add_label: "x-{{ issue.author }}"}]`, rules.Issue{}, false},
+		{"a list that is made", `[{add_labels: "[issue.author]"}]`, rules.Issue{Labels: []string{"c"}}, true},
+		{"label removed", "[{remove_label: bug}]", rules.Issue{}, true},
+		{"assigned", "[{assign: [mona]}]", rules.Issue{Assignees: []string{"Mona"}}, true},
+		{"another assigned", "[{assign: [mona]}]", rules.Issue{Assignees: []string{"hubot"}}, false},
+		{"unassigned", "[{unassign: [mona]}]", rules.Issue{}, true},
+		{"closed", "[close_issue]", rules.Issue{State: "closed"}, true},
+		{"open", "[close_issue]", rules.Issue{State: "open"}, false},
+		{"to be closed", "[{close_issue: {after: 72h}}]", rules.Issue{State: "open"}, true},
+		{"never again", "[{never_again: bug}]", rules.Issue{}, true},
+		{"what cannot be taken back", "[{comment: x}, {react: eyes}, lock, escalate]", rules.Issue{Labels: []string{"bug"}, State: "closed"}, false},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			set := compiled(t, "  - {id: a, on: issues.edited, when: issue.locked, else_undo: true, then: "+tt.then+"}\n")
+			if got := set.MayHaveLeft("a", tt.issue); got != tt.want || !set.Undoes() || set.MayHaveLeft("b", tt.issue) {
+				t.Errorf("got %v, want %v; undoes %v", got, tt.want, set.Undoes())
+			}
+		})
+	}
+}

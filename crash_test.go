@@ -133,6 +133,8 @@ type crashRound struct {
 	api     *httptest.Server // both as GITHUB_API_URL
 	url     string           // of the agent, if one decides
 	asked   atomic.Int64     // how often the agent was
+	event   string           // name of the event
+	runID   int              // of the workflow run
 
 	kills int
 	at    []crashPoint
@@ -177,7 +179,7 @@ const crashEvent = `{"action": "opened", "issue": {"number": 7, "title": "T", "b
 
 func newCrashRound(t *testing.T, program string, c crashCase) *crashRound {
 	t.Helper()
-	r := &crashRound{crashCase: c, program: program, dir: t.TempDir()}
+	r := &crashRound{crashCase: c, program: program, dir: t.TempDir(), event: "issues", runID: 99}
 	var err error
 	if r.gh, err = githubtest.Start(githubtest.Config{SkipValidation: true}); err != nil {
 		t.Fatal(err)
@@ -252,11 +254,11 @@ func (r *crashRound) attempt(t *testing.T, attempt int, reached <-chan struct{})
 	cmd := exec.CommandContext(ctx, r.program, "action")
 	cmd.Stdout, cmd.Stderr = &log, &log
 	cmd.Env = []string{
-		"GITHUB_ACTIONS=true", "GITHUB_EVENT_NAME=issues", "GITHUB_EVENT_PATH=" + filepath.Join(r.dir, "event.json"),
+		"GITHUB_ACTIONS=true", "GITHUB_EVENT_NAME=" + r.event, "GITHUB_EVENT_PATH=" + filepath.Join(r.dir, "event.json"),
 		"GITHUB_WORKSPACE=" + r.dir, "GITHUB_REPOSITORY=" + crashRepo, "GITHUB_API_URL=" + r.api.URL, "INPUT_TOKEN=t0ken",
 		"GITHUB_REPOSITORY_ID=" + fmt.Sprint(r.results.RepositoryID()), "ACTIONS_RESULTS_URL=" + r.results.URL,
 		"ACTIONS_RUNTIME_TOKEN=" + r.results.RuntimeToken(resultstest.Job{Run: 99}), "INPUT_MEMORY=" + r.memory, "INPUT_AGENT-URL=" + r.url,
-		"GITHUB_RUN_ID=99", fmt.Sprintf("GITHUB_RUN_ATTEMPT=%d", attempt), "NO_PROXY=127.0.0.1",
+		fmt.Sprintf("GITHUB_RUN_ID=%d", r.runID), fmt.Sprintf("GITHUB_RUN_ATTEMPT=%d", attempt), "NO_PROXY=127.0.0.1",
 	}
 	if err := cmd.Start(); err != nil {
 		return false, err

@@ -53,6 +53,7 @@ func TestMain(m *testing.M) {
 //	                          MANY 201 actions, and LONG a long text
 //	event FILE                make FILE the event, and name it by its folder; an issue
 //	                          that is opened is opened now
+//	comment LOGIN TEXT…       make a new comment of somebody on issue 1 the event of another run
 //	fails CODE PROGRAM ARG…   run a program that must end with the exit code
 //	events FOLDER…            run the action on every payload; those of other folders must be refused
 //	task PATH…                print values of the last task that the agent got, a line of JSON each
@@ -71,6 +72,7 @@ func TestScripts(t *testing.T) {
 		Setup:               func(e *testscript.Env) error { return setUp(e, root) },
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"gh": ghCommand, "agent": agentCommand, "event": eventCommand, "task": taskCommand, "fails": failsCommand, "events": eventsCommand, "outputs": outputsCommand,
+			"comment": commentCommand,
 		},
 	})
 }
@@ -239,6 +241,9 @@ func number(ts *testscript.TestScript, s string) int {
 // nonce is what each run makes anew in its markers.
 var nonce = regexp.MustCompile(` run=[A-Z2-7]{26} -->`)
 
+// today is a time of the test in a comment of ours.
+var today = regexp.MustCompile(`20\d\d-\d\d-\d\d( \d\d:\d\d UTC)?`)
+
 func showIssue(ts *testscript.TestScript, i githubtest.Issue) {
 	out := ts.Stdout()
 	fmt.Fprintf(out, "state: %s %s\nlabels: %s\n", i.State, i.StateReason, strings.Join(i.Labels, ", "))
@@ -252,7 +257,10 @@ func showIssue(ts *testscript.TestScript, i githubtest.Issue) {
 		fmt.Fprintf(out, "reaction: %s\n", r.Content)
 	}
 	for _, c := range i.Comments {
-		fmt.Fprintf(out, "comment by %s:\n%s\n", c.Author, nonce.ReplaceAllString(c.Body, " run=NONCE -->"))
+		fmt.Fprintf(out, "comment by %s:\n%s\n", c.Author, today.ReplaceAllString(nonce.ReplaceAllString(c.Body, " run=NONCE -->"), "DATE"))
+		for _, r := range c.Reactions {
+			fmt.Fprintf(out, "reaction: %s\n", r.Content)
+		}
 	}
 }
 

@@ -83,7 +83,7 @@ type Ledger struct {
 type Entry struct {
 	Index int    `json:"index"`          // in the decision, from 0
 	Hash  string `json:"hash"`           // of the action, by HashAction
-	Rule  string `json:"rule,omitempty"` // id of the rule that asked for it; empty: an agent
+	Rule  string `json:"rule,omitempty"` // as in Action
 	State State  `json:"state"`
 	// Values, Reason and URL are as in [Action].
 	Values []string  `json:"values,omitempty"`

@@ -122,7 +122,7 @@ type Action struct {
 	// milestone's title, an issue type, a reaction, the number of the original. Never
 	// free text such as a comment's body.
 	Values  []string `json:"values,omitempty"`
-	Rule    string   `json:"rule,omitempty"`    // id of the rule that asked for it; empty: an agent
+	Rule    string   `json:"rule,omitempty"`    // id of the rule that asked for it, "/undo" and its like for a person's command, "<id>/else_undo" for a rule that takes back what it did; empty: an agent
 	Verdict string   `json:"verdict,omitempty"` // what the policy made of it
 	Result  string   `json:"result"`            // Done and its like
 	Reason  string   `json:"reason,omitempty"`  // why it was not done, or what was odd

@@ -26,8 +26,11 @@ func addLabels(param string) action {
 			}
 		},
 		effect: func(now *state, s *Step) { put(now.labels, s.labels, true) },
-		yield: func(_ context.Context, _ *execution, h hindsight, s *Step) {
+		yield: func(ctx context.Context, x *execution, h hindsight, s *Step) {
 			s.labels = yield(s, s.labels, func(name string) string {
+				if why := x.undone(ctx, h, s, name); why != "" {
+					return why
+				}
 				return h.against("unlabeled", "removed it", of(name, labelOf, "labeled", "unlabeled"))
 			})
 		},
@@ -51,8 +54,11 @@ func removeLabel() action {
 			p.judgeLabels(s)
 		},
 		effect: func(now *state, s *Step) { put(now.labels, s.labels, false) },
-		yield: func(_ context.Context, _ *execution, h hindsight, s *Step) {
+		yield: func(ctx context.Context, x *execution, h hindsight, s *Step) {
 			s.labels = yield(s, s.labels, func(name string) string {
+				if why := x.undone(ctx, h, s, name); why != "" {
+					return why
+				}
 				return h.against("labeled", "added it", of(name, labelOf, "labeled", "unlabeled"))
 			})
 		},

@@ -18,8 +18,11 @@ func assign() action {
 			}
 		},
 		effect: func(now *state, s *Step) { put(now.assignees, s.logins, true) },
-		yield: func(_ context.Context, _ *execution, h hindsight, s *Step) {
+		yield: func(ctx context.Context, x *execution, h hindsight, s *Step) {
 			s.logins = yield(s, s.logins, func(login string) string {
+				if why := x.undone(ctx, h, s, login); why != "" {
+					return why
+				}
 				return h.against("unassigned", "removed them", of(login, assigneeOf, "assigned", "unassigned"))
 			})
 		},
@@ -54,8 +57,11 @@ func unassign() action {
 			}
 		},
 		effect: func(now *state, s *Step) { put(now.assignees, s.logins, false) },
-		yield: func(_ context.Context, _ *execution, h hindsight, s *Step) {
+		yield: func(ctx context.Context, x *execution, h hindsight, s *Step) {
 			s.logins = yield(s, s.logins, func(login string) string {
+				if why := x.undone(ctx, h, s, login); why != "" {
+					return why
+				}
 				return h.against("assigned", "assigned them", of(login, assigneeOf, "assigned", "unassigned"))
 			})
 		},

@@ -61,6 +61,10 @@ func markDuplicate() action {
 // stayOpen keeps an issue open that a person reopened after whoever asks for the step
 // had closed it. When nobody remembers who asked for that, it stays open as well.
 func stayOpen(ctx context.Context, x *execution, h hindsight, s *Step) {
+	if why := x.undone(ctx, h, s, ""); why != "" {
+		giveWay(s, why)
+		return
+	}
 	if !h.Complete {
 		giveWay(s, h.against("reopened", "reopened it", of("", nil, "reopened")))
 		return
@@ -184,6 +188,9 @@ func react() action {
 	return action{
 		judge: func(p *planner, s *Step) { s.text = first(s.Action, "content") },
 		write: func(ctx context.Context, x *execution, s *Step) error {
+			if s.answers() {
+				return x.Host.ReactToComment(ctx, x.Ref, x.Comment, s.text)
+			}
 			return x.Host.React(ctx, x.Ref, s.text)
 		},
 	}

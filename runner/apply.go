@@ -42,6 +42,8 @@ type Target struct {
 	Since time.Time
 	// Resumed says that an earlier attempt at the task may have written already.
 	Resumed bool
+	// Comment is the id of the comment that holds commands; 0: there is none.
+	Comment int64
 	// Fresh says that nothing can have been done on the issue before: its timeline is
 	// not worth a call. Of a resumed task it is not believed.
 	Fresh bool

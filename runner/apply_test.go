@@ -40,6 +40,8 @@ const applyRepo = "octo/hello"
 //	known                       the issue is not new: its timeline is worth a call
 //	clock DURATION              time passes, for GitHub and for us
 //	rule ID, override           who asks for all actions, and whether it may override people
+//	command NAME                mona asks for all actions by that command
+//	undone TYPE [VALUE]         a person took something back by command, by that action
 //	closed DURATION ID          a rule closed the issue that long ago, as the memory has it
 //
 // A part "policy.yml" is the section policy of a configuration.
@@ -173,6 +175,9 @@ func (c *applyCase) setUp(t *testing.T, line string) {
 		c.target.Fresh = false
 	case "rule":
 		c.source.Rule = rest
+	case "command":
+		c.source.Command = rest
+		c.target.Comment = repo.AddComment(7, "mona", "/foreman "+rest)
 	case "override":
 		c.source.OverrideHumans = true
 	case "clock":
@@ -182,6 +187,10 @@ func (c *applyCase) setUp(t *testing.T, line string) {
 		}
 		c.passed += d
 		c.gh.Advance(d)
+	case "undone":
+		c.record.Put(memory.Task{ID: "undo", At: c.target.Now(), By: "command", Actions: []memory.Action{
+			{Type: args[0], Values: args[1:], Rule: "/undo", Result: memory.Done},
+		}})
 	case "closed":
 		c.remember(t, args)
 	case "dry":

@@ -96,7 +96,7 @@ func (p *planner) judgeComment(s *Step) {
 	// What is not posted anyway is not worth the work of making it harmless, which
 	// drops characters only where nobody sees any.
 	switch limit := p.policy.commentLength(); {
-	case p.used[name] >= p.limits[name]:
+	case p.used[name] >= p.limits[name] && (!s.answers() || p.limits[name] <= 0):
 		s.set(Refuse, fmt.Sprintf("policy.limits.%s is %d per event", name, p.limits[name]))
 		return
 	case len(body) > 8*limit:
@@ -110,7 +110,7 @@ func (p *planner) judgeComment(s *Step) {
 		s.set(Refuse, "nothing of the body is left once it is made harmless")
 	case n > limit:
 		s.set(Refuse, fmt.Sprintf("the body has %d characters, policy.comment_length is %d", n, limit))
-	case !p.mayComment:
+	case !p.mayComment && !s.answers():
 		s.set(Pass, "edits, label events and comments are answered only where a rule names that event")
 	}
 }
@@ -122,6 +122,9 @@ func (p Policy) clean(body string, from Source) string {
 		return sanitize.Trusted(body)
 	}
 	o := sanitize.Options{}
+	if from.Command != "" {
+		return sanitize.Comment(body, o)
+	}
 	if len(p.Mentions) > 0 {
 		o.AllowMention = func(login string) bool { _, ok := anyGlob(p.Mentions, login); return ok }
 	}

@@ -13,25 +13,51 @@ import (
 
 // decide asks the rules, and the agent for what they left open.
 func (w *work) decide(ctx context.Context) (Decision, error) {
-	facts := w.facts(ctx)
-	d, res, err := w.askRules(facts)
-	w.explain(facts)
+	q := question{facts: w.facts(ctx), event: w.e}
+	o, err := w.orders(q.facts)
 	if err != nil {
 		return Decision{}, err
 	}
-	w.rep.Rules = res
+	d, err := w.askRules(&q)
+	if err != nil {
+		return Decision{}, err
+	}
+	if o.has(commandTriage) || q.res != nil && q.res.Retriage && w.e.Key() != w.e.asOpened().Key() {
+		if d, err = w.retriage(&q); err != nil {
+			return Decision{}, err
+		}
+	}
+	w.rep.Rules = q.res
+	if !o.mute || w.retriaged {
+		if d, err = w.askToo(ctx, q, d); err != nil {
+			return Decision{}, err
+		}
+	}
+	err = w.obey(ctx, o, &d, q)
+	return d, err
+}
+
+// A question is what is to be decided on.
+type question struct {
+	event Event
+	facts rules.Facts
+	res   *rules.Result // of the rules; nil: there are none, or nobody asked
+}
+
+// askToo asks the agent as well, if it is wanted.
+func (w *work) askToo(ctx context.Context, q question, d Decision) (Decision, error) {
 	if w.o.Agent == nil {
 		return d, nil
 	}
-	wanted, err := w.wantsAgent(facts, res)
+	wanted, err := w.wantsAgent(q.facts, q.res)
 	if err != nil || !wanted {
 		return d, err
 	}
-	asked, err := w.askAgent(ctx)
+	asked, err := w.askAgent(ctx, q.event)
 	if err != nil {
 		return Decision{}, err
 	}
-	return merge(d, asked, res), nil
+	return merge(d, asked, q.res), nil
 }
 
 // maxExplained is how many rules are explained; more are too many to read.
@@ -48,23 +74,34 @@ func (w *work) explain(facts rules.Facts) {
 	w.rep.Why = w.c.Rules.Explain(facts)
 }
 
-func (r *Runner) askRules(facts rules.Facts) (Decision, *rules.Result, error) {
+// askRules asks the rules, and puts their result into the question.
+func (w *work) askRules(q *question) (Decision, error) {
+	if w.c.Rules == nil {
+		return w.decided(nil), nil
+	}
+	res, err := w.c.Rules.Decide(q.facts)
+	w.explain(q.facts)
+	if err != nil {
+		return Decision{}, err
+	}
+	q.res = &res
+	return w.decided(q.res), nil
+}
+
+// decided is what the rules came to as a decision.
+func (r *Runner) decided(res *rules.Result) Decision {
 	d := Decision{By: byRules, Message: protocol.DecisionMessage{
 		TaskID: r.o.TaskID, Decision: protocol.Skip, Rationale: "there are no rules",
 	}}
-	if r.c.Rules == nil {
-		return d, nil, nil
-	}
-	res, err := r.c.Rules.Decide(facts)
-	if err != nil {
-		return Decision{}, nil, err
+	if res == nil {
+		return d
 	}
 	d.Message = res.Message
 	d.Message.TaskID = r.o.TaskID
 	for _, id := range res.Sources {
 		d.Sources = append(d.Sources, r.source(id))
 	}
-	return d, &res, nil
+	return d
 }
 
 // source is a rule as the source of an action.
@@ -103,12 +140,12 @@ const byRules = "rules"
 
 // askAgent asks the agent, and falls back on what the configuration says when it
 // gives no usable answer.
-func (w *work) askAgent(ctx context.Context) (Decision, error) {
+func (w *work) askAgent(ctx context.Context, e Event) (Decision, error) {
 	spec := TaskSpec{ID: w.o.TaskID, LLM: w.c.LLM, AllowClose: w.c.Policy.AllowClose}
 	if text, ok := w.summary(ctx); ok {
 		spec.Memory = &text
 	}
-	task, err := Task(w.e, spec)
+	task, err := Task(e, spec)
 	if err != nil {
 		return Decision{}, err
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/org/foreman-action/memory"
@@ -40,11 +41,19 @@ func (w *work) ledgerKey() memory.LedgerKey {
 // to be trusted: what it asked for counts as an agent's.
 func (w *work) again(l memory.Ledger) Decision {
 	d := Decision{Message: l.Decision, By: l.By}
+	w.retriaged = l.Event != w.e.Key() && l.Event == w.e.asOpened().Key()
 	ids := w.c.Rules.IDs()
 	for _, e := range l.Entries {
 		var s Source
-		if slices.Contains(ids, e.Rule) {
-			s = w.source(e.Rule)
+		rule, undo := strings.CutSuffix(e.Rule, taken)
+		switch name, command := strings.CutPrefix(e.Rule, "/"); {
+		case command:
+			s.Command = name
+		case !slices.Contains(ids, rule):
+		case undo:
+			s.Rule, s.Undo = rule, true
+		default:
+			s = w.source(rule)
 		}
 		d.Sources = append(d.Sources, s)
 	}
@@ -69,9 +78,12 @@ func (w *work) journal(ctx context.Context, plan Plan, kept *memory.Ledger) (*jo
 	}
 	l := memory.NewLedger(j.key, plan.Decision.Message, w.at)
 	l.Event, l.By = w.rep.Event, plan.Decision.By
+	if w.retriaged {
+		l.Event = w.e.asOpened().Key()
+	}
 	for _, s := range plan.Steps {
 		e := &l.Entries[s.Index]
-		e.Rule = s.Source.Rule
+		e.Rule = s.Source.id()
 		if s.Verdict != Do && !s.unknown {
 			e.State, e.Reason = memory.StateSkipped, s.Reason
 		}
@@ -136,7 +148,7 @@ func (j *journal) entryOf(s *Step) memory.Entry {
 
 func (j *journal) entry(s *Step, state memory.State) memory.Entry {
 	return memory.Entry{
-		Index: s.Index, Hash: memory.HashAction(s.Action), Rule: s.Source.Rule, State: state, At: j.now().UTC(),
+		Index: s.Index, Hash: memory.HashAction(s.Action), Rule: s.Source.id(), State: state, At: j.now().UTC(),
 	}
 }
 

@@ -269,6 +269,13 @@ func (l *loader) finish() (*Config, error) {
 	if slices.ContainsFunc(sources, func(s rules.Source) bool { return s.Node != nil }) {
 		l.config.Rules = set
 	}
+	if set.Undoes() && l.config.Memory.Store == "off" {
+		for _, f := range l.parsed {
+			if at := child(child(f.Root(), "memory"), "store"); at != nil {
+				f.Warnf(at, "memory.store is off, and rules with else_undo take back only what is remembered: nothing; choose artifact, cache or file")
+			}
+		}
+	}
 	l.config.Files = l.seen
 	for _, f := range l.parsed {
 		l.config.Warnings = append(l.config.Warnings, f.Warnings()...)

@@ -18,7 +18,7 @@ const markerStart = "<!-- foreman:v1"
 func (x *execution) marker(s *Step) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s task=%s comment=%d", markerStart, x.Task, s.nth)
-	for _, field := range []struct{ name, value string }{{"scope", x.Scope}, {"key", s.key}, {"once", s.once}, {"run", x.Nonce}} {
+	for _, field := range []struct{ name, value string }{{"scope", x.Scope}, {"key", s.key}, {"once", s.once}, {"by", s.Source.Command}, {"run", x.Nonce}} {
 		if field.value != "" {
 			fmt.Fprintf(&b, " %s=%s", field.name, field.value)
 		}
@@ -28,7 +28,7 @@ func (x *execution) marker(s *Step) string {
 }
 
 // A mark is what a marker says.
-type mark struct{ task, comment, scope, key, once, run string }
+type mark struct{ task, comment, scope, key, once, by, run string }
 
 // markOf reads the marker in the last line of a comment's body.
 func markOf(body string) (mark, bool) {
@@ -56,6 +56,8 @@ func markOf(body string) (mark, bool) {
 			m.key = value
 		case "once":
 			m.once = value
+		case "by":
+			m.by = value
 		case "run":
 			m.run = value
 		}
@@ -68,7 +70,7 @@ func markOf(body string) (mark, bool) {
 // can know it yet.
 func (x *execution) is(c Comment, s *Step) bool {
 	m, ok := markOf(c.Body)
-	if !ok || m.task != x.Task || m.scope != x.Scope || m.key != s.key || m.comment != strconv.Itoa(s.nth) {
+	if !ok || m.task != x.Task || m.scope != x.Scope || m.key != s.key || m.by != s.Source.Command || m.comment != strconv.Itoa(s.nth) {
 		return false
 	}
 	return isLogin(c.Author, x.Bot) || x.Nonce != "" && m.run == x.Nonce

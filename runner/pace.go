@@ -39,9 +39,11 @@ func (x *execution) newPace(h hindsight) *pace {
 		}
 		if m, ok := markOf(e.Body); ok && e.Kind == "commented" && m.key == "" {
 			p.said++
-			if m.task == x.Task {
+			switch {
+			case m.by != "": // an answer to a command
+			case m.task == x.Task:
 				p.begun = true
-			} else {
+			default:
 				p.last = e.At
 			}
 		}
@@ -68,11 +70,11 @@ func (p *pace) hold(s *Step) {
 	case p.writes > 0 && p.changes >= p.writes:
 		s.set(Pass, fmt.Sprintf("%d changes of ours within an hour: policy.max_writes_per_hour is %d", p.changes, p.writes))
 		return
-	case !s.isComment() || s.key != "" || p.begun:
-	case p.interval > 0 && p.last.IsZero() && p.buried:
+	case !s.isComment() || s.key != "" || p.begun && !s.answers():
+	case !s.answers() && p.interval > 0 && p.last.IsZero() && p.buried:
 		s.set(Pass, "too much happens on the issue to tell whether we commented: policy.comment_interval")
 		return
-	case p.interval > 0 && !p.last.IsZero() && p.now.Sub(p.last) < p.interval:
+	case !s.answers() && p.interval > 0 && !p.last.IsZero() && p.now.Sub(p.last) < p.interval:
 		s.set(Pass, fmt.Sprintf("we commented at %s: policy.comment_interval is %s", p.last.UTC().Format(time.RFC3339), short(p.interval)))
 		return
 	case p.comments > 0 && p.said >= p.comments:
@@ -80,7 +82,10 @@ func (p *pace) hold(s *Step) {
 		return
 	}
 	p.changes += max(1, len(s.values()))
-	if s.isComment() && s.key == "" {
+	switch {
+	case s.answers() && s.isComment():
+		p.said++
+	case s.isComment() && s.key == "":
 		p.begun = true
 	}
 }

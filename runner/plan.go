@@ -25,16 +25,41 @@ type Source struct {
 	// Rule is the id of the rule, whose author's text keeps its mentions. Empty: an
 	// agent, all of whose text is hostile.
 	Rule string
+	// Command is the name of the command by which a person asked for it in a comment,
+	// such as "undo". Empty: nobody did.
+	Command string
 	// OverrideHumans says that the rule may undo what people did on the issue.
 	OverrideHumans bool
+	// Undo says that what the rule did before is taken back.
+	Undo bool
 }
 
-// String returns "rule <id>" or "agent".
+// String returns "rule <id>", "rule <id> (else_undo)", "command <name>" or "agent".
 func (s Source) String() string {
-	if s.Rule != "" {
+	switch {
+	case s.Command != "":
+		return "command " + s.Command
+	case s.Undo:
+		return "rule " + s.Rule + " (else_undo)"
+	case s.Rule != "":
 		return "rule " + s.Rule
 	}
 	return "agent"
+}
+
+// taken is what records name a rule by that takes something back; ids have no slash.
+const taken = "/else_undo"
+
+// id is how records and journals name the source: by the rule's id, or the command's
+// name behind a slash.
+func (s Source) id() string {
+	switch {
+	case s.Command != "":
+		return "/" + s.Command
+	case s.Undo:
+		return s.Rule + taken
+	}
+	return s.Rule
 }
 
 // A Decision is what was decided on a task, and who asked for each action.
@@ -96,7 +121,7 @@ func MakePlan(d Decision, issue Issue, policy Policy, mayComment bool) Plan {
 	for i, a := range d.Message.Actions {
 		s := Step{Index: i, Action: a, Source: d.source(i)}
 		switch {
-		case !d.Message.Decision.Writes():
+		case !d.Message.Decision.Writes() && s.Source.Command == "":
 			s.set(Pass, fmt.Sprintf("the decision %s writes nothing", d.Message.Decision))
 		case ended:
 			s.set(Pass, "it stands behind an unknown action")
@@ -184,7 +209,7 @@ func (p *planner) judge(s *Step) {
 	if kind.judge(p, s); s.Verdict != Do {
 		return
 	}
-	if name, n := kind.counts(s); !p.take(name, n) {
+	if name, n := kind.counts(s); !p.take(s, name, n) {
 		s.set(Refuse, fmt.Sprintf("policy.limits.%s is %d per event", name, p.limits[name]))
 		return
 	}
@@ -194,7 +219,7 @@ func (p *planner) judge(s *Step) {
 // count numbers a comment among those of its key, whatever becomes of it: should the
 // policy change between two attempts, the numbers stay.
 func (p *planner) count(s *Step) {
-	if !s.isComment() {
+	if !s.isComment() || s.answers() { // there is one answer to each command
 		return
 	}
 	if s.Action.Type == protocol.ActionUpdateComment {
@@ -205,7 +230,10 @@ func (p *planner) count(s *Step) {
 }
 
 // take uses n of a type's limit, all or nothing.
-func (p *planner) take(name string, n int) bool {
+func (p *planner) take(s *Step, name string, n int) bool {
+	if s.answers() {
+		return p.limits[name] > 0
+	}
 	if p.used[name]+n > p.limits[name] {
 		return false
 	}

@@ -54,6 +54,7 @@ const sameTask = 2 * time.Minute
 // A trace is what is taken for one task's.
 type trace struct {
 	task   string // empty: no marker tells
+	by     string // the command that a marker names; empty: none
 	events []TimelineEvent
 }
 
@@ -75,15 +76,15 @@ func (h hindsight) rebuild(own func(trace) bool) memory.Record {
 		if _, ok := deedOf(e); !ok || !h.ours(e) {
 			continue
 		}
-		task := ""
+		task, by := "", ""
 		if m, ok := markOf(e.Body); ok && e.Kind == "commented" && taskID(m.task) {
-			task = m.task
+			task, by = m.task, m.by
 		}
 		if n := len(traces); n == 0 || !traces[n-1].joins(e, task) {
 			traces = append(traces, trace{})
 		}
 		t := &traces[len(traces)-1]
-		t.task = cmp.Or(t.task, task)
+		t.task, t.by = cmp.Or(t.task, task), cmp.Or(t.by, by)
 		t.events = append(t.events, e)
 	}
 	var r memory.Record
@@ -111,7 +112,7 @@ func (t trace) rebuilt() memory.Task {
 			task.Decision = protocol.Close
 		}
 		task.Actions = append(task.Actions, memory.Action{
-			Index: i, Type: d.typ, Values: d.values, Verdict: string(Do), Result: memory.Done, URL: e.URL,
+			Index: i, Type: d.typ, Values: d.values, Rule: Source{Command: t.by}.id(), Verdict: string(Do), Result: memory.Done, URL: e.URL,
 		})
 	}
 	return task

@@ -30,7 +30,7 @@ type Report struct {
 	TaskID    string
 	Decision  protocol.DecisionType // empty: nothing was decided, because something failed
 	Rationale string                // hostile when an agent decided
-	By        string                // who decided: "rules", an agent's address, or both
+	By        string                // who decided: "rules", an agent's address, "command", or several
 	Status    Status
 	Reason    string // why nothing was decided or something failed; empty when all went well
 	DryRun    bool
@@ -58,13 +58,13 @@ type Report struct {
 type ActionReport struct {
 	Index   int
 	Action  protocol.ActionItem
-	Source  string // "rule <id>" or "agent"
+	Source  string // as Source.String has it
 	Verdict Verdict
 	Result  Result
 	Reason  string
 	URL     string
 
-	rule   string   // id of the rule that asked for it; empty: an agent
+	rule   string   // of who asked for it, see Source.id; empty: an agent
 	values []string // see StepResult
 	noted  bool     // it writes nothing but what the memory keeps for later
 }
@@ -77,7 +77,7 @@ func (r *Report) setActions(plan Plan, out Outcome) {
 		a := ActionReport{
 			Index: s.Index, Action: s.Action, Source: s.Source.String(),
 			Verdict: s.Verdict, Result: res.Result, Reason: res.Reason, URL: res.URL,
-			rule: s.Source.Rule, values: res.Values, noted: s.noted(),
+			rule: s.Source.id(), values: res.Values, noted: s.noted(),
 		}
 		// What a look-up found out after the plan was made is a verdict too.
 		if a.Verdict == Do && a.Result == ResultNone {

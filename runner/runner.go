@@ -145,6 +145,8 @@ type work struct {
 	plan   Plan            // that was carried out, and
 	out    Outcome         // what became of it
 	due    *memory.Closing // that is carried out; nil: an event is decided on
+	// retriaged says that it was decided on the issue as if it were newly opened.
+	retriaged bool
 	// forgot says that a warning has told of trouble with the memory.
 	forgot bool
 }
@@ -210,7 +212,7 @@ func (w *work) complete(ctx context.Context) error {
 // attempt at it, or nil.
 func (w *work) act(ctx context.Context, d Decision, ledger *memory.Ledger) error {
 	w.rep.Decision, w.rep.Rationale, w.rep.By = d.Message.Decision, d.Message.Rationale, d.By
-	plan := MakePlan(d, *w.e.Issue, w.c.Policy, w.mayComment(w.e))
+	plan := MakePlan(d, *w.e.Issue, w.c.Policy, w.retriaged || w.mayComment(w.e))
 	w.refuseNotes(&plan)
 	if w.o.Host == nil && !w.o.DryRun && plan.writes() {
 		err := fmt.Errorf("carry out the plan: %w", ErrNeedsHost)
@@ -246,7 +248,7 @@ func (w *work) target(j *journal) Target {
 	return Target{
 		Host: w.o.Host, Ref: w.e.Ref(), Task: w.o.TaskID, Scope: w.o.Scope, Nonce: w.o.Nonce,
 		Bot: w.o.Bot, Since: w.since(w.e), Resumed: w.resumed, Fresh: w.fresh(), DryRun: w.o.DryRun,
-		Timeline: w.past.timeline, Record: w.remembered, Never: w.forbids, journal: j,
+		Timeline: w.past.timeline, Record: w.recall, Never: w.forbids, Comment: w.commentID(), journal: j,
 		Now: w.o.Now, Sleep: w.o.Sleep, Log: w.o.Log, Warn: w.rep.warnf,
 	}
 }

@@ -78,7 +78,7 @@ func (w *work) score(ctx context.Context) error {
 func (w *work) predictions() []memory.Prediction {
 	var list []memory.Prediction
 	for _, a := range w.rep.Actions {
-		if a.Result != ResultPlanned {
+		if a.Result != ResultPlanned || strings.HasPrefix(a.rule, "/") { // people know what they command
 			continue
 		}
 		p := memory.Prediction{At: w.at, Issue: w.e.Number, Rule: a.rule, Type: a.Action.Type}

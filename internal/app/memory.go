@@ -37,6 +37,9 @@ func (j job) remember(o *runner.Options, res *result) {
 	if journal, ok := store.(memory.Journal); ok {
 		o.Journal = journal
 	}
+	if c.Store == "off" && j.override.memory.Store == c.Store && o.Config.Rules.Undoes() {
+		res.warn("the memory is off (input memory), and rules with else_undo take back only what is remembered: nothing; choose artifact, cache or file")
+	}
 	if c.Path != "" && c.Store != "file" {
 		res.warn("memory.path (input memory-path) is for the store file, and the store is %s", c.Store)
 	}

@@ -1,0 +1,76 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+const crashComment = `{"action": "created", "issue": {"number": 7, "title": "T", "body": "b", "state": "closed",
+	"user": {"login": "mona"}, "labels": [{"name": "bug"}, {"name": "one"}, {"name": "two"}], "created_at": %[1]q, "updated_at": %[1]q},
+	"comment": {"id": %[2]d, "body": "/foreman undo\n/foreman why", "user": {"login": "mona", "type": "User"}},
+	"repository": {"full_name": "octo-org/widgets", "default_branch": "main"}, "sender": {"login": "mona", "type": "User"}}`
+
+// TestCrashCommand kills the run that obeys commands at every call in turn, before and
+// after its effect, and looks whether all was taken back, and answered once.
+func TestCrashCommand(t *testing.T) {
+	t.Parallel()
+	program := build(t)
+	for _, memory := range []string{"file", "off"} {
+		t.Run(memory, func(t *testing.T) {
+			t.Parallel()
+			kills := 0
+			for nth, killed := 1, true; killed; nth++ {
+				for _, after := range []bool{false, true} {
+					r := newCrashRound(t, program, crashCase{memory: memory})
+					r.run(t, 0, nil)
+					r.command(t)
+					r.run(t, 1, func() crashPoint { return crashPoint{nth: nth, after: after} })
+					killed = r.kills > 0
+					kills += r.kills
+					r.judgeCommand(t)
+					r.close()
+				}
+			}
+			t.Logf("%d kills", kills)
+			if kills < 16 {
+				t.Errorf("only %d kills: the schedule does not reach every call", kills)
+			}
+		})
+	}
+}
+
+// command makes a comment that holds commands the event of another workflow run.
+func (r *crashRound) command(t *testing.T) {
+	t.Helper()
+	id := r.gh.Repo(crashRepo).AddUser("mona").AddComment(7, "mona", "/foreman undo\n/foreman why")
+	r.event, r.runID = "issue_comment", 100
+	payload := fmt.Sprintf(crashComment, time.Now().UTC().Format(time.RFC3339), id)
+	if err := os.WriteFile(filepath.Join(r.dir, "event.json"), []byte(payload), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	r.gh.ResetCalls()
+}
+
+// judgeCommand looks at the issue after the commands.
+func (r *crashRound) judgeCommand(t *testing.T) {
+	t.Helper()
+	i := r.gh.Issue(crashRepo, 7)
+	answers := func(by string) int {
+		n := 0
+		for _, c := range i.Comments {
+			if strings.Contains(c.Body, " by="+by+" ") {
+				n++
+			}
+		}
+		return n
+	}
+	if i.State != "open" || !slices.Equal(i.Labels, []string{"old"}) || answers("undo") != 1 || answers("why") != 1 || r.repeated() > 0 {
+		t.Errorf("%s, killed at %v: the issue is %s with %v, %d and %d answers, %d writes again\n%s", r.crashCase, r.at,
+			i.State, i.Labels, answers("undo"), answers("why"), r.repeated(), strings.Join(r.gh.Log(), "\n"))
+	}
+}

@@ -1,0 +1,111 @@
+package runner
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+
+	"github.com/org/foreman-action/memory"
+	"github.com/org/foreman-action/protocol"
+	"github.com/org/foreman-action/rules"
+)
+
+// asOpened returns the event as if the issue, as it is now, had just been opened by
+// whoever caused the event. A pull request stays one.
+func (e Event) asOpened() Event {
+	payload := maps.Clone(e.payload)
+	for _, key := range []string{"comment", "label", "assignee", "milestone", "changes", "inputs", "client_payload", "workflow", "ref", "schedule"} {
+		delete(payload, key)
+	}
+	if payload == nil {
+		payload = map[string]json.RawMessage{}
+	}
+	payload["action"] = json.RawMessage(`"opened"`)
+	if e.Pull == nil {
+		e.Name = EventIssues
+	}
+	e.Action, e.Comment, e.payload = "opened", nil, payload
+	e.Label, e.Assignee, e.Milestone = "", "", ""
+	return e
+}
+
+// factsAsOpened returns the facts as if the issue had just been opened, with what was
+// looked up so far.
+func (w *work) factsAsOpened(f rules.Facts) rules.Facts {
+	out := rulesFacts(w.e.asOpened(), f.Now)
+	out.Lookup, out.May = f.Lookup, f.May
+	return out
+}
+
+// retriage decides on the issue as if it were newly opened, after the rules were asked
+// about the event itself; they see the labels that were planned then.
+func (w *work) retriage(q *question) (Decision, error) {
+	first := q.res
+	w.retriaged = true
+	q.event, q.facts = w.e.asOpened(), w.factsAsOpened(q.facts)
+	if first == nil {
+		return w.decided(nil), nil
+	}
+	q.facts.Issue.Labels = relabelled(q.facts.Issue.Labels, first.Message.Actions, q.facts.May)
+	if _, err := w.askRules(q); err != nil {
+		return Decision{}, err
+	}
+	both := joined(*first, *q.res)
+	q.res = &both
+	return w.decided(q.res), nil
+}
+
+// relabelled returns the labels as actions leave them.
+func relabelled(labels []string, actions []protocol.ActionItem, may func(string) bool) []string {
+	labels = slices.Clone(labels)
+	for _, a := range actions {
+		r, ok := reversalOf(a.Type)
+		if !ok || r.thing != "label" {
+			continue
+		}
+		for _, name := range memory.NewAction(0, a).Values {
+			i := slices.IndexFunc(labels, func(l string) bool { return fold(l) == fold(name) })
+			switch {
+			case !may(name):
+			case r.there && i < 0:
+				labels = append(labels, name)
+			case !r.there && i >= 0:
+				labels = slices.Delete(labels, i, i+1)
+			}
+		}
+	}
+	return labels
+}
+
+// joined is what rules decided on an event, and then on the issue as if it were newly
+// opened. A rule fires once, and the second time settles whether the agent is asked.
+func joined(first, second rules.Result) rules.Result {
+	out := second
+	out.Retriage = false
+	fired := func(id string) bool { return slices.Contains(first.Fired, id) }
+	out.Message.Actions, out.Sources = slices.Clone(first.Message.Actions), slices.Clone(first.Sources)
+	for i, id := range second.Sources {
+		if !fired(id) {
+			out.Message.Actions = append(out.Message.Actions, second.Message.Actions[i])
+			out.Sources = append(out.Sources, id)
+		}
+	}
+	out.Fired = slices.Concat(first.Fired, slices.DeleteFunc(slices.Clone(second.Fired), fired))
+	out.Undone = nil
+	for _, id := range slices.Concat(first.Undone, second.Undone) {
+		if !slices.Contains(out.Fired, id) && !slices.Contains(out.Undone, id) {
+			out.Undone = append(out.Undone, id)
+		}
+	}
+	out.Trace = slices.Clone(second.Trace)
+	for i, t := range first.Trace {
+		if t.Outcome == rules.Matched {
+			out.Trace[i] = t
+		}
+	}
+	out.Message.Decision = stronger(first.Message.Decision, second.Message.Decision)
+	if first.Message.Decision != protocol.Skip {
+		out.Message.Rationale = first.Message.Rationale + "; then, as if newly opened, " + second.Message.Rationale
+	}
+	return out
+}

@@ -1,0 +1,126 @@
+package runner_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/org/foreman-action/internal/github/githubtest"
+	"github.com/org/foreman-action/memory"
+	"github.com/org/foreman-action/runner"
+)
+
+const repoName = "Codertocat/Hello-World"
+
+// commented makes an event of a comment on the issue of another event.
+func commented(gh *githubtest.Server, e runner.Event, who, kind, text string) runner.Event {
+	id := gh.Repo(repoName).AddComment(1, who, text)
+	e.Name, e.Action, e.Sender = runner.EventIssueComment, "created", runner.Actor{Login: who, Type: kind}
+	e.Comment = &runner.EventComment{ID: id, Body: text, Author: who, Association: "OWNER"}
+	return e
+}
+
+// TestWhoCommands tells by which permission a command is obeyed; what the event says of
+// its author does not matter.
+func TestWhoCommands(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		permission, kind, text string
+		labelled               bool
+		reaction               string
+	}{
+		{"admin", "User", "/foreman triage", true, ""},
+		{"maintain", "User", "/Foreman TRIAGE now", true, ""},
+		{"write", "User", "Please\n\n/foreman triage\n", true, ""},
+		{"triage", "User", "/foreman triage", false, "confused"},
+		{"read", "User", "/foreman triage", false, "confused"},
+		{"none", "User", "/foreman triage", false, "confused"},
+		{"admin", "Bot", "/foreman triage", false, ""},
+		{"admin", "User", "/foreman", false, ""},
+		{"admin", "User", "/foreman retriage", false, "confused"},
+		{"read", "User", "/foreman retriage", false, ""},
+		{"admin", "User", "/foreman retriage\n/foreman triage", true, "confused"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.permission+" "+tt.kind+" "+tt.text, func(t *testing.T) {
+			t.Parallel()
+			gh, e, o := world(t, "rules:\n  - {id: r, on: issues.opened, then: [{add_label: triage}]}\n")
+			gh.Repo(repoName).SetPermission("mona", tt.permission)
+			rep, err := run(t, o, commented(gh, e, "mona", tt.kind, tt.text))
+			if err != nil {
+				t.Fatal(err)
+			}
+			i := gh.Issue(repoName, 1)
+			reaction := ""
+			for _, r := range i.Comments[0].Reactions {
+				reaction += r.Content
+			}
+			labelled := strings.Contains(strings.Join(i.Labels, " "), "triage")
+			if labelled != tt.labelled || reaction != tt.reaction || len(i.Comments) != 1 {
+				t.Errorf("got labelled %v, reaction %q; want %v, %q: %+v", labelled, reaction, tt.labelled, tt.reaction, rep)
+			}
+		})
+	}
+}
+
+// TestCommandOfAnother passes over a comment that somebody else brought than wrote.
+func TestCommandOfAnother(t *testing.T) {
+	t.Parallel()
+	gh, e, o := world(t, "rules:\n  - {id: r, on: issues.opened, then: [{add_label: triage}]}\n")
+	gh.Repo(repoName).AddUser("mona", "hubot")
+	e = commented(gh, e, "mona", "User", "/foreman triage")
+	e.Sender.Login = "hubot"
+	rep, err := run(t, o, e)
+	if err != nil || rep.Executed != 0 || len(gh.Calls()) != 0 {
+		t.Errorf("got %+v, %v, calls %v", rep, err, gh.Log())
+	}
+}
+
+// TestCommandWithoutToken warns that nobody can tell.
+func TestCommandWithoutToken(t *testing.T) {
+	t.Parallel()
+	gh, e, o := world(t, "")
+	o.Host, o.DryRun = nil, true
+	rep, err := run(t, o, commented(gh, e, "mona", "User", "/foreman triage"))
+	if err != nil || len(rep.Actions) != 0 || !strings.Contains(strings.Join(rep.Warnings, " "), "without a token nobody can tell whether mona may give it") {
+		t.Errorf("got %+v, %v", rep, err)
+	}
+}
+
+// TestRetriageGoesOn takes up a task of which the comment failed: it is one of a newly
+// opened issue, also in the eyes of the second attempt.
+func TestRetriageGoesOn(t *testing.T) {
+	t.Parallel()
+	gh, e, o := world(t, "rules:\n  - {id: r, on: issues.opened, then: [{add_label: triage}, {comment: Hello}]}\n")
+	store, err := memory.OpenFile(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.Memory, o.Journal = store, store
+	gh.Repo(repoName).AddUser("mona")
+	e = commented(gh, e, "mona", "User", "/foreman triage")
+	e.Issue.UpdatedAt = o.Now()
+	gh.Fault(githubtest.Fault{Method: "POST", Path: "/repos/" + repoName + "/issues/1/comments", Status: 422, Times: 1})
+	if _, err := run(t, o, e); err == nil {
+		t.Fatal("the first attempt went through")
+	}
+	o.Resumed = true
+	rep, err := run(t, o, e)
+	if err != nil || rep.Executed != 2 {
+		t.Fatalf("got %+v, %v", rep, err)
+	}
+	if comments := gh.Issue(repoName, 1).Comments; len(comments) != 2 || !strings.HasPrefix(comments[1].Body, "Hello") {
+		t.Errorf("got %+v", comments)
+	}
+}
+
+// TestPermissionFails carries out nothing, of the rules neither.
+func TestPermissionFails(t *testing.T) {
+	t.Parallel()
+	gh, e, o := world(t, "rules:\n  - {id: r, on: issue_comment.created, then: [{add_label: triage}]}\n")
+	gh.Fault(githubtest.Fault{Method: "GET", Status: 403, Body: `{"message":"Resource not accessible by integration"}`})
+	rep, err := run(t, o, commented(gh, e, "mona", "User", "/foreman triage"))
+	if _, ok := errors.AsType[*runner.PermissionError](err); !ok || rep.Status != runner.StatusFailed || len(gh.Issue(repoName, 1).Labels) != 1 {
+		t.Errorf("got %+v, %v", rep, err)
+	}
+}

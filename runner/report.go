@@ -41,6 +41,9 @@ type Report struct {
 
 	// Rules tells for each rule why it fired or not; nil when no rules were asked.
 	Rules *rules.Result
+	// AskedAs is the event that the rules were asked about last, when it is not Event: an
+	// issue that is decided on anew counts as newly opened. Else it is empty.
+	AskedAs string
 	// Why tells of the rules part by part; nil unless Options.Explain asks for it and
 	// there are at most 100 rules. What nothing had looked up is not looked up for it.
 	Why []rules.RuleWhy

@@ -43,6 +43,7 @@ func (w *work) retriage(q *question) (Decision, error) {
 	first := q.res
 	w.retriaged = true
 	q.event, q.facts = w.e.asOpened(), w.factsAsOpened(q.facts)
+	w.rep.AskedAs = q.event.Key()
 	if first == nil {
 		return w.decided(nil), nil
 	}

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -193,7 +194,7 @@ func traces(rep runner.Report) []trace {
 	}
 	list := make([]trace, 0, len(rep.Rules.Trace))
 	for _, t := range rep.Rules.Trace {
-		list = append(list, trace{t.ID, t.Outcome == rules.Matched, whyOf(t, rep.Event)})
+		list = append(list, trace{t.ID, t.Outcome == rules.Matched, whyOf(t, cmp.Or(rep.AskedAs, rep.Event))})
 	}
 	return list
 }

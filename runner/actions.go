@@ -22,6 +22,9 @@ type action struct {
 	yield func(ctx context.Context, x *execution, h hindsight, s *Step)
 	// write makes the one call.
 	write func(ctx context.Context, x *execution, s *Step) error
+	// calls says that it calls off what the memory keeps for later: neither rules nor
+	// agents name it, it comes of taking back what they did.
+	calls bool
 	// landed reports whether a write of unknown outcome took effect. nil: a
 	// repetition does no harm.
 	landed func(now state, s *Step) bool
@@ -52,7 +55,7 @@ const addsLabels = protocol.ActionAddLabel
 func actionOf(name string) (action, bool) {
 	spec, ok := protocol.SpecOf(name)
 	if !ok {
-		return action{}, false
+		return callOff(name)
 	}
 	a, ok := actionTable()[name]
 	a.spec = spec

@@ -45,7 +45,7 @@ func (s *Step) delay() {
 
 // noted reports whether a step writes nothing but what the memory keeps for later.
 func (s *Step) noted() bool {
-	return s.after > 0 || s.Action.Type == protocol.ActionNeverAgain
+	return s.after > 0 || s.Action.Type == protocol.ActionNeverAgain || s.kind.calls
 }
 
 // refuseNotes refuses what nothing can keep in mind.
@@ -71,7 +71,7 @@ func (x *execution) lookAhead(ctx context.Context) {
 	for i := range x.steps {
 		s := &x.steps[i]
 		switch {
-		case s.Verdict != Do || s.landed:
+		case s.Verdict != Do || s.landed || s.kind.calls:
 		case s.noted() && x.Record != nil:
 			x.lookUpNote(x.Record(ctx), s)
 		case s.kind.limit == addsLabels && x.Never != nil:
@@ -87,6 +87,10 @@ func (x *execution) lookAhead(ctx context.Context) {
 
 // lookUpNote holds a step against what is kept in mind.
 func (x *execution) lookUpNote(r memory.Record, s *Step) {
+	if why := calledOff(r, s); why != "" {
+		s.set(Pass, why)
+		return
+	}
 	if s.after == 0 {
 		s.labels = slices.DeleteFunc(slices.Clone(s.labels), r.Forbids)
 		switch {
@@ -129,6 +133,8 @@ func (w *work) keep(r *memory.Record) {
 		res := w.out.Results[i]
 		switch {
 		case res.Result != ResultDone || !s.noted():
+		case s.kind.calls:
+			s.callOff(r)
 		case s.after == 0:
 			for _, label := range res.Values {
 				r.Forbid(label)

@@ -190,7 +190,7 @@ type planner struct {
 // judge sets the verdict of a step.
 func (p *planner) judge(s *Step) {
 	kind, ok := actionOf(s.Action.Type)
-	if !ok {
+	if !ok || kind.calls && s.Source.Command == "" && !s.Source.Undo {
 		s.unknown = true
 		s.set(Refuse, (&UnknownActionError{Type: s.Action.Type, Index: s.Index}).Error())
 		return
@@ -201,7 +201,7 @@ func (p *planner) judge(s *Step) {
 		s.set(Refuse, "malformed: "+err.Error())
 		return
 	}
-	if why := p.policy.forbids(s.Action.Type, s.Source); why != "" {
+	if why := p.policy.forbids(s.Action.Type, s.Source); why != "" && !kind.calls {
 		s.set(Refuse, why)
 		return
 	}
@@ -209,7 +209,7 @@ func (p *planner) judge(s *Step) {
 	if kind.judge(p, s); s.Verdict != Do {
 		return
 	}
-	if name, n := kind.counts(s); !p.take(s, name, n) {
+	if name, n := kind.counts(s); !kind.calls && !p.take(s, name, n) {
 		s.set(Refuse, fmt.Sprintf("policy.limits.%s is %d per event", name, p.limits[name]))
 		return
 	}

@@ -15,7 +15,7 @@ import (
 // is still so.
 type reversal struct {
 	by, param string   // the action that takes it back, and the parameter for the name
-	thing     string   // what is changed: "label", "assignee" or "state"
+	thing     string   // what is changed: "label", "assignee" or "state"; of notes "never" or "closing"
 	there     bool     // the action puts it there
 	kinds     []string // the events of the timeline that tell of it, the action's own first
 	field     func(TimelineEvent) string
@@ -54,7 +54,12 @@ func (r reversal) still(now state, name string) bool {
 
 // names are what an action changed of the thing; the state of the issue has one name.
 func (r reversal) names(a memory.Action) []string {
-	if r.field == nil {
+	switch {
+	case r.thing == "closing" && r.there:
+		return []string{a.Rule}
+	case r.thing == "closing" && len(a.Values) > 0:
+		return a.Values
+	case r.field == nil:
 		return []string{""}
 	}
 	return a.Values
@@ -63,10 +68,11 @@ func (r reversal) names(a memory.Action) []string {
 // item is the action that takes back what was done to the name.
 func (r reversal) item(name string) (protocol.ActionItem, error) {
 	params := map[string]any{}
-	switch r.param {
-	case "label":
+	switch {
+	case name == "": // the closing that an agent has asked for
+	case r.param == "label" || r.param == "rule":
 		params[r.param] = name
-	case "assignees":
+	case r.param == "assignees":
 		params[r.param] = []string{name}
 	}
 	return protocol.NewAction(r.by, params)
@@ -105,7 +111,10 @@ func lastDeeds(r memory.Record, skip func(memory.Task) bool) []deedDone {
 		}
 		for _, a := range t.Actions {
 			rev, ok := reversalOf(a.Type)
-			if !ok || a.Result != memory.Done {
+			if a.Result == memory.Noted {
+				rev, ok = noteOf(a.Type)
+			}
+			if !ok || a.Result != memory.Done && a.Result != memory.Noted {
 				continue
 			}
 			for _, name := range rev.names(a) {
@@ -135,15 +144,15 @@ type taking struct {
 
 // takeBack makes the actions that take back what is still so on the issue as it was
 // done. What anybody else touched since is left alone.
-func (w *work) takeBack(deeds []deedDone, h hindsight) (taking, error) {
+func (w *work) takeBack(r memory.Record, deeds []deedDone, h hindsight) (taking, error) {
 	var t taking
 	now := issueState(*w.e.Issue)
 	for _, d := range deeds {
 		switch why := h.touched(d); {
-		case d.back:
+		case d.back, d.noted() && d.by == "":
 		case d.by == "":
 			t.left = append(t.left, "the issue stays open: closing is for rules and people")
-		case !d.still(now, d.name):
+		case d.noted() && !d.kept(r), !d.noted() && !d.still(now, d.name):
 			t.left = append(t.left, d.subject()+" is not as it was left")
 		case why != "":
 			t.left = append(t.left, d.subject()+" stays as it is: "+why)
@@ -160,8 +169,13 @@ func (w *work) takeBack(deeds []deedDone, h hindsight) (taking, error) {
 
 // subject names what was changed, for people.
 func (d deedDone) subject() string {
-	if d.field == nil {
+	switch {
+	case d.thing == "closing":
+		return "the closing to come"
+	case d.field == nil:
 		return "the state of the issue"
+	case d.thing == "never":
+		return "what is kept of the label " + sanitize.Code(sanitize.Name(clip(d.name)))
 	}
 	return "the " + d.thing + " " + sanitize.Code(sanitize.Name(clip(d.name)))
 }
@@ -171,6 +185,7 @@ func (d deedDone) subject() string {
 func (h hindsight) touched(d deedDone) string {
 	e, found := h.last(of(d.name, d.field, d.kinds...))
 	switch {
+	case d.noted():
 	case !found && !h.Complete:
 		return "the timeline of the issue is too long to tell what people did"
 	case found && !h.ours(e):

@@ -25,7 +25,8 @@ func (w *work) elseUndo(ctx context.Context, d *Decision, res *rules.Result) err
 	if len(ids) == 0 {
 		return nil
 	}
-	deeds := slices.DeleteFunc(lastDeeds(w.remembered(ctx), w.isThis), func(d deedDone) bool { return !slices.Contains(ids, d.rule) })
+	r := w.remembered(ctx)
+	deeds := slices.DeleteFunc(lastDeeds(r, w.isThis), func(d deedDone) bool { return !slices.Contains(ids, d.rule) })
 	if len(deeds) == 0 {
 		return nil
 	}
@@ -33,7 +34,7 @@ func (w *work) elseUndo(ctx context.Context, d *Decision, res *rules.Result) err
 	if !ok {
 		return nil // it was warned of
 	}
-	t, err := w.takeBack(deeds, h)
+	t, err := w.takeBack(r, deeds, h)
 	if err != nil {
 		return err
 	}
@@ -99,7 +100,7 @@ func (w *work) undo(ctx context.Context, d *Decision, rest string) error {
 	if !ok {
 		return d.answer(commandUndo, "Nothing was undone: the timeline of the issue cannot be read, so nobody can tell what people did.")
 	}
-	t, err := w.takeBack(slices.DeleteFunc(deeds, func(d deedDone) bool { return d.task != task.ID }), h)
+	t, err := w.takeBack(r, slices.DeleteFunc(deeds, func(d deedDone) bool { return d.task != task.ID }), h)
 	if err != nil {
 		return err
 	}

@@ -34,6 +34,9 @@ type Source struct {
 	Undo bool
 }
 
+// isAgent reports whether it is neither a rule nor a person.
+func (s Source) isAgent() bool { return s.Rule == "" && s.Command == "" }
+
 // String returns "rule <id>", "rule <id> (else_undo)", "command <name>" or "agent".
 func (s Source) String() string {
 	switch {

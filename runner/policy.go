@@ -131,7 +131,7 @@ func (p Policy) forbids(action string, s Source) string {
 	switch {
 	case p.Actions != nil && !slices.Contains(p.Actions, action):
 		return "policy.actions does not list " + action
-	case s.Rule == "" && p.AgentMay != nil && !slices.Contains(p.AgentMay, action):
+	case s.isAgent() && p.AgentMay != nil && !slices.Contains(p.AgentMay, action):
 		return "agent.may does not list " + action
 	}
 	return ""

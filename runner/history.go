@@ -31,6 +31,7 @@ type TimelineEvent struct {
 	Milestone string // of milestoned and demilestoned: its title
 	IssueType string // of issue_type_added, issue_type_changed and issue_type_removed: its name
 	Reason    string // of closed and locked
+	From      string // of renamed: the title before
 	Body      string // of commented
 	URL       string // of commented: for humans
 }

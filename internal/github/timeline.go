@@ -19,14 +19,20 @@ const maxTimelinePages = 5
 // pages by number, oldest first, so of a longer timeline the last four are read. See
 // [runner.Host], and GitHub's "List timeline events for an issue".
 func (c *Client) Timeline(ctx context.Context, ref runner.Ref) (runner.Timeline, error) {
+	t, _, err := c.timeline(ctx, ref)
+	return t, err
+}
+
+// timeline is Timeline, and tells how many pages were asked for.
+func (c *Client) timeline(ctx context.Context, ref runner.Ref) (t runner.Timeline, asked int, err error) {
 	o := onIssue("read the timeline of", ref)
 	o.need = needIssuesRead
 	r := timelineReader{op: o, client: c, pages: map[int][]runner.TimelineEvent{}}
 	complete, err := r.read(withBudget(ctx))
 	if err != nil {
-		return runner.Timeline{}, err
+		return runner.Timeline{}, r.asked, err
 	}
-	return runner.Timeline{Events: r.events(), Complete: complete}, nil
+	return runner.Timeline{Events: r.events(), Complete: complete}, r.asked, nil
 }
 
 // A timelineReader collects the pages of one timeline.
@@ -162,6 +168,7 @@ type timelineEvent struct {
 	PrevIssueType json.RawMessage `json:"prev_issue_type"`
 	StateReason   json.RawMessage `json:"state_reason"`
 	LockReason    json.RawMessage `json:"lock_reason"`
+	Rename        json.RawMessage `json:"rename"`
 	Body          json.RawMessage `json:"body"`
 	HTMLURL       json.RawMessage `json:"html_url"`
 }
@@ -198,6 +205,8 @@ func decodeTimelineEvent(raw json.RawMessage) (runner.TimelineEvent, bool) {
 		e.Reason = text(in.StateReason)
 	case "locked":
 		e.Reason = text(in.LockReason)
+	case "renamed":
+		e.From = field(in.Rename, "from")
 	case "commented":
 		e.Body, e.URL = text(in.Body), text(in.HTMLURL)
 	}

@@ -69,7 +69,7 @@ func line(e runner.TimelineEvent) string {
 	fmt.Fprintf(&b, "%s %d %s", e.At.Format(time.RFC3339), e.ID, e.Kind)
 	for _, f := range [][2]string{
 		{"actor", e.Actor}, {"type", e.ActorType}, {"label", e.Label}, {"assignee", e.Assignee}, {"milestone", e.Milestone},
-		{"issue type", e.IssueType}, {"reason", e.Reason}, {"body", e.Body}, {"url", e.URL},
+		{"issue type", e.IssueType}, {"reason", e.Reason}, {"from", e.From}, {"body", e.Body}, {"url", e.URL},
 	} {
 		if f[1] != "" {
 			fmt.Fprintf(&b, " %s=%q", f[0], f[1])

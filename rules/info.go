@@ -1,0 +1,78 @@
+package rules
+
+import (
+	"slices"
+
+	"github.com/org/foreman-action/protocol"
+)
+
+// An Info is what can be told of a rule without an event.
+type Info struct {
+	ID   string
+	File string
+	Line int // of the rule's id
+	// On are the events that it listens to, as the file names them; those of a rule
+	// without "on" too.
+	On []string
+	// Actions are the types of its actions, each once, in their order; "escalate" and
+	// the others that only rules have among them.
+	Actions []string
+	// Labels are those that it adds and names in the file; Computed says that it adds
+	// others, which an expression yields.
+	Labels   []string
+	Computed bool
+}
+
+// Infos tells of every rule of a set, which may be nil, in order.
+//
+// This and [Without] are no methods, so that programs without a use for them go without.
+func Infos(s *Set) []Info {
+	list := make([]Info, 0, s.Len())
+	for _, r := range s.all() {
+		i := Info{ID: r.id, File: r.file.Name(), Line: r.node.Line, On: slices.Clone(r.on)}
+		for _, a := range r.actions {
+			if !slices.Contains(i.Actions, a.spec.Name) {
+				i.Actions = append(i.Actions, a.spec.Name)
+			}
+			i.addLabels(a)
+		}
+		list = append(list, i)
+	}
+	return list
+}
+
+// addLabels notes the labels that an action adds.
+func (i *Info) addLabels(a action) {
+	if a.spec.Name != protocol.ActionAddLabel && a.spec.Name != protocol.ActionAddLabels {
+		return
+	}
+	for _, p := range a.params {
+		if p.spec.Name != a.spec.Main {
+			continue
+		}
+		var names []string
+		switch value, _ := p.literal(); v := value.(type) {
+		case string:
+			names = []string{v}
+		case []string:
+			names = v
+		default:
+			i.Computed = true
+		}
+		for _, name := range names {
+			if !slices.Contains(i.Labels, name) {
+				i.Labels = append(i.Labels, name)
+			}
+		}
+	}
+}
+
+// Without returns the set without the rule of that id; the same set when there is none.
+func Without(s *Set, id string) *Set {
+	if s == nil || !slices.ContainsFunc(s.rules, func(r *rule) bool { return r.id == id }) {
+		return s
+	}
+	out := *s
+	out.rules = slices.DeleteFunc(slices.Clone(s.rules), func(r *rule) bool { return r.id == id })
+	return &out
+}

@@ -1,0 +1,30 @@
+package runner_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/org/foreman-action/rules"
+	"github.com/org/foreman-action/runner"
+)
+
+func TestReplay(t *testing.T) {
+	t.Parallel()
+	c, err := runner.ParseConfig("foreman.yml", []byte("version: 1\npolicy: {labels: {deny: [secret*]}}\nrules:\n  - {id: a, on: issues.opened, when: memory.tasks == 3, then: [lock]}\n"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+	e := runner.Event{Name: "issues", Action: "opened", Owner: "octo", Repo: "hello", Number: 7, Issue: &runner.Issue{Number: 7, Title: "T", Author: "ann", Association: "NONE"}, Sender: runner.Actor{Login: "ann", Type: "User"}}
+	f, err := runner.Replay(c, e, rules.Known{Before: rules.Memory{Tasks: 3}}, at)
+	if err != nil || !f.Now.Equal(at) || f.Issue.Title != "T" || f.Actor.Association != "NONE" || f.May("secrets") || !f.May("bug") {
+		t.Fatalf("got %+v, %v", f, err)
+	}
+	if res, err := c.Rules.Decide(f); err != nil || len(res.Fired) != 1 {
+		t.Errorf("got %+v, %v", res, err)
+	}
+	e.Issue = nil
+	if _, err := runner.Replay(c, e, nil, at); err == nil {
+		t.Error("an event without an issue: no error")
+	}
+}

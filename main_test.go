@@ -37,12 +37,13 @@ func TestMain(m *testing.M) {
 //	gh milestone TITLE…       add open milestones
 //	gh file PATH LOCAL        put a file on the default branch
 //	gh file PATH LOCAL REPO REF  put a file in another repository, where only REF finds it
-//	gh issue N [label=L…] [state=closed] [pr] [author=A] [title=T]
+//	gh issue N [label=L…] [state=closed] [pr] [author=A] [title=T] [age=D]
+//	gh limit N DURATION       leave the token N calls, until there are more
 //	gh fault METHOD PATH status=N|cutbefore|cutafter [nth=N] [times=N] [body=B]
 //	gh delete N | gh transfer N
 //	gh as LOGIN VERB N [ARG…] what someone else does with issue N: label NAME, unlabel NAME,
 //	                          close [reason], reopen, comment TEXT…, assign LOGIN,
-//	                          unassign LOGIN, unlock, react CONTENT, or reply CONTENT:
+//	                          unassign LOGIN, unlock, rename TITLE, react CONTENT, or reply CONTENT:
 //	                          react to the newest comment
 //	gh clock DURATION         move GitHub's clock on, such as 36h
 //	gh lag N                  the search shows issue N from now on as it is now
@@ -142,6 +143,10 @@ func ghCommand(ts *testscript.TestScript, neg bool, args []string) {
 		} else {
 			repo.AddFile(args[0], text)
 		}
+	case "limit":
+		d, err := time.ParseDuration(args[1])
+		ts.Check(err)
+		gh.LimitCalls(number(ts, args[0]), d)
 	case "issue":
 		repo.AddIssue(scriptIssue(ts, args))
 	case "fault":
@@ -178,7 +183,7 @@ func ghCommand(ts *testscript.TestScript, neg bool, args []string) {
 
 // actAs lets someone other than the action do something: LOGIN VERB N [ARG…].
 func actAs(ts *testscript.TestScript, repo *githubtest.Repo, args []string) {
-	least := map[string]int{"label": 1, "unlabel": 1, "comment": 1, "assign": 1, "unassign": 1, "react": 1, "reply": 1}
+	least := map[string]int{"label": 1, "unlabel": 1, "comment": 1, "assign": 1, "unassign": 1, "react": 1, "reply": 1, "rename": 1}
 	if len(args) < 3 || len(args) < 3+least[args[1]] {
 		ts.Fatalf("usage: gh as LOGIN VERB N [ARG…]")
 	}
@@ -190,6 +195,8 @@ func actAs(ts *testscript.TestScript, repo *githubtest.Repo, args []string) {
 		repo.UnlabelAs(who, n, rest)
 	case "close":
 		repo.CloseAs(who, n, rest)
+	case "rename":
+		repo.RenameAs(who, n, rest)
 	case "reopen":
 		repo.ReopenAs(who, n)
 	case "comment":
@@ -208,28 +215,6 @@ func actAs(ts *testscript.TestScript, repo *githubtest.Repo, args []string) {
 	default:
 		ts.Fatalf("gh as: unknown verb %s", verb)
 	}
-}
-
-func scriptIssue(ts *testscript.TestScript, args []string) githubtest.Issue {
-	i := githubtest.Issue{Number: number(ts, args[0]), Author: "Codertocat"}
-	for _, a := range args[1:] {
-		name, value, _ := strings.Cut(a, "=")
-		switch name {
-		case "label":
-			i.Labels = append(i.Labels, value)
-		case "state":
-			i.State = value
-		case "pr":
-			i.PullRequest, i.Files = true, strings.Fields(strings.ReplaceAll(value, ",", " "))
-		case "author":
-			i.Author = value
-		case "title":
-			i.Title = value
-		default:
-			ts.Fatalf("gh issue: unknown word %s", a)
-		}
-	}
-	return i
 }
 
 func number(ts *testscript.TestScript, s string) int {

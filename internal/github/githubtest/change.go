@@ -152,6 +152,12 @@ func (r *Repo) setState(i *issue, actor, state, reason string) {
 	r.happened(i, event{kind: "reopened", actor: actor})
 }
 
+func (r *Repo) rename(i *issue, actor, title string) {
+	from := i.Title
+	i.Title = title
+	r.happened(i, event{kind: "renamed", actor: actor, renamedFrom: from, renamed: title})
+}
+
 // assign adds who can be assigned, up to ten, and drops the others silently.
 func (r *Repo) assign(i *issue, actor string, logins []string) {
 	for _, login := range logins {
@@ -215,6 +221,11 @@ func (r *Repo) UnlockAs(actor string, number int) *Repo {
 // CloseAs lets someone other than the token's owner close an issue.
 func (r *Repo) CloseAs(actor string, number int, reason string) *Repo {
 	return r.as(number, func(i *issue) { r.setState(i, actor, "closed", reason) })
+}
+
+// RenameAs lets someone other than the token's owner change an issue's title.
+func (r *Repo) RenameAs(actor string, number int, title string) *Repo {
+	return r.as(number, func(i *issue) { r.rename(i, actor, title) })
 }
 
 // ReopenAs lets someone other than the token's owner open an issue again.

@@ -1,6 +1,7 @@
 package githubtest
 
 import (
+	"cmp"
 	"encoding/json"
 	"net/http"
 	"slices"
@@ -12,7 +13,8 @@ func getIssue(in *input) answer {
 	return reply(http.StatusOK, in.repo.renderIssue(in.issue))
 }
 
-// listIssues knows the filters state, labels, since and direction.
+// listIssues knows the filters state, labels and since, and the orders by creation and
+// by the last change, either way.
 func listIssues(in *input) answer {
 	q := in.r.URL.Query()
 	state := q.Get("state")
@@ -27,7 +29,13 @@ func listIssues(in *input) answer {
 			list = append(list, i)
 		}
 	}
-	slices.SortFunc(list, func(a, b *issue) int { return b.Number - a.Number })
+	slices.SortFunc(list, func(a, b *issue) int {
+		c := b.CreatedAt.Compare(a.CreatedAt)
+		if q.Get("sort") == "updated" {
+			c = b.updated.Compare(a.updated)
+		}
+		return cmp.Or(c, b.Number-a.Number)
+	})
 	if q.Get("direction") == "asc" {
 		slices.Reverse(list)
 	}
@@ -140,9 +148,7 @@ func checkType(in *input, e edit) (answer, bool) {
 
 func (in *input) editText(e edit) {
 	if e.Title != nil && *e.Title != in.issue.Title {
-		from := in.issue.Title
-		in.issue.Title = *e.Title
-		in.repo.happened(in.issue, event{kind: "renamed", actor: in.actor(), renamedFrom: from, renamed: *e.Title})
+		in.repo.rename(in.issue, in.actor(), *e.Title)
 	}
 	if e.Body != nil {
 		in.issue.Body, in.issue.updated = *e.Body, in.now()

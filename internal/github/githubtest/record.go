@@ -11,7 +11,7 @@ type Call struct {
 	Method string
 	Path   string // escaped, as it came
 	Query  url.Values
-	Header http.Header // Accept, Authorization, Content-Type, User-Agent, X-GitHub-Api-Version
+	Header http.Header // Accept, Authorization, Content-Type, If-None-Match, User-Agent, X-GitHub-Api-Version
 	Body   string
 	Status int  // of the answer; 0 when none was made
 	Cut    bool // the connection was closed without an answer
@@ -61,7 +61,7 @@ func (s *Server) ResetCalls() {
 // arrive records a call and returns a handle on it, and the fault it meets.
 func (s *Server) arrive(r *http.Request, body []byte) (*Call, Fault) {
 	header := http.Header{}
-	for _, h := range []string{"Accept", "Authorization", "Content-Type", "User-Agent", "X-Github-Api-Version"} {
+	for _, h := range []string{"Accept", "Authorization", "Content-Type", "If-None-Match", "User-Agent", "X-Github-Api-Version"} {
 		if v := r.Header.Values(h); len(v) > 0 {
 			header[h] = append([]string(nil), v...)
 		}

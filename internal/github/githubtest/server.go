@@ -67,6 +67,7 @@ type Server struct {
 	calls    []*Call
 	faults   []*fault
 	cutAt    int // calls left to serve; negative: no limit
+	limit    limit
 	problems []string
 }
 
@@ -165,7 +166,12 @@ func (s *Server) answer(r *http.Request, body []byte, f Fault) (a answer, checke
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return handle(&input{Server: s, r: r, body: body, vars: vars}), false
+	if a, refused := s.refuse(); refused {
+		return a, true
+	}
+	a = conditional(r, handle(&input{Server: s, r: r, body: body, vars: vars}))
+	s.account(&a)
+	return a, false
 }
 
 func (s *Server) check(r *http.Request, body []byte, a *answer) {

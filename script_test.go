@@ -1,0 +1,37 @@
+package main
+
+import (
+	"strings"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/org/foreman-action/internal/github/githubtest"
+)
+
+// scriptIssue reads the words of "gh issue".
+func scriptIssue(ts *testscript.TestScript, args []string) githubtest.Issue {
+	i := githubtest.Issue{Number: number(ts, args[0]), Author: "Codertocat"}
+	for _, a := range args[1:] {
+		name, value, _ := strings.Cut(a, "=")
+		switch name {
+		case "label":
+			i.Labels = append(i.Labels, value)
+		case "state":
+			i.State = value
+		case "pr":
+			i.PullRequest, i.Files = true, strings.Fields(strings.ReplaceAll(value, ",", " "))
+		case "author":
+			i.Author = value
+		case "title":
+			i.Title = value
+		case "age":
+			age, err := time.ParseDuration(value)
+			ts.Check(err)
+			i.CreatedAt = time.Now().Add(-age)
+		default:
+			ts.Fatalf("gh issue: unknown word %s", a)
+		}
+	}
+	return i
+}

@@ -95,15 +95,15 @@ func (f anywhere) Glob(_ context.Context, pattern string) ([]string, error) {
 	return names, nil
 }
 
-// branch reads configuration from a repository's default branch.
+// branch reads configuration from a repository, at its default branch or another ref.
 type branch struct {
-	client      *github.Client
-	owner, repo string
+	client *github.Client
+	github.Tree
 }
 
 func (b branch) Read(ctx context.Context, name string) ([]byte, error) {
-	data, err := b.client.File(ctx, b.owner, b.repo, name)
-	if errors.Is(err, runner.ErrNotFound) {
+	data, err := b.client.File(ctx, b.Tree, name)
+	if errors.Is(err, runner.ErrNotFound) && !errors.Is(err, github.ErrNoRef) {
 		return nil, fmt.Errorf("%w: %w", fs.ErrNotExist, err)
 	}
 	return data, err
@@ -114,7 +114,7 @@ func (b branch) Glob(ctx context.Context, pattern string) ([]string, error) {
 	if strings.ContainsAny(dir, "*?[") {
 		return nil, usagef("only the last part of a glob may hold wildcards when files are read from the repository: %s", pattern)
 	}
-	names, err := b.client.Dir(ctx, b.owner, b.repo, strings.TrimSuffix(dir, "/"))
+	names, err := b.client.Dir(ctx, b.Tree, strings.TrimSuffix(dir, "/"))
 	if errors.Is(err, runner.ErrNotFound) {
 		return nil, nil
 	}

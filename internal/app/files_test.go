@@ -43,7 +43,7 @@ func remote(t *testing.T, files map[string]string) (branch, *githubtest.Server) 
 	if err != nil {
 		t.Fatal(err)
 	}
-	return branch{client, "octo", "hello"}, gh
+	return branch{client, github.Tree{Owner: "octo", Repo: "hello"}}, gh
 }
 
 // TestFiles holds every place of configuration against the same files.

@@ -178,7 +178,7 @@ func (j job) config(ctx context.Context, host *github.Client) (*runner.Config, e
 	case host == nil:
 		places = append(places, tokenless{})
 	default:
-		places = append(places, branch{host, j.event.Owner, j.event.Repo})
+		places = append(places, branch{host, github.Tree{Owner: j.event.Owner, Repo: j.event.Repo}})
 	}
 	j.load.Remote = j.remote
 	c, err := runner.LoadConfig(ctx, places, j.load)

@@ -95,10 +95,10 @@ func (a App) remoteRepository(ctx context.Context, full string) (*lint.Repositor
 	if err != nil && !many {
 		return nil, unreached(full, err)
 	}
-	repo, err := lint.Read(ctx, lenient{branch{client, owner, name}})
+	repo, err := lint.Read(ctx, lenient{branch{client, github.Tree{Owner: owner, Repo: name}}})
 	if err == nil && len(repo.Forms) == 0 {
 		// A repository without forms of its own has those of its owner.
-		err = repo.ReadForms(ctx, lenient{branch{client, owner, ".github"}})
+		err = repo.ReadForms(ctx, lenient{branch{client, github.Tree{Owner: owner, Repo: ".github"}}})
 	}
 	if err != nil {
 		return nil, unreached(full, err)

@@ -71,6 +71,9 @@ type Client struct {
 	newRequest func(method, path string, body any, opts ...gh.RequestOption) (*http.Request, error)
 	send       func(ctx context.Context, req *http.Request, out any) (*gh.Response, error)
 	left       *atomic.Int64 // see Budget
+	rate       *rate
+	now        func() time.Time
+	host       string // of the API, in lower case
 }
 
 var _ runner.Host = (*Client)(nil)
@@ -91,7 +94,10 @@ func New(o Options) (*Client, error) {
 	if client.UserAgent == "" {
 		client.UserAgent = defaultUserAgent
 	}
-	return &Client{newRequest: client.NewRequest, send: client.Do, left: &via.left}, nil
+	return &Client{
+		newRequest: client.NewRequest, send: client.Do, left: &via.left,
+		rate: via.rate, now: via.now, host: strings.ToLower(base.Host),
+	}, nil
 }
 
 func baseURL(s string) (*url.URL, error) {

@@ -18,10 +18,18 @@ import (
 // maxFile is what the contents API gives inline, in bytes.
 const maxFile = 1 << 20
 
-// File returns a file of the default branch, at most 1 MiB. ErrNotFound when it is
-// not there (or the token sees no code); a directory or a larger file is an error.
-func (c *Client) File(ctx context.Context, owner, repo, path string) ([]byte, error) {
-	return c.file(ctx, contentsOp("read file", owner, repo, path), path, "")
+// A Tree is where files are: a repository at a branch, a tag or a commit. An empty Ref
+// is the default branch.
+type Tree struct{ Owner, Repo, Ref string }
+
+// ErrNoRef says that a repository has no such branch, tag or commit.
+var ErrNoRef = errors.New("no such ref")
+
+// File returns a file, at most 1 MiB. ErrNotFound when it is not there (or the token
+// sees no code), with ErrNoRef when the ref is not; a directory or a larger file is an
+// error.
+func (c *Client) File(ctx context.Context, t Tree, path string) ([]byte, error) {
+	return c.file(ctx, contentsOp("read", "file", t, path), t.Ref, path)
 }
 
 // commit is what GitHub takes for the name of a commit.
@@ -34,13 +42,12 @@ func (c *Client) FileAt(ctx context.Context, f runner.RemoteFile) ([]byte, error
 	if !commit.MatchString(ref) {
 		ref = "refs/tags/" + strings.TrimPrefix(ref, "refs/tags/")
 	}
-	o := contentsOp("read at "+clip(f.Ref, 200)+" file", f.Owner, f.Repo, f.Path)
-	return c.file(ctx, o, f.Path, "?ref="+url.QueryEscape(ref))
+	return c.file(ctx, contentsOp("read", "file", Tree{f.Owner, f.Repo, f.Ref}, f.Path), ref, f.Path)
 }
 
-// file returns the content of a file; query says where it is looked for.
-func (c *Client) file(ctx context.Context, o op, path, query string) ([]byte, error) {
-	raw, err := c.contents(ctx, o, path, query)
+// file returns the content of a file.
+func (c *Client) file(ctx context.Context, o op, ref, path string) ([]byte, error) {
+	raw, err := c.contents(ctx, o, ref, path)
 	if err != nil {
 		return nil, err
 	}
@@ -51,12 +58,11 @@ func (c *Client) file(ctx context.Context, o op, path, query string) ([]byte, er
 	return data, nil
 }
 
-// Dir returns the paths of the files that lie directly in a directory of the
-// default branch, sorted; "" is the root. ErrNotFound when it is not there. GitHub
-// lists at most 1,000 entries.
-func (c *Client) Dir(ctx context.Context, owner, repo, path string) ([]string, error) {
-	o := contentsOp("list directory", owner, repo, path)
-	raw, err := c.contents(ctx, o, path, "")
+// Dir returns the paths of the files that lie directly in a directory, sorted; "" is
+// the root. Errors are as for [Client.File]. GitHub lists at most 1,000 entries.
+func (c *Client) Dir(ctx context.Context, t Tree, path string) ([]string, error) {
+	o := contentsOp("list", "directory", t, path)
+	raw, err := c.contents(ctx, o, t.Ref, path)
 	if err != nil {
 		return nil, err
 	}
@@ -84,21 +90,31 @@ func (e *ContentError) Error() string { return e.Err.Error() }
 // Unwrap returns Err.
 func (e *ContentError) Unwrap() error { return e.Err }
 
-func contentsOp(what, owner, repo, path string) op {
+// contentsOp is reading a file or listing a directory.
+func contentsOp(verb, thing string, t Tree, path string) op {
+	if t.Ref != "" {
+		verb += " at " + clip(t.Ref, 200)
+	}
 	return op{
-		what: fmt.Sprintf("%s %q of", what, clip(path, 200)), ref: runner.Ref{Owner: owner, Repo: repo}, wide: true,
+		what: fmt.Sprintf("%s %s %q of", verb, thing, clip(path, 200)), ref: runner.Ref{Owner: t.Owner, Repo: t.Repo}, wide: true,
 		need: needContentsRead, absent: runner.ErrNotFound,
 	}
 }
 
-func (c *Client) contents(ctx context.Context, o op, path, query string) (json.RawMessage, error) {
+func (c *Client) contents(ctx context.Context, o op, ref, path string) (json.RawMessage, error) {
 	escaped, err := escapePath(path)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", o, err)
 	}
 	var raw json.RawMessage
-	target := fmt.Sprintf("repos/%s/%s/contents/%s%s", o.ref.Owner, o.ref.Repo, escaped, query)
+	target := fmt.Sprintf("repos/%s/%s/contents/%s", o.ref.Owner, o.ref.Repo, escaped)
+	if ref != "" {
+		target += "?ref=" + url.QueryEscape(ref)
+	}
 	err = c.request(ctx, o, call{http.MethodGet, target, nil, &raw})
+	if a, ok := errors.AsType[*answerError](err); ok && ref != "" && strings.HasPrefix(a.message, "No commit found") {
+		err = fmt.Errorf("%w: %w", ErrNoRef, err)
+	}
 	return raw, err
 }
 

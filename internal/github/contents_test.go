@@ -13,14 +13,14 @@ import (
 
 func readFile(path string) func(*testing.T, *github.Client) error {
 	return func(t *testing.T, c *github.Client) error {
-		_, err := c.File(t.Context(), "octo", "hello", path)
+		_, err := c.File(t.Context(), hello, path)
 		return err
 	}
 }
 
 func readDir(path string) func(*testing.T, *github.Client) error {
 	return func(t *testing.T, c *github.Client) error {
-		_, err := c.Dir(t.Context(), "octo", "hello", path)
+		_, err := c.Dir(t.Context(), hello, path)
 		return err
 	}
 }
@@ -34,7 +34,7 @@ func TestFile(t *testing.T) {
 	for path, want := range map[string]string{
 		".github/foreman.yml": "version: 1\n", "/.github/foreman.yml": "version: 1\n", "empty": "", "dir #1/what? 100%.yml": long,
 	} {
-		got, err := c.File(t.Context(), "octo", "hello", path)
+		got, err := c.File(t.Context(), hello, path)
 		if err != nil || string(got) != want {
 			t.Errorf("%s: got %d bytes, %v, want %d", path, len(got), err, len(want))
 		}
@@ -49,7 +49,7 @@ func TestDir(t *testing.T) {
 	for path, want := range map[string][]string{
 		".github": {".github/foreman.yml"}, ".github/foreman/": {".github/foreman/a b.yml", ".github/foreman/b.yml"}, "": {"README.md"},
 	} {
-		got, err := c.Dir(t.Context(), "octo", "hello", path)
+		got, err := c.Dir(t.Context(), hello, path)
 		if err != nil {
 			t.Fatal(err)
 		}

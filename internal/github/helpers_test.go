@@ -16,6 +16,8 @@ const token = "ghs_0123456789secret"
 
 var ref = runner.Ref{Owner: "octo", Repo: "hello", Number: 7}
 
+var hello = github.Tree{Owner: "octo", Repo: "hello"}
+
 // A clock is a time that only sleeping moves on.
 type clock struct {
 	mu    sync.Mutex

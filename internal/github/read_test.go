@@ -221,7 +221,7 @@ func TestReferencesAreChecked(t *testing.T) {
 			t.Errorf("%v: got success, want an error", r)
 		}
 	}
-	if _, err := c.File(t.Context(), "octo", "../x", "f"); err == nil {
+	if _, err := c.File(t.Context(), github.Tree{Owner: "octo", Repo: "../x"}, "f"); err == nil {
 		t.Error("file: got success, want an error")
 	}
 	if len(s.Log()) != 0 {

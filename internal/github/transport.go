@@ -34,11 +34,12 @@ type transport struct {
 	maxWait time.Duration
 	log     *slog.Logger
 	left    atomic.Int64 // see Client.Budget
+	rate    *rate
 }
 
 func newTransport(o Options) *transport {
 	t := &transport{
-		base: o.Transport, token: o.Token, now: o.Now, sleep: o.Sleep,
+		rate: &rate{}, base: o.Transport, token: o.Token, now: o.Now, sleep: o.Sleep,
 		timeout: o.RequestTimeout, maxWait: o.MaxWait, log: o.Log,
 	}
 	if t.base == nil {
@@ -231,6 +232,7 @@ func (t *transport) exchange(req *http.Request) (*reply, error) {
 	if len(body) > maxAnswer {
 		return nil, errTooLarge
 	}
+	t.rate.note(resp.Header)
 	r := &reply{Response: resp, body: body}
 	if resp.StatusCode < 200 || resp.StatusCode > 299 {
 		// Before decoding, for clipping could leave half a token, and after it, for

@@ -1,0 +1,267 @@
+package github
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/org/foreman-action/runner"
+)
+
+// resumeWithin is how long a list that was not read to its end is gone on with.
+const resumeWithin = 6 * time.Hour
+
+// HistoryOptions configures a [History].
+type HistoryOptions struct {
+	// Dir is a folder to keep in what was read; empty: nothing is kept.
+	Dir string
+	// Reserve is how many calls the token is left with; they are for others.
+	Reserve int
+}
+
+// A History reads the issues of a repository and what happened on them, with few calls:
+// what was read is kept, and asked for again only when it may have changed. A list that
+// was not read to its end is gone on with where it stopped. It is for one goroutine.
+type History struct {
+	client  *Client
+	ref     runner.Ref
+	cache   *cache
+	reserve int
+	calls   HistoryCalls
+	started time.Time // of the reading of the list
+	resumed bool
+}
+
+// HistoryCalls counts what a [History] asked for.
+type HistoryCalls struct {
+	Made      int // calls, those for what had not changed included
+	Unchanged int // calls that cost nothing, for nothing had changed
+	Kept      int // answers for which no call was made
+	// Cache is why something could not be kept; nil: nothing went wrong.
+	Cache error
+}
+
+// An IssuePage is a part of a repository's issues and pull requests.
+type IssuePage struct {
+	Issues []runner.Issue // without their Raw
+	More   bool           // there is a page after this one
+	About  int            // how many issues all pages have, roughly
+}
+
+// NewHistory returns the history of a repository. An error says that the repository's
+// name is none, or that the folder cannot be used.
+//
+// It is no method of the client, so that programs without a use for it go without.
+func NewHistory(c *Client, owner, repo string, o HistoryOptions) (*History, error) {
+	ref := runner.Ref{Owner: owner, Repo: repo}
+	if err := checkRef(ref, true); err != nil {
+		return nil, fmt.Errorf("read the history of %s/%s: %w", clip(owner, 100), clip(repo, 100), err)
+	}
+	h := &History{client: c, ref: ref, reserve: o.Reserve}
+	if o.Dir == "" {
+		return h, nil
+	}
+	host := strings.NewReplacer(":", "_", "[", "", "]", "").Replace(c.host)
+	var err error
+	h.cache, err = openCache(o.Dir, host, strings.ToLower(owner), strings.ToLower(repo))
+	if err != nil {
+		return nil, fmt.Errorf("open the cache %s: %w", o.Dir, err)
+	}
+	return h, nil
+}
+
+// Calls returns what was asked for so far.
+func (h *History) Calls() HistoryCalls { return h.calls }
+
+// The parts of a cache.
+type (
+	keptList struct {
+		Started time.Time
+	}
+	keptPage struct {
+		At     time.Time
+		ETag   string
+		More   bool
+		About  int
+		Issues []runner.Issue
+	}
+	keptTimeline struct {
+		UpdatedAt time.Time
+		Timeline  runner.Timeline
+	}
+)
+
+const listKey = "list"
+
+// Issues returns a page of the issues and pull requests, open or not, those created last
+// first; pages count from 1. The error is a [BudgetError] when the reserve is reached.
+func (h *History) Issues(ctx context.Context, n int) (IssuePage, error) {
+	if n == 1 {
+		h.begin()
+	}
+	var page keptPage
+	key := fmt.Sprintf("page-%d", n)
+	found := h.cache.load(key, &page)
+	if found && h.resumed && !page.At.Before(h.started) {
+		h.calls.Kept++
+		return page.page(), nil
+	}
+	o := lookUp("list the issues of", h.ref)
+	o.wide = true
+	path := fmt.Sprintf("repos/%s/%s/issues?state=all&sort=created&direction=desc&per_page=%d&page=%d", h.ref.Owner, h.ref.Repo, pageSize, n)
+	var raw []json.RawMessage
+	ask := question{op: o, path: path, out: &raw}
+	if found {
+		ask.etag = page.ETag
+	}
+	a, err := h.ask(ctx, ask)
+	if err != nil {
+		return IssuePage{}, err
+	}
+	if !a.same {
+		page = keptPage{ETag: a.etag, More: a.more, About: max(a.last, n) * pageSize}
+		if page.Issues, err = parseIssues(raw); err != nil {
+			return IssuePage{}, fmt.Errorf("%s: %w", o, err)
+		}
+		if !page.More {
+			page.About = (n-1)*pageSize + len(page.Issues)
+		}
+	}
+	page.At = h.client.now().UTC()
+	h.keep(key, page)
+	return page.page(), nil
+}
+
+func (p keptPage) page() IssuePage {
+	for i := range p.Issues {
+		p.Issues[i].Raw = nil
+	}
+	return IssuePage{Issues: p.Issues, More: p.More, About: p.About}
+}
+
+// begin finds out whether a list is to be gone on with.
+func (h *History) begin() {
+	var list keptList
+	now := h.client.now().UTC()
+	h.started = now
+	if h.cache.load(listKey, &list) && now.Sub(list.Started) < resumeWithin && !list.Started.After(now) {
+		h.started, h.resumed = list.Started, true
+		return
+	}
+	h.keep(listKey, keptList{Started: now})
+}
+
+// Done says that all was read that was wanted: the next reading asks for everything that
+// may have changed.
+func (h *History) Done() { h.cache.remove(listKey) }
+
+func parseIssues(raw []json.RawMessage) ([]runner.Issue, error) {
+	if raw == nil {
+		return nil, errors.New("the answer is not a list")
+	}
+	list := make([]runner.Issue, 0, len(raw))
+	for _, r := range raw {
+		i, err := runner.ParseIssue(r)
+		if err != nil {
+			return nil, err
+		}
+		i.Raw = nil
+		list = append(list, i)
+	}
+	return list, nil
+}
+
+// Timeline returns what happened on an issue of a page, without what was said. It is
+// read once for each change of the issue. The error is as for [History.Issues], and
+// matches runner.ErrGone when the issue is not there any more.
+func (h *History) Timeline(ctx context.Context, i runner.Issue) (runner.Timeline, error) {
+	var t keptTimeline
+	key := fmt.Sprintf("issue-%d", i.Number)
+	if h.cache.load(key, &t) && t.UpdatedAt.Equal(i.UpdatedAt) && !i.UpdatedAt.IsZero() {
+		h.calls.Kept++
+		return t.Timeline, nil
+	}
+	if err := h.client.rate.spend(h.reserve, h.client.now()); err != nil {
+		return runner.Timeline{}, err
+	}
+	ref := h.ref
+	ref.Number = i.Number
+	timeline, asked, err := h.client.timeline(ctx, ref)
+	h.calls.Made += asked
+	if errors.Is(err, runner.ErrTruncated) {
+		timeline, err = runner.Timeline{}, nil
+	}
+	if err != nil {
+		return runner.Timeline{}, h.limited(err)
+	}
+	for k := range timeline.Events {
+		timeline.Events[k].Body = ""
+	}
+	h.keep(key, keptTimeline{UpdatedAt: i.UpdatedAt, Timeline: timeline})
+	return timeline, nil
+}
+
+// keep puts something into the cache. A cache that fails is no reason to stop.
+func (h *History) keep(key string, v any) {
+	if err := h.cache.store(key, v); err != nil && h.calls.Cache == nil {
+		h.calls.Cache = err
+	}
+}
+
+// A question is a read that may be answered with "as before".
+type question struct {
+	op
+	path, etag string
+	out        any
+}
+
+// A reading is what an answer says besides its body.
+type reading struct {
+	same bool // nothing changed since etag
+	etag string
+	more bool
+	last int // number of the last page; 0 when this is it, or when GitHub does not tell
+}
+
+// ask makes one call within the budget.
+func (h *History) ask(ctx context.Context, q question) (reading, error) {
+	if err := h.client.rate.spend(h.reserve, h.client.now()); err != nil {
+		return reading{}, err
+	}
+	h.calls.Made++
+	var a reading
+	err := h.client.do(ctx, q.op, func(ctx context.Context) error {
+		req, err := h.client.newRequest(http.MethodGet, q.path, nil)
+		if err != nil {
+			return err
+		}
+		if q.etag != "" {
+			req.Header.Set("If-None-Match", q.etag)
+		}
+		resp, err := h.client.send(ctx, req, q.out)
+		ex, ok := ctx.Value(exchangeKey{}).(*exchange)
+		if ok && ex.answer != nil && ex.answer.status == http.StatusNotModified && q.etag != "" {
+			a.same = true
+			h.calls.Unchanged++
+			return nil
+		}
+		if err == nil {
+			a = reading{etag: resp.Header.Get("ETag"), more: resp.NextPage != 0 || resp.After != "" || resp.Cursor != "", last: resp.LastPage}
+		}
+		return err
+	})
+	return a, h.limited(err)
+}
+
+// limited makes a limit that could not be waited for a matter of the budget.
+func (h *History) limited(err error) error {
+	limit, ok := errors.AsType[*LimitError](err)
+	if !ok {
+		return err
+	}
+	return fmt.Errorf("%w: %w", &BudgetError{Reserve: h.reserve, Reset: h.client.now().Add(limit.Wait)}, err)
+}

@@ -1,0 +1,170 @@
+package backtest
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/org/foreman-action/rules"
+	"github.com/org/foreman-action/runner"
+)
+
+// A history is an issue as it is now, and what happened on it.
+type history struct {
+	runner.Timeline
+	issue runner.Issue
+	bot   string
+	now   time.Time
+}
+
+// human reports whether a person did it, whose account may be deleted by now.
+func (h history) human(e runner.TimelineEvent) bool {
+	return e.ActorType != "Bot" && !strings.HasSuffix(e.Actor, "[bot]") && !h.ours(e)
+}
+
+func (h history) ours(e runner.TimelineEvent) bool {
+	return e.Actor != "" && strings.EqualFold(e.Actor, h.bot)
+}
+
+// came reports whether something came with the issue, by its form, a template or the
+// page on which it was written: GitHub names the author for it. What a maintainer sets
+// later takes him longer than GitHub.
+func (h history) came(e runner.TimelineEvent) bool {
+	within := time.Minute
+	switch h.issue.Association {
+	case "OWNER", "MEMBER", "COLLABORATOR":
+		within = 2 * time.Second
+	}
+	return e.Actor != "" && strings.EqualFold(e.Actor, h.issue.Author) && e.At.Sub(h.issue.CreatedAt) <= within
+}
+
+// opening is the issue when it was opened, with the body of today.
+func (h history) opening() runner.Issue {
+	i := h.issue
+	i.State, i.StateReason, i.Comments, i.Locked, i.UpdatedAt = "open", "", 0, false, i.CreatedAt
+	i.Labels, i.Assignees, i.Milestone, i.Type, i.Reactions = nil, nil, "", "", runner.Reactions{}
+	renamed := false
+	for _, e := range h.Events {
+		if e.Kind == "renamed" && !renamed && e.From != "" {
+			i.Title, renamed = e.From, true
+		}
+		if !h.came(e) {
+			continue
+		}
+		switch e.Kind {
+		case "labeled":
+			i.Labels = append(i.Labels, e.Label)
+		case "assigned":
+			i.Assignees = append(i.Assignees, e.Assignee)
+		case "milestoned":
+			i.Milestone = e.Milestone
+		case "issue_type_added":
+			i.Type = e.IssueType
+		}
+	}
+	return i
+}
+
+// past is what rules could have been told of the timeline at the opening.
+func (h history) past() rules.Past {
+	var p rules.Past
+	for _, e := range h.Events {
+		if h.came(e) {
+			p.Changes = append(p.Changes, rules.Change{
+				Kind: e.Kind, At: e.At, Login: e.Actor, Label: e.Label, Human: h.human(e), Ours: h.ours(e),
+			})
+		}
+	}
+	return p
+}
+
+// A verdict is what people say to something that a rule would have done.
+type verdict int
+
+const (
+	unjudged verdict = iota
+	agreed
+	kept // a program did it, and people left it
+	undecided
+	disagreed // the strongest
+)
+
+// label judges the adding of a label, and says why when people disagree.
+func (h history) label(name string) (verdict, string) {
+	last, found := h.last(func(e runner.TimelineEvent) bool {
+		return (e.Kind == "labeled" || e.Kind == "unlabeled") && strings.EqualFold(e.Label, name)
+	})
+	switch {
+	case h.bears(name):
+		// A label without an event was renamed, or is older than what is known.
+		return h.stood(last, found), ""
+	case found && h.human(last):
+		return disagreed, "a person took " + name + " off"
+	case h.untouched():
+		return undecided, ""
+	}
+	return disagreed, name + " is not on it"
+}
+
+// closing judges the closing for a reason.
+func (h history) closing(reason string) (verdict, string) {
+	if h.issue.State != "closed" {
+		if h.untouched() {
+			return undecided, ""
+		}
+		return disagreed, "it is open"
+	}
+	is := h.issue.StateReason
+	if is == "" {
+		is = completed
+	}
+	if is != reason {
+		return disagreed, "it was closed as " + is
+	}
+	return h.stood(h.last(func(e runner.TimelineEvent) bool { return e.Kind == "closed" })), ""
+}
+
+// completed is the reason of a closing that names none.
+const completed = "completed"
+
+// stood judges what is so today by who did it, and when.
+func (h history) stood(e runner.TimelineEvent, found bool) verdict {
+	switch {
+	case !found || h.human(e):
+		return agreed
+	case h.now.Sub(e.At) >= KeptAfter:
+		return kept
+	}
+	return undecided
+}
+
+// untouched reports whether the issue is open and nobody but its author did anything.
+func (h history) untouched() bool {
+	if h.issue.State == "closed" {
+		return false
+	}
+	_, touched := h.last(func(e runner.TimelineEvent) bool {
+		switch e.Kind {
+		case "mentioned", "subscribed", "unsubscribed", "cross-referenced", "referenced", "renamed":
+			return false
+		case "commented":
+			return h.human(e) && !strings.EqualFold(e.Actor, h.issue.Author)
+		}
+		return h.human(e) && !h.came(e)
+	})
+	return !touched
+}
+
+func (h history) bears(label string) bool {
+	return slices.ContainsFunc(h.issue.Labels, func(l string) bool { return strings.EqualFold(l, label) })
+}
+
+// last returns the newest event that matches.
+func (h history) last(match func(runner.TimelineEvent) bool) (runner.TimelineEvent, bool) {
+	for _, e := range slices.Backward(h.Events) {
+		if match(e) {
+			return e, true
+		}
+	}
+	return runner.TimelineEvent{}, false
+}

@@ -28,6 +28,8 @@ type App struct {
 	Stderr io.Writer
 	Dir    string // the working directory; empty: the process's
 	Colour bool   // Stdout shows ANSI colours
+	// Terminal says that Stderr is one, on which a line can be written anew.
+	Terminal bool
 
 	Now   func() time.Time                           // nil: time.Now
 	Sleep func(context.Context, time.Duration) error // nil: real

@@ -20,7 +20,7 @@ import (
 func (a App) rulesCommand(code *int) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "rules",
-		Short: "Check rule files, and tell what they need",
+		Short: "Check rule files, try them, and tell what they need",
 		Long: "Works on configuration and rule files; without FILE on " + runner.DefaultConfigPath + ".\n" +
 			"Nothing is written on GitHub. It is read (GITHUB_TOKEN, GITHUB_API_URL) when an issue\nor a repository is named, and when a file extends another.",
 		Args: cobra.NoArgs,
@@ -33,7 +33,8 @@ func (a App) rulesCommand(code *int) *cobra.Command {
 		},
 	}
 	c.AddCommand(a.rulesCheckCommand(code), a.rulesTestCommand(code), a.rulesRecordCommand(),
-		a.rulesExplainCommand(), a.rulesImportCommand(), a.rulesPermissionsCommand(), a.rulesSchemaCommand())
+		a.rulesExplainCommand(), a.rulesBacktestCommand(code), a.rulesImportCommand(),
+		a.rulesPermissionsCommand(), a.rulesSchemaCommand())
 	return c
 }
 
@@ -144,12 +145,7 @@ func (a App) loadAs(ctx context.Context, spec runner.LoadSpec) (*runner.Config, 
 		return nil, nil, err
 	}
 	spec.Tests = true
-	spec.Getenv = func(name string) string {
-		if v := a.Getenv(name); v != "" {
-			return v
-		}
-		return "https://" + strings.ToLower(name) + ".example.com" // a value that suits everything
-	}
+	spec.Getenv = a.anyEnv
 	spec.Remote = job{app: a, token: a.Getenv("GITHUB_TOKEN"), apiURL: a.Getenv("GITHUB_API_URL")}.remote
 	if len(spec.Rules) == 0 {
 		spec.Path = runner.DefaultConfigPath
@@ -165,4 +161,12 @@ func (a App) loadAs(ctx context.Context, spec runner.LoadSpec) (*runner.Config, 
 		return nil, nil, err
 	}
 	return config, config.Warnings, nil
+}
+
+// anyEnv takes variables that are not set here for set.
+func (a App) anyEnv(name string) string {
+	if v := a.Getenv(name); v != "" {
+		return v
+	}
+	return "https://" + strings.ToLower(name) + ".example.com" // a value that suits everything
 }

@@ -74,6 +74,7 @@ type result struct {
 	needs    []string       // lines of the permissions block that the job needs
 	warnings []string       // from before the run
 	survey   *runner.Survey // of a scheduled run, of which report is the sum; else nil
+	review   string         // of rules that a pull request changes, in Markdown; empty: there is none
 }
 
 // run takes the job to its end. The result is meaningful also with an error.
@@ -120,6 +121,9 @@ func (j job) run(ctx context.Context) (result, error) {
 	}
 	res.report, err = r.Run(ctx, j.event)
 	res.report.Warnings = append(res.warnings, res.report.Warnings...)
+	if err == nil && host != nil {
+		err = j.reviewRules(ctx, host, &res)
+	}
 	return res, err
 }
 

@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"errors"
+	"strings"
 
 	"github.com/org/foreman-action/internal/backtest"
 	"github.com/org/foreman-action/internal/github"
@@ -61,4 +62,12 @@ func stopOf(err error) error {
 		return err
 	}
 	return &backtest.StopError{Until: budget.Reset, Err: budget}
+}
+
+// anyEnv takes variables that are not set here for set.
+func (a App) anyEnv(name string) string {
+	if v := a.Getenv(name); v != "" {
+		return v
+	}
+	return "https://" + strings.ToLower(name) + ".example.com" // a value that suits everything
 }

@@ -162,11 +162,3 @@ func (a App) loadAs(ctx context.Context, spec runner.LoadSpec) (*runner.Config, 
 	}
 	return config, config.Warnings, nil
 }
-
-// anyEnv takes variables that are not set here for set.
-func (a App) anyEnv(name string) string {
-	if v := a.Getenv(name); v != "" {
-		return v
-	}
-	return "https://" + strings.ToLower(name) + ".example.com" // a value that suits everything
-}

@@ -51,6 +51,9 @@ func summary(res result, err error) string {
 	if len(rep.Missing) > 0 {
 		b.WriteString(permissionsLack + "\n\n" + sanitize.Fence(permissionsBlock(res.needs, rep.Missing), "yaml") + "\n\n")
 	}
+	if res.review != "" {
+		b.WriteString(res.review + "\n\n")
+	}
 	writeScores(&b, rep.Scores)
 	for _, w := range rep.Warnings {
 		b.WriteString("⚠️ " + sanitize.Markdown(w) + "\n\n")

@@ -1,0 +1,190 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/org/foreman-action/internal/backtest"
+	"github.com/org/foreman-action/internal/github"
+	"github.com/org/foreman-action/internal/sanitize"
+	"github.com/org/foreman-action/internal/strictyaml"
+	"github.com/org/foreman-action/protocol"
+	"github.com/org/foreman-action/rules"
+	"github.com/org/foreman-action/runner"
+)
+
+// The bounds of the replay for a pull request: what the repository's other runs need is
+// left to them.
+const (
+	reviewIssues  = 300
+	reviewPeriod  = 365 * 24 * time.Hour
+	reviewReserve = 400 // calls per hour
+	reviewTime    = 2 * time.Minute
+	maxReview     = 8000
+	reviewKey     = "foreman-rules"
+)
+
+// reviewRules looks at the rules of a pull request that changes them: their mistakes,
+// their tests, and what they would have done to the issues of the last year, against the
+// rules in force. It says so in the summary, and in one comment that is kept up to date.
+// The error says that they have mistakes, or that a test fails.
+//
+// The files are the author's: they are compiled and asked about issues, and nothing else.
+func (j job) reviewRules(ctx context.Context, host *github.Client, res *result) error {
+	if j.event.Pull == nil || !slices.Contains([]string{"opened", "reopened", "synchronize"}, j.event.Action) {
+		return nil
+	}
+	changed, err := host.Files(ctx, j.event.Ref())
+	if err != nil || !slices.ContainsFunc(changed, isYAML) {
+		return err
+	}
+	proposed, err := j.proposedRules(ctx, host)
+	problems := problemsOf(err)
+	switch {
+	case problems != nil:
+	case err != nil:
+		return fmt.Errorf("read the rules of the pull request: %w", err)
+	}
+	if !slices.ContainsFunc(changed, ruleFiles(res.config, proposed, problems)) {
+		return nil
+	}
+	var failed error
+	switch {
+	case problems != nil:
+		failed = &usageError{problems}
+		res.review = reviewHead("They have mistakes", sanitize.Fence(clip(problems.Error(), maxReview), ""))
+	default:
+		res.review, failed = reviewTests(ctx, proposed)
+		res.review += "\n\n" + j.replayed(ctx, host, res.config, proposed)
+	}
+	if err := j.comment(ctx, host, *res); err != nil {
+		res.report.Warnings = append(res.report.Warnings, fmt.Sprintf("what the rules of the pull request do stands in this summary only: %v", err))
+	}
+	if failed != nil {
+		res.report.Status, res.report.Reason = runner.StatusFailed, failed.Error()
+		if res.report.Executed > 0 {
+			res.report.Status = runner.StatusPartial
+		}
+	}
+	return failed
+}
+
+func isYAML(name string) bool {
+	return strings.HasSuffix(name, ".yml") || strings.HasSuffix(name, ".yaml")
+}
+
+// proposedRules loads the configuration as the pull request has it. What it extends is
+// left out: its author names the file, and our token must not read it for them.
+func (j job) proposedRules(ctx context.Context, host *github.Client) (*runner.Config, error) {
+	tree := github.Tree{Owner: j.event.Owner, Repo: j.event.Repo, Ref: fmt.Sprintf("refs/pull/%d/head", j.event.Number)}
+	spec := j.load
+	spec.Tests, spec.Partial, spec.Optional, spec.Remote, spec.Getenv = true, true, true, nil, func(name string) string {
+		return "https://" + strings.ToLower(name) + ".example.com" // a value that suits everything, and is nobody's
+	}
+	config, err := runner.LoadConfig(ctx, branch{host, tree}, spec)
+	if config == nil && err == nil {
+		config = &runner.Config{}
+	}
+	return config, err
+}
+
+// ruleFiles tells the files that hold the rules, before the pull request or after it.
+func ruleFiles(old, proposed *runner.Config, problems strictyaml.Problems) func(string) bool {
+	names := map[string]bool{runner.DefaultConfigPath: true}
+	for _, c := range []*runner.Config{old, proposed} {
+		if c != nil {
+			for _, name := range c.Files {
+				names[name] = true
+			}
+		}
+	}
+	for _, p := range problems {
+		names[p.File] = true
+	}
+	return func(name string) bool { return names[name] }
+}
+
+func reviewHead(what, details string) string {
+	return "### The rules of this pull request\n\n" + what + ".\n\n" + details
+}
+
+// reviewTests runs the tests beside the rules.
+func reviewTests(ctx context.Context, c *runner.Config) (text string, failed error) {
+	ctx, cancel := context.WithTimeout(ctx, reviewTime)
+	defer cancel()
+	results := make([]rules.TestResult, 0, len(c.Tests))
+	for _, t := range c.Tests {
+		if ctx.Err() != nil {
+			what := fmt.Sprintf("their tests take too long: %d of %d were run", len(results), len(c.Tests))
+			return reviewHead("**"+what+"**", ""), &failure{errors.New("the rules of the pull request: " + what)}
+		}
+		results = append(results, runner.Test(c, t))
+	}
+	n := failures(results)
+	switch {
+	case len(results) == 0:
+		return reviewHead("They have no tests", ""), nil
+	case n == 0:
+		return reviewHead("All of "+count(len(results), "test")+" pass", ""), nil
+	}
+	var b strings.Builder
+	for _, r := range results {
+		if !r.Passed() && b.Len() < maxReview {
+			writeFailure(&b, r, painter{})
+		}
+	}
+	what := fmt.Sprintf("%d of %s fail", n, count(len(results), "test"))
+	return reviewHead("**"+what+"**", sanitize.Fence(clip(b.String(), maxReview), "text")), &failure{errors.New("the rules of the pull request: " + what)}
+}
+
+// replayed is what the rules would have done, in Markdown, or why nobody knows.
+func (j job) replayed(ctx context.Context, host *github.Client, old, proposed *runner.Config) string {
+	ctx, cancel := context.WithTimeout(ctx, reviewTime) // rules of a stranger may be slow
+	defer cancel()
+	now := j.app.Now().UTC()
+	report, _, err := replay{
+		client: host, tree: github.Tree{Owner: j.event.Owner, Repo: j.event.Repo}, reserve: reviewReserve,
+		options: backtest.Options{
+			Repo: j.event.FullRepo(), Config: proposed, Old: old, OldName: "the rules in force",
+			Since: now.Add(-reviewPeriod), Limit: reviewIssues, Bot: j.bot(), Now: now,
+		},
+	}.run(ctx)
+	if err != nil {
+		return "What they would have done is not known: " + sanitize.Value(clip(err.Error(), maxReview))
+	}
+	return backtest.Markdown(report)
+}
+
+// comment keeps the one comment about the rules up to date, as far as the policy in force
+// permits it.
+func (j job) comment(ctx context.Context, host *github.Client, res result) error {
+	config := j.effective(res.config)
+	if j.dryRun || config.Mode == runner.ModeShadow {
+		return nil
+	}
+	body := res.review
+	if len(body) > runner.MaxCommentLength {
+		body = clip(body, runner.MaxCommentLength/2) + "\n\nThe rest stands in the summary of the run."
+	}
+	item, err := protocol.NewAction(protocol.ActionUpdateComment, map[string]any{"body": body, "key": reviewKey})
+	if err != nil {
+		return err
+	}
+	task := protocol.DeriveTaskID(j.taskID, reviewKey)
+	d := runner.Decision{
+		Message: protocol.DecisionMessage{TaskID: task, Decision: protocol.LabelAndRespond, Actions: []protocol.ActionItem{item}},
+		By:      "foreman", Sources: []runner.Source{{Rule: reviewKey}},
+	}
+	out := runner.ApplyPlan(ctx, runner.MakePlan(d, *j.event.Issue, config.Policy, true), runner.Target{
+		Host: host, Ref: j.event.Ref(), Task: task, Scope: j.scope, Nonce: j.nonce, Bot: j.bot(),
+		Since: j.event.Issue.UpdatedAt, Resumed: j.resumed, Now: j.app.Now, Sleep: j.app.Sleep, Log: j.log,
+	})
+	if out.Err == nil && out.Results[0].Result != runner.ResultDone {
+		return errors.New(out.Results[0].Reason)
+	}
+	return out.Err
+}

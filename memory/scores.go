@@ -17,9 +17,12 @@ const Repository = 0
 type Scores struct {
 	// Open are the predictions that nothing is known about yet, oldest first.
 	Open []Prediction `json:"open,omitempty"`
-	// Rules are the scores by the rule's id; "agent" is an agent's.
+	// Rules are the scores by the rule's id; AgentScore is an agent's.
 	Rules map[string]Score `json:"rules,omitempty"`
 }
+
+// AgentScore is under what an agent's score is kept: no rule's id.
+const AgentScore = "(agent)"
 
 // A Prediction is one thing that a rule would have done to an issue.
 type Prediction struct {

@@ -22,6 +22,8 @@ type Result struct {
 	// Undone lists the ids of the rules with "else_undo: true" whose condition is false:
 	// what they did before is to be taken back.
 	Undone []string
+	// Labels are those of the issue as the rules leave it.
+	Labels []string
 	// Retriage says that a rule wants the issue to be decided on as if it were newly
 	// opened.
 	Retriage bool
@@ -84,6 +86,7 @@ func (s *Set) Decide(f Facts) (Result, error) {
 			p.result.Undone = append(p.result.Undone, r.id)
 		}
 	}
+	p.result.Labels = v.env.Issue.Labels
 	p.decide(s.Len(), v.env.Event.Key)
 	return p.result, nil
 }
@@ -177,7 +180,7 @@ func (p *plan) add(r *rule, v *evaluation) (Outcome, error) {
 		}
 		if ok {
 			p.take(r, item)
-			v.env.relabel(item)
+			v.env.relabel(r.id, item)
 		}
 	}
 	p.result.Fired = append(p.result.Fired, r.id)

@@ -64,7 +64,7 @@ type answer struct {
 }
 
 // relabel lets what is asked from now on see what an action does to the labels.
-func (e *env) relabel(item protocol.ActionItem) {
+func (e *env) relabel(rule string, item protocol.ActionItem) {
 	var names []string
 	adds := true
 	switch item.Type {
@@ -76,9 +76,12 @@ func (e *env) relabel(item protocol.ActionItem) {
 		names, _, _ = item.Texts("label")
 		adds = false
 	}
+	may := e.Run.facts.May
+	if effect := e.Run.facts.Effect; effect != nil && len(names) > 0 {
+		names, may = effect(rule, item), nil
+	}
 	for _, name := range names {
 		same := func(l string) bool { return strings.EqualFold(l, name) }
-		may := e.Run.facts.May
 		if slices.ContainsFunc(e.Issue.Labels, same) == adds || may != nil && !may(name) {
 			continue
 		}

@@ -1,6 +1,10 @@
 package rules
 
-import "time"
+import (
+	"time"
+
+	"github.com/org/foreman-action/protocol"
+)
 
 // Facts are what rules know about one event. The fields are plain data without
 // methods, because everything that can be reached from a condition can be used
@@ -24,6 +28,10 @@ type Facts struct {
 	// May reports whether a label may be added or removed. Rules see the labels that
 	// earlier rules planned, but for those that may not. Nil: all may.
 	May func(label string) bool `json:"-"`
+	// Effect returns which labels an action of a rule will add or remove, of those that it
+	// names: it knows more than May, and is asked instead, once for each action in the order
+	// in which they are planned. Nil: May is asked.
+	Effect func(rule string, a protocol.ActionItem) []string `json:"-"`
 }
 
 // An Issue is the issue at the time of the event.

@@ -192,6 +192,11 @@ func (s *Set) has(match func(action) bool) bool {
 	return slices.ContainsFunc(s.all(), func(r *rule) bool { return slices.ContainsFunc(r.actions, match) })
 }
 
+// AsksLabels reports whether the condition of any rule asks for the issue's labels.
+func (s *Set) AsksLabels() bool {
+	return slices.ContainsFunc(s.all(), func(r *rule) bool { return r.when != nil && r.when.code.labels })
+}
+
 // OverridesHumans reports whether the rule with that id says "override_humans: true":
 // its actions may undo what people did on the issue. It is false when there is no such
 // rule.

@@ -63,7 +63,8 @@ type Target struct {
 	Log   func(format string, args ...any)           // progress, one line each; nil discards
 	Warn  func(format string, args ...any)           // nil discards
 
-	journal *journal // nil: none is kept
+	journal *journal          // nil: none is kept
+	labels  map[string]string // that were looked up before; nil: none
 }
 
 // An Outcome is what became of a plan.

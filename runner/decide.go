@@ -49,6 +49,9 @@ func (w *work) askToo(ctx context.Context, q question, d Decision) (Decision, er
 	if w.o.Agent == nil {
 		return d, nil
 	}
+	if q.res != nil {
+		q.facts.Issue.Labels = q.res.Labels // what the rules left open
+	}
 	wanted, err := w.wantsAgent(q.facts, q.res)
 	if err != nil || !wanted {
 		return d, err
@@ -71,6 +74,7 @@ func (w *work) explain(facts rules.Facts) {
 	if l, ok := facts.Lookup.(*lookup); ok {
 		facts.Lookup = answered{l}
 	}
+	facts.Effect = w.effect(context.Background(), false)
 	w.rep.Why = w.c.Rules.Explain(facts)
 }
 

@@ -23,7 +23,7 @@ func Explain(ctx context.Context, o Options, e Event) ([]rules.RuleWhy, error) {
 func (w *work) facts(ctx context.Context) rules.Facts {
 	f := rulesFacts(w.e, w.o.Now().UTC())
 	f.Lookup = &lookup{work: w, ctx: ctx}
-	f.May = func(label string) bool { return w.c.Policy.mayLabel(label) && !w.forbids(ctx, label) }
+	f.Effect = w.effect(ctx, true)
 	return f
 }
 

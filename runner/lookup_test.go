@@ -80,21 +80,83 @@ func TestLookupFails(t *testing.T) {
 	}
 }
 
-// A label that the policy keeps away is not seen by other rules.
-func TestRulesSeeWhatThePolicyLetsThrough(t *testing.T) {
+// A label that will not be there is not seen by other rules.
+func TestRulesSeeWhatWillBe(t *testing.T) {
 	t.Parallel()
-	gh, e, o := world(t, `policy: {labels: {deny: [docs]}}
+	const rest = `
 rules:
-  - {id: a, on: issues.opened, then: [add_label: docs, add_label: triage]}
-  - {id: b, on: issues.opened, when: label("docs"), then: [comment: docs]}
-  - {id: c, on: issues.opened, when: label("triage"), then: [comment: triage]}
-`)
+  - {id: a, on: issues.edited, then: [add_label: docs]}
+  - {id: b, on: issues.edited, when: label("docs"), then: [comment: it is docs]}
+`
+	tests := []struct {
+		name, config string
+		live         bool // the comment is due
+		before       func(*githubtest.Repo)
+	}{
+		{"there", rest, true, nil},
+		{"people took it off", rest, false, func(r *githubtest.Repo) { r.LabelAs("mona", 1, "docs").UnlabelAs("mona", 1, "docs") }},
+		{"people overridden", strings.Replace(rest, "id: a,", "id: a, override_humans: true,", 1), true, func(r *githubtest.Repo) {
+			r.LabelAs("mona", 1, "docs").UnlabelAs("mona", 1, "docs")
+		}},
+		{"denied", "policy: {labels: {deny: [docs]}}" + rest, false, nil},
+		{"no action", "policy: {actions: [comment]}" + rest, false, nil},
+		{"no limit left", "policy: {limits: {add_label: 0}}" + rest, false, nil},
+		{"of no repository", strings.ReplaceAll(rest, "docs", "absent"), false, nil},
+		{"created", "policy: {create_labels: true}" + strings.ReplaceAll(rest, "docs", "absent"), true, nil},
+		{"kept by people", strings.ReplaceAll(strings.ReplaceAll(rest, "add_label: docs", "remove_label: bug"), `label("docs")`, `not label("bug")`), false,
+			func(r *githubtest.Repo) { r.UnlabelAs("mona", 1, "bug").LabelAs("mona", 1, "bug") }},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			gh, e, o := world(t, tt.config)
+			e.Action = "edited"
+			if tt.before != nil {
+				tt.before(gh.Repo("Codertocat/Hello-World"))
+			}
+			rep, err := run(t, o, e)
+			i := gh.Issue("Codertocat/Hello-World", 1)
+			if err != nil || (len(i.Comments) == 1) != tt.live {
+				t.Errorf("got %v, %d comments, fired %v", err, len(i.Comments), rep.Rules.Fired)
+			}
+			lookups := 0
+			for _, c := range gh.Calls() {
+				if strings.HasSuffix(c.Path, "/timeline") || strings.Contains(c.Path, "/hello-world/labels/") || strings.Contains(c.Path, "/Hello-World/labels/") {
+					lookups++
+				}
+			}
+			if lookups > 2 {
+				t.Errorf("%d look-ups, want the timeline and the label once: %v", lookups, gh.Log())
+			}
+		})
+	}
+}
+
+// The agent is asked for what the rules left open.
+func TestAgentSeesWhatRulesDid(t *testing.T) {
+	t.Parallel()
+	for label, want := range map[string]int{"docs": 0, "absent": 1} {
+		_, e, o := world(t, "agent: {when: not label(\""+label+"\")}\nrules:\n  - {id: a, on: issues.opened, then: [add_label: "+label+"]}\n")
+		asked := 0
+		o.Agent = answers(&asked, "skip")
+		if _, err := run(t, o, e); err != nil || asked != want {
+			t.Errorf("%s: got %v, asked %d times, want %d", label, err, asked, want)
+		}
+	}
+}
+
+// Two events come at once when a form sets labels: the second run to be carried out reads
+// what the first has said.
+func TestOnceBesideOpening(t *testing.T) {
+	t.Parallel()
+	gh, e, o := world(t, "rules:\n  - {id: a, on: [issues.opened, issues.labeled], then: [comment: {once: hi, body: Hello}]}\n")
+	e.Action = "labeled"
 	if _, err := run(t, o, e); err != nil {
 		t.Fatal(err)
 	}
-	i := gh.Issue("Codertocat/Hello-World", 1)
-	if len(i.Comments) != 1 || !strings.HasPrefix(i.Comments[0].Body, "triage") {
-		t.Errorf("got the comments %v, want that of rule c", i.Comments)
+	e.Action, o.TaskID = "opened", "b3f8c2d1-4b5e-4f6a-8c9d-0e1f2a3b4c5d"
+	if _, err := run(t, o, e); err != nil || len(gh.Issue("Codertocat/Hello-World", 1).Comments) != 1 {
+		t.Errorf("got %v, %d comments", err, len(gh.Issue("Codertocat/Hello-World", 1).Comments))
 	}
 }
 

@@ -118,7 +118,7 @@ type Plan struct {
 // tells of the issue. It makes no call; labels are looked up when the plan is
 // applied. mayComment is false for an event that nobody asked to be answered.
 func MakePlan(d Decision, issue Issue, policy Policy, mayComment bool) Plan {
-	p := planner{policy: policy, limits: policy.limits(), used: map[string]int{}, comments: map[string]int{}, said: map[string]bool{}, now: issueState(issue), mayComment: mayComment}
+	p := newPlanner(issue, policy, mayComment)
 	plan := Plan{Decision: d, issue: issue, policy: policy, Steps: make([]Step, 0, len(d.Message.Actions))}
 	ended := false
 	for i, a := range d.Message.Actions {
@@ -188,6 +188,10 @@ type planner struct {
 	said       map[string]bool // what is planned to be said once
 	now        state
 	mayComment bool
+}
+
+func newPlanner(issue Issue, policy Policy, mayComment bool) *planner {
+	return &planner{policy: policy, limits: policy.limits(), used: map[string]int{}, comments: map[string]int{}, said: map[string]bool{}, now: issueState(issue), mayComment: mayComment}
 }
 
 // judge sets the verdict of a step.

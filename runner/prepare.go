@@ -21,7 +21,10 @@ func (x *execution) prepare(ctx context.Context) error {
 		return err
 	}
 	x.lookAhead(ctx)
-	known := map[string]string{} // lower-case name → the repository's spelling, "" for none
+	known := x.labels // lower-case name → the repository's spelling, "" for none
+	if known == nil {
+		known = map[string]string{}
+	}
 	for i := range x.steps {
 		s := &x.steps[i]
 		if s.Verdict != Do || s.landed || s.kind.limit != addsLabels || x.policy.CreateLabels {
@@ -51,7 +54,8 @@ func (x *execution) lookBack(ctx context.Context) error {
 	matters := func(s *Step) bool {
 		return s.once != "" || x.policy.paced() && !s.noted() || s.kind.yield != nil && !s.Source.OverrideHumans
 	}
-	if x.Fresh && !x.Resumed || !x.open(matters) {
+	once := func(s *Step) bool { return s.once != "" }
+	if x.Fresh && !x.Resumed && !x.open(once) || !x.open(matters) {
 		return nil
 	}
 	read := x.Timeline

@@ -5,7 +5,6 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/org/foreman-action/memory"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/rules"
 )
@@ -33,7 +32,7 @@ func (e Event) asOpened() Event {
 // looked up so far.
 func (w *work) factsAsOpened(f rules.Facts) rules.Facts {
 	out := rulesFacts(w.e.asOpened(), f.Now)
-	out.Lookup, out.May = f.Lookup, f.May
+	out.Lookup, out.Effect = f.Lookup, f.Effect
 	return out
 }
 
@@ -47,35 +46,13 @@ func (w *work) retriage(q *question) (Decision, error) {
 	if first == nil {
 		return w.decided(nil), nil
 	}
-	q.facts.Issue.Labels = relabelled(q.facts.Issue.Labels, first.Message.Actions, q.facts.May)
+	q.facts.Issue.Labels = first.Labels
 	if _, err := w.askRules(q); err != nil {
 		return Decision{}, err
 	}
 	both := joined(*first, *q.res)
 	q.res = &both
 	return w.decided(q.res), nil
-}
-
-// relabelled returns the labels as actions leave them.
-func relabelled(labels []string, actions []protocol.ActionItem, may func(string) bool) []string {
-	labels = slices.Clone(labels)
-	for _, a := range actions {
-		r, ok := reversalOf(a.Type)
-		if !ok || r.thing != "label" {
-			continue
-		}
-		for _, name := range memory.NewAction(0, a).Values {
-			i := slices.IndexFunc(labels, func(l string) bool { return fold(l) == fold(name) })
-			switch {
-			case !may(name):
-			case r.there && i < 0:
-				labels = append(labels, name)
-			case !r.there && i >= 0:
-				labels = slices.Delete(labels, i, i+1)
-			}
-		}
-	}
-	return labels
 }
 
 // joined is what rules decided on an event, and then on the issue as if it were newly

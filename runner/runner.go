@@ -81,8 +81,9 @@ const DefaultBot = "github-actions[bot]"
 // A Runner takes events through decision, plan and writes. It is safe for use by
 // several goroutines as far as its parts are.
 type Runner struct {
-	o Options
-	c Config
+	o   Options
+	c   Config
+	dry bool // the caller wants a dry run, whatever the mode is
 }
 
 // New returns a Runner. The error says which option is missing.
@@ -100,7 +101,7 @@ func New(o Options) (*Runner, error) {
 
 // newRunner returns a Runner whose task id is not looked at.
 func newRunner(o Options) *Runner {
-	r := &Runner{o: o}
+	r := &Runner{o: o, dry: o.DryRun}
 	if o.Config != nil {
 		r.c = *o.Config
 	}
@@ -138,6 +139,9 @@ type work struct {
 	past  past
 	at    time.Time      // when it was decided
 	known *memory.Record // what was remembered before; nil: nobody asked
+	// labels are those that were looked up: the repository's spelling by name in lower case,
+	// empty for one that it does not have.
+	labels map[string]string
 	// resumed says that an earlier attempt at the task may have written already.
 	resumed bool
 	// unread says that the journal of the task could not be read.
@@ -248,7 +252,7 @@ func (w *work) target(j *journal) Target {
 	return Target{
 		Host: w.o.Host, Ref: w.e.Ref(), Task: w.o.TaskID, Scope: w.o.Scope, Nonce: w.o.Nonce,
 		Bot: w.o.Bot, Since: w.since(w.e), Resumed: w.resumed, Fresh: w.fresh(), DryRun: w.o.DryRun,
-		Timeline: w.past.timeline, Record: w.recall, Never: w.forbids, Comment: w.commentID(), journal: j,
+		Timeline: w.past.timeline, Record: w.recall, Never: w.forbids, Comment: w.commentID(), journal: j, labels: w.labels,
 		Now: w.o.Now, Sleep: w.o.Sleep, Log: w.o.Log, Warn: w.rep.warnf,
 	}
 }

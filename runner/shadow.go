@@ -21,7 +21,7 @@ const maxSettled = 5
 // keepScore notes what would have been done in shadow mode, and settles what was noted
 // long enough ago. Trouble with it is a warning.
 func (w *work) keepScore(ctx context.Context) {
-	if w.c.Mode != ModeShadow || !w.o.Live || w.o.Memory == nil || w.o.Host == nil {
+	if w.c.Mode != ModeShadow || w.dry || !w.o.Live || w.o.Memory == nil || w.o.Host == nil {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), loadTime+saveTime)
@@ -83,7 +83,7 @@ func (w *work) predictions() []memory.Prediction {
 		}
 		p := memory.Prediction{At: w.at, Issue: w.e.Number, Rule: a.rule, Type: a.Action.Type}
 		if p.Rule == "" {
-			p.Rule = "agent"
+			p.Rule = memory.AgentScore
 		}
 		var values []string
 		switch a.Action.Type {
@@ -114,9 +114,12 @@ func (w *work) settled(ctx context.Context, s *memory.Scores, before time.Time) 
 	if s == nil {
 		return nil
 	}
-	issues := map[int]*Issue{}
+	issues, unread := map[int]*Issue{}, map[int]bool{}
 	var list []settledPrediction
 	for _, p := range s.Due(before) {
+		if unread[p.Issue] {
+			continue
+		}
 		issue, read := issues[p.Issue]
 		if !read && len(issues) == maxSettled {
 			break
@@ -128,7 +131,12 @@ func (w *work) settled(ctx context.Context, s *memory.Scores, before time.Time) 
 					issue = &i
 				}
 			} else if !errors.Is(err, ErrGone) && !errors.Is(err, ErrNotFound) {
-				break
+				w.o.Log("shadow mode: %v; its predictions wait", err)
+				unread[p.Issue] = true
+				if len(unread) == maxSettled {
+					break
+				}
+				continue
 			}
 			issues[p.Issue] = issue
 		}

@@ -72,7 +72,7 @@ rules:
 // A dry run keeps no score, nor does a run that has nowhere to keep it.
 func TestNoScores(t *testing.T) {
 	t.Parallel()
-	_, e, o := world(t, "rules:\n  - {id: docs, on: issues.opened, then: [add_label: docs]}\n")
+	_, e, o := world(t, "mode: shadow\nrules:\n  - {id: docs, on: issues.opened, then: [add_label: docs]}\n")
 	store, err := memory.OpenFile(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
@@ -83,5 +83,9 @@ func TestNoScores(t *testing.T) {
 	}
 	if _, err := store.Load(t.Context(), "Codertocat/Hello-World", memory.Repository); err == nil {
 		t.Error("a dry run left a score")
+	}
+	o.DryRun = false
+	if rep, err := run(t, o, e); err != nil || len(rep.Scores.Open) != 1 {
+		t.Errorf("without it: got %v, %v", rep.Scores, err)
 	}
 }

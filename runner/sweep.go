@@ -53,7 +53,8 @@ type Survey struct {
 // repeats nothing.
 func (r *Runner) Sweep(ctx context.Context, e Event) (Survey, error) {
 	o := r.o
-	o.Live = false // nothing is fresh, and the score of shadow mode is for events
+	o.Live = false    // nothing is fresh, and the score of shadow mode is for events
+	o.Explain = false // of many issues
 	s := &sweep{Runner: newRunner(o), e: e}
 	s.Event, s.Repo, s.TaskID, s.DryRun = e.Key(), e.FullRepo(), r.o.TaskID, r.o.DryRun
 	err := s.run(ctx)

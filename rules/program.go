@@ -19,7 +19,8 @@ import (
 type code struct {
 	compiler *exprCompiler
 	want     want
-	labels   bool // it asks for labels of the issue
+	labels   bool     // it asks for labels of the issue
+	on       []string // the events that its rule names; nil: none
 
 	first   sync.Once
 	quick   shortcut

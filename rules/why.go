@@ -54,7 +54,7 @@ func (s *Set) Explain(f Facts) []RuleWhy {
 		w := RuleWhy{RuleTrace: p.result.Trace[i]}
 		asked := p.asked[i]
 		if r.when != nil && r.listens(v.env.Run.facts) {
-			w.Why = c.why(r.when.src, f, asked.labels)
+			w.Why = c.why(r.when, f, asked.labels)
 		}
 		if err := cmp.Or(asked.err, unsettled); err != nil {
 			w.Error = evalError(r.id, err).Error()
@@ -65,14 +65,15 @@ func (s *Set) Explain(f Facts) []RuleWhy {
 }
 
 // why explains an expression that was compiled before, as it is with those labels.
-func (c *exprCompiler) why(src string, f Facts, labels []string) *Why {
-	tree, err := parser.ParseWithConfig(src, c.config)
+func (c *exprCompiler) why(x *expression, f Facts, labels []string) *Why {
+	c.on = x.code.on
+	tree, err := parser.ParseWithConfig(x.src, c.config)
 	if err != nil {
-		return &Why{Text: src, Error: err.Error()}
+		return &Why{Text: x.src, Error: err.Error()}
 	}
 	e := explainer{c, f, labels}
 	w := e.node(tree.Node)
-	w.Text = strings.TrimSpace(src)
+	w.Text = x.src
 	if declares(tree.Node) { // what the tree prints is not what was written
 		w = e.text(w.Text)
 	}

@@ -111,12 +111,14 @@ type asking struct {
 	err       error // why it failed
 }
 
-// maxRounds bounds how often rules are asked. In a round at least one rule fires for the
-// first time; rules in the order in which they need each other take two.
-const maxRounds = 20
+// maxAgain bounds how often the rules of one event are asked again, all together. Up to
+// 400 never are so often, whatever their order: in each round one more of them fired.
+const maxAgain = 100_000
 
-// settle asks the rules until nothing changes any more.
+// settle asks the rules until nothing changes any more. It ends by itself: only changed
+// labels let a rule be asked again, a rule that fires changes them, and it fires once.
 func (p *plan) settle(rules []*rule, v *evaluation) error {
+	times := 0
 	for round := 0; ; round++ {
 		again := false
 		for i, r := range rules {
@@ -124,17 +126,19 @@ func (p *plan) settle(rules []*rule, v *evaluation) error {
 			if round > 0 && (trace.Outcome != False || asked.relabeled == v.env.Run.relabeled || !r.when.code.labels) {
 				continue
 			}
-			again = true
+			if again = true; round > 0 {
+				times++
+			}
 			*asked = asking{relabeled: v.env.Run.relabeled, labels: v.env.Issue.Labels}
 			if trace.Outcome, asked.err = p.add(r, v); asked.err != nil && !p.goesOn {
 				return evalError(r.id, asked.err)
 			}
 		}
 		switch {
-		case p.result.Stopped || round > 0 && !again:
+		case p.result.Stopped || !again:
 			return nil
-		case round == maxRounds:
-			return fmt.Errorf("the rules do not settle within %d rounds; put rules that add a label before those that ask for it", maxRounds)
+		case times > maxAgain:
+			return fmt.Errorf("the rules are asked again more than %d times; put rules that add a label before those that ask for it", maxAgain)
 		}
 	}
 }

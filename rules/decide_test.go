@@ -285,3 +285,25 @@ func TestCondition(t *testing.T) {
 		t.Errorf("got %v, want an EvalError with its place", err)
 	}
 }
+
+// Rules that need each other in an order that is the reverse of theirs all fire, however
+// many they are; what that costs is bounded.
+func TestRulesInReverse(t *testing.T) {
+	t.Parallel()
+	for n, wantErr := range map[int]string{20: "", 25: "", 400: "", 1000: "asked again more than 100000 times"} {
+		var b strings.Builder
+		b.WriteString("version: 1\nrules:\n")
+		for i := n; i > 0; i-- {
+			fmt.Fprintf(&b, "  - {id: r%d, when: label(\"l%d\"), then: [add_label: l%d]}\n", i, i-1, i)
+		}
+		r, err := mustCompile(t, b.String()).Decide(opened(rules.Issue{Labels: []string{"l0"}}))
+		switch {
+		case wantErr != "":
+			if err == nil || !strings.Contains(err.Error(), wantErr) {
+				t.Errorf("%d rules: got %v, want the error %q", n, err, wantErr)
+			}
+		case err != nil || len(r.Fired) != n || r.Fired[0] != "r1":
+			t.Errorf("%d rules: %d fired: %v", n, len(r.Fired), err)
+		}
+	}
+}

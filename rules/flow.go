@@ -201,10 +201,12 @@ func checkReach(rules []*rule) {
 	}
 }
 
-// hidden reports whether an earlier rule that stops matches whenever r would.
+// hidden reports whether an earlier rule that stops matches whenever r would. One with
+// the same condition does, unless that asks for labels: it may hold only later.
 func (r *rule) hidden(earlier *rule) bool {
 	always, constant := earlier.constant()
-	if unconditional := earlier.when == nil || constant && always; !unconditional && (r.when == nil || r.when.src != earlier.when.src) {
+	same := r.when != nil && earlier.when != nil && r.when.src == earlier.when.src && !r.when.code.labels
+	if earlier.when != nil && !(constant && always) && !same {
 		return false
 	}
 	if r.scan != earlier.scan && r.scan != "" {

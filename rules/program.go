@@ -19,7 +19,8 @@ import (
 type code struct {
 	compiler *exprCompiler
 	want     want
-	labels   bool // it asks for labels of the issue
+	labels   bool     // it asks for labels of the issue
+	on       []string // the events that its rule names; nil: none
 
 	first   sync.Once
 	quick   shortcut
@@ -96,7 +97,9 @@ func settled(n ast.Node) bool {
 	return true
 }
 
-// asksLabels reports whether an expression asks for labels of the issue.
+// asksLabels reports whether an expression, whose types are known, may ask for labels of
+// the issue. The issue may have other names than its own: any field of that name counts,
+// and one whose name is made up, but not memory.labels.
 func asksLabels(n ast.Node) bool {
 	switch n := n.(type) {
 	case *ast.IdentifierNode:
@@ -104,9 +107,9 @@ func asksLabels(n ast.Node) bool {
 			return true
 		}
 	case *ast.MemberNode:
-		root, ok := n.Node.(*ast.IdentifierNode)
 		name, named := n.Property.(*ast.StringNode)
-		if ok && named && root.Value == "issue" && name.Value == "labels" {
+		of := n.Node.Type()
+		if named && name.Value == "labels" && of != reflect.TypeFor[Memory]() || !named && of.Kind() == reflect.Interface {
 			return true
 		}
 	}

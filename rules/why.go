@@ -54,9 +54,7 @@ func (s *Set) Explain(f Facts) []RuleWhy {
 		w := RuleWhy{RuleTrace: p.result.Trace[i]}
 		asked := p.asked[i]
 		if r.when != nil && r.listens(v.env.Run.facts) {
-			seen := f
-			seen.Issue.Labels = asked.labels
-			w.Why = c.why(r.when.src, seen)
+			w.Why = c.why(r.when, f, asked.labels)
 		}
 		if err := cmp.Or(asked.err, unsettled); err != nil {
 			w.Error = evalError(r.id, err).Error()
@@ -66,15 +64,16 @@ func (s *Set) Explain(f Facts) []RuleWhy {
 	return out
 }
 
-// why explains an expression that was compiled before.
-func (c *exprCompiler) why(src string, f Facts) *Why {
-	tree, err := parser.ParseWithConfig(src, c.config)
+// why explains an expression that was compiled before, as it is with those labels.
+func (c *exprCompiler) why(x *expression, f Facts, labels []string) *Why {
+	c.on = x.code.on
+	tree, err := parser.ParseWithConfig(x.src, c.config)
 	if err != nil {
-		return &Why{Text: src, Error: err.Error()}
+		return &Why{Text: x.src, Error: err.Error()}
 	}
-	e := explainer{c, f}
+	e := explainer{c, f, labels}
 	w := e.node(tree.Node)
-	w.Text = strings.TrimSpace(src)
+	w.Text = x.src
 	if declares(tree.Node) { // what the tree prints is not what was written
 		w = e.text(w.Text)
 	}
@@ -94,7 +93,8 @@ func declares(n ast.Node) bool {
 // An explainer evaluates parts of a condition, each by itself.
 type explainer struct {
 	*exprCompiler
-	facts Facts
+	facts  Facts
+	labels []string // of the issue when the rule was asked
 }
 
 func (e explainer) node(n ast.Node) Why {
@@ -201,6 +201,7 @@ func (e explainer) text(src string) Why {
 		return w
 	}
 	v := &evaluation{env: newEnv(e.facts)}
+	v.env.Issue.Labels, v.env.Run.labels = e.labels, e.labels
 	value, err := eval(&v.machine, program, v.env)
 	if err != nil {
 		w.Error = err.Error()

@@ -1,9 +1,15 @@
 package rules_test
 
 import (
+	"encoding/json"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/rogpeppe/go-internal/txtar"
 
 	"github.com/org/foreman-action/rules"
 )
@@ -80,4 +86,72 @@ func TestExplain(t *testing.T) {
 			t.Errorf("%s: explained as %s %s, decided as %s", tt.when, why[0].Outcome, why[0].Why.Value, res.Trace[0].Outcome)
 		}
 	}
+}
+
+// TestExplainGolden runs every archive in testdata/why: rule files, the facts in
+// facts.json, and in want what is told of each rule. What it tells of a rule is what
+// becomes of it, and the value of its condition, too.
+func TestExplainGolden(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob(filepath.Join("testdata", "why", "*.txtar"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no archives: %v", err)
+	}
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
+			t.Parallel()
+			ar, err := txtar.ParseFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := explained(t, ar)
+			if *update {
+				setFile(ar, "want", got)
+				if err := os.WriteFile(file, txtar.Format(ar), 0o644); err != nil {
+					t.Fatal(err)
+				}
+				return
+			}
+			if diff := cmp.Diff(getFile(ar, "want"), got); diff != "" {
+				t.Errorf("want and got differ (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func explained(t *testing.T, ar *txtar.Archive) string {
+	t.Helper()
+	set, _, err := compile(ar)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var facts struct {
+		rules.Facts
+		Known rules.Known
+	}
+	if err := json.Unmarshal([]byte(getFile(ar, "facts.json")), &facts); err != nil {
+		t.Fatal(err)
+	}
+	facts.Lookup = facts.Known
+	res, err := set.Decide(facts.Facts)
+	var b strings.Builder
+	for i, w := range set.Explain(facts.Facts) {
+		fmt.Fprintf(&b, "%s: %s\n", w.ID, w.Outcome)
+		if w.Error != "" {
+			fmt.Fprintf(&b, "  error: %s\n", strings.SplitN(w.Error, "\n", 2)[0])
+		}
+		if w.Why != nil {
+			tree(&b, *w.Why, 1)
+		}
+		if err != nil {
+			continue
+		}
+		if w.Outcome != res.Trace[i].Outcome {
+			t.Errorf("%s is explained as %s and decided as %s", w.ID, w.Outcome, res.Trace[i].Outcome)
+		}
+		if w.Why != nil && (w.Outcome == rules.Matched) != (w.Why.Value == "true") {
+			t.Errorf("%s: its outcome is %s, its condition %s", w.ID, w.Outcome, w.Why.Value)
+		}
+	}
+	return b.String()
 }

@@ -113,3 +113,18 @@ func BenchmarkDecide(b *testing.B) {
 		}
 	}
 }
+
+// BenchmarkExplain is what the job summary costs.
+func BenchmarkExplain(b *testing.B) {
+	for _, size := range []int{1500, 64 << 10} {
+		for _, n := range []int{10, 100} {
+			set, facts := mustCompile(b, string(ruleFile(n))), benchFacts(size)
+			b.Run(fmt.Sprintf("body=%d/rules=%d", size, n), func(b *testing.B) {
+				b.ReportAllocs()
+				for b.Loop() {
+					set.Explain(facts)
+				}
+			})
+		}
+	}
+}

@@ -50,11 +50,13 @@ func (s *Set) Explain(f Facts) []RuleWhy {
 	p.goesOn = true
 	unsettled := p.settle(s.all(), v)
 	out := make([]RuleWhy, 0, s.Len())
+	e := &explainer{exprCompiler: c, evaluation: v}
 	for i, r := range s.all() {
 		w := RuleWhy{RuleTrace: p.result.Trace[i]}
 		asked := p.asked[i]
-		if r.when != nil && r.listens(v.env.Run.facts) {
-			w.Why = c.why(r.when, f, asked.labels)
+		if r.when != nil && r.listens(v.env.Run.facts) && e.evaluated < maxEvaluated {
+			e.see(asked.labels)
+			w.Why = e.why(r.when)
 		}
 		if err := cmp.Or(asked.err, unsettled); err != nil {
 			w.Error = evalError(r.id, err).Error()
@@ -64,19 +66,19 @@ func (s *Set) Explain(f Facts) []RuleWhy {
 	return out
 }
 
-// why explains an expression that was compiled before, as it is with those labels.
-func (c *exprCompiler) why(x *expression, f Facts, labels []string) *Why {
-	c.on = x.code.on
-	tree, err := parser.ParseWithConfig(x.src, c.config)
+// why explains an expression that was compiled before.
+func (e *explainer) why(x *expression) *Why {
+	e.on = x.code.on
+	tree, err := parser.ParseWithConfig(x.src, e.config)
 	if err != nil {
 		return &Why{Text: x.src, Error: err.Error()}
 	}
-	e := explainer{c, f, labels}
+	if declares(tree.Node) { // what the tree prints is not what was written
+		w := e.text(x.src)
+		return &w
+	}
 	w := e.node(tree.Node)
 	w.Text = x.src
-	if declares(tree.Node) { // what the tree prints is not what was written
-		w = e.text(w.Text)
-	}
 	return &w
 }
 
@@ -90,26 +92,34 @@ func declares(n ast.Node) bool {
 	return slices.ContainsFunc(children(n), func(c *ast.Node) bool { return *c != nil && declares(*c) })
 }
 
-// An explainer evaluates parts of a condition, each by itself.
+// maxEvaluated bounds the parts of all rules that are evaluated; rules behind are not
+// explained.
+const maxEvaluated = 1000
+
+// An explainer evaluates parts of conditions, each by itself.
 type explainer struct {
 	*exprCompiler
-	facts  Facts
-	labels []string // of the issue when the rule was asked
+	*evaluation
+	evaluated int
 }
 
-func (e explainer) node(n ast.Node) Why {
-	w := e.value(n)
+// see sets the labels of the issue when a rule was asked.
+func (e *explainer) see(labels []string) { e.env.Issue.Labels, e.env.Run.labels = labels, labels }
+
+func (e *explainer) node(n ast.Node) Why {
 	switch n := n.(type) {
 	case *ast.UnaryNode:
 		if negates(n.Operator) {
-			w.Parts = []Why{e.node(n.Node)}
-			return w
+			return negated(n, e.node(n.Node))
 		}
 	case *ast.BinaryNode:
 		if by := joinedBy(n.Operator); by != "" {
-			w.Parts = e.joined(n, by)
-			return w
+			return whole(n, e.joined(n, by))
 		}
+	}
+	w := e.value(n)
+	switch n := n.(type) {
+	case *ast.BinaryNode:
 		if n.Operator == "??" {
 			left, right := e.node(n.Left), e.node(n.Right)
 			if left.Value != "nil" {
@@ -136,9 +146,29 @@ func (e explainer) node(n ast.Node) Why {
 	return w
 }
 
+// negated is "not" of a part.
+func negated(n ast.Node, part Why) Why {
+	w := Why{Text: n.String(), Error: part.Error, Parts: []Why{part}}
+	if w.Error == "" {
+		w.Value = strconv.FormatBool(part.Value != "true")
+	}
+	return w
+}
+
+// whole is "and" or "or" of parts: what the last says that the evaluation got to.
+func whole(n ast.Node, parts []Why) Why {
+	w := Why{Text: n.String(), Parts: parts}
+	for _, p := range parts {
+		if !p.Idle {
+			w.Value, w.Error = p.Value, p.Error
+		}
+	}
+	return w
+}
+
 // joined explains what "and" or "or" joins, side by side. What stands behind the part
 // that decides is idle.
-func (e explainer) joined(n ast.Node, by string) []Why {
+func (e *explainer) joined(n ast.Node, by string) []Why {
 	var list []Why
 	decided := false
 	for _, part := range operands(n, by) {
@@ -191,24 +221,44 @@ func telling(n ast.Node) bool {
 }
 
 // value evaluates one part.
-func (e explainer) value(n ast.Node) Why { return e.text(n.String()) }
+func (e *explainer) value(n ast.Node) Why { return e.text(n.String()) }
 
-func (e explainer) text(src string) Why {
+func (e *explainer) text(src string) Why {
 	w := Why{Text: src}
-	program, err := e.compile(w.Text, wantAny)
-	if err != nil {
-		w.Error = err.Error()
-		return w
-	}
-	v := &evaluation{env: newEnv(e.facts)}
-	v.env.Issue.Labels, v.env.Run.labels = e.labels, e.labels
-	value, err := eval(&v.machine, program, v.env)
+	e.evaluated++
+	value, err := e.evaluate(src)
 	if err != nil {
 		w.Error = err.Error()
 		return w
 	}
 	w.Value = shown(value)
 	return w
+}
+
+// evaluate returns the value of an expression: that of a field as it stands, and no
+// program for what a shortcut tells.
+func (e *explainer) evaluate(src string) (any, error) {
+	x, err := e.check(src, wantAny)
+	if err != nil {
+		return nil, err
+	}
+	if x.tree != nil {
+		n := x.tree.Node
+		if index, _ := fieldIndex(n); index != nil {
+			return reflect.ValueOf(e.env).Elem().FieldByIndex(index).Interface(), nil
+		}
+		if quick := newShortcut(n); quick != nil && n.Type().Kind() == reflect.Bool {
+			e.env.Run.reset()
+			if value, sure := quick(e.env); sure {
+				return value, nil
+			}
+		}
+	}
+	program, err := x.compiled()
+	if err != nil {
+		return nil, err
+	}
+	return eval(&e.machine, program, e.env)
 }
 
 const maxValue = 200 // characters of a value that are shown
@@ -220,7 +270,7 @@ func shown(value any) string {
 	case nil:
 		return "nil"
 	case string:
-		text = strconv.Quote(v)
+		text = strconv.Quote(cut(v, 2*maxValue)) // the rest is not shown, nor worth quoting
 	case fmt.Stringer:
 		text = v.String()
 	default:

@@ -57,7 +57,7 @@ func testKeyDocs() map[string]string {
 		"assignee":  "who the event is about",
 		"milestone": "the milestone that the event is about",
 		"pr":        "fields of the pull request; `files` lists the paths that it changes",
-		"memory":    "what was done before",
+		"memory":    "what was done before: `{labels: [needs-info], by: {needs-info: ask-version}}`; `by` says which rule added a label, for `else_undo`; without it, those rules did that name the label, and it is taken back only when all of them take back",
 		"past":      "what happened, the oldest first: `{event: labeled, label: bug, at: 2025-12-24, by: hubot, as: human}`; `as` is human, bot or us",
 		"expect":    "what is expected; needed",
 	}

@@ -93,11 +93,11 @@ func (f *flow) report(circle []int) {
 // enablers returns the other rules whose labels the condition of a rule asks for.
 func (f *flow) enablers(i int) []int {
 	r := f.rules[i]
-	if r.when == nil || r.when.code == nil || r.when.code.tree == nil || !r.when.code.labels {
+	if r.when == nil || r.when.code == nil || !r.when.code.labels || len(f.adds)+len(f.removes) == 0 {
 		return nil
 	}
 	var list []int
-	for _, d := range demands(r.when.code.tree.Node, true) {
+	for _, d := range r.when.demands() {
 		writers := f.adds
 		if !d.there {
 			writers = f.removes
@@ -127,44 +127,6 @@ func matching(writers map[string][]int, glob string) map[string][]int {
 		}
 	}
 	return out
-}
-
-// A demand is a label that a condition asks for.
-type demand struct {
-	glob  string
-	there bool // it helps the condition when the label is there, else when it is not
-}
-
-// demands returns the labels that a condition surely asks for. What is neither "and",
-// "or" nor "not" may ask for a label both ways, and is left out.
-func demands(n ast.Node, there bool) []demand {
-	switch n := n.(type) {
-	case *ast.UnaryNode:
-		if negates(n.Operator) {
-			return demands(n.Node, !there)
-		}
-	case *ast.BinaryNode:
-		if joinedBy(n.Operator) != "" {
-			return append(demands(n.Left, there), demands(n.Right, there)...)
-		}
-		name, ok := n.Left.(*ast.StringNode)
-		if n.Operator == "in" && ok && n.Right.String() == "issue.labels" {
-			return []demand{{name.Value, there}}
-		}
-	case *ast.CallNode:
-		callee, ok := n.Callee.(*ast.IdentifierNode)
-		if !ok || callee.Value != "label" && callee.Value != "any_label" {
-			return nil
-		}
-		var list []demand
-		for _, a := range n.Arguments {
-			if name, ok := a.(*ast.StringNode); ok {
-				list = append(list, demand{name.Value, there})
-			}
-		}
-		return list
-	}
-	return nil
 }
 
 // meet reports whether one event may be listened to by both rules.

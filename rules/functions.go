@@ -11,6 +11,7 @@ import (
 	"github.com/expr-lang/expr/ast"
 	"github.com/expr-lang/expr/builtin"
 
+	length "github.com/org/foreman-action/internal/duration"
 	"github.com/org/foreman-action/protocol"
 )
 
@@ -119,7 +120,9 @@ func constantArgument(n *ast.CallNode) error {
 			n.Arguments[last] = at(&ast.ConstantNode{Value: c}, n.Arguments[last])
 		}
 	case "duration":
-		if _, bad := protocol.ParseDuration(text); bad != nil {
+		if _, bad := protocol.ParseDuration(text); errors.Is(bad, length.ErrTooLong) {
+			err = bad
+		} else if bad != nil {
 			err = fmt.Errorf(`%s; write it like "90m", "12h" or "14d"`, unreadable(name.Value, text))
 		}
 	case "command":

@@ -23,7 +23,7 @@ var errInexact = errors.New("the event holds what a test cannot say")
 func Record(s *Set, name string, f Facts) (string, error) {
 	w := &witness{Lookup: f.Lookup, facts: f}
 	f.Lookup = w
-	a := s.aftermath(f)
+	a := s.aftermath(Test{facts: f})
 	if w.err != nil {
 		return "", fmt.Errorf("record a test: %w", w.err)
 	}

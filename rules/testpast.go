@@ -3,6 +3,7 @@ package rules
 import (
 	"reflect"
 	"slices"
+	"strings"
 
 	"gopkg.in/yaml.v3"
 
@@ -33,6 +34,35 @@ func (d testDecoder) pull(n *yaml.Node, f *Facts, known *Known) {
 			f.Pull.ChangedFiles = len(known.Changed)
 		}
 	}
+}
+
+// by reads which rule added the labels that memory.labels lists.
+func (d testDecoder) by(n *yaml.Node) map[string]string {
+	by, listed := valueOf(n, "by"), []string(nil)
+	if by == nil {
+		return nil
+	}
+	var given map[string]string
+	if !d.f.DecodeKey("memory.by", by, &given) {
+		return nil
+	}
+	if labels := valueOf(n, "labels"); labels != nil && labels.Kind == yaml.SequenceNode {
+		for _, label := range labels.Content {
+			listed = append(listed, label.Value)
+		}
+	}
+	out := map[string]string{}
+	for i := 0; i+1 < len(by.Content); i += 2 {
+		label, rule := by.Content[i], by.Content[i+1]
+		if !hasFold(listed, label.Value) {
+			d.f.Problemf(label, "memory.by: %q is none of memory.labels", cut(label.Value, maxQuoted))
+		}
+		if d.ids != nil && !slices.Contains(d.ids, rule.Value) {
+			d.f.Problemf(rule, "memory.by: there is no rule %q%s", cut(rule.Value, maxQuoted), strictyaml.DidYouMean(rule.Value, d.ids))
+		}
+		out[strings.ToLower(label.Value)] = rule.Value
+	}
+	return out
 }
 
 // pastKeys are the keys of something that happened.

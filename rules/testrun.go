@@ -35,7 +35,7 @@ type Mismatch struct {
 // else that the rules ask for counts as done, whatever the policy is.
 func (s *Set) Test(t Test, may func(label string) bool) TestResult {
 	t.facts.May = may
-	a := s.aftermath(t.facts)
+	a := s.aftermath(t)
 	r := TestResult{Test: t, Fired: a.result.Fired}
 	explained := map[string]bool{}
 	if failed, ok := errors.AsType[*EvalError](a.err); ok {
@@ -84,7 +84,8 @@ type aftermath struct {
 	comments []string              // that were written
 }
 
-func (s *Set) aftermath(f Facts) aftermath {
+func (s *Set) aftermath(t Test) aftermath {
+	f := t.facts
 	a := aftermath{labels: slices.Clone(f.Issue.Labels)}
 	if a.result, a.err = s.Decide(f); a.err != nil {
 		return a
@@ -95,30 +96,64 @@ func (s *Set) aftermath(f Facts) aftermath {
 	for _, item := range a.actions {
 		a.carryOut(item, f.May)
 	}
-	a.undo(s, f)
+	a.undo(s, t)
 	return a
 }
 
-// undo takes back the labels that rules added before which do so no more.
-func (a *aftermath) undo(s *Set, f Facts) {
-	if len(a.result.Undone) == 0 || f.Lookup == nil {
+// undo takes back the labels that are the work of rules which take back what they did.
+// As in a run, what the decision itself adds stays, and what somebody else touched since.
+func (a *aftermath) undo(s *Set, t Test) {
+	if len(a.result.Undone) == 0 || a.result.Message.Decision == protocol.Escalate || t.facts.Lookup == nil {
 		return
 	}
-	before, err := f.Lookup.Memory()
+	before, err := t.facts.Lookup.Memory()
 	if err != nil {
 		a.err = err
 		return
 	}
-	for _, r := range s.all() {
-		if !slices.Contains(a.result.Undone, r.id) {
+	for _, name := range before.Labels {
+		if !hasFold(a.labels, name) || !a.undoes(s, name, t.by) || a.wants(name) {
 			continue
 		}
-		for _, name := range r.adds() {
-			if hasFold(before.Labels, name) {
-				a.setLabel(name, false, f.May)
+		past, err := t.facts.Lookup.Past()
+		if err != nil {
+			a.err = err
+			return
+		}
+		last, found := past.last(func(c Change) bool {
+			return (c.Kind == "labeled" || c.Kind == "unlabeled") && strings.EqualFold(c.Label, name)
+		})
+		if last.Ours || !found && !past.Partial {
+			a.setLabel(name, false, t.facts.May)
+		}
+	}
+}
+
+// undoes reports whether the rule that added a label before takes it back. Which one
+// that is tells by; else it must be all those whose text says that they add it.
+func (a *aftermath) undoes(s *Set, label string, by map[string]string) bool {
+	if id, ok := by[strings.ToLower(label)]; ok {
+		return slices.Contains(a.result.Undone, id)
+	}
+	found := false
+	for _, r := range s.all() {
+		if hasFold(r.adds(), label) {
+			if found = slices.Contains(a.result.Undone, r.id); !found {
+				return false
 			}
 		}
 	}
+	return found
+}
+
+// wants reports whether the decision adds a label.
+func (a *aftermath) wants(label string) bool {
+	return slices.ContainsFunc(a.actions, func(item protocol.ActionItem) bool {
+		one, _, _ := item.Texts("label")
+		several, _, _ := item.Texts("labels")
+		adds := item.Type == protocol.ActionAddLabel || item.Type == protocol.ActionAddLabels
+		return adds && hasFold(append(one, several...), label)
+	})
 }
 
 // adds returns the labels that a rule adds, as far as its text tells.

@@ -20,7 +20,8 @@ type Test struct {
 	Line int // of its name
 
 	facts  Facts
-	fired  []string // expected; empty when nothing is said of it
+	by     map[string]string // which rule added a label before, by its name in lower case
+	fired  []string          // expected; empty when nothing is said of it
 	expect []expectation
 }
 
@@ -123,7 +124,7 @@ func (d testDecoder) test(n *yaml.Node, first map[string]int) (Test, bool) {
 			first[t.Name] = t.Line
 		}
 	}
-	t.facts = d.facts(keys)
+	t.facts, t.by = d.facts(keys), d.by(keys.Memory)
 	if keys.Expect != nil {
 		d.expect(keys.Expect, &t)
 	}
@@ -167,7 +168,7 @@ func (d testDecoder) facts(keys testKeys) Facts {
 	}
 	f.Actor = defaultActor(f, login)
 	d.actor(keys.Actor, &f, &known)
-	d.fill("memory", keys.Memory, reflect.ValueOf(&known.Before).Elem())
+	d.fill("memory", keys.Memory, reflect.ValueOf(&known.Before).Elem(), "by")
 	known.History.Changes = d.past(keys.Past, f)
 	f.Lookup = known
 	return f

@@ -54,7 +54,8 @@ func testKey(key string) object {
 		files := object{"type": "array", "items": text, "description": "Paths of the changed files."}
 		return factSchema(reflect.TypeFor[Pull](), key, object{"files": files})
 	case "memory":
-		return factSchema(reflect.TypeFor[Memory](), key, nil)
+		by := object{"type": "object", "additionalProperties": text, "description": "The rules that added labels, by label. Absent: those that name it."}
+		return factSchema(reflect.TypeFor[Memory](), key, object{"by": by})
 	case "past":
 		return object{"type": "array", "items": strictyaml.Schema(reflect.TypeFor[pastKeys](), pastKey)}
 	case "expect":

@@ -167,7 +167,7 @@ func positive(f *strictyaml.File, at *yaml.Node, name string) {
 	if at == nil {
 		return
 	}
-	if d, err := time.ParseDuration(at.Value); err == nil && d <= 0 {
+	if d, err := protocol.ParseDuration(at.Value); err == nil && d <= 0 {
 		f.Problemf(at, "%s: want more than 0", name)
 	}
 }

@@ -1,12 +1,14 @@
 package strictyaml
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"reflect"
-	"time"
 
 	"gopkg.in/yaml.v3"
+
+	"github.com/org/foreman-action/internal/duration"
 )
 
 // scalar decodes into a string, a boolean or a number.
@@ -49,9 +51,13 @@ func (f *File) scalar(n *yaml.Node, v reflect.Value, to target) {
 }
 
 func (f *File) duration(n *yaml.Node, v reflect.Value, to target) {
-	d, err := time.ParseDuration(n.Value)
-	if n.Kind != yaml.ScalarNode || err != nil {
-		f.wrongType(n, to, `a duration such as "90s" or "1h30m"`)
+	d, err := duration.Parse(n.Value)
+	switch {
+	case n.Kind != yaml.ScalarNode || err != nil && !errors.Is(err, duration.ErrTooLong):
+		f.wrongType(n, to, `a duration such as "90s", "1h30m" or "14d"`)
+		return
+	case err != nil:
+		f.Problemf(n, "%s%v, got %s", to.prefix(), err, kind(n))
 		return
 	}
 	v.SetInt(int64(d))

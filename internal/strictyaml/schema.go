@@ -3,6 +3,8 @@ package strictyaml
 import (
 	"maps"
 	"reflect"
+
+	"github.com/org/foreman-action/internal/duration"
 )
 
 // Schema returns the JSON Schema, draft 2020-12, of what [File.Decode] takes for a
@@ -42,16 +44,13 @@ func (s schemer) structure(t reflect.Type, path string) map[string]any {
 	return out
 }
 
-// durationPattern matches what time.ParseDuration reads, without a sign.
-const durationPattern = `^(0|(([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h))+)$`
-
 func (s schemer) value(t reflect.Type, path string) map[string]any {
 	switch {
 	case t == nodeType || t == reflect.PointerTo(nodeType):
 		return map[string]any{} // what it takes is for more to tell
 	case t == durationType:
 		return map[string]any{"anyOf": []any{
-			map[string]any{"type": "string", "pattern": durationPattern}, map[string]any{"const": 0},
+			map[string]any{"type": "string", "pattern": duration.Pattern}, map[string]any{"const": 0},
 		}}
 	}
 	kind := map[reflect.Kind]string{

@@ -1,0 +1,64 @@
+// Package duration reads lengths of time with weeks and days.
+package duration
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// MaxDays bounds the whole days of a duration: a hundred years.
+const MaxDays = 36_500
+
+// Pattern matches what [Parse] reads without a sign, but for the bound; it means the same
+// in Go and in JSON Schema.
+const Pattern = `^(0|([0-9]+w([0-9]+d)?|[0-9]+d)` + rest + `*|` + rest + `+)$`
+
+const rest = `(([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h))`
+
+// ErrTooLong says that a duration has more than MaxDays days.
+var ErrTooLong = fmt.Errorf("a duration has at most %d days", MaxDays)
+
+var weeksAndDays = regexp.MustCompile(`^([0-9]+w)?([0-9]+d)?`)
+
+// Parse is [time.ParseDuration] with whole weeks and days before the rest, as in
+// "1w2d12h": a day is 24 hours. The error is ErrTooLong or that of time.ParseDuration.
+func Parse(s string) (time.Duration, error) {
+	unsigned, minus := strings.CutPrefix(s, "-")
+	m := weeksAndDays.FindStringSubmatch(unsigned)
+	if m[0] == "" {
+		return time.ParseDuration(s)
+	}
+	var more time.Duration
+	if after := unsigned[len(m[0]):]; after != "" {
+		var err error
+		if more, err = time.ParseDuration(after); err != nil || after[0] == '-' || after[0] == '+' || after == "0" {
+			_, unknown := time.ParseDuration(s) // it knows no days
+			return 0, unknown
+		}
+	}
+	days := 7*count(m[1]) + count(m[2])
+	d := time.Duration(days)*24*time.Hour + more
+	if days > MaxDays || d < more {
+		return 0, ErrTooLong
+	}
+	if minus {
+		d = -d
+	}
+	return d, nil
+}
+
+// count returns the number before a unit of one letter, more than MaxDays for any that
+// is; 0 when there is none.
+func count(s string) int {
+	if s == "" {
+		return 0
+	}
+	n, err := strconv.Atoi(s[:len(s)-1]) // the pattern lets digits through only
+	if err != nil || n > MaxDays {
+		return MaxDays + 1
+	}
+	return n
+}

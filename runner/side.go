@@ -191,6 +191,6 @@ func (l *loader) settleAgent(t tightener, theirs, mine agentSection) {
 		return
 	}
 	if why := cmp.Or(c.Policy.forbids(protocol.ActionAddLabel, Source{Rule: onFailureID}), c.Policy.Labels.refuses(label)); why != "" {
-		at.f.Problemf(at.child("add_label").n, "agent.on_failure: the label %s would never be added: %s", clip(label), why)
+		at.f.Problemf(at.child("add_label").n, "agent.on_failure: the label %q would never be added: %s", clip(label), why)
 	}
 }

@@ -193,8 +193,8 @@ func (r *Repo) AddFile(path, content string) *Repo {
 	return r
 }
 
-// AddFileAt adds a file that is there at a ref, such as "refs/tags/v1" or the digits of
-// a commit, and not on the default branch.
+// AddFileAt adds a file that is there at a ref, such as "refs/tags/v1" or the 40 digits
+// of a commit, and not on the default branch.
 func (r *Repo) AddFileAt(ref, path, content string) *Repo {
 	r.s.mu.Lock()
 	defer r.s.mu.Unlock()

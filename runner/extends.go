@@ -51,8 +51,8 @@ func (e *extendsSection) DecodeYAML(f *strictyaml.File, n *yaml.Node) {
 	case !ok || !okRepo || len(repo) > maxName || !plainPath(file):
 		f.Problemf(n, "extends: want %s, such as octo-org/.github:foreman.yml@v1, got %q", extendsForm, clip(s))
 	case !pinned || ref == "":
-		f.Problemf(n, "extends: %s is not pinned; add the tag or the commit to read it at, as in %s@v1: without one, "+
-			"whoever can push there changes what runs here, unseen", s, strings.TrimSuffix(s, "@"))
+		f.Problemf(n, "extends: %q is not pinned; add the tag or the commit to read it at, as in %s@v1: without one, "+
+			"whoever can push there changes what runs here, unseen", clip(s), clip(strings.TrimSuffix(s, "@")))
 	case !plainRef(ref):
 		f.Problemf(n, "extends: %q is no tag and no commit", clip(ref))
 	default:
@@ -174,7 +174,7 @@ func (l *loader) disabled() map[string]bool {
 		switch {
 		case !at.f.DecodeKey("disable", n, &id):
 		case slices.Contains(own, id):
-			at.f.Problemf(n, "disable: %s is a rule of this repository's own; take it out, or give it another id", clip(id))
+			at.f.Problemf(n, "disable: %q is a rule of this repository's own; take it out, or give it another id", clip(id))
 		case l.theirs == nil:
 			// It was not read, or there is none, and that is reported.
 		case !slices.Contains(known, id):

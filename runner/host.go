@@ -25,6 +25,12 @@ type Comment struct {
 	CreatedAt time.Time
 }
 
+// A ChangedFile is a file that a pull request changes.
+type ChangedFile struct {
+	Path   string
+	Before string // where it lay when it was moved; else empty
+}
+
 // A Host is the service that the issues live on: every read and write that the
 // executor makes. Implementations are safe for concurrent use.
 //
@@ -55,9 +61,9 @@ type Host interface {
 	// Permission returns what an account may do in the repository: "admin", "maintain",
 	// "write", "triage", "read" or "none".
 	Permission(ctx context.Context, ref Ref, login string) (string, error)
-	// Files returns the paths of the files that a pull request changes, the first 3,000:
-	// GitHub lists no more.
-	Files(ctx context.Context, ref Ref) ([]string, error)
+	// Files returns the files that a pull request changes, an entry for each, and at most
+	// the first 3,000: GitHub lists no more, and does not say so.
+	Files(ctx context.Context, ref Ref) ([]ChangedFile, error)
 
 	// AddLabels adds labels that exist in the repository; those already there stay.
 	AddLabels(ctx context.Context, ref Ref, names []string) error

@@ -200,10 +200,17 @@ func checkVersion(f *strictyaml.File, n *yaml.Node) {
 	}
 }
 
-// expand resolves ${VAR} in a value.
+// expand resolves ${VAR} in a value. A file that is extended reads no variables: others
+// write it, and with an address the value would go to them.
 func (l *loader) expand(at place) string {
 	if at.n == nil {
 		return ""
+	}
+	if l.inherited(at) {
+		if strings.Contains(at.n.Value, "${") {
+			at.f.Problemf(at.n, "a file that is extended reads no variables; write the value out, or set it in the repository's own file")
+		}
+		return at.n.Value
 	}
 	out, err := strictyaml.Expand(at.n.Value, func(name string) string {
 		if reserved(name) {

@@ -64,7 +64,9 @@ func (h hindsight) rulesPast() rules.Past {
 	return p
 }
 
-// Files asks the host once. An issue changes none.
+// Files asks the host once. An issue changes none. A file that is moved counts with both
+// its paths. The error says that there are more files than the host lists: the rest may
+// be anything.
 func (l *lookup) Files() ([]string, error) {
 	if l.listed || !l.e.Issue.PullRequest {
 		return l.files, nil
@@ -76,8 +78,18 @@ func (l *lookup) Files() ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	l.files, l.listed = files, true
-	return files, nil
+	if p := l.e.Pull; p != nil && p.ChangedFiles > len(files) {
+		return nil, fmt.Errorf("list the files of %s: %w: GitHub lists %d of the %d that it changes, and never more than 3,000",
+			l.e.Ref(), ErrTruncated, len(files), p.ChangedFiles)
+	}
+	for _, f := range files {
+		l.files = append(l.files, f.Path)
+		if f.Before != "" {
+			l.files = append(l.files, f.Before)
+		}
+	}
+	l.listed = true
+	return l.files, nil
 }
 
 // Memory is what the record of the issue tells.

@@ -2,6 +2,7 @@ package runner_test
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -178,6 +179,51 @@ func TestOnceDeleted(t *testing.T) {
 	rep, err := run(t, o, e)
 	if err != nil || len(gh.Issue(repo, 1).Comments) != 0 || !strings.Contains(rep.Actions[0].Reason, "deleted since (once: hi)") {
 		t.Errorf("got %v, %d comments, %+v", err, len(gh.Issue(repo, 1).Comments), rep.Actions)
+	}
+}
+
+// Where a moved file lay counts too, and of more files than are listed nothing is said.
+func TestChangedFiles(t *testing.T) {
+	t.Parallel()
+	moved := map[string]string{"docs/auth.md": "src/auth.go"}
+	docs := func(n int) (list []string) {
+		for i := range n {
+			list = append(list, fmt.Sprintf("docs/%04d.md", i))
+		}
+		return list
+	}
+	tests := []struct {
+		name, when string
+		files      []string
+		changed    int // as the event tells
+		fires      bool
+		err        string
+	}{
+		{"moved, all", `all_files("docs/**")`, []string{"docs/auth.md"}, 1, false, ""},
+		{"moved, any", `any_file("src/**")`, []string{"docs/auth.md"}, 1, true, ""},
+		{"most", `all_files("docs/**")`, docs(3000), 3000, true, ""},
+		{"more", `all_files("docs/**")`, docs(3001), 3001, false, "lists 3000 of the 3001"},
+		{"more, any", `any_file("src/**")`, append(docs(3000), "src/a.go"), 3001, false, "never more than 3,000"},
+		{"more, not asked", `pr.changed_files > 3000`, docs(3001), 3001, true, ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			gh, _, o := world(t, "rules:\n  - {id: r, on: [pull_request.opened], when: '"+tt.when+"', then: [add_label: docs]}\n")
+			gh.Repo("o/r").AddLabel("docs").AddIssue(githubtest.Issue{Number: 7, PullRequest: true, Files: tt.files, Moved: moved})
+			e, err := runner.ParseEvent(runner.EventSource{Name: "pull_request", Payload: fmt.Appendf(nil, `{"action": "opened", "repository": {"full_name": "o/r"}, "sender": {"login": "u"},
+				"pull_request": {"number": 7, "title": "T", "user": {"login": "u"}, "labels": [], "changed_files": %d, "created_at": "2026-04-10T12:00:00Z"}}`, tt.changed)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			rep, err := run(t, o, e)
+			if tt.err == "" && err != nil || tt.err != "" && (err == nil || !strings.Contains(err.Error(), tt.err)) {
+				t.Fatalf("got the error %v, want %q", err, tt.err)
+			}
+			if labelled := len(gh.Issue("o/r", 7).Labels) == 1; labelled != tt.fires {
+				t.Errorf("labelled is %t, want %t: %+v", labelled, tt.fires, rep.Rules)
+			}
+		})
 	}
 }
 

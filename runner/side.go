@@ -149,6 +149,21 @@ func (l *loader) agentKey(key string) place {
 	return at
 }
 
+// inherited reports whether a value stands in the file that is extended.
+func (l *loader) inherited(at place) bool {
+	return at.n != nil && l.theirs != nil && at.f.Name() == l.theirs.file
+}
+
+// modelURL is where the model is asked. The key of this repository goes there, so only its
+// own files may say it.
+func (l *loader) modelURL(at place) string {
+	if l.inherited(at) {
+		at.f.Problemf(at.n, "llm.base_url: a file that is extended does not say where the key of a model goes; a repository does, in its own file or by the input llm-base-url")
+		return ""
+	}
+	return l.expand(at)
+}
+
 // settle makes one configuration of what both sides say.
 func (l *loader) settle() {
 	c := &l.config
@@ -165,7 +180,7 @@ func (l *loader) settle() {
 	if d := l.with("llm"); d.say.LLM != nil {
 		at, s := d.at["llm"], d.say.LLM
 		c.LLM = protocol.LLMBackendRef{Provider: l.expand(at.child("provider")), Model: l.expand(at.child("model"))}
-		c.Model = ModelConfig{BaseURL: l.expand(at.child("base_url")), Timeout: s.Timeout, MaxTokens: s.MaxTokens}
+		c.Model = ModelConfig{BaseURL: l.modelURL(at.child("base_url")), Timeout: s.Timeout, MaxTokens: s.MaxTokens}
 	}
 	if d := l.with("memory"); d.say.Memory != nil {
 		s := d.say.Memory
@@ -191,6 +206,6 @@ func (l *loader) settleAgent(t tightener, theirs, mine agentSection) {
 		return
 	}
 	if why := cmp.Or(c.Policy.forbids(protocol.ActionAddLabel, Source{Rule: onFailureID}), c.Policy.Labels.refuses(label)); why != "" {
-		at.f.Problemf(at.child("add_label").n, "agent.on_failure: the label %s would never be added: %s", clip(label), why)
+		at.f.Problemf(at.child("add_label").n, "agent.on_failure: the label %q would never be added: %s", clip(label), why)
 	}
 }

@@ -3,6 +3,7 @@ package app
 import (
 	"cmp"
 	"context"
+	"errors"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -75,6 +76,10 @@ func (j job) memory(c runner.MemoryConfig) (memory.Store, error) {
 		if !filepath.IsAbs(dir) {
 			dir = filepath.Join(j.dir, filepath.FromSlash(dir))
 		}
+		if j.event.Pull != nil && !j.local && below(j.dir, dir) {
+			return nil, errors.New("the folder is in the workspace, and what is checked out for a pull request is its author's; " +
+				"name a folder outside of it (memory.path, or the input memory-path)")
+		}
 		return opened(memory.OpenFile(dir))
 	case "artifact":
 		return opened(results.NewArtifact(j.results()))
@@ -82,6 +87,12 @@ func (j job) memory(c runner.MemoryConfig) (memory.Store, error) {
 		return opened(results.NewCache(j.results()))
 	}
 	return nil, nil
+}
+
+// below reports whether a path is a folder, or lies in it.
+func below(dir, path string) bool {
+	rel, err := filepath.Rel(dir, path)
+	return err != nil || filepath.IsLocal(rel)
 }
 
 // opened makes a store of a pointer to one, so that a failure is a nil store.

@@ -38,7 +38,7 @@ func (j job) reviewRules(ctx context.Context, host *github.Client, res *result) 
 	if j.event.Pull == nil || !slices.Contains([]string{"opened", "reopened", "synchronize"}, j.event.Action) {
 		return nil
 	}
-	changed, err := host.Files(ctx, j.event.Ref())
+	changed, err := changedPaths(ctx, host, j.event.Ref())
 	if err != nil || !slices.ContainsFunc(changed, isYAML) {
 		return err
 	}
@@ -71,6 +71,16 @@ func (j job) reviewRules(ctx context.Context, host *github.Client, res *result) 
 		}
 	}
 	return failed
+}
+
+// changedPaths are the paths that a pull request changes, those of moved files before too.
+func changedPaths(ctx context.Context, host *github.Client, ref runner.Ref) ([]string, error) {
+	files, err := host.Files(ctx, ref)
+	paths := make([]string, 0, len(files))
+	for _, f := range files {
+		paths = append(paths, f.Path, f.Before)
+	}
+	return paths, err
 }
 
 func isYAML(name string) bool {

@@ -32,17 +32,50 @@ func (c *Client) File(ctx context.Context, t Tree, path string) ([]byte, error) 
 	return c.file(ctx, contentsOp("read", "file", t, path), t.Ref, path)
 }
 
-// commit is what GitHub takes for the name of a commit.
+// commit is what GitHub takes for the name of a commit, and commitDigits are all of one.
 var commit = regexp.MustCompile(`^[0-9a-f]{7,40}$`)
 
+const commitDigits = 40
+
 // FileAt is [Client.File] for a tag or a commit. A branch is ErrNotFound: the next
-// push would change the file.
+// push would change the file. So is a branch or a tag whose name looks like the first
+// digits of a commit; a tag like that is written "refs/tags/…".
 func (c *Client) FileAt(ctx context.Context, f runner.RemoteFile) ([]byte, error) {
 	ref := f.Ref
-	if !commit.MatchString(ref) {
+	switch {
+	case !commit.MatchString(ref):
 		ref = "refs/tags/" + strings.TrimPrefix(ref, "refs/tags/")
+	case len(ref) < commitDigits:
+		full, err := c.fullCommit(ctx, f)
+		if err != nil {
+			return nil, err
+		}
+		ref = full
 	}
 	return c.file(ctx, contentsOp("read", "file", Tree{f.Owner, f.Repo, f.Ref}, f.Path), ref, f.Path)
+}
+
+// fullCommit returns all digits of a commit. GitHub takes a branch or a tag of that name
+// first, whose commit begins with other digits.
+func (c *Client) fullCommit(ctx context.Context, f runner.RemoteFile) (string, error) {
+	o := op{
+		what: "look up commit " + f.Ref + " of", ref: runner.Ref{Owner: f.Owner, Repo: f.Repo}, wide: true,
+		need: needContentsRead, absent: runner.ErrNotFound,
+	}
+	var answer struct {
+		SHA string `json:"sha"`
+	}
+	err := c.request(ctx, o, call{http.MethodGet, fmt.Sprintf("repos/%s/%s/commits/%s?per_page=1", f.Owner, f.Repo, f.Ref), nil, &answer})
+	if a, ok := errors.AsType[*answerError](err); ok && a.status == http.StatusUnprocessableEntity {
+		return "", fmt.Errorf("%w: %w", runner.ErrNotFound, err)
+	}
+	if err != nil {
+		return "", err
+	}
+	if len(answer.SHA) != commitDigits || !commit.MatchString(answer.SHA) || !strings.HasPrefix(answer.SHA, f.Ref) {
+		return "", fmt.Errorf("%s: %w: GitHub answers with a branch or a tag of that name", o, runner.ErrNotFound)
+	}
+	return answer.SHA, nil
 }
 
 // file returns the content of a file.

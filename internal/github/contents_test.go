@@ -63,10 +63,17 @@ func TestDir(t *testing.T) {
 func TestFileAt(t *testing.T) {
 	t.Parallel()
 	s := fake(t)
-	s.Repo("octo/.github").AddFileAt("refs/tags/v1", "a b.yml", "one").AddFileAt("4f1c2ab", "a b.yml", "two").
-		AddFileAt("refs/tags/x/20&1", "a b.yml", "three").AddFile("a b.yml", "main")
+	const sha = "4f1c2ab8d0e9c7b6a5f4e3d2c1b0a9f8e7d6c5b4"
+	s.Repo("octo/.github").AddFileAt("refs/tags/v1", "a b.yml", "one").AddFileAt(sha, "a b.yml", "two").
+		AddFileAt("refs/tags/x/20&1", "a b.yml", "three").AddFile("a b.yml", "main").
+		// Names that look like the first digits of a commit.
+		AddFileAt("abc1234", "a b.yml", "branch").AddFileAt("refs/heads/abc1234", "a b.yml", "branch").
+		AddFileAt("refs/tags/20261121", "a b.yml", "day").AddFileAt("abc1234"+sha[7:], "a b.yml", "hidden")
 	c, _ := client(t, s.URL)
-	for ref, want := range map[string]string{"v1": "one", "refs/tags/v1": "one", "4f1c2ab": "two", "x/20&1": "three", "main": "", "refs/heads/main": "", "4f1c2": ""} {
+	for ref, want := range map[string]string{
+		"v1": "one", "refs/tags/v1": "one", "4f1c2ab": "two", "x/20&1": "three", "main": "", "refs/heads/main": "", "4f1c2": "",
+		sha: "two", sha[:12]: "two", "4f1c2ac": "", "abc1234": "", "20261121": "", "refs/tags/20261121": "day",
+	} {
 		got, err := c.FileAt(t.Context(), runner.RemoteFile{Owner: "octo", Repo: ".github", Path: "a b.yml", Ref: ref})
 		if string(got) != want || (err == nil) != (want != "") || err != nil && !errors.Is(err, runner.ErrNotFound) {
 			t.Errorf("%s: got %q, %v, want %q", ref, got, err, want)

@@ -123,22 +123,27 @@ func (c *Client) Permission(ctx context.Context, ref runner.Ref, login string) (
 	return answer.Permission, nil
 }
 
-// Files returns the paths that a pull request changes. See [runner.Host].
-func (c *Client) Files(ctx context.Context, ref runner.Ref) ([]string, error) {
+// Files returns the files that a pull request changes. See [runner.Host].
+func (c *Client) Files(ctx context.Context, ref runner.Ref) ([]runner.ChangedFile, error) {
 	o := onIssue("list the files of", ref)
 	o.need, o.pages = needPullsRead, maxFilePages
-	var paths []string
+	var files []runner.ChangedFile
 	var page []struct {
 		Filename string `json:"filename"`
+		Status   string `json:"status"`
+		Previous string `json:"previous_filename"`
 	}
 	path := fmt.Sprintf("repos/%s/%s/pulls/%d/files?", ref.Owner, ref.Repo, ref.Number)
 	err := c.pages(withBudget(ctx), o, path, func() any { page = nil; return &page }, func() bool {
 		for _, f := range page {
-			paths = append(paths, f.Filename)
+			if f.Status == "copied" { // the other file stays as it is
+				f.Previous = ""
+			}
+			files = append(files, runner.ChangedFile{Path: f.Filename, Before: f.Previous})
 		}
 		return false
 	})
-	return paths, err
+	return files, err
 }
 
 // A comment is what is read of a comment in GitHub's JSON.

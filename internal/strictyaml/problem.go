@@ -20,7 +20,9 @@ type Problem struct {
 }
 
 // Error returns "file:line:column: message", and below it the source line with a
-// caret under the column. Long lines are cut to the part around the caret.
+// caret under the column. Long lines are cut to the part around the caret. Nothing in
+// it steers a terminal or the log of a workflow: line breaks of the message and control
+// characters are shown as U+FFFD, and so is what makes a command of a line.
 func (p Problem) Error() string {
 	var b strings.Builder
 	b.WriteString(p.File)
@@ -36,9 +38,13 @@ func (p Problem) Error() string {
 		b.WriteString("warning: ")
 	}
 	b.WriteString(p.Msg)
-	if p.Line > 0 && strings.TrimSpace(p.Source) != "" {
-		p.writeSource(&b)
+	head := string(inert([]rune(b.String())))
+	if p.Line == 0 || strings.TrimSpace(p.Source) == "" {
+		return head
 	}
+	b.Reset()
+	b.WriteString(head)
+	p.writeSource(&b)
 	return b.String()
 }
 
@@ -61,9 +67,7 @@ func (p Problem) writeSource(b *strings.Builder) {
 		lead = "…"
 	}
 	b.WriteString(lead)
-	for _, r := range line[from:to] {
-		b.WriteRune(printable(r))
-	}
+	b.WriteString(string(inert(slices.Clone(line[from:to]))))
 	if to < len(line) {
 		b.WriteString("…")
 	}
@@ -84,12 +88,27 @@ func (p Problem) writeSource(b *strings.Builder) {
 	b.WriteByte('^')
 }
 
-// printable keeps a file's text from steering the terminal or the log.
-func printable(r rune) rune {
-	if r != '\t' && (unicode.IsControl(r) || unicode.Is(unicode.Cf, r)) {
-		return unicode.ReplacementChar
+// inert keeps text of a file from steering the terminal or the log: it replaces in place
+// control characters, the second of two colons at the start of the line, which begin a
+// command of GitHub's runner, and the bracket of "##[", which does so anywhere. The
+// runner may pass over invisible characters between them.
+func inert(line []rune) []rune {
+	var last rune // of those that count
+	n := 0        // of them
+	for i, r := range line {
+		switch {
+		case r == '\t', unicode.IsSpace(r) && !unicode.IsControl(r):
+			if n == 0 {
+				continue
+			}
+		case unicode.IsControl(r), unicode.Is(unicode.Cf, r), r == ':' && last == r && n == 1, r == '[' && last == '#':
+			line[i] = unicode.ReplacementChar
+		case unicode.In(r, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector):
+			continue
+		}
+		last, n = line[i], n+1
 	}
-	return r
+	return line
 }
 
 // Problems are the mistakes of one or several files, sorted by file, line and

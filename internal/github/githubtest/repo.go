@@ -63,17 +63,25 @@ func getPermission(in *input) answer {
 	return reply(http.StatusOK, object{"permission": cmp.Or(base[permission], permission), "role_name": permission, "user": u})
 }
 
+// maxListed is all that is listed of the files of a pull request.
+const maxListed = 3000
+
 // listFiles lists what a pull request changes.
 func listFiles(in *input) answer {
 	if !in.issue.PullRequest {
 		return notFound()
 	}
-	return listed(in.r, in.issue.Files, func(name string) object {
+	files := in.issue.Files
+	return listed(in.r, files[:min(len(files), maxListed)], func(name string) object {
 		at := in.repo.api("/contents/%s", (&url.URL{Path: name}).EscapedPath())
-		return object{
+		o := object{
 			"sha": fmt.Sprintf("%040x", len(name)), "filename": name, "status": "modified", "additions": 1, "deletions": 1, "changes": 2,
 			"blob_url": in.repo.web("/blob/main/%s", name), "raw_url": in.repo.web("/raw/main/%s", name), "contents_url": at,
 		}
+		if before := in.issue.Moved[name]; before != "" {
+			o["status"], o["previous_filename"] = "renamed", before
+		}
+		return o
 	})
 }
 

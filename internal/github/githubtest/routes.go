@@ -44,6 +44,7 @@ func routes() []route {
 		at("GET", repo, inRepo(getRepo)),
 		at("GET", repo+"/assignees/{login}", inRepo(getAssignee)),
 		at("GET", repo+"/collaborators/{login}/permission", inRepo(getPermission)),
+		at("GET", repo+"/commits/{ref}", inRepo(getCommit)),
 		at("GET", repo+"/contents", inRepo(getContents)),
 		at("GET", repo+"/contents/{path...}", inRepo(getContents)),
 		at("GET", repo+"/labels", inRepo(listRepoLabels)),

@@ -3,6 +3,7 @@ package githubtest
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -23,8 +24,9 @@ type Issue struct {
 	Locked      bool
 	LockReason  string
 	PullRequest bool
-	Files       []string  // that a pull request changes
-	CreatedAt   time.Time // zero when set up: now
+	Files       []string          // that a pull request changes
+	Moved       map[string]string // the paths of some of Files before
+	CreatedAt   time.Time         // zero when set up: now
 	Comments    []Comment
 	Reactions   []Reaction
 }
@@ -60,6 +62,7 @@ func (i *issue) snapshot() Issue {
 	c := i.Issue
 	c.Labels = slices.Clone(i.Labels)
 	c.Assignees = slices.Clone(i.Assignees)
+	c.Files, c.Moved = slices.Clone(i.Files), maps.Clone(i.Moved)
 	c.Comments = slices.Clone(i.Comments)
 	for k := range c.Comments {
 		c.Comments[k].Reactions = slices.Clone(c.Comments[k].Reactions)
@@ -190,8 +193,8 @@ func (r *Repo) AddFile(path, content string) *Repo {
 	return r
 }
 
-// AddFileAt adds a file that is there at a ref, such as "refs/tags/v1" or the digits of
-// a commit, and not on the default branch.
+// AddFileAt adds a file that is there at a ref, such as "refs/tags/v1" or the 40 digits
+// of a commit, and not on the default branch.
 func (r *Repo) AddFileAt(ref, path, content string) *Repo {
 	r.s.mu.Lock()
 	defer r.s.mu.Unlock()

@@ -128,3 +128,32 @@ func TestVetoOnNotice(t *testing.T) {
 		})
 	}
 }
+
+// TestNoticeHeldBack plans no closing of which nobody would be warned; a later run does.
+func TestNoticeHeldBack(t *testing.T) {
+	t.Parallel()
+	s := newStory(t, `policy: {allow_close: true, limits: {close_issue: 2}}
+rules:
+  - {id: hi, on: issues.labeled, then: [{comment: hello}]}
+  - {id: other, on: schedule, scan: 'is:open label:docs', then: [{close_issue: {after: 72h}}]}
+  - {id: old, on: schedule, scan: 'is:open label:bug', then: [{close_issue: {after: 72h, veto: [thumbs_down]}}, {comment: {once: soon, body: soon}}]}
+`)
+	s.repo.LabelAs("mona", 1, "docs")
+	if got := s.run(s.issue); got != "comment done" {
+		t.Fatal(got)
+	}
+	s.pass(20 * time.Hour)
+	v := s.sweep("1 action carried out")
+	const want = "close_issue done, close_issue none: what is to be said with it has to wait; nobody would be warned of the closing, comment none: we commented at "
+	if got := told(v.Reports[0]); !strings.HasPrefix(got, want) {
+		t.Errorf("got %s", got)
+	}
+	s.pass(5 * time.Hour)
+	v = s.sweep("2 actions carried out")
+	if got := told(v.Reports[0]); !strings.HasSuffix(got, "close_issue done, comment done") {
+		t.Errorf("got %s", got)
+	}
+	s.repo.ReactAs("mona", 1, s.newest(), "-1")
+	s.pass(100 * time.Hour)
+	s.sweep("closed after its time")
+}

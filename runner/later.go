@@ -72,6 +72,9 @@ func (x *execution) lookAhead(ctx context.Context) {
 		s := &x.steps[i]
 		switch {
 		case s.Verdict != Do || s.landed || s.kind.calls:
+		case s.after > 0 && x.unsaid(s):
+			s.set(Pass, "what is to be said with it has to wait; nobody would be warned of the closing")
+			s.wait = true
 		case s.noted() && x.Record != nil:
 			x.lookUpNote(x.Record(ctx), s)
 		case s.kind.limit == addsLabels && x.Never != nil:
@@ -83,6 +86,14 @@ func (x *execution) lookAhead(ctx context.Context) {
 			})
 		}
 	}
+}
+
+// unsaid reports whether a comment by whoever asks for the step was passed over for now:
+// it may be the notice of the closing.
+func (x *execution) unsaid(s *Step) bool {
+	return slices.ContainsFunc(x.steps, func(o Step) bool {
+		return o.wait && o.isComment() && o.Source.id() == s.Source.id()
+	})
 }
 
 // lookUpNote holds a step against what is kept in mind.

@@ -157,3 +157,35 @@ rules:
 	s.pass(100 * time.Hour)
 	s.sweep("closed after its time")
 }
+
+// TestCalledOffStays runs a task again whose notes a person has called off since.
+func TestCalledOffStays(t *testing.T) {
+	t.Parallel()
+	for _, journal := range []bool{false, true} {
+		t.Run("journal "+strconv.FormatBool(journal), func(t *testing.T) {
+			t.Parallel()
+			s := newStory(t, "policy: {allow_close: true}\nrules:\n  - {id: a, on: issues.labeled, then: [{close_issue: {after: 72h}}, {never_again: docs}]}\n")
+			store, err := memory.OpenFile(t.TempDir())
+			if err != nil {
+				t.Fatal(err)
+			}
+			s.o.Memory = store
+			if journal {
+				s.o.Journal = store
+			}
+			o, e := s.next(s.issue)
+			if got := s.attempt(o, e); got != "close_issue done, never_again done" {
+				t.Fatal(got)
+			}
+			s.pass(time.Minute)
+			if got := s.run(commented(s.gh, s.issue, "mona", "User", "/foreman undo")); got != "keep_open done, allow_again done, comment done" {
+				t.Fatal(got)
+			}
+			o.Resumed = true
+			s.attempt(o, e)
+			if r := s.record(); len(r.Closings) != 0 || len(r.Never) != 0 {
+				t.Errorf("got %+v, %v", r.Closings, r.Never)
+			}
+		})
+	}
+}

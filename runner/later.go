@@ -143,7 +143,7 @@ func (w *work) keep(r *memory.Record) {
 	for i, s := range w.plan.Steps {
 		res := w.out.Results[i]
 		switch {
-		case res.Result != ResultDone || !s.noted():
+		case res.Result != ResultDone || !s.noted() || w.keptBefore(*r, s):
 		case s.kind.calls:
 			s.callOff(r)
 		case s.after == 0:
@@ -167,6 +167,16 @@ func (w *work) keep(r *memory.Record) {
 	if w.out.Executed() > 0 || w.out.Gone {
 		r.Closings = nil
 	}
+}
+
+// keptBefore reports whether an earlier attempt has put into the record what the step
+// keeps: what people called off since must not come back.
+func (w *work) keptBefore(r memory.Record, s Step) bool {
+	return slices.ContainsFunc(r.Tasks, func(t memory.Task) bool {
+		return w.isThis(t) && slices.ContainsFunc(t.Actions, func(a memory.Action) bool {
+			return a.Index == s.Index && a.Type == s.Action.Type && a.Result == memory.Noted
+		})
+	})
 }
 
 // waits reports whether a step was passed over only for now.

@@ -1,6 +1,8 @@
 package runner_test
 
 import (
+	"context"
+	"encoding/json"
 	"strconv"
 	"strings"
 	"testing"
@@ -186,6 +188,93 @@ func TestCalledOffStays(t *testing.T) {
 			if r := s.record(); len(r.Closings) != 0 || len(r.Never) != 0 {
 				t.Errorf("got %+v, %v", r.Closings, r.Never)
 			}
+		})
+	}
+}
+
+// TestVetoInTheSecond counts what people did in the very second of the decision.
+func TestVetoInTheSecond(t *testing.T) {
+	t.Parallel()
+	does := map[string]func(*githubtest.Repo){
+		protocol.VetoComment:    func(r *githubtest.Repo) { r.AddComment(1, "mona", "no") },
+		protocol.VetoReopen:     func(r *githubtest.Repo) { r.CloseAs("mona", 1, "").ReopenAs("mona", 1) },
+		protocol.VetoThumbsDown: func(r *githubtest.Repo) { r.ReactAs("mona", 1, 0, "-1") },
+	}
+	for veto, did := range does {
+		for after, want := range map[time.Duration]string{0: "1 closing given up", time.Second: "closed after its time"} {
+			t.Run(veto+after.String(), func(t *testing.T) {
+				t.Parallel()
+				s := newStory(t, closesLater)
+				did(s.repo)
+				host, ref := s.o.Host.(runner.Scanner), s.issue.Ref()
+				var at time.Time
+				if list, err := host.Reactions(t.Context(), ref, 0, "-1"); err == nil && len(list) > 0 {
+					at = list[0].At
+				} else if h, err := host.Timeline(t.Context(), ref); err == nil && len(h.Events) > 0 {
+					at = h.Events[len(h.Events)-1].At
+				}
+				due(t, s.o.Memory, at.Add(after), veto)
+				s.sweep(want)
+			})
+		}
+	}
+}
+
+// busyHost is one on which something happens while an issue is read.
+type busyHost struct {
+	runner.Scanner
+	meanwhile func()
+}
+
+func (h busyHost) Issue(ctx context.Context, ref runner.Ref) (json.RawMessage, error) {
+	raw, err := h.Scanner.Issue(ctx, ref)
+	h.meanwhile()
+	return raw, err
+}
+
+// TestVetoBeforeDecision counts what people do between what the decision knows of and the
+// decision, and not what was decided on.
+func TestVetoBeforeDecision(t *testing.T) {
+	t.Parallel()
+	for on, want := range map[string]string{
+		"issues.labeled": "1 closing given up", "schedule, scan: 'is:open label:bug'": "1 closing given up",
+		"workflow_dispatch": "1 closing given up", "issue_comment.created": "closed after its time", "issues.reopened": "closed after its time",
+	} {
+		t.Run(on, func(t *testing.T) {
+			t.Parallel()
+			s := newStory(t, "policy: {allow_close: true}\nrules:\n  - {id: old, on: "+on+", then: [{close_issue: {after: 72h, veto: [comment, reopen]}}]}\n")
+			meanwhile := func() {
+				s.pass(5 * time.Second)
+				s.repo.AddComment(1, "mona", "please keep it open")
+				s.pass(5 * time.Minute)
+			}
+			host, e := s.o.Host.(runner.Scanner), s.issue
+			switch {
+			case strings.HasPrefix(on, "schedule"):
+				s.o.Host = busyHost{host, meanwhile}
+				s.sweep("1 action carried out")
+			default:
+				switch on {
+				case "workflow_dispatch":
+					e = runner.Event{Name: on, Owner: e.Owner, Repo: e.Repo, Number: 1}
+					s.o.Host = busyHost{host, meanwhile}
+				case "issue_comment.created":
+					e = commented(s.gh, e, "mona", "User", "close it")
+				case "issues.reopened":
+					s.repo.CloseAs("mona", 1, "").ReopenAs("mona", 1)
+					e.Action = "reopened"
+				}
+				o, e := s.next(e)
+				if on == "issues.labeled" {
+					meanwhile()
+				}
+				if got := s.attempt(o, e); got != "close_issue done" {
+					t.Fatal(got)
+				}
+			}
+			s.o.Host = host
+			s.pass(80 * time.Hour)
+			s.sweep(want)
 		})
 	}
 }

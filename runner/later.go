@@ -154,9 +154,8 @@ func (w *work) keep(r *memory.Record) {
 			if c, _ := r.Planned(s.Source.Rule); c.Vetoed && s.Source.OverrideHumans {
 				r.Drop(c.Rule)
 			}
-			at := w.at.Truncate(time.Second)
 			r.Plan(memory.Closing{
-				At: at, Due: at.Add(s.after), Reason: s.text, Veto: s.veto, Rule: s.Source.Rule, Task: w.o.TaskID,
+				At: w.told(), Due: w.at.Truncate(time.Second).Add(s.after), Reason: s.text, Veto: s.veto, Rule: s.Source.Rule, Task: w.o.TaskID,
 			})
 		}
 	}
@@ -167,6 +166,25 @@ func (w *work) keep(r *memory.Record) {
 	if w.out.Executed() > 0 || w.out.Gone {
 		r.Closings = nil
 	}
+}
+
+// told is the time up to which the decision knows of the issue, as exact as GitHub's:
+// whatever people do from then on can stand against it, but for what it was decided on.
+func (w *work) told() time.Time {
+	at, seen := w.at.Truncate(time.Second), w.e.seen
+	if w.e.happened() {
+		seen = w.e.Issue.UpdatedAt
+	}
+	seen = seen.Truncate(time.Second)
+	switch {
+	case seen.IsZero():
+		return at
+	case w.e.happened() && (w.e.Name == EventIssueComment || w.e.Action == "reopened"):
+		return seen.Add(time.Second)
+	case seen.Before(at):
+		return seen
+	}
+	return at
 }
 
 // keptBefore reports whether an earlier attempt has put into the record what the step

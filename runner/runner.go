@@ -200,6 +200,7 @@ func (w *work) complete(ctx context.Context) error {
 	if w.o.Host == nil {
 		return fmt.Errorf("fetch issue %s: %w", w.e.Ref(), ErrNeedsHost)
 	}
+	w.e.seen = w.o.Now()
 	raw, err := w.o.Host.Issue(ctx, w.e.Ref())
 	if err != nil {
 		return err

@@ -278,3 +278,28 @@ func TestVetoBeforeDecision(t *testing.T) {
 		})
 	}
 }
+
+// TestVetoOutlivesClosing keeps that people stood against a rule when another closes.
+func TestVetoOutlivesClosing(t *testing.T) {
+	t.Parallel()
+	s := newStory(t, "policy: {allow_close: true}\nrules:\n  - {id: old, on: issues.closed, then: [{close_issue: {after: 72h}}]}\n  - {id: b, on: issues.labeled, then: [{close_issue: {after: 72h}}]}\n")
+	due(t, s.o.Memory, longAgo)
+	_, err := memory.Update(t.Context(), s.o.Memory, sweepRepo, 1, func(r *memory.Record) error {
+		r.Plan(memory.Closing{At: longAgo, Due: longAgo, Rule: "b", Task: runTask, Vetoed: true})
+		r.Plan(memory.Closing{At: longAgo, Due: inFuture, Rule: "c", Task: runTask})
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.sweep("1 issue closed after its time")
+	s.pass(time.Hour)
+	s.repo.ReopenAs("mona", 1)
+	const want = "close_issue none: people stood against it before, and have the last word (override_humans)"
+	if got := s.run(s.issue); got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	if r := s.record(); len(r.Closings) != 1 {
+		t.Errorf("got %+v", r.Closings)
+	}
+}

@@ -164,7 +164,8 @@ func (w *work) keep(r *memory.Record) {
 	}
 	r.Drop(w.due.Rule)
 	if w.out.Executed() > 0 || w.out.Gone {
-		r.Closings = nil
+		// Those that people stood against are not asked for again.
+		r.Closings = slices.DeleteFunc(slices.Clone(r.Closings), func(c memory.Closing) bool { return !c.Vetoed })
 	}
 }
 

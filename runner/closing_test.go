@@ -303,3 +303,41 @@ func TestVetoOutlivesClosing(t *testing.T) {
 		t.Errorf("got %+v", r.Closings)
 	}
 }
+
+// TestJournalRuleGone takes up a task whose rules are gone: what they asked for counts as an
+// agent's, but nothing is kept for later in its name, and nothing is taken back.
+func TestJournalRuleGone(t *testing.T) {
+	t.Parallel()
+	const config = `policy: {allow_close: true}
+rules:
+  - {id: a, on: issue_comment.created, when: 'event.comment.body contains "stop"', else_undo: true, then: [{close_issue: {after: 72h}}, {add_label: docs}]}
+  - {id: z, on: issue_comment.created, when: 'event.comment.body contains "go"', then: [{add_label: triage}, {never_again: bug}, {close_issue: {after: 72h}}]}
+`
+	const gone = " none: there is no rule "
+	s := newStory(t, config)
+	store, err := memory.OpenFile(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.o.Memory, s.o.Journal = store, store
+	if got := s.run(commented(s.gh, s.issue, "mona", "User", "stop")); got != "close_issue done, add_label done" {
+		t.Fatal(got)
+	}
+	s.gh.Fault(githubtest.Fault{Method: "POST", Path: "/repos/" + sweepRepo + "/issues/1/labels", Status: 422, Times: 1})
+	o, e := s.next(commented(s.gh, s.issue, "mona", "User", "go"))
+	if rep, err := run(t, o, e); err == nil {
+		t.Fatalf("the first attempt went through: %s", told(rep))
+	}
+	if o.Config, err = runner.ParseConfig("foreman.yml", []byte("version: 1\npolicy: {allow_close: true}\n"), nil); err != nil {
+		t.Fatal(err)
+	}
+	o.Resumed = true
+	got := s.attempt(o, e)
+	want := "add_label done, never_again" + gone + "z any more, close_issue" + gone + "z any more, keep_open" + gone + "a any more, remove_label" + gone + "a any more"
+	if got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+	if r := s.record(); len(r.Closings) != 1 || r.Closings[0].Rule != "a" || len(r.Never) != 0 {
+		t.Errorf("got %+v, %v", r.Closings, r.Never)
+	}
+}

@@ -23,7 +23,7 @@ const (
 
 // A Closing is to come: the issue is closed by a scheduled run, unless people veto it.
 type Closing struct {
-	At     time.Time `json:"at"`               // when it was decided: only what people do after that can veto it; UTC
+	At     time.Time `json:"at"`               // as of when it was decided: only what people do from then on can veto it; UTC
 	Due    time.Time `json:"due"`              // when it may be carried out; UTC
 	Reason string    `json:"reason,omitempty"` // as in close_issue; empty: the service's default
 	Veto   []string  `json:"veto,omitempty"`   // what stands against it, such as protocol.VetoComment

@@ -202,7 +202,7 @@ func (w *work) vetoed(ctx context.Context, host Scanner, c memory.Closing) (stri
 		return "", err
 	}
 	h := hindsight{Timeline: t, bot: w.o.Bot, issue: *w.e.Issue}
-	if !h.Complete && (len(h.Events) == 0 || h.Events[0].At.After(c.At)) {
+	if !h.Complete && (len(h.Events) == 0 || !h.Events[0].At.Before(c.At)) {
 		return "the timeline of the issue is too long to tell whether people stand against it", nil
 	}
 	for _, veto := range c.Veto {
@@ -222,9 +222,9 @@ func (w *work) vetoed(ctx context.Context, host Scanner, c memory.Closing) (stri
 	return "", nil
 }
 
-// since says that a person did something after a time; empty: nobody did.
+// since says that a person did something from a time on; empty: nobody did.
 func (h hindsight) since(at time.Time, kind, did string) string {
-	e, ok := h.last(func(e TimelineEvent) bool { return e.Kind == kind && e.At.After(at) && h.human(e) })
+	e, ok := h.last(func(e TimelineEvent) bool { return e.Kind == kind && !e.At.Before(at) && h.human(e) })
 	if !ok {
 		return ""
 	}
@@ -232,11 +232,18 @@ func (h hindsight) since(at time.Time, kind, did string) string {
 }
 
 // thumbsDown looks for a person's reaction to the issue since the closing was decided, or
-// to a comment of the task that did.
+// to a comment of ours: of the task that did, or one that was written since. Another task
+// may have written the notice, or written it anew.
 func (w *work) thumbsDown(ctx context.Context, host Scanner, h hindsight, c memory.Closing) (string, error) {
 	targets := []int64{0}
+	notice := map[int64]bool{} // of the task itself
 	for _, e := range h.Events {
-		if m, ok := markOf(e.Body); ok && e.Kind == "commented" && h.ours(e) && m.task == c.Task && e.ID > 0 {
+		m, ok := markOf(e.Body)
+		if !ok || e.Kind != "commented" || !h.ours(e) || e.ID <= 0 {
+			continue
+		}
+		notice[e.ID] = m.task == c.Task
+		if notice[e.ID] || !e.At.Before(c.At) || !e.Edited.Before(c.At) {
 			targets = append(targets, e.ID)
 		}
 	}
@@ -252,7 +259,7 @@ func (w *work) thumbsDown(ctx context.Context, host Scanner, h hindsight, c memo
 		}
 		for _, r := range list {
 			who := TimelineEvent{Actor: r.Actor, ActorType: r.ActorType}
-			if h.human(who) && (id != 0 || r.At.After(c.At)) {
+			if h.human(who) && (notice[id] || !r.At.Before(c.At)) {
 				return fmt.Sprintf("%s reacted with -1 on %s", whoOf(who), r.At.UTC().Format(time.DateOnly)), nil
 			}
 		}

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/org/foreman-action/internal/sanitize"
 	"github.com/org/foreman-action/protocol"
@@ -55,6 +56,7 @@ type Event struct {
 	Scans []string
 
 	payload map[string]json.RawMessage
+	seen    time.Time // when an issue was asked for that the payload does not tell of
 }
 
 // An EventComment is the comment of an issue_comment event.

@@ -24,16 +24,17 @@ type TimelineEvent struct {
 	ID        int64
 	Kind      string // GitHub's name for it, such as "labeled", "closed" or "commented"
 	At        time.Time
-	Actor     string // login; empty for a deleted account
-	ActorType string // "User", "Bot" or another type of account; empty when not told
-	Label     string // of labeled and unlabeled
-	Assignee  string // of assigned and unassigned: a login
-	Milestone string // of milestoned and demilestoned: its title
-	IssueType string // of issue_type_added, issue_type_changed and issue_type_removed: its name
-	Reason    string // of closed and locked
-	From      string // of renamed: the title before
-	Body      string // of commented
-	URL       string // of commented: for humans
+	Actor     string    // login; empty for a deleted account
+	ActorType string    // "User", "Bot" or another type of account; empty when not told
+	Label     string    // of labeled and unlabeled
+	Assignee  string    // of assigned and unassigned: a login
+	Milestone string    // of milestoned and demilestoned: its title
+	IssueType string    // of issue_type_added, issue_type_changed and issue_type_removed: its name
+	Reason    string    // of closed and locked
+	From      string    // of renamed: the title before
+	Body      string    // of commented
+	URL       string    // of commented: for humans
+	Edited    time.Time // of commented: when its text was last changed; zero when not told
 }
 
 // A past is the timeline of an issue, read when it is first asked for, and once.

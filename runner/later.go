@@ -72,6 +72,9 @@ func (x *execution) lookAhead(ctx context.Context) {
 		s := &x.steps[i]
 		switch {
 		case s.Verdict != Do || s.landed || s.kind.calls:
+		case s.after > 0 && x.unsaid(s):
+			s.set(Pass, "what is to be said with it has to wait; nobody would be warned of the closing")
+			s.wait = true
 		case s.noted() && x.Record != nil:
 			x.lookUpNote(x.Record(ctx), s)
 		case s.kind.limit == addsLabels && x.Never != nil:
@@ -83,6 +86,14 @@ func (x *execution) lookAhead(ctx context.Context) {
 			})
 		}
 	}
+}
+
+// unsaid reports whether a comment by whoever asks for the step was passed over for now:
+// it may be the notice of the closing.
+func (x *execution) unsaid(s *Step) bool {
+	return slices.ContainsFunc(x.steps, func(o Step) bool {
+		return o.wait && o.isComment() && o.Source.id() == s.Source.id()
+	})
 }
 
 // lookUpNote holds a step against what is kept in mind.
@@ -132,7 +143,7 @@ func (w *work) keep(r *memory.Record) {
 	for i, s := range w.plan.Steps {
 		res := w.out.Results[i]
 		switch {
-		case res.Result != ResultDone || !s.noted():
+		case res.Result != ResultDone || !s.noted() || w.keptBefore(*r, s):
 		case s.kind.calls:
 			s.callOff(r)
 		case s.after == 0:
@@ -143,9 +154,8 @@ func (w *work) keep(r *memory.Record) {
 			if c, _ := r.Planned(s.Source.Rule); c.Vetoed && s.Source.OverrideHumans {
 				r.Drop(c.Rule)
 			}
-			at := w.at.Truncate(time.Second)
 			r.Plan(memory.Closing{
-				At: at, Due: at.Add(s.after), Reason: s.text, Veto: s.veto, Rule: s.Source.Rule, Task: w.o.TaskID,
+				At: w.told(), Due: w.at.Truncate(time.Second).Add(s.after), Reason: s.text, Veto: s.veto, Rule: s.Source.Rule, Task: w.o.TaskID,
 			})
 		}
 	}
@@ -154,8 +164,38 @@ func (w *work) keep(r *memory.Record) {
 	}
 	r.Drop(w.due.Rule)
 	if w.out.Executed() > 0 || w.out.Gone {
-		r.Closings = nil
+		// Those that people stood against are not asked for again.
+		r.Closings = slices.DeleteFunc(slices.Clone(r.Closings), func(c memory.Closing) bool { return !c.Vetoed })
 	}
+}
+
+// told is the time up to which the decision knows of the issue, as exact as GitHub's:
+// whatever people do from then on can stand against it, but for what it was decided on.
+func (w *work) told() time.Time {
+	at, seen := w.at.Truncate(time.Second), w.e.seen
+	if w.e.happened() {
+		seen = w.e.Issue.UpdatedAt
+	}
+	seen = seen.Truncate(time.Second)
+	switch {
+	case seen.IsZero():
+		return at
+	case w.e.happened() && (w.e.Name == EventIssueComment || w.e.Action == "reopened"):
+		return seen.Add(time.Second)
+	case seen.Before(at):
+		return seen
+	}
+	return at
+}
+
+// keptBefore reports whether an earlier attempt has put into the record what the step
+// keeps: what people called off since must not come back.
+func (w *work) keptBefore(r memory.Record, s Step) bool {
+	return slices.ContainsFunc(r.Tasks, func(t memory.Task) bool {
+		return w.isThis(t) && slices.ContainsFunc(t.Actions, func(a memory.Action) bool {
+			return a.Index == s.Index && a.Type == s.Action.Type && a.Result == memory.Noted
+		})
+	})
 }
 
 // waits reports whether a step was passed over only for now.

@@ -49,15 +49,32 @@ func (w *work) again(l memory.Ledger) Decision {
 		switch name, command := strings.CutPrefix(e.Rule, "/"); {
 		case command:
 			s.Command = name
-		case !slices.Contains(ids, rule):
 		case undo:
 			s.Rule, s.Undo = rule, true
+		case !slices.Contains(ids, rule):
 		default:
 			s = w.source(rule)
 		}
 		d.Sources = append(d.Sources, s)
 	}
 	return d
+}
+
+// passGone passes over what rules asked for that are not there any more: what is kept for
+// later, which would pass for an agent's, and what they were to take back.
+func (w *work) passGone(p *Plan, l *memory.Ledger) {
+	if l == nil {
+		return
+	}
+	ids := w.c.Rules.IDs()
+	for i := range p.Steps {
+		s, e := &p.Steps[i], l.Entries[i]
+		rule, _ := strings.CutSuffix(e.Rule, taken)
+		gone := rule != "" && !strings.HasPrefix(rule, "/") && !slices.Contains(ids, rule)
+		if gone && s.Verdict == Do && (s.noted() || s.Source.Undo && e.State != memory.StateDone) {
+			s.set(Pass, "there is no rule "+rule+" any more")
+		}
+	}
 }
 
 // errBegun says that somebody else is at work on the task.

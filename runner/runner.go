@@ -200,6 +200,7 @@ func (w *work) complete(ctx context.Context) error {
 	if w.o.Host == nil {
 		return fmt.Errorf("fetch issue %s: %w", w.e.Ref(), ErrNeedsHost)
 	}
+	w.e.seen = w.o.Now()
 	raw, err := w.o.Host.Issue(ctx, w.e.Ref())
 	if err != nil {
 		return err
@@ -218,6 +219,7 @@ func (w *work) act(ctx context.Context, d Decision, ledger *memory.Ledger) error
 	w.rep.Decision, w.rep.Rationale, w.rep.By = d.Message.Decision, d.Message.Rationale, d.By
 	plan := MakePlan(d, *w.e.Issue, w.c.Policy, w.retriaged || w.mayComment(w.e))
 	w.refuseNotes(&plan)
+	w.passGone(&plan, ledger)
 	if w.o.Host == nil && !w.o.DryRun && plan.writes() {
 		err := fmt.Errorf("carry out the plan: %w", ErrNeedsHost)
 		w.rep.fail(err)

@@ -284,7 +284,7 @@ func (s *sweep) decide(ctx context.Context, c *candidate) (Report, error) {
 // event is the event on one issue, which is read.
 func (s *sweep) event(ctx context.Context, n int) (Event, error) {
 	e := s.e
-	e.Number = n
+	e.Number, e.seen = n, s.o.Now()
 	raw, err := s.host.Issue(ctx, e.Ref())
 	if err != nil {
 		return e, err

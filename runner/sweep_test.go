@@ -113,7 +113,10 @@ func TestVetoes(t *testing.T) {
 		{name: "-1 on the notice", at: inFuture, veto: allVetoes, setup: func(r *githubtest.Repo) {
 			r.ReactAs("mona", 1, r.AddComment(1, bot, notice), "-1")
 		}, want: "mona reacted with -1 on"},
-		{name: "-1 on another task's comment", veto: allVetoes, setup: func(r *githubtest.Repo) {
+		{name: "-1 on a later task's comment", veto: allVetoes, setup: func(r *githubtest.Repo) {
+			r.ReactAs("mona", 1, r.AddComment(1, bot, other), "-1")
+		}, want: "mona reacted with -1 on"},
+		{name: "-1 on an earlier task's comment", at: inFuture, veto: allVetoes, setup: func(r *githubtest.Repo) {
 			r.ReactAs("mona", 1, r.AddComment(1, bot, other), "-1")
 		}},
 		{name: "-1 on a forged notice", at: inFuture, veto: allVetoes, setup: func(r *githubtest.Repo) {

@@ -156,6 +156,7 @@ type timelineEvent struct {
 	ID            json.RawMessage `json:"id"`
 	Event         json.RawMessage `json:"event"`
 	CreatedAt     json.RawMessage `json:"created_at"`
+	UpdatedAt     json.RawMessage `json:"updated_at"`
 	SubmittedAt   json.RawMessage `json:"submitted_at"` // of reviews
 	Committer     json.RawMessage `json:"committer"`    // of commits
 	Author        json.RawMessage `json:"author"`
@@ -208,7 +209,7 @@ func decodeTimelineEvent(raw json.RawMessage) (runner.TimelineEvent, bool) {
 	case "renamed":
 		e.From = field(in.Rename, "from")
 	case "commented":
-		e.Body, e.URL = text(in.Body), text(in.HTMLURL)
+		e.Body, e.URL, e.Edited = text(in.Body), text(in.HTMLURL), moment(in.UpdatedAt)
 	}
 	return e, true
 }
@@ -223,6 +224,15 @@ func (e timelineEvent) time() time.Time {
 		}
 	}
 	return time.Time{}
+}
+
+// moment returns the time that a JSON string tells; the zero time when it tells none.
+func moment(raw json.RawMessage) time.Time {
+	at, err := time.Parse(time.RFC3339, text(raw))
+	if err != nil {
+		return time.Time{}
+	}
+	return at.UTC()
 }
 
 // field returns a string that lies in a JSON object, or nothing.

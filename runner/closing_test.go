@@ -1,0 +1,343 @@
+package runner_test
+
+import (
+	"context"
+	"encoding/json"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/org/foreman-action/internal/github/githubtest"
+	"github.com/org/foreman-action/memory"
+	"github.com/org/foreman-action/protocol"
+	"github.com/org/foreman-action/runner"
+)
+
+// A story is what happens on issue 1 over some days. The clocks of the fake and of the
+// runs go together.
+type story struct {
+	*testing.T
+	gh    *githubtest.Server
+	repo  *githubtest.Repo
+	on    runner.Event // the schedule
+	issue runner.Event // the label bug is added
+	o     runner.Options
+	ahead time.Duration
+	tasks int
+}
+
+func newStory(t *testing.T, config string) *story {
+	t.Helper()
+	gh, on, o := scheduled(t, config)
+	_, e, _ := world(t, "")
+	e.Action, e.Label = "labeled", "bug"
+	s := &story{T: t, gh: gh, repo: gh.Repo(sweepRepo).SetPermission("mona", "admin"), on: on, issue: e, o: o}
+	s.o.Now = func() time.Time { return time.Now().Add(s.ahead) }
+	s.issue.Issue.CreatedAt, s.issue.Issue.UpdatedAt = s.o.Now(), s.o.Now()
+	return s
+}
+
+func (s *story) pass(d time.Duration) {
+	s.ahead += d
+	s.gh.Advance(d)
+}
+
+// next is the task that comes, and what its event tells of the issue.
+func (s *story) next(e runner.Event) (runner.Options, runner.Event) {
+	s.tasks++
+	o := s.o
+	o.TaskID = protocol.DeriveTaskID("story", strconv.Itoa(s.tasks))
+	if e.Issue != nil {
+		i := *e.Issue
+		i.Labels, i.State, i.UpdatedAt = s.gh.Issue(sweepRepo, 1).Labels, s.gh.Issue(sweepRepo, 1).State, s.o.Now().Truncate(time.Second)
+		e.Issue = &i
+	}
+	return o, e
+}
+
+// sweep wants a scheduled run whose summary holds a text.
+func (s *story) sweep(want string) runner.Survey {
+	s.Helper()
+	o, e := s.next(s.on)
+	v, err := sweep(s.T, o, e)
+	if err != nil || !strings.Contains(v.Reason, want) {
+		s.Fatalf("run %d: got %q, %v, want %q: %+v", s.tasks, v.Reason, err, want, v.Reports)
+	}
+	return v
+}
+
+// run takes an event, and returns what became of each action.
+func (s *story) run(e runner.Event) string {
+	s.Helper()
+	o, e := s.next(e)
+	return s.attempt(o, e)
+}
+
+func (s *story) attempt(o runner.Options, e runner.Event) string {
+	s.Helper()
+	rep, err := run(s.T, o, e)
+	if err != nil {
+		s.Fatal(err)
+	}
+	return told(rep)
+}
+
+// told is "add_label done, close_issue none: already closed".
+func told(rep runner.Report) string {
+	var list []string
+	for _, a := range rep.Actions {
+		text := a.Action.Type + " " + string(a.Result)
+		if a.Result == runner.ResultNone {
+			text += ": " + a.Reason
+		}
+		list = append(list, text)
+	}
+	return strings.Join(list, ", ")
+}
+
+// record is what is kept of issue 1.
+func (s *story) record() memory.Record {
+	s.Helper()
+	r, err := s.o.Memory.Load(s.Context(), sweepRepo, 1)
+	if err != nil {
+		s.Fatal(err)
+	}
+	return r
+}
+
+// newest is the id of the newest comment.
+func (s *story) newest() int64 {
+	list := s.gh.Issue(sweepRepo, 1).Comments
+	return list[len(list)-1].ID
+}
+
+// TestVetoOnNotice is about notices that a later task than that of the closing wrote.
+func TestVetoOnNotice(t *testing.T) {
+	t.Parallel()
+	for name, then := range map[string]string{
+		"anew in place": "{update_comment: {key: n, body: soon}}", "once more": "{comment: soon}",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newStory(t, "policy: {allow_close: true, comment_interval: 1h}\nrules:\n  - {id: old, on: schedule, scan: 'is:open label:bug', then: ["+then+", {close_issue: {after: 72h, veto: [thumbs_down]}}]}\n")
+			s.sweep("2 actions carried out")
+			s.pass(24 * time.Hour)
+			s.sweep("1 action carried out")
+			s.repo.ReactAs("mona", 1, s.newest(), "-1")
+			s.pass(72 * time.Hour)
+			s.sweep("1 closing given up")
+		})
+	}
+}
+
+// TestNoticeHeldBack plans no closing of which nobody would be warned; a later run does.
+func TestNoticeHeldBack(t *testing.T) {
+	t.Parallel()
+	s := newStory(t, `policy: {allow_close: true, limits: {close_issue: 2}}
+rules:
+  - {id: hi, on: issues.labeled, then: [{comment: hello}]}
+  - {id: other, on: schedule, scan: 'is:open label:docs', then: [{close_issue: {after: 72h}}]}
+  - {id: old, on: schedule, scan: 'is:open label:bug', then: [{close_issue: {after: 72h, veto: [thumbs_down]}}, {comment: {once: soon, body: soon}}]}
+`)
+	s.repo.LabelAs("mona", 1, "docs")
+	if got := s.run(s.issue); got != "comment done" {
+		t.Fatal(got)
+	}
+	s.pass(20 * time.Hour)
+	v := s.sweep("1 action carried out")
+	const want = "close_issue done, close_issue none: what is to be said with it has to wait; nobody would be warned of the closing, comment none: we commented at "
+	if got := told(v.Reports[0]); !strings.HasPrefix(got, want) {
+		t.Errorf("got %s", got)
+	}
+	s.pass(5 * time.Hour)
+	v = s.sweep("2 actions carried out")
+	if got := told(v.Reports[0]); !strings.HasSuffix(got, "close_issue done, comment done") {
+		t.Errorf("got %s", got)
+	}
+	s.repo.ReactAs("mona", 1, s.newest(), "-1")
+	s.pass(100 * time.Hour)
+	s.sweep("closed after its time")
+}
+
+// TestCalledOffStays runs a task again whose notes a person has called off since.
+func TestCalledOffStays(t *testing.T) {
+	t.Parallel()
+	for _, journal := range []bool{false, true} {
+		t.Run("journal "+strconv.FormatBool(journal), func(t *testing.T) {
+			t.Parallel()
+			s := newStory(t, "policy: {allow_close: true}\nrules:\n  - {id: a, on: issues.labeled, then: [{close_issue: {after: 72h}}, {never_again: docs}]}\n")
+			store, err := memory.OpenFile(t.TempDir())
+			if err != nil {
+				t.Fatal(err)
+			}
+			s.o.Memory = store
+			if journal {
+				s.o.Journal = store
+			}
+			o, e := s.next(s.issue)
+			if got := s.attempt(o, e); got != "close_issue done, never_again done" {
+				t.Fatal(got)
+			}
+			s.pass(time.Minute)
+			if got := s.run(commented(s.gh, s.issue, "mona", "User", "/foreman undo")); got != "keep_open done, allow_again done, comment done" {
+				t.Fatal(got)
+			}
+			o.Resumed = true
+			s.attempt(o, e)
+			if r := s.record(); len(r.Closings) != 0 || len(r.Never) != 0 {
+				t.Errorf("got %+v, %v", r.Closings, r.Never)
+			}
+		})
+	}
+}
+
+// TestVetoInTheSecond counts what people did in the very second of the decision.
+func TestVetoInTheSecond(t *testing.T) {
+	t.Parallel()
+	does := map[string]func(*githubtest.Repo){
+		protocol.VetoComment:    func(r *githubtest.Repo) { r.AddComment(1, "mona", "no") },
+		protocol.VetoReopen:     func(r *githubtest.Repo) { r.CloseAs("mona", 1, "").ReopenAs("mona", 1) },
+		protocol.VetoThumbsDown: func(r *githubtest.Repo) { r.ReactAs("mona", 1, 0, "-1") },
+	}
+	for veto, did := range does {
+		for after, want := range map[time.Duration]string{0: "1 closing given up", time.Second: "closed after its time"} {
+			t.Run(veto+after.String(), func(t *testing.T) {
+				t.Parallel()
+				s := newStory(t, closesLater)
+				did(s.repo)
+				host, ref := s.o.Host.(runner.Scanner), s.issue.Ref()
+				var at time.Time
+				if list, err := host.Reactions(t.Context(), ref, 0, "-1"); err == nil && len(list) > 0 {
+					at = list[0].At
+				} else if h, err := host.Timeline(t.Context(), ref); err == nil && len(h.Events) > 0 {
+					at = h.Events[len(h.Events)-1].At
+				}
+				due(t, s.o.Memory, at.Add(after), veto)
+				s.sweep(want)
+			})
+		}
+	}
+}
+
+// busyHost is one on which something happens while an issue is read.
+type busyHost struct {
+	runner.Scanner
+	meanwhile func()
+}
+
+func (h busyHost) Issue(ctx context.Context, ref runner.Ref) (json.RawMessage, error) {
+	raw, err := h.Scanner.Issue(ctx, ref)
+	h.meanwhile()
+	return raw, err
+}
+
+// TestVetoBeforeDecision counts what people do between what the decision knows of and the
+// decision, and not what was decided on.
+func TestVetoBeforeDecision(t *testing.T) {
+	t.Parallel()
+	for on, want := range map[string]string{
+		"issues.labeled": "1 closing given up", "schedule, scan: 'is:open label:bug'": "1 closing given up",
+		"workflow_dispatch": "1 closing given up", "issue_comment.created": "closed after its time", "issues.reopened": "closed after its time",
+	} {
+		t.Run(on, func(t *testing.T) {
+			t.Parallel()
+			s := newStory(t, "policy: {allow_close: true}\nrules:\n  - {id: old, on: "+on+", then: [{close_issue: {after: 72h, veto: [comment, reopen]}}]}\n")
+			meanwhile := func() {
+				s.pass(5 * time.Second)
+				s.repo.AddComment(1, "mona", "please keep it open")
+				s.pass(5 * time.Minute)
+			}
+			host, e := s.o.Host.(runner.Scanner), s.issue
+			switch {
+			case strings.HasPrefix(on, "schedule"):
+				s.o.Host = busyHost{host, meanwhile}
+				s.sweep("1 action carried out")
+			default:
+				switch on {
+				case "workflow_dispatch":
+					e = runner.Event{Name: on, Owner: e.Owner, Repo: e.Repo, Number: 1}
+					s.o.Host = busyHost{host, meanwhile}
+				case "issue_comment.created":
+					e = commented(s.gh, e, "mona", "User", "close it")
+				case "issues.reopened":
+					s.repo.CloseAs("mona", 1, "").ReopenAs("mona", 1)
+					e.Action = "reopened"
+				}
+				o, e := s.next(e)
+				if on == "issues.labeled" {
+					meanwhile()
+				}
+				if got := s.attempt(o, e); got != "close_issue done" {
+					t.Fatal(got)
+				}
+			}
+			s.o.Host = host
+			s.pass(80 * time.Hour)
+			s.sweep(want)
+		})
+	}
+}
+
+// TestVetoOutlivesClosing keeps that people stood against a rule when another closes.
+func TestVetoOutlivesClosing(t *testing.T) {
+	t.Parallel()
+	s := newStory(t, "policy: {allow_close: true}\nrules:\n  - {id: old, on: issues.closed, then: [{close_issue: {after: 72h}}]}\n  - {id: b, on: issues.labeled, then: [{close_issue: {after: 72h}}]}\n")
+	due(t, s.o.Memory, longAgo)
+	_, err := memory.Update(t.Context(), s.o.Memory, sweepRepo, 1, func(r *memory.Record) error {
+		r.Plan(memory.Closing{At: longAgo, Due: longAgo, Rule: "b", Task: runTask, Vetoed: true})
+		r.Plan(memory.Closing{At: longAgo, Due: inFuture, Rule: "c", Task: runTask})
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.sweep("1 issue closed after its time")
+	s.pass(time.Hour)
+	s.repo.ReopenAs("mona", 1)
+	const want = "close_issue none: people stood against it before, and have the last word (override_humans)"
+	if got := s.run(s.issue); got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	if r := s.record(); len(r.Closings) != 1 {
+		t.Errorf("got %+v", r.Closings)
+	}
+}
+
+// TestJournalRuleGone takes up a task whose rules are gone: what they asked for counts as an
+// agent's, but nothing is kept for later in its name, and nothing is taken back.
+func TestJournalRuleGone(t *testing.T) {
+	t.Parallel()
+	const config = `policy: {allow_close: true}
+rules:
+  - {id: a, on: issue_comment.created, when: 'event.comment.body contains "stop"', else_undo: true, then: [{close_issue: {after: 72h}}, {add_label: docs}]}
+  - {id: z, on: issue_comment.created, when: 'event.comment.body contains "go"', then: [{add_label: triage}, {never_again: bug}, {close_issue: {after: 72h}}]}
+`
+	const gone = " none: there is no rule "
+	s := newStory(t, config)
+	store, err := memory.OpenFile(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.o.Memory, s.o.Journal = store, store
+	if got := s.run(commented(s.gh, s.issue, "mona", "User", "stop")); got != "close_issue done, add_label done" {
+		t.Fatal(got)
+	}
+	s.gh.Fault(githubtest.Fault{Method: "POST", Path: "/repos/" + sweepRepo + "/issues/1/labels", Status: 422, Times: 1})
+	o, e := s.next(commented(s.gh, s.issue, "mona", "User", "go"))
+	if rep, err := run(t, o, e); err == nil {
+		t.Fatalf("the first attempt went through: %s", told(rep))
+	}
+	if o.Config, err = runner.ParseConfig("foreman.yml", []byte("version: 1\npolicy: {allow_close: true}\n"), nil); err != nil {
+		t.Fatal(err)
+	}
+	o.Resumed = true
+	got := s.attempt(o, e)
+	want := "add_label done, never_again" + gone + "z any more, close_issue" + gone + "z any more, keep_open" + gone + "a any more, remove_label" + gone + "a any more"
+	if got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+	if r := s.record(); len(r.Closings) != 1 || r.Closings[0].Rule != "a" || len(r.Never) != 0 {
+		t.Errorf("got %+v, %v", r.Closings, r.Never)
+	}
+}

@@ -57,10 +57,11 @@ func commandOf(line string) (Command, bool) {
 }
 
 // commands returns those of the event's comment, which is taken apart once. A comment
-// that was deleted gives none.
+// that was deleted gives none, nor one that somebody else edited: what it holds is not
+// what the actor wrote.
 func (r *eventText) commands() []Command {
 	e := &r.facts.Event
-	if e.Name != "issue_comment" || e.Action == "deleted" {
+	if e.Name != "issue_comment" || e.Action == "deleted" || !strings.EqualFold(e.Comment.Author, r.facts.Actor.Login) {
 		return nil
 	}
 	if !r.commented {

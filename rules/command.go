@@ -21,18 +21,16 @@ var commandName = regexp.MustCompile(`^[a-z][a-z0-9_-]{0,31}$`)
 
 // Commands returns the commands of a comment, in order: lines that begin with
 // "/foreman" and a name, in any case, and hold no more than what they ask. Lines in
-// quotes and in code are none. It says nothing about who may give them: that is for
+// quotes, in code and in comments of HTML are none, and code that is never closed goes
+// on to the end. It says nothing about who may give them: that is for
 // the caller to find out. At most 10 are returned.
 func Commands(comment string) []Command {
 	var list []Command
-	for _, l := range markdownLines(comment) {
+	for _, line := range plainLines(comment) {
 		if len(list) == maxCommands {
 			break
 		}
-		if l.code {
-			continue
-		}
-		if c, ok := commandOf(l.text); ok {
+		if c, ok := commandOf(line); ok {
 			list = append(list, c)
 		}
 	}
@@ -57,10 +55,11 @@ func commandOf(line string) (Command, bool) {
 }
 
 // commands returns those of the event's comment, which is taken apart once. A comment
-// that was deleted gives none.
+// that was deleted gives none, nor one that somebody else edited: what it holds is not
+// what the actor wrote.
 func (r *eventText) commands() []Command {
 	e := &r.facts.Event
-	if e.Name != "issue_comment" || e.Action == "deleted" {
+	if e.Name != "issue_comment" || e.Action == "deleted" || !strings.EqualFold(e.Comment.Author, r.facts.Actor.Login) {
 		return nil
 	}
 	if !r.commented {

@@ -63,7 +63,7 @@ func calledOff(r memory.Record, s *Step) string {
 		return ""
 	}
 	rev, _ := noteOf(s.Action.Type)
-	for _, d := range lastDeeds(r, func(memory.Task) bool { return false }) {
+	for _, d := range lastDeeds(r, nil) {
 		same := d.thing == rev.thing && (d.thing == "never" && pick([]string{d.name}, set(s.labels), true) != nil || d.thing == "closing" && d.name == s.Source.Rule)
 		if same && !d.there && d.rule == commandUndo.rule() {
 			return "taken back by /foreman undo on " + d.at.UTC().Format(time.DateOnly) + ", and people have the last word (override_humans)"

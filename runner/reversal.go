@@ -102,33 +102,44 @@ type deedDone struct {
 func (d deedDone) key() string { return d.thing + " " + fold(d.name) }
 
 // lastDeeds returns what was done last to each thing that a record tells of, in order.
-// Tasks for which skip holds do not count.
+// Tasks for which skip holds do not count; nil: all do.
 func lastDeeds(r memory.Record, skip func(memory.Task) bool) []deedDone {
 	var list []deedDone
 	for _, t := range r.Tasks {
-		if skip(t) {
+		if skip != nil && skip(t) {
 			continue
 		}
-		for _, a := range t.Actions {
-			rev, ok := reversalOf(a.Type)
-			if a.Result == memory.Noted {
-				rev, ok = noteOf(a.Type)
+		for _, d := range deedsOf(t) {
+			i := slices.IndexFunc(list, func(o deedDone) bool { return o.key() == d.key() })
+			if i >= 0 {
+				o := list[i]
+				d.back = o.task == d.task && o.there != d.there && !o.back
+				list = slices.Delete(list, i, i+1)
 			}
-			if !ok || a.Result != memory.Done && a.Result != memory.Noted {
-				continue
-			}
-			for _, name := range rev.names(a) {
-				if name == "" && rev.field != nil {
-					continue
-				}
-				d := deedDone{reversal: rev, typ: a.Type, name: name, rule: a.Rule, task: t.ID, at: t.At}
-				i := slices.IndexFunc(list, func(o deedDone) bool { return o.key() == d.key() })
-				if i >= 0 {
-					o := list[i]
-					d.back = o.task == d.task && o.there != d.there && !o.back
-					list = slices.Delete(list, i, i+1)
-				}
-				list = append(list, d)
+			list = append(list, d)
+		}
+	}
+	return list
+}
+
+// deedsOf returns what a task did that can be taken back, in order.
+func deedsOf(t memory.Task) []deedDone {
+	var list []deedDone
+	for _, a := range t.Actions {
+		var rev reversal
+		var ok bool
+		switch a.Result {
+		case memory.Done:
+			rev, ok = reversalOf(a.Type)
+		case memory.Noted:
+			rev, ok = noteOf(a.Type)
+		}
+		if !ok {
+			continue
+		}
+		for _, name := range rev.names(a) {
+			if name != "" || rev.field == nil {
+				list = append(list, deedDone{reversal: rev, typ: a.Type, name: name, rule: a.Rule, task: t.ID, at: t.At})
 			}
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/org/foreman-action/internal/sanitize"
 	"github.com/org/foreman-action/memory"
@@ -91,8 +92,8 @@ var taskPrefix = regexp.MustCompile(`^[0-9a-f-]{4,36}$`)
 func (w *work) undo(ctx context.Context, d *Decision, rest string) error {
 	r := w.recall(ctx)
 	r.Tasks = slices.DeleteFunc(slices.Clone(r.Tasks), w.isThis)
-	deeds := lastDeeds(r, func(memory.Task) bool { return false })
-	task, why := undoable(r, deeds, rest)
+	deeds := lastDeeds(r, nil)
+	task, why := undoable(r, w.later, rest)
 	if why != "" {
 		return d.answer(commandUndo, "Nothing was undone: "+why+".")
 	}
@@ -114,12 +115,19 @@ func (w *work) undo(ctx context.Context, d *Decision, rest string) error {
 	return d.answer(commandUndo, t.text(task, steps))
 }
 
+// later reports whether a task came behind the event: who wrote the comment cannot have
+// meant it.
+func (w *work) later(t memory.Task) bool {
+	return w.e.happened() && t.At.Truncate(time.Second).After(w.e.Issue.UpdatedAt)
+}
+
 // undoable finds the task that is meant: by its id, or else the last one of which
-// anything can be taken back. why says that there is none.
-func undoable(r memory.Record, deeds []deedDone, rest string) (task memory.Task, why string) {
+// anything could be taken back before later ones. why says that there is none.
+func undoable(r memory.Record, later func(memory.Task) bool, rest string) (task memory.Task, why string) {
 	name, _, _ := strings.Cut(rest, " ")
 	name = strings.ToLower(strings.Trim(name, "`"))
 	if name == "" {
+		deeds := lastDeeds(r, later)
 		for _, t := range slices.Backward(r.Tasks) {
 			if slices.ContainsFunc(deeds, func(d deedDone) bool {
 				return d.task == t.ID && !d.back && d.by != "" && d.rule != commandUndo.rule()

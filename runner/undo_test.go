@@ -1,0 +1,89 @@
+package runner_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/org/foreman-action/internal/github/githubtest"
+	"github.com/org/foreman-action/memory/memorytest"
+	"github.com/org/foreman-action/protocol"
+	"github.com/org/foreman-action/runner"
+)
+
+// An undoWorld is the world with a clock, where mona may give commands.
+type undoWorld struct {
+	gh    *githubtest.Server
+	event runner.Event
+	o     runner.Options
+	clock time.Time
+}
+
+func newUndoWorld(t *testing.T, config string) *undoWorld {
+	t.Helper()
+	w := &undoWorld{clock: time.Now()}
+	w.gh, w.event, w.o = world(t, config)
+	w.gh.Repo(repoName).SetPermission("mona", "admin")
+	w.o.Now = func() time.Time { return w.clock }
+	w.o.Memory = &memorytest.Store{}
+	return w
+}
+
+// now is the event of the issue as it is now.
+func (w *undoWorld) now(action string) runner.Event {
+	e, i := w.event, *w.event.Issue
+	g := w.gh.Issue(repoName, 1)
+	i.Labels, i.State, i.UpdatedAt = g.Labels, g.State, w.clock
+	e.Issue, e.Action = &i, action
+	return e
+}
+
+// comment is the event of a comment that mona writes now.
+func (w *undoWorld) comment(text string) runner.Event {
+	return commented(w.gh, w.now(""), "mona", "User", text)
+}
+
+// run carries out the task of a name.
+func (w *undoWorld) run(t *testing.T, task string, e runner.Event) runner.Report {
+	t.Helper()
+	o := w.o
+	o.TaskID = protocol.DeriveTaskID("undo", task)
+	rep, err := run(t, o, e)
+	if err != nil {
+		t.Fatalf("%s: %v", task, err)
+	}
+	return rep
+}
+
+// labels are those of the issue.
+func (w *undoWorld) labels() string { return strings.Join(w.gh.Issue(repoName, 1).Labels, " ") }
+
+// said is the last comment of the issue.
+func (w *undoWorld) said() string {
+	c := w.gh.Issue(repoName, 1).Comments
+	return c[len(c)-1].Body
+}
+
+// TestUndoWaits takes back what the last task did before the comment, not what another
+// did while the job of the command waited; what that one changed stays.
+func TestUndoWaits(t *testing.T) {
+	t.Parallel()
+	for later, want := range map[string]struct{ labels, said string }{
+		"closed":   {"bug docs", "the label `triage` is taken off"},
+		"reopened": {"bug", "everything that it did was changed since by other tasks"},
+	} {
+		t.Run(later, func(t *testing.T) {
+			t.Parallel()
+			w := newUndoWorld(t, "rules:\n  - {id: a, on: issues.edited, then: [{add_label: triage}]}\n"+
+				"  - {id: b, on: issues.closed, then: [{add_label: docs}]}\n  - {id: c, on: issues.reopened, then: [{remove_label: triage}]}\n")
+			w.run(t, "a", w.now("edited"))
+			e := w.comment("/foreman undo")
+			w.clock = w.clock.Add(10 * time.Second)
+			w.run(t, "later", w.now(later))
+			w.run(t, "undo", e)
+			if got := w.labels(); got != want.labels || !strings.Contains(w.said(), want.said) {
+				t.Errorf("got %q: %s", got, w.said())
+			}
+		})
+	}
+}

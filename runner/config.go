@@ -32,6 +32,9 @@ type Config struct {
 	Memory MemoryConfig
 	Agent  AgentConfig
 	Rules  *rules.Set // nil: no rules
+	// AsksMemory says that a rule asks what was done before: "memory" in a condition or a
+	// text, or a comment that is made once.
+	AsksMemory bool
 	// Tests are what the files say that the rules do; nil unless [LoadSpec.Tests] asks.
 	Tests []rules.Test
 	// NeverClose says that the file which is extended forbids to close issues, so that

@@ -274,7 +274,7 @@ func (l *loader) finish() (*Config, error) {
 		return nil, err
 	}
 	if slices.ContainsFunc(sources, func(s rules.Source) bool { return s.Node != nil }) {
-		l.config.Rules = set
+		l.config.Rules, l.config.AsksMemory = set, asksMemory(sources)
 	}
 	if set.Undoes() && l.config.Memory.Store == "off" {
 		for _, f := range l.parsed {

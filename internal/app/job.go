@@ -107,6 +107,7 @@ func (j job) run(ctx context.Context) (result, error) {
 		if j.override.allowClose && o.Config.NeverClose {
 			res.warn("allow-close has no effect: the file that the configuration extends says allow_close: false")
 		}
+		res.needs = needsOf(o.Config, j.event.Pull != nil)
 		res.noConfig = res.config == nil && o.Config.Agent.URL == ""
 		if err := j.equip(&o, &res); err != nil {
 			return res.failed(err), err

@@ -110,26 +110,10 @@ func (a App) rulesPermissionsCommand() *cobra.Command {
 			if errs := problems.Errors(); len(errs) > 0 {
 				return &usageError{errs}
 			}
-			_, err = fmt.Fprint(a.Stdout, permissionsBlock(needsOf(config), nil))
+			_, err = fmt.Fprint(a.Stdout, permissionsBlock(needsOf(config, false), nil))
 			return printed(err)
 		},
 	}
-}
-
-// needsOf lists what a workflow must grant for a configuration.
-func needsOf(c *runner.Config) []string {
-	needs := []string{"contents: read", "issues: write"}
-	if c.Mode == runner.ModeShadow {
-		needs[1] = "issues: read"
-	}
-	remembers := c.Agent.URL != "" || c.Rules.NeverAgain() || c.Rules.ClosesLater()
-	if remembers && c.Memory.Store == "" || c.Memory.Store == "artifact" {
-		needs = append(needs, "actions: read")
-	}
-	if c.Agent.Auth == "oidc" {
-		needs = append(needs, "id-token: write")
-	}
-	return needs
 }
 
 // loadFiles loads the files of a command, or the configuration file, and returns all

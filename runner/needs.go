@@ -2,6 +2,7 @@ package runner
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 
 	"gopkg.in/yaml.v3"
@@ -47,12 +48,7 @@ func recallsBelow(n *yaml.Node) bool {
 			return true
 		}
 	}
-	for _, c := range n.Content {
-		if recallsBelow(c) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(n.Content, recallsBelow)
 }
 
 // recalls reports whether an expression names memory outside of its texts.

@@ -341,3 +341,34 @@ rules:
 		t.Errorf("got %+v, %v", r.Closings, r.Never)
 	}
 }
+
+// forgetful is a store that has lost what tells it of closings to come.
+type forgetful struct{ memory.Agenda }
+
+func (forgetful) Pending(context.Context, string) ([]memory.Due, bool, error) { return nil, true, nil }
+
+// TestLostClosing plans a closing anew that no scheduled run finds. People get their time
+// again.
+func TestLostClosing(t *testing.T) {
+	t.Parallel()
+	s := newStory(t, "policy: {allow_close: true}\nrules:\n  - {id: old, on: issues.labeled, then: [{close_issue: {after: 72h}}]}\n")
+	store := s.o.Memory.(memory.Agenda)
+	s.o.Memory = forgetful{store}
+	if got := s.run(s.issue); got != "close_issue done" {
+		t.Fatal(got)
+	}
+	s.pass((72 + 47) * time.Hour)
+	s.sweep("0 actions carried out")
+	if got := s.run(s.issue); !strings.HasPrefix(got, "close_issue none: it is to be closed on ") {
+		t.Fatal(got)
+	}
+	s.pass(2 * time.Hour)
+	if got := s.run(s.issue); got != "close_issue done" {
+		t.Fatal(got)
+	}
+	s.o.Memory = store
+	s.pass(71 * time.Hour)
+	s.sweep("1 closing not due yet")
+	s.pass(2 * time.Hour)
+	s.sweep("1 issue closed after its time")
+}

@@ -186,7 +186,10 @@ func (s *sweep) letBe(ctx context.Context, rep Report, why string, change func(*
 
 // outlived says why nobody asks for a closing any more; empty: somebody does.
 func (w *work) outlived(c memory.Closing) string {
-	if c.Rule == "" || slices.Contains(w.c.Rules.IDs(), c.Rule) {
+	switch {
+	case c.Rule == "" && w.o.Agent == nil:
+		return "it was asked for by an agent, and there is none any more"
+	case c.Rule == "" || slices.Contains(w.c.Rules.IDs(), c.Rule):
 		return ""
 	}
 	return "there is no rule " + c.Rule + " any more"

@@ -372,3 +372,24 @@ func TestLostClosing(t *testing.T) {
 	s.pass(2 * time.Hour)
 	s.sweep("1 issue closed after its time")
 }
+
+// TestClosingOfAgent carries out what an agent asked for as long as there is one.
+func TestClosingOfAgent(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]string{"there": "1 issue closed after its time", "gone": "1 closing given up"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newStory(t, "policy: {allow_close: true}\n")
+			asked := 0
+			s.o.Agent = answers(&asked, protocol.LabelAndRespond, `{"type":"close_issue","after":"72h"}`)
+			if got := s.run(s.issue); got != "close_issue done" {
+				t.Fatal(got)
+			}
+			if name == "gone" {
+				s.o.Agent = nil
+			}
+			s.pass(73 * time.Hour)
+			s.sweep(want)
+		})
+	}
+}

@@ -68,7 +68,8 @@ func (s *sweep) closeDue(ctx context.Context, agenda memory.Agenda, n int) {
 	e, err := s.event(ctx, n)
 	switch {
 	case errors.Is(err, ErrGone):
-		s.giveUp(ctx, r, due, ErrGone.Error())
+		s.giveUp(ctx, n, ErrGone.Error(), forget(due))
+		s.Dropped += len(due)
 		return
 	case err != nil:
 		rep := s.report(n, "closing")
@@ -76,7 +77,14 @@ func (s *sweep) closeDue(ctx context.Context, agenda memory.Agenda, n int) {
 		s.take(rep, err)
 		return
 	case e.Issue.State == "closed":
-		s.giveUp(ctx, r, open, "it is closed already")
+		task, ours := s.unsaved(ctx, e, r, due)
+		s.giveUp(ctx, n, "it is closed already", func(r *memory.Record) {
+			forget(open)(r)
+			if ours {
+				r.Put(task)
+			}
+		})
+		s.Dropped += len(open)
 		return
 	}
 	for _, c := range due {
@@ -94,20 +102,54 @@ func (s *sweep) closeDue(ctx context.Context, agenda memory.Agenda, n int) {
 	}
 }
 
-// giveUp forgets closings.
-func (s *sweep) giveUp(ctx context.Context, r memory.Record, list []memory.Closing, why string) {
-	rep := s.report(r.Issue, "closing")
+// giveUp gives up the closings of an issue by changing its record.
+func (s *sweep) giveUp(ctx context.Context, n int, why string, change func(*memory.Record)) {
+	rep := s.report(n, "closing")
 	rep.skip(givenUp + why)
-	err := s.amend(ctx, r.Issue, func(r *memory.Record) {
+	if err := s.amend(ctx, n, change); err != nil {
+		rep.Warnings = append(rep.Warnings, err.Error())
+	}
+	s.take(rep, nil)
+}
+
+// forget takes closings out of a record.
+func forget(list []memory.Closing) func(*memory.Record) {
+	return func(r *memory.Record) {
 		for _, c := range list {
 			r.Drop(c.Rule)
 		}
-	})
-	if err != nil {
-		rep.Warnings = append(rep.Warnings, err.Error())
 	}
-	s.Dropped += len(list)
-	s.take(rep, nil)
+}
+
+// unsaved returns the task by which an earlier run closed the issue and which it could not
+// record: else nobody could take it back. ok is false when there is none.
+func (s *sweep) unsaved(ctx context.Context, e Event, r memory.Record, due []memory.Closing) (task memory.Task, ok bool) {
+	t, err := s.host.Timeline(ctx, e.Ref())
+	if err != nil {
+		s.o.Log("#%d: %v; nobody can tell whether we closed it", r.Issue, err)
+		return task, false
+	}
+	h := hindsight{Timeline: t, bot: s.o.Bot, issue: *e.Issue}
+	last, found := h.last(of("", nil, "closed"))
+	i := slices.IndexFunc(due, func(c memory.Closing) bool { return !last.At.Before(c.Due) })
+	known := slices.ContainsFunc(r.Tasks, func(t memory.Task) bool {
+		return t.At.Sub(last.At).Abs() <= closeSlack && slices.ContainsFunc(t.Actions, func(a memory.Action) bool {
+			rev, ok := reversalOf(a.Type)
+			return ok && rev.thing == "state" && a.Result == memory.Done
+		})
+	})
+	if !found || !h.ours(last) || i < 0 || known {
+		return task, false
+	}
+	w := &work{Runner: newRunner(s.o), e: e, rep: s.report(r.Issue, "closing", due[i].Rule), at: last.At}
+	d, err := w.closing(due[i])
+	if err != nil {
+		return task, false
+	}
+	w.rep.Rationale, w.rep.By, w.rep.Decision, w.rep.Status = d.Message.Rationale, d.By, d.Message.Decision, StatusApplied
+	a := d.Message.Actions[0]
+	w.rep.Actions = []ActionReport{{Action: a, Source: d.Sources[0].String(), Verdict: Do, Result: ResultDone, rule: due[i].Rule, values: nonEmpty(due[i].Reason)}}
+	return w.task(), true
 }
 
 // givenUp is how a report begins on a closing that is not carried out.
@@ -152,26 +194,35 @@ func (s *sweep) close(ctx context.Context, e Event, r memory.Record, c memory.Cl
 	case why != "":
 		return s.letBe(ctx, w.rep, why, func(r *memory.Record) { r.Veto(c.Rule) }), nil
 	}
+	d, err := w.closing(c)
+	if err != nil {
+		w.rep.fail(err)
+		return w.rep, err
+	}
+	w.at = w.o.Now().UTC()
+	err = w.act(ctx, d, w.kept(ctx))
+	w.rep.settled = err == nil && !w.waits()
+	return w.rep, err
+}
+
+// closing is the decision to close an issue whose time is over.
+func (w *work) closing(c memory.Closing) (Decision, error) {
 	params := map[string]any{}
 	if c.Reason != "" {
 		params["reason"] = c.Reason
 	}
 	item, err := protocol.NewAction(protocol.ActionCloseIssue, params)
 	if err != nil {
-		w.rep.fail(err)
-		return w.rep, err
+		return Decision{}, err
 	}
-	d := Decision{By: cmp.Or(s.o.By, byRules), Sources: []Source{{}}, Message: protocol.DecisionMessage{
-		TaskID: w.o.TaskID, Decision: protocol.Close, Actions: []protocol.ActionItem{item},
+	d := Decision{By: cmp.Or(w.o.By, byRules), Sources: []Source{{}}, Message: protocol.DecisionMessage{
+		TaskID: w.rep.TaskID, Decision: protocol.Close, Actions: []protocol.ActionItem{item},
 		Rationale: "it was decided on " + c.At.UTC().Format(time.DateOnly) + ", and nobody stood against it",
 	}}
 	if c.Rule != "" {
 		d.By, d.Sources[0] = byRules, w.source(c.Rule)
 	}
-	w.at = w.o.Now().UTC()
-	err = w.act(ctx, d, w.kept(ctx))
-	w.rep.settled = err == nil && !w.waits()
-	return w.rep, err
+	return d, nil
 }
 
 // letBe is the report on a closing that is not carried out.
@@ -186,7 +237,10 @@ func (s *sweep) letBe(ctx context.Context, rep Report, why string, change func(*
 
 // outlived says why nobody asks for a closing any more; empty: somebody does.
 func (w *work) outlived(c memory.Closing) string {
-	if c.Rule == "" || slices.Contains(w.c.Rules.IDs(), c.Rule) {
+	switch {
+	case c.Rule == "" && w.o.Agent == nil:
+		return "it was asked for by an agent, and there is none any more"
+	case c.Rule == "" || slices.Contains(w.c.Rules.IDs(), c.Rule):
 		return ""
 	}
 	return "there is no rule " + c.Rule + " any more"

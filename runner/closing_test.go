@@ -14,104 +14,6 @@ import (
 	"github.com/org/foreman-action/runner"
 )
 
-// A story is what happens on issue 1 over some days. The clocks of the fake and of the
-// runs go together.
-type story struct {
-	*testing.T
-	gh    *githubtest.Server
-	repo  *githubtest.Repo
-	on    runner.Event // the schedule
-	issue runner.Event // the label bug is added
-	o     runner.Options
-	ahead time.Duration
-	tasks int
-}
-
-func newStory(t *testing.T, config string) *story {
-	t.Helper()
-	gh, on, o := scheduled(t, config)
-	_, e, _ := world(t, "")
-	e.Action, e.Label = "labeled", "bug"
-	s := &story{T: t, gh: gh, repo: gh.Repo(sweepRepo).SetPermission("mona", "admin"), on: on, issue: e, o: o}
-	s.o.Now = func() time.Time { return time.Now().Add(s.ahead) }
-	s.issue.Issue.CreatedAt, s.issue.Issue.UpdatedAt = s.o.Now(), s.o.Now()
-	return s
-}
-
-func (s *story) pass(d time.Duration) {
-	s.ahead += d
-	s.gh.Advance(d)
-}
-
-// next is the task that comes, and what its event tells of the issue.
-func (s *story) next(e runner.Event) (runner.Options, runner.Event) {
-	s.tasks++
-	o := s.o
-	o.TaskID = protocol.DeriveTaskID("story", strconv.Itoa(s.tasks))
-	if e.Issue != nil {
-		i := *e.Issue
-		i.Labels, i.State, i.UpdatedAt = s.gh.Issue(sweepRepo, 1).Labels, s.gh.Issue(sweepRepo, 1).State, s.o.Now().Truncate(time.Second)
-		e.Issue = &i
-	}
-	return o, e
-}
-
-// sweep wants a scheduled run whose summary holds a text.
-func (s *story) sweep(want string) runner.Survey {
-	s.Helper()
-	o, e := s.next(s.on)
-	v, err := sweep(s.T, o, e)
-	if err != nil || !strings.Contains(v.Reason, want) {
-		s.Fatalf("run %d: got %q, %v, want %q: %+v", s.tasks, v.Reason, err, want, v.Reports)
-	}
-	return v
-}
-
-// run takes an event, and returns what became of each action.
-func (s *story) run(e runner.Event) string {
-	s.Helper()
-	o, e := s.next(e)
-	return s.attempt(o, e)
-}
-
-func (s *story) attempt(o runner.Options, e runner.Event) string {
-	s.Helper()
-	rep, err := run(s.T, o, e)
-	if err != nil {
-		s.Fatal(err)
-	}
-	return told(rep)
-}
-
-// told is "add_label done, close_issue none: already closed".
-func told(rep runner.Report) string {
-	var list []string
-	for _, a := range rep.Actions {
-		text := a.Action.Type + " " + string(a.Result)
-		if a.Result == runner.ResultNone {
-			text += ": " + a.Reason
-		}
-		list = append(list, text)
-	}
-	return strings.Join(list, ", ")
-}
-
-// record is what is kept of issue 1.
-func (s *story) record() memory.Record {
-	s.Helper()
-	r, err := s.o.Memory.Load(s.Context(), sweepRepo, 1)
-	if err != nil {
-		s.Fatal(err)
-	}
-	return r
-}
-
-// newest is the id of the newest comment.
-func (s *story) newest() int64 {
-	list := s.gh.Issue(sweepRepo, 1).Comments
-	return list[len(list)-1].ID
-}
-
 // TestVetoOnNotice is about notices that a later task than that of the closing wrote.
 func TestVetoOnNotice(t *testing.T) {
 	t.Parallel()
@@ -339,5 +241,90 @@ rules:
 	}
 	if r := s.record(); len(r.Closings) != 1 || r.Closings[0].Rule != "a" || len(r.Never) != 0 {
 		t.Errorf("got %+v, %v", r.Closings, r.Never)
+	}
+}
+
+// forgetful is a store that has lost what tells it of closings to come.
+type forgetful struct{ memory.Agenda }
+
+func (forgetful) Pending(context.Context, string) ([]memory.Due, bool, error) { return nil, true, nil }
+
+// TestLostClosing plans a closing anew that no scheduled run finds. People get their time
+// again.
+func TestLostClosing(t *testing.T) {
+	t.Parallel()
+	s := newStory(t, "policy: {allow_close: true}\nrules:\n  - {id: old, on: issues.labeled, then: [{close_issue: {after: 72h}}]}\n")
+	store := s.o.Memory.(memory.Agenda)
+	s.o.Memory = forgetful{store}
+	if got := s.run(s.issue); got != "close_issue done" {
+		t.Fatal(got)
+	}
+	s.pass((72 + 47) * time.Hour)
+	s.sweep("0 actions carried out")
+	if got := s.run(s.issue); !strings.HasPrefix(got, "close_issue none: it is to be closed on ") {
+		t.Fatal(got)
+	}
+	s.pass(2 * time.Hour)
+	if got := s.run(s.issue); got != "close_issue done" {
+		t.Fatal(got)
+	}
+	s.o.Memory = store
+	s.pass(71 * time.Hour)
+	s.sweep("1 closing not due yet")
+	s.pass(2 * time.Hour)
+	s.sweep("1 issue closed after its time")
+}
+
+// TestClosingOfAgent carries out what an agent asked for as long as there is one.
+func TestClosingOfAgent(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]string{"there": "1 issue closed after its time", "gone": "1 closing given up"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newStory(t, "policy: {allow_close: true}\n")
+			asked := 0
+			s.o.Agent = answers(&asked, protocol.LabelAndRespond, `{"type":"close_issue","after":"72h"}`)
+			if got := s.run(s.issue); got != "close_issue done" {
+				t.Fatal(got)
+			}
+			if name == "gone" {
+				s.o.Agent = nil
+			}
+			s.pass(73 * time.Hour)
+			s.sweep(want)
+		})
+	}
+}
+
+// TestUnsavedClosing closes an issue and cannot record it; the next run does, so that it can
+// be taken back. What a person closed is not ours.
+func TestUnsavedClosing(t *testing.T) {
+	t.Parallel()
+	for who, want := range map[string]string{"we": "reopen_issue done, comment done", "mona": "comment done"} {
+		t.Run(who, func(t *testing.T) {
+			t.Parallel()
+			s := newStory(t, "policy: {allow_close: true}\nrules:\n  - {id: old, on: issues.labeled, then: [{close_issue: {after: 72h, reason: not_planned}}]}\n")
+			store := s.o.Memory.(memory.Agenda)
+			if got := s.run(s.issue); got != "close_issue done" {
+				t.Fatal(got)
+			}
+			s.pass(73 * time.Hour)
+			if who == "we" {
+				s.o.Memory = readOnly{store}
+				s.sweep("1 issue closed after its time")
+				s.o.Memory = store
+			} else {
+				s.repo.CloseAs(who, 1, "")
+			}
+			s.pass(time.Hour)
+			s.sweep("1 closing given up")
+			if r := s.record(); len(r.Closings) != 0 {
+				t.Errorf("got %+v", r.Closings)
+			}
+			s.pass(time.Hour)
+			if got := s.run(commented(s.gh, s.issue, "mona", "User", "/foreman undo")); got != want {
+				t.Errorf("got %s, want %s", got, want)
+			}
+		})
 	}
 }

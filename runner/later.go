@@ -119,12 +119,20 @@ func (x *execution) lookUpNote(r memory.Record, s *Step) {
 		s.set(Pass, "people stood against it before, and have the last word (override_humans)")
 	case planned && c.Task == x.Task:
 		s.landed = true
+	case planned && lost(c, x.now()): // it is planned anew
 	case planned:
 		s.set(Pass, "it is to be closed on "+c.Due.UTC().Format(time.RFC3339)+" already")
 	case len(r.Closings) >= memory.MaxClosings:
 		s.set(Refuse, fmt.Sprintf("the memory keeps at most %d closings of an issue", memory.MaxClosings))
 	}
 }
+
+// lostAfter is how long a closing may be overdue: scheduled runs come oftener.
+const lostAfter = 48 * time.Hour
+
+// lost reports whether no scheduled run seems to find a closing: an artifact that announces
+// it lives for some time only. Planned anew, it is announced anew.
+func lost(c memory.Closing, now time.Time) bool { return !c.Vetoed && now.Sub(c.Due) > lostAfter }
 
 // forbids reports whether we are never to add a label to the issue again. The memory is
 // asked when it is read anyway, or when somebody could have said so.
@@ -151,7 +159,7 @@ func (w *work) keep(r *memory.Record) {
 				r.Forbid(label)
 			}
 		default:
-			if c, _ := r.Planned(s.Source.Rule); c.Vetoed && s.Source.OverrideHumans {
+			if c, planned := r.Planned(s.Source.Rule); planned && (c.Vetoed && s.Source.OverrideHumans || lost(c, w.o.Now())) {
 				r.Drop(c.Rule)
 			}
 			r.Plan(memory.Closing{

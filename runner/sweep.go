@@ -227,6 +227,11 @@ func (s *sweep) search(ctx context.Context) []*candidate {
 			return list
 		}
 		found, err := s.host.Search(ctx, Ref{Owner: s.e.Owner, Repo: s.e.Repo}, query, most)
+		if errors.Is(err, ErrLimited) {
+			s.stopped = true
+			s.warnf("scan %q: %v; the rest waits for the next run", clip(query), err)
+			break
+		}
 		if err != nil {
 			err = fmt.Errorf("scan %q: %w", clip(query), err)
 			if p, ok := errors.AsType[*PermissionError](err); ok {

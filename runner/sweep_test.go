@@ -324,6 +324,20 @@ func TestSweepStops(t *testing.T) {
 	}
 }
 
+// TestSearchLimited leaves the rest to the next run when no more searches are allowed.
+func TestSearchLimited(t *testing.T) {
+	t.Parallel()
+	gh, e, o := scheduled(t, scansBugs+"  - {id: s, on: schedule, scan: 'is:open label:docs', then: [{add_label: triage}]}\n")
+	gh.Fault(githubtest.Fault{Method: "GET", Path: "/search/issues", Nth: 2, Status: 403, Header: map[string]string{"Retry-After": "3000"}, Times: 9})
+	s, err := sweep(t, o, e)
+	if err != nil || s.Status != runner.StatusSkipped || s.Failed != 0 || s.Found != 1 || s.Left != 1 {
+		t.Errorf("got %+v, %v", s, err)
+	}
+	if got := strings.Join(s.Warnings, "\n"); !strings.HasPrefix(got, `scan "is:open label:docs": `) || !strings.HasSuffix(got, "; the rest waits for the next run") {
+		t.Errorf("got the warnings %q", got)
+	}
+}
+
 // TestShadowSweep decides and writes nothing, into the memory neither.
 func TestShadowSweep(t *testing.T) {
 	t.Parallel()

@@ -1,0 +1,111 @@
+package runner_test
+
+import (
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/org/foreman-action/internal/github/githubtest"
+	"github.com/org/foreman-action/memory"
+	"github.com/org/foreman-action/protocol"
+	"github.com/org/foreman-action/runner"
+)
+
+// A story is what happens on issue 1 over some days. The clocks of the fake and of the
+// runs go together.
+type story struct {
+	*testing.T
+	gh    *githubtest.Server
+	repo  *githubtest.Repo
+	on    runner.Event // the schedule
+	issue runner.Event // the label bug is added
+	o     runner.Options
+	ahead time.Duration
+	tasks int
+}
+
+func newStory(t *testing.T, config string) *story {
+	t.Helper()
+	gh, on, o := scheduled(t, config)
+	_, e, _ := world(t, "")
+	e.Action, e.Label = "labeled", "bug"
+	s := &story{T: t, gh: gh, repo: gh.Repo(sweepRepo).SetPermission("mona", "admin"), on: on, issue: e, o: o}
+	s.o.Now = func() time.Time { return time.Now().Add(s.ahead) }
+	s.issue.Issue.CreatedAt, s.issue.Issue.UpdatedAt = s.o.Now(), s.o.Now()
+	return s
+}
+
+func (s *story) pass(d time.Duration) {
+	s.ahead += d
+	s.gh.Advance(d)
+}
+
+// next is the task that comes, and what its event tells of the issue.
+func (s *story) next(e runner.Event) (runner.Options, runner.Event) {
+	s.tasks++
+	o := s.o
+	o.TaskID = protocol.DeriveTaskID("story", strconv.Itoa(s.tasks))
+	if e.Issue != nil {
+		i := *e.Issue
+		i.Labels, i.State, i.UpdatedAt = s.gh.Issue(sweepRepo, 1).Labels, s.gh.Issue(sweepRepo, 1).State, s.o.Now().Truncate(time.Second)
+		e.Issue = &i
+	}
+	return o, e
+}
+
+// sweep wants a scheduled run whose summary holds a text.
+func (s *story) sweep(want string) runner.Survey {
+	s.Helper()
+	o, e := s.next(s.on)
+	v, err := sweep(s.T, o, e)
+	if err != nil || !strings.Contains(v.Reason, want) {
+		s.Fatalf("run %d: got %q, %v, want %q: %+v", s.tasks, v.Reason, err, want, v.Reports)
+	}
+	return v
+}
+
+// run takes an event, and returns what became of each action.
+func (s *story) run(e runner.Event) string {
+	s.Helper()
+	o, e := s.next(e)
+	return s.attempt(o, e)
+}
+
+func (s *story) attempt(o runner.Options, e runner.Event) string {
+	s.Helper()
+	rep, err := run(s.T, o, e)
+	if err != nil {
+		s.Fatal(err)
+	}
+	return told(rep)
+}
+
+// told is "add_label done, close_issue none: already closed".
+func told(rep runner.Report) string {
+	var list []string
+	for _, a := range rep.Actions {
+		text := a.Action.Type + " " + string(a.Result)
+		if a.Result == runner.ResultNone {
+			text += ": " + a.Reason
+		}
+		list = append(list, text)
+	}
+	return strings.Join(list, ", ")
+}
+
+// record is what is kept of issue 1.
+func (s *story) record() memory.Record {
+	s.Helper()
+	r, err := s.o.Memory.Load(s.Context(), sweepRepo, 1)
+	if err != nil {
+		s.Fatal(err)
+	}
+	return r
+}
+
+// newest is the id of the newest comment.
+func (s *story) newest() int64 {
+	list := s.gh.Issue(sweepRepo, 1).Comments
+	return list[len(list)-1].ID
+}

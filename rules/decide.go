@@ -40,6 +40,7 @@ const (
 	NotListed Outcome = "event"     // it does not listen to the event
 	False     Outcome = "condition" // its condition is false
 	Cut       Outcome = "stopped"   // an earlier rule stopped the evaluation
+	Unreached Outcome = "unreached" // an earlier rule failed; only [Set.Explain] says so
 )
 
 // A RuleTrace tells what became of one rule.

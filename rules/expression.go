@@ -261,7 +261,7 @@ func (w want) String() string {
 	}
 }
 
-// eval runs a program; the error is an *exprError.
+// eval runs a program; the error is, or holds, an *exprError.
 func eval(m *vm.VM, p *vm.Program, e *env) (any, error) {
 	e.Run.reset()
 	m.MemoryBudget = maxCells
@@ -273,5 +273,5 @@ func eval(m *vm.VM, p *vm.Program, e *env) (any, error) {
 	if !ok {
 		return nil, &exprError{1, 1, err.Error()}
 	}
-	return nil, &exprError{max(1, fe.Line), fe.Column + 1, runtimeMessage(fe.Message)}
+	return nil, from(err, &exprError{max(1, fe.Line), fe.Column + 1, runtimeMessage(fe.Message)})
 }

@@ -168,7 +168,7 @@ func checkReach(rules []*rule) {
 func (r *rule) hidden(earlier *rule) bool {
 	always, constant := earlier.constant()
 	same := r.when != nil && earlier.when != nil && r.when.src == earlier.when.src && !r.when.code.labels
-	if earlier.when != nil && !(constant && always) && !same {
+	if earlier.when != nil && (!constant || !always) && !same {
 		return false
 	}
 	if r.scan != earlier.scan && r.scan != "" {

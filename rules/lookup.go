@@ -82,6 +82,24 @@ var errLookup = errors.New("the event does not tell, and there is nobody to ask;
 
 var errPartial = errors.New("the timeline of the issue is too long to tell")
 
+// ErrUnasked is what a [Lookup] that asks nobody any more answers in an explanation, where
+// a run did not ask: the rule was not reached. See [Set.Explain].
+var ErrUnasked = errors.New("nothing asked for it, so it was not looked up")
+
+// An unasked is an error that comes from ErrUnasked.
+type unasked struct{ error }
+
+// Unwrap returns both.
+func (u unasked) Unwrap() []error { return []error{u.error, ErrUnasked} }
+
+// from returns an error made of cause.
+func from(cause, made error) error {
+	if errors.Is(cause, ErrUnasked) {
+		return unasked{made}
+	}
+	return made
+}
+
 // lookup returns who answers.
 func (r *run) lookup() (Lookup, error) {
 	if r.facts.Lookup == nil {

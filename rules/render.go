@@ -58,7 +58,7 @@ type evaluation struct {
 	machine vm.VM
 }
 
-// eval runs an expression; the error is a *placedError.
+// eval runs an expression; the error is, or holds, a *placedError.
 func (v *evaluation) eval(x *expression) (any, error) {
 	if quick := x.code.shortcut(); quick != nil {
 		v.env.Run.reset()
@@ -72,7 +72,7 @@ func (v *evaluation) eval(x *expression) (any, error) {
 	}
 	value, err := eval(&v.machine, program, v.env)
 	if err != nil {
-		return nil, x.fail(asExprError(err))
+		return nil, from(err, x.fail(asExprError(err)))
 	}
 	return value, nil
 }

@@ -2,6 +2,7 @@ package rules
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"reflect"
 	"slices"
@@ -39,7 +40,8 @@ type Why struct {
 // Explain tells of every rule, in order, why it matches the facts or does not. Unlike
 // [Set.Decide] it evaluates each part of each condition, and rules behind one that
 // stops too; it is meant for people who wait, and not for every event. A part that
-// fails says so and spoils nothing else.
+// fails says so and spoils nothing else. A rule of which [ErrUnasked] says that a run did not
+// reach it is [Unreached].
 func (s *Set) Explain(f Facts) []RuleWhy {
 	c := newExprCompiler()
 	if s != nil && s.names != nil {
@@ -58,7 +60,10 @@ func (s *Set) Explain(f Facts) []RuleWhy {
 			e.see(asked.labels)
 			w.Why = e.why(r.when)
 		}
-		if err := cmp.Or(asked.err, unsettled); err != nil {
+		if err := cmp.Or(asked.err, unsettled); errors.Is(err, ErrUnasked) {
+			w.Outcome = Unreached
+			w.Why.idle()
+		} else if err != nil {
 			w.Error = evalError(r.id, err).Error()
 		}
 		out = append(out, w)
@@ -205,6 +210,9 @@ func joinedBy(operator string) string {
 func negates(operator string) bool { return operator == "not" || operator == "!" }
 
 func (w *Why) idle() {
+	if w == nil {
+		return
+	}
 	w.Idle = true
 	for i := range w.Parts {
 		w.Parts[i].idle()

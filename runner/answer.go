@@ -46,7 +46,7 @@ func whyText(list []rules.RuleWhy, room int) string {
 		case rules.NotListed:
 			deaf++
 			continue
-		case rules.False, rules.Cut:
+		case rules.False, rules.Cut, rules.Unreached:
 		}
 		text := ruleText(r)
 		if cut > 0 || b.Len()+len(text) > room {
@@ -79,6 +79,8 @@ func ruleText(r rules.RuleWhy) string {
 		sign, why = "+", "fires"
 	case r.Outcome == rules.Cut:
 		why = "does not fire: an earlier rule stops"
+	case r.Outcome == rules.Unreached:
+		why = "was not reached: an earlier rule fails"
 	}
 	fmt.Fprintf(&b, "%s %s  %s\n", sign, r.ID, why)
 	if r.Why != nil {

@@ -2,7 +2,6 @@ package runner
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -100,20 +99,18 @@ func (l *lookup) Memory() (rules.Memory, error) {
 // An answered is a lookup that asks nobody: it tells what was found before.
 type answered struct{ *lookup }
 
-var errNotAsked = errors.New("nothing asked for it, so it was not looked up")
-
 // Permission returns what was found.
 func (l answered) Permission(login string) (string, error) {
 	if p, ok := l.permissions[strings.ToLower(login)]; ok {
 		return p, nil
 	}
-	return "", errNotAsked
+	return "", rules.ErrUnasked
 }
 
 // Past returns what was read.
 func (l answered) Past() (rules.Past, error) {
 	if !l.past.asked && !l.fresh() {
-		return rules.Past{}, errNotAsked
+		return rules.Past{}, rules.ErrUnasked
 	}
 	return l.lookup.Past()
 }
@@ -121,7 +118,7 @@ func (l answered) Past() (rules.Past, error) {
 // Files returns what was listed.
 func (l answered) Files() ([]string, error) {
 	if !l.listed && l.e.Issue.PullRequest {
-		return nil, errNotAsked
+		return nil, rules.ErrUnasked
 	}
 	return l.lookup.Files()
 }
@@ -129,7 +126,7 @@ func (l answered) Files() ([]string, error) {
 // Memory returns what was loaded.
 func (l answered) Memory() (rules.Memory, error) {
 	if l.known == nil {
-		return rules.Memory{}, errNotAsked
+		return rules.Memory{}, rules.ErrUnasked
 	}
 	return l.lookup.Memory()
 }

@@ -250,3 +250,27 @@ func TestPullRequest(t *testing.T) {
 		}
 	}
 }
+
+// Rules behind one that fails are not asked; that nothing was looked up for them is no
+// failure of theirs.
+func TestUnreachedRules(t *testing.T) {
+	t.Parallel()
+	for when, want := range map[string]rules.Outcome{
+		`actor.permission == "write"`:       rules.Unreached,
+		`label_age("bug") > duration("1h")`: rules.Unreached,
+		`memory.tasks == 0`:                 rules.Unreached,
+		`idle() < duration("1h")`:           rules.Unreached,
+		`issue.locked`:                      rules.False,
+	} {
+		_, e, o := world(t, "rules:\n  - {id: fails, on: issues.edited, when: 'issue.labels[5] == \"x\"', then: [escalate]}\n  - {id: next, on: issues.edited, when: '"+when+"', then: [escalate]}\n")
+		e.Action, o.Explain = "edited", true
+		rep, err := run(t, o, e)
+		if err == nil || len(rep.Why) != 2 || rep.Why[0].Error == "" || rep.Why[0].Outcome != "" {
+			t.Fatalf("%s: got %v, %+v", when, err, rep.Why)
+		}
+		next := rep.Why[1]
+		if next.Outcome != want || next.Error != "" || next.Why.Idle != (want == rules.Unreached) {
+			t.Errorf("%s: got %q, the error %q, idle %v, want %q", when, next.Outcome, next.Error, next.Why.Idle, want)
+		}
+	}
+}

@@ -125,7 +125,7 @@ type explanationJSON struct {
 
 type ruleWhyJSON struct {
 	ID      string        `json:"id"`
-	Outcome rules.Outcome `json:"outcome"` // matched, event, condition, stopped; empty: it failed
+	Outcome rules.Outcome `json:"outcome"` // matched, event, condition, stopped, unreached; empty: it failed
 	File    string        `json:"file"`
 	Line    int           `json:"line"`
 	Why     *partJSON     `json:"why"`   // null: it has no condition, or does not listen

@@ -216,6 +216,8 @@ func whyOf(t rules.RuleTrace, event string) string {
 		return "false: " + condition
 	case rules.Cut:
 		return "an earlier rule stopped the evaluation"
+	case rules.Unreached:
+		return "an earlier rule failed"
 	}
 	return string(t.Outcome)
 }

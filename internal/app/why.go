@@ -44,6 +44,8 @@ func outcomeText(r rules.RuleTrace) string {
 		return "its condition is false " + place
 	case rules.Cut:
 		return "an earlier rule stopped " + place
+	case rules.Unreached:
+		return "an earlier rule failed " + place
 	}
 	return "fails " + place
 }

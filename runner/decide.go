@@ -18,12 +18,12 @@ func (w *work) decide(ctx context.Context) (Decision, error) {
 	if err != nil {
 		return Decision{}, err
 	}
-	d, err := w.askRules(&q)
+	d, err := w.askRules(ctx, &q)
 	if err != nil {
 		return Decision{}, err
 	}
 	if o.has(commandTriage) || q.res != nil && q.res.Retriage && w.e.Key() != w.e.asOpened().Key() {
-		if d, err = w.retriage(&q); err != nil {
+		if d, err = w.retriage(ctx, &q); err != nil {
 			return Decision{}, err
 		}
 	}
@@ -67,24 +67,24 @@ func (w *work) askToo(ctx context.Context, q question, d Decision) (Decision, er
 const maxExplained = 100
 
 // explain tells of the rules part by part, also when one of them fails.
-func (w *work) explain(facts rules.Facts) {
+func (w *work) explain(ctx context.Context, facts rules.Facts) {
 	if n := w.c.Rules.Len(); !w.o.Explain || n == 0 || n > maxExplained {
 		return
 	}
 	if l, ok := facts.Lookup.(*lookup); ok {
 		facts.Lookup = answered{l}
 	}
-	facts.Effect = w.effect(context.Background(), false)
+	facts.Effect = w.effect(ctx, false)
 	w.rep.Why = w.c.Rules.Explain(facts)
 }
 
 // askRules asks the rules, and puts their result into the question.
-func (w *work) askRules(q *question) (Decision, error) {
+func (w *work) askRules(ctx context.Context, q *question) (Decision, error) {
 	if w.c.Rules == nil {
 		return w.decided(nil), nil
 	}
 	res, err := w.c.Rules.Decide(q.facts)
-	w.explain(q.facts)
+	w.explain(ctx, q.facts)
 	if err != nil {
 		return Decision{}, err
 	}

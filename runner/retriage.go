@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"context"
 	"encoding/json"
 	"maps"
 	"slices"
@@ -38,7 +39,7 @@ func (w *work) factsAsOpened(f rules.Facts) rules.Facts {
 
 // retriage decides on the issue as if it were newly opened, after the rules were asked
 // about the event itself; they see the labels that were planned then.
-func (w *work) retriage(q *question) (Decision, error) {
+func (w *work) retriage(ctx context.Context, q *question) (Decision, error) {
 	first := q.res
 	w.retriaged = true
 	q.event, q.facts = w.e.asOpened(), w.factsAsOpened(q.facts)
@@ -47,7 +48,7 @@ func (w *work) retriage(q *question) (Decision, error) {
 		return w.decided(nil), nil
 	}
 	q.facts.Issue.Labels = first.Labels
-	if _, err := w.askRules(q); err != nil {
+	if _, err := w.askRules(ctx, q); err != nil {
 		return Decision{}, err
 	}
 	both := joined(*first, *q.res)

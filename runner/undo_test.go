@@ -1,11 +1,14 @@
 package runner_test
 
 import (
+	"context"
+	"errors"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/org/foreman-action/internal/github/githubtest"
+	"github.com/org/foreman-action/memory"
 	"github.com/org/foreman-action/memory/memorytest"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/runner"
@@ -85,5 +88,35 @@ func TestUndoWaits(t *testing.T) {
 				t.Errorf("got %q: %s", got, w.said())
 			}
 		})
+	}
+}
+
+// A fullStore cannot save while it is full.
+type fullStore struct {
+	memory.Store
+	full *bool
+}
+
+func (s fullStore) Save(ctx context.Context, r memory.Record) error {
+	if *s.full {
+		return errors.New("no space left")
+	}
+	return s.Store.Save(ctx, r)
+}
+
+// TestUndoUnsaved does not do again what was taken back by a task that the memory does
+// not know.
+func TestUndoUnsaved(t *testing.T) {
+	t.Parallel()
+	w := newUndoWorld(t, "rules:\n  - {id: a, on: issues.edited, then: [{add_label: triage}]}\n")
+	full := false
+	w.o.Memory = fullStore{w.o.Memory, &full}
+	w.run(t, "a", w.now("edited"))
+	full = true
+	w.run(t, "undo", w.comment("/foreman undo"))
+	full = false
+	rep := w.run(t, "again", w.now("edited"))
+	if w.labels() != "bug" || !strings.Contains(rep.Actions[0].Reason, "taken back by /foreman undo") {
+		t.Errorf("got %q: %+v", w.labels(), rep.Actions)
 	}
 }

@@ -79,7 +79,7 @@ func (x *execution) lookAhead(ctx context.Context) {
 			x.lookUpNote(x.Record(ctx), s)
 		case s.kind.limit == addsLabels && x.Never != nil:
 			s.labels = yield(s, s.labels, func(name string) string {
-				if !x.Never(ctx, name) {
+				if x.released(name) || !x.Never(ctx, name) {
 					return ""
 				}
 				return "never again, as was decided before (never_again)"
@@ -93,6 +93,13 @@ func (x *execution) lookAhead(ctx context.Context) {
 func (x *execution) unsaid(s *Step) bool {
 	return slices.ContainsFunc(x.steps, func(o Step) bool {
 		return o.wait && o.isComment() && o.Source.id() == s.Source.id()
+	})
+}
+
+// released reports whether a step takes back that a label is never to be added again.
+func (x *execution) released(label string) bool {
+	return slices.ContainsFunc(x.steps, func(s Step) bool {
+		return s.Verdict == Do && s.Action.Type == allowAgain && fold(s.text) == fold(label)
 	})
 }
 

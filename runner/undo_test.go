@@ -120,3 +120,15 @@ func TestUndoUnsaved(t *testing.T) {
 		t.Errorf("got %q: %+v", w.labels(), rep.Actions)
 	}
 }
+
+// TestUndoNeverAgain puts a label back of which the same task had said never again.
+func TestUndoNeverAgain(t *testing.T) {
+	t.Parallel()
+	w := newUndoWorld(t, "rules:\n  - {id: a, on: issues.edited, then: [{remove_label: docs}, {never_again: docs}]}\n")
+	w.gh.Repo(repoName).LabelAs("github-actions[bot]", 1, "docs")
+	w.run(t, "a", w.now("edited"))
+	w.run(t, "undo", w.comment("/foreman undo"))
+	if got := w.labels(); got != "bug docs" || !strings.Contains(w.said(), "may be added again") {
+		t.Errorf("got %q: %s", got, w.said())
+	}
+}

@@ -19,6 +19,8 @@ func neverAgain() action {
 			switch {
 			case len(s.labels) == 0:
 				s.set(Refuse, "it names no label")
+			case s.Source.isAgent() && !p.policy.mayLabel(s.labels[0]):
+				p.judgeLabels(s)
 			case len(pick(s.labels, p.now.never, false)) == 0:
 				s.set(Pass, "the plan says it already")
 			}

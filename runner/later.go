@@ -143,11 +143,11 @@ const lostAfter = 48 * time.Hour
 // it lives for some time only. Planned anew, it is announced anew.
 func lost(c memory.Closing, now time.Time) bool { return !c.Vetoed && now.Sub(c.Due) > lostAfter }
 
-// forbids reports whether we are never to add a label to the issue again. The memory is
-// asked when it is read anyway, or when somebody could have said so.
+// forbids reports whether we are never to add a label to the issue again. A memory that
+// nobody asked for is asked when it is read anyway, or when somebody could have said so.
 func (w *work) forbids(ctx context.Context, label string) bool {
 	says := w.c.Rules.NeverAgain() || w.o.Agent != nil && w.c.Policy.forbids(protocol.ActionNeverAgain, Source{}) == ""
-	if w.o.Memory == nil || w.o.Forgets || w.known == nil && !says {
+	if w.o.Memory == nil || w.o.Forgets || w.known == nil && w.o.MemoryByDefault && !says {
 		return false
 	}
 	r := w.remembered(ctx)

@@ -24,7 +24,7 @@ type undoWorld struct {
 
 func newUndoWorld(t *testing.T, config string) *undoWorld {
 	t.Helper()
-	w := &undoWorld{clock: time.Now()}
+	w := &undoWorld{clock: time.Now().Add(time.Minute)} // behind all that happens on the fake
 	w.gh, w.event, w.o = world(t, config)
 	w.gh.Repo(repoName).SetPermission("mona", "admin")
 	w.o.Now = func() time.Time { return w.clock }
@@ -130,5 +130,22 @@ func TestUndoNeverAgain(t *testing.T) {
 	w.run(t, "undo", w.comment("/foreman undo"))
 	if got := w.labels(); got != "bug docs" || !strings.Contains(w.said(), "may be added again") {
 		t.Errorf("got %q: %s", got, w.said())
+	}
+}
+
+// TestNeverAgainOutlives holds to a label that is never to be added again when no rule
+// says so any more, and nobody else reads the memory.
+func TestNeverAgainOutlives(t *testing.T) {
+	t.Parallel()
+	w := newUndoWorld(t, "rules:\n  - {id: a, on: issues.edited, then: [{never_again: docs}]}\n")
+	w.run(t, "a", w.now("edited"))
+	c, err := runner.ParseConfig("foreman.yml", []byte("version: 1\nrules:\n  - {id: b, on: issues.edited, then: [{add_label: docs}]}\n"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.o.Config = c
+	rep := w.run(t, "b", w.now("edited"))
+	if w.labels() != "bug" || !strings.Contains(rep.Actions[0].Reason, "never again, as was decided before") {
+		t.Errorf("got %q: %+v", w.labels(), rep.Actions)
 	}
 }

@@ -149,3 +149,25 @@ func TestNeverAgainOutlives(t *testing.T) {
 		t.Errorf("got %q: %+v", w.labels(), rep.Actions)
 	}
 }
+
+// TestUndoOther takes back what only the timeline tells of, whose event nobody knows.
+func TestUndoOther(t *testing.T) {
+	t.Parallel()
+	w := newUndoWorld(t, "")
+	w.gh.Repo(repoName).LabelAs("github-actions[bot]", 1, "docs")
+	w.run(t, "undo", w.comment("/foreman undo"))
+	if w.labels() != "bug" || strings.Contains(w.said(), "(,") || strings.Contains(w.said(), "``") {
+		t.Errorf("got %q: %s", w.labels(), w.said())
+	}
+}
+
+// TestUndoSeveral obeys one of several orders of a name, and says so of the others.
+func TestUndoSeveral(t *testing.T) {
+	t.Parallel()
+	w := newUndoWorld(t, "")
+	rep := w.run(t, "undo", w.comment("/foreman undo aaaa\n/foreman undo aaaa\n/foreman undo bbbb\n/foreman why\n/foreman why x"))
+	if !strings.Contains(rep.Rationale, "mona asked for undo, why; the first /foreman undo of a comment counts alone") ||
+		len(rep.Actions) != 3 || rep.Actions[2].Action.Type != protocol.ActionReact {
+		t.Errorf("got %q, %+v", rep.Rationale, rep.Actions)
+	}
+}

@@ -188,3 +188,9 @@ func (d *Decision) put(from Source, items ...protocol.ActionItem) {
 	d.Sources = sources
 	d.Message.Actions = append(slices.Clip(d.Message.Actions), items...)
 }
+
+// asksWhy reports whether a comment asks why, and says nothing else.
+func asksWhy(body string) bool {
+	given := rules.Commands(body)
+	return len(given) == 1 && order(given[0].Name) == commandWhy && !strings.Contains(strings.TrimSpace(body), "\n")
+}

@@ -230,7 +230,7 @@ rules:
 	if rep, err := run(t, o, e); err == nil {
 		t.Fatalf("the first attempt went through: %s", told(rep))
 	}
-	if o.Config, err = runner.ParseConfig("foreman.yml", []byte("version: 1\npolicy: {allow_close: true}\n"), nil); err != nil {
+	if o.Config, err = runner.ParseConfig("foreman.yml", []byte("version: 1\npolicy: {allow_close: true}\nagent: {may: [add_label, remove_label, never_again, close_issue]}\n"), nil); err != nil {
 		t.Fatal(err)
 	}
 	o.Resumed = true

@@ -38,6 +38,7 @@ type orders struct {
 	list    []rules.Command // to be obeyed, each name once
 	refused order           // is answered with a reaction; empty: none
 	why     string          // what is said about the commands in the rationale
+	more    bool            // there is another undo, of another task
 	// mute says that the comment holds commands of ours: it is none for an agent.
 	mute bool
 }
@@ -62,6 +63,8 @@ func (w *work) orders(facts rules.Facts) (orders, error) {
 		switch {
 		case name.known() && !o.has(name):
 			o.list = append(o.list, cmd)
+		case name == commandUndo:
+			o.more = o.more || !slices.Contains(o.list, cmd)
 		case !name.known() && unknown == "" && !w.c.Rules.Knows(cmd.Name):
 			unknown = name
 		}
@@ -101,6 +104,10 @@ func (o *orders) permit(may, who string, unknown order) {
 			names[i] = c.Name
 		}
 		o.why = fmt.Sprintf("%s asked for %s", who, strings.Join(names, ", "))
+		if o.more {
+			o.refused = commandUndo
+			o.why += "; the first /foreman undo of a comment counts alone"
+		}
 	}
 }
 
@@ -180,4 +187,10 @@ func (d *Decision) put(from Source, items ...protocol.ActionItem) {
 	}
 	d.Sources = sources
 	d.Message.Actions = append(slices.Clip(d.Message.Actions), items...)
+}
+
+// asksWhy reports whether a comment asks why, and says nothing else.
+func asksWhy(body string) bool {
+	given := rules.Commands(body)
+	return len(given) == 1 && order(given[0].Name) == commandWhy && !strings.Contains(strings.TrimSpace(body), "\n")
 }

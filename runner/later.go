@@ -19,6 +19,8 @@ func neverAgain() action {
 			switch {
 			case len(s.labels) == 0:
 				s.set(Refuse, "it names no label")
+			case s.Source.isAgent() && !p.policy.mayLabel(s.labels[0]):
+				p.judgeLabels(s)
 			case len(pick(s.labels, p.now.never, false)) == 0:
 				s.set(Pass, "the plan says it already")
 			}
@@ -79,7 +81,7 @@ func (x *execution) lookAhead(ctx context.Context) {
 			x.lookUpNote(x.Record(ctx), s)
 		case s.kind.limit == addsLabels && x.Never != nil:
 			s.labels = yield(s, s.labels, func(name string) string {
-				if !x.Never(ctx, name) {
+				if x.released(name) || !x.Never(ctx, name) {
 					return ""
 				}
 				return "never again, as was decided before (never_again)"
@@ -93,6 +95,13 @@ func (x *execution) lookAhead(ctx context.Context) {
 func (x *execution) unsaid(s *Step) bool {
 	return slices.ContainsFunc(x.steps, func(o Step) bool {
 		return o.wait && o.isComment() && o.Source.id() == s.Source.id()
+	})
+}
+
+// released reports whether a step takes back that a label is never to be added again.
+func (x *execution) released(label string) bool {
+	return slices.ContainsFunc(x.steps, func(s Step) bool {
+		return s.Verdict == Do && s.Action.Type == allowAgain && fold(s.text) == fold(label)
 	})
 }
 
@@ -134,11 +143,11 @@ const lostAfter = 48 * time.Hour
 // it lives for some time only. Planned anew, it is announced anew.
 func lost(c memory.Closing, now time.Time) bool { return !c.Vetoed && now.Sub(c.Due) > lostAfter }
 
-// forbids reports whether we are never to add a label to the issue again. The memory is
-// asked when it is read anyway, or when somebody could have said so.
+// forbids reports whether we are never to add a label to the issue again. A memory that
+// nobody asked for is asked when it is read anyway, or when somebody could have said so.
 func (w *work) forbids(ctx context.Context, label string) bool {
 	says := w.c.Rules.NeverAgain() || w.o.Agent != nil && w.c.Policy.forbids(protocol.ActionNeverAgain, Source{}) == ""
-	if w.o.Memory == nil || w.o.Forgets || w.known == nil && !says {
+	if w.o.Memory == nil || w.o.Forgets || w.known == nil && w.o.MemoryByDefault && !says {
 		return false
 	}
 	r := w.remembered(ctx)

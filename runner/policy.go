@@ -23,7 +23,7 @@ type Policy struct {
 	// Actions are the permitted types; nil permits every known one.
 	Actions []string
 	// AgentMay are the types that an agent may ask for, of those that are permitted;
-	// nil: every one.
+	// nil: every one but never_again, which binds the rules too.
 	AgentMay []string
 	// Limits are the most of each type per event; a type that is not named has its
 	// default, 0 forbids it. Labels count one by one under add_label, those of
@@ -131,7 +131,7 @@ func (p Policy) forbids(action string, s Source) string {
 	switch {
 	case p.Actions != nil && !slices.Contains(p.Actions, action):
 		return "policy.actions does not list " + action
-	case s.isAgent() && p.AgentMay != nil && !slices.Contains(p.AgentMay, action):
+	case s.isAgent() && (p.AgentMay != nil || action == protocol.ActionNeverAgain) && !slices.Contains(p.AgentMay, action):
 		return "agent.may does not list " + action
 	}
 	return ""

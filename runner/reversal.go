@@ -215,7 +215,8 @@ func (h hindsight) beforeAnswer(e TimelineEvent) bool {
 
 // undone says that a person had taken back by command what a step would do again, and
 // is empty when nobody had. The record is asked only where the timeline shows that we
-// took it back ourselves, whyever.
+// took it back ourselves, whyever; of a record that does not know of it the answer to the
+// command tells.
 func (x *execution) undone(ctx context.Context, h hindsight, s *Step, name string) string {
 	r, ok := reversalOf(s.Action.Type)
 	if !ok || s.Source.Command != "" || x.Record == nil {
@@ -228,11 +229,8 @@ func (x *execution) undone(ctx context.Context, h hindsight, s *Step, name strin
 	key := deedDone{reversal: r, name: name}.key()
 	deeds := lastDeeds(x.Record(ctx), func(t memory.Task) bool { return t.By == memory.ByTimeline })
 	i := slices.IndexFunc(deeds, func(d deedDone) bool { return d.key() == key })
-	byCommand := i < 0 && h.beforeAnswer(e)
-	if i >= 0 {
-		byCommand = deeds[i].rule == commandUndo.rule() && deeds[i].there != r.there
-	}
-	if !byCommand {
+	switch known := i >= 0 && deeds[i].there != r.there; {
+	case known && deeds[i].rule != commandUndo.rule(), !known && !h.beforeAnswer(e):
 		return ""
 	}
 	return fmt.Sprintf("taken back by /foreman undo on %s, and people have the last word (override_humans)", e.At.UTC().Format(time.DateOnly))

@@ -102,6 +102,8 @@ func TestVetoes(t *testing.T) {
 		{name: "nothing", veto: allVetoes},
 		{name: "a comment", veto: allVetoes, setup: func(r *githubtest.Repo) { r.AddComment(1, "mona", "no") }, want: "mona commented on"},
 		{name: "a comment that is no veto", setup: func(r *githubtest.Repo) { r.AddComment(1, "mona", "no") }},
+		{name: "a comment that asks why", veto: allVetoes, setup: func(r *githubtest.Repo) { r.AddComment(1, "mona", "/foreman why\n") }},
+		{name: "a comment that asks why and more", veto: allVetoes, setup: func(r *githubtest.Repo) { r.AddComment(1, "mona", "/foreman why\nno") }, want: "mona commented on"},
 		{name: "a comment before", at: inFuture, veto: allVetoes, setup: func(r *githubtest.Repo) { r.AddComment(1, "mona", "no") }},
 		{name: "a comment of ours", veto: allVetoes, setup: func(r *githubtest.Repo) { r.AddComment(1, bot, notice) }},
 		{name: "a comment of a bot", veto: allVetoes, setup: func(r *githubtest.Repo) { r.AddComment(1, "dependabot[bot]", "no") }},

@@ -157,7 +157,11 @@ func undoable(r memory.Record, later func(memory.Task) bool, rest string) (task 
 // text tells what became of a task.
 func (t taking) text(task memory.Task, steps []Step) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "Undo of task %s (%s, %s):\n\n", sanitize.Code(task.ID), sanitize.Code(sanitize.Name(clip(task.Event))), task.At.UTC().Format("2006-01-02 15:04 UTC"))
+	event := ""
+	if task.Event != "" { // the timeline does not tell it
+		event = sanitize.Code(sanitize.Name(clip(task.Event))) + ", "
+	}
+	fmt.Fprintf(&b, "Undo of task %s (%s%s):\n\n", sanitize.Code(task.ID), event, task.At.UTC().Format("2006-01-02 15:04 UTC"))
 	var left []string
 	for i, d := range t.deeds {
 		if s := steps[i]; s.Verdict != Do {

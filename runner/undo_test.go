@@ -1,11 +1,14 @@
 package runner_test
 
 import (
+	"context"
+	"errors"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/org/foreman-action/internal/github/githubtest"
+	"github.com/org/foreman-action/memory"
 	"github.com/org/foreman-action/memory/memorytest"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/runner"
@@ -21,7 +24,7 @@ type undoWorld struct {
 
 func newUndoWorld(t *testing.T, config string) *undoWorld {
 	t.Helper()
-	w := &undoWorld{clock: time.Now()}
+	w := &undoWorld{clock: time.Now().Add(time.Minute)} // behind all that happens on the fake
 	w.gh, w.event, w.o = world(t, config)
 	w.gh.Repo(repoName).SetPermission("mona", "admin")
 	w.o.Now = func() time.Time { return w.clock }
@@ -85,5 +88,86 @@ func TestUndoWaits(t *testing.T) {
 				t.Errorf("got %q: %s", got, w.said())
 			}
 		})
+	}
+}
+
+// A fullStore cannot save while it is full.
+type fullStore struct {
+	memory.Store
+	full *bool
+}
+
+func (s fullStore) Save(ctx context.Context, r memory.Record) error {
+	if *s.full {
+		return errors.New("no space left")
+	}
+	return s.Store.Save(ctx, r)
+}
+
+// TestUndoUnsaved does not do again what was taken back by a task that the memory does
+// not know.
+func TestUndoUnsaved(t *testing.T) {
+	t.Parallel()
+	w := newUndoWorld(t, "rules:\n  - {id: a, on: issues.edited, then: [{add_label: triage}]}\n")
+	full := false
+	w.o.Memory = fullStore{w.o.Memory, &full}
+	w.run(t, "a", w.now("edited"))
+	full = true
+	w.run(t, "undo", w.comment("/foreman undo"))
+	full = false
+	rep := w.run(t, "again", w.now("edited"))
+	if w.labels() != "bug" || !strings.Contains(rep.Actions[0].Reason, "taken back by /foreman undo") {
+		t.Errorf("got %q: %+v", w.labels(), rep.Actions)
+	}
+}
+
+// TestUndoNeverAgain puts a label back of which the same task had said never again.
+func TestUndoNeverAgain(t *testing.T) {
+	t.Parallel()
+	w := newUndoWorld(t, "rules:\n  - {id: a, on: issues.edited, then: [{remove_label: docs}, {never_again: docs}]}\n")
+	w.gh.Repo(repoName).LabelAs("github-actions[bot]", 1, "docs")
+	w.run(t, "a", w.now("edited"))
+	w.run(t, "undo", w.comment("/foreman undo"))
+	if got := w.labels(); got != "bug docs" || !strings.Contains(w.said(), "may be added again") {
+		t.Errorf("got %q: %s", got, w.said())
+	}
+}
+
+// TestNeverAgainOutlives holds to a label that is never to be added again when no rule
+// says so any more, and nobody else reads the memory.
+func TestNeverAgainOutlives(t *testing.T) {
+	t.Parallel()
+	w := newUndoWorld(t, "rules:\n  - {id: a, on: issues.edited, then: [{never_again: docs}]}\n")
+	w.run(t, "a", w.now("edited"))
+	c, err := runner.ParseConfig("foreman.yml", []byte("version: 1\nrules:\n  - {id: b, on: issues.edited, then: [{add_label: docs}]}\n"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.o.Config = c
+	rep := w.run(t, "b", w.now("edited"))
+	if w.labels() != "bug" || !strings.Contains(rep.Actions[0].Reason, "never again, as was decided before") {
+		t.Errorf("got %q: %+v", w.labels(), rep.Actions)
+	}
+}
+
+// TestUndoOther takes back what only the timeline tells of, whose event nobody knows.
+func TestUndoOther(t *testing.T) {
+	t.Parallel()
+	w := newUndoWorld(t, "")
+	w.gh.Repo(repoName).LabelAs("github-actions[bot]", 1, "docs")
+	w.run(t, "undo", w.comment("/foreman undo"))
+	if w.labels() != "bug" || strings.Contains(w.said(), "(,") || strings.Contains(w.said(), "``") {
+		t.Errorf("got %q: %s", w.labels(), w.said())
+	}
+}
+
+// TestUndoSeveral obeys one of several orders of a name, and says so of the others.
+func TestUndoSeveral(t *testing.T) {
+	t.Parallel()
+	w := newUndoWorld(t, "")
+	rep := w.run(t, "undo", w.comment("/foreman undo aaaa\n/foreman undo aaaa\n/foreman undo bbbb\n/foreman why\n/foreman why x"))
+	if !strings.Contains(rep.Rationale, "mona asked for undo, why; the first /foreman undo of a comment counts alone") ||
+		len(rep.Actions) != 3 || rep.Actions[2].Action.Type != protocol.ActionReact {
+		t.Errorf("got %q, %+v", rep.Rationale, rep.Actions)
 	}
 }

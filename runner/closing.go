@@ -278,7 +278,9 @@ func (w *work) vetoed(ctx context.Context, host Scanner, c memory.Closing) (stri
 
 // since says that a person did something from a time on; empty: nobody did.
 func (h hindsight) since(at time.Time, kind, did string) string {
-	e, ok := h.last(func(e TimelineEvent) bool { return e.Kind == kind && !e.At.Before(at) && h.human(e) && !asksWhy(e.Body) })
+	e, ok := h.last(func(e TimelineEvent) bool {
+		return e.Kind == kind && !e.At.Before(at) && h.human(e) && !asksWhy(e.Body)
+	})
 	if !ok {
 		return ""
 	}

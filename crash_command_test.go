@@ -20,7 +20,7 @@ const crashComment = `{"action": "created", "issue": {"number": 7, "title": "T",
 func TestCrashCommand(t *testing.T) {
 	t.Parallel()
 	program := build(t)
-	for _, memory := range []string{"file", "off"} {
+	for _, memory := range []string{"file", "off", "artifact"} {
 		t.Run(memory, func(t *testing.T) {
 			t.Parallel()
 			kills := 0

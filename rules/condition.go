@@ -38,7 +38,7 @@ func (c *Condition) Eval(f Facts) (bool, error) {
 }
 
 // AsksLabels reports whether the condition asks for the labels; a nil one does not.
-func (c *Condition) AsksLabels() bool { return c != nil && c.expr.code.labels }
+func (c *Condition) AsksLabels() bool { return c != nil && c.expr.code.watch.asks }
 
 // String returns the text of the condition.
 func (c *Condition) String() string { return c.expr.src }

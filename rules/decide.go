@@ -107,9 +107,9 @@ func (s *Set) plan() *plan {
 
 // An asking is the last time that a rule was asked.
 type asking struct {
-	relabeled int // the state of the labels
-	labels    []string
-	err       error // why it failed
+	changed int // how many labels had changed then
+	labels  []string
+	err     error // why it failed
 }
 
 // maxAgain bounds how often the rules of one event are asked again, all together. Up to
@@ -124,13 +124,18 @@ func (p *plan) settle(rules []*rule, v *evaluation) error {
 		again := false
 		for i, r := range rules {
 			trace, asked := &p.result.Trace[i], &p.asked[i]
-			if round > 0 && (trace.Outcome != False || asked.relabeled == v.env.Run.relabeled || !r.when.code.labels) {
-				continue
-			}
-			if again = true; round > 0 {
+			if round > 0 {
+				if trace.Outcome != False || asked.changed == len(v.env.Run.changed) {
+					continue
+				}
 				times++
+				concerned := r.when.code.watch.concerns(v.env.Run.changed[asked.changed:])
+				if asked.changed = len(v.env.Run.changed); !concerned {
+					continue
+				}
 			}
-			*asked = asking{relabeled: v.env.Run.relabeled, labels: v.env.Issue.Labels}
+			again = true
+			*asked = asking{changed: len(v.env.Run.changed), labels: v.env.Issue.Labels}
 			if trace.Outcome, asked.err = p.add(r, v); asked.err != nil && !p.goesOn {
 				return evalError(r.id, asked.err)
 			}

@@ -49,7 +49,7 @@ var (
 type run struct {
 	eventText
 	labels               []string
-	relabeled            int // counts the changes of labels
+	changed              []string // labels that were added or removed, in order and in lower case
 	steps, matched, made int
 	cased                []casing
 	haystacks            []haystack
@@ -92,7 +92,7 @@ func (e *env) relabel(rule string, item protocol.ActionItem) {
 			labels = slices.DeleteFunc(labels, same)
 		}
 		e.Issue.Labels, e.Run.labels = labels, labels
-		e.Run.relabeled++
+		e.Run.changed = append(e.Run.changed, strings.ToLower(name))
 	}
 }
 

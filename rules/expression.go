@@ -159,7 +159,10 @@ func (c *exprCompiler) check(src string, w want) (*code, error) {
 	if msg := w.check(tree.Node); msg != "" {
 		return nil, &exprError{1, 1, msg}
 	}
-	x := &code{compiler: c, want: w, on: c.on, tree: tree, labels: w == wantBool && asksLabels(tree.Node)}
+	x := &code{compiler: c, want: w, on: c.on, tree: tree}
+	if w == wantBool {
+		x.watch.see(tree.Node)
+	}
 	if !settled(tree.Node) {
 		_, err = x.compiled()
 	}

@@ -93,7 +93,7 @@ func (f *flow) report(circle []int) {
 // enablers returns the other rules whose labels the condition of a rule asks for.
 func (f *flow) enablers(i int) []int {
 	r := f.rules[i]
-	if r.when == nil || r.when.code == nil || !r.when.code.labels || len(f.adds)+len(f.removes) == 0 {
+	if r.when == nil || r.when.code == nil || !r.when.code.watch.asks || len(f.adds)+len(f.removes) == 0 {
 		return nil
 	}
 	var list []int
@@ -167,7 +167,7 @@ func checkReach(rules []*rule) {
 // the same condition does, unless that asks for labels: it may hold only later.
 func (r *rule) hidden(earlier *rule) bool {
 	always, constant := earlier.constant()
-	same := r.when != nil && earlier.when != nil && r.when.src == earlier.when.src && !r.when.code.labels
+	same := r.when != nil && earlier.when != nil && r.when.src == earlier.when.src && !r.when.code.watch.asks
 	if earlier.when != nil && (!constant || !always) && !same {
 		return false
 	}

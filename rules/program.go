@@ -2,9 +2,9 @@ package rules
 
 import (
 	"reflect"
-	"slices"
 	"strings"
 	"sync"
+	"unicode/utf8"
 
 	"github.com/expr-lang/expr/ast"
 	"github.com/expr-lang/expr/compiler"
@@ -19,7 +19,7 @@ import (
 type code struct {
 	compiler *exprCompiler
 	want     want
-	labels   bool     // it asks for labels of the issue
+	watch    watch    // of a condition
 	on       []string // the events that its rule names; nil: none
 
 	first   sync.Once
@@ -97,21 +97,65 @@ func settled(n ast.Node) bool {
 	return true
 }
 
-// asksLabels reports whether an expression, whose types are known, may ask for labels of
-// the issue. The issue may have other names than its own: any field of that name counts,
-// and one whose name is made up, but not memory.labels.
-func asksLabels(n ast.Node) bool {
+// A watch is which labels of the issue an expression asks for.
+type watch struct {
+	asks  bool
+	open  bool     // for others than those of globs, too
+	globs []string // the names and globs that it asks for as they stand, in lower case
+}
+
+// see looks at a tree whose types are known. The issue may have other names than its own:
+// any field named labels counts, and one whose name is made up, but not memory.labels.
+func (w *watch) see(n ast.Node) {
 	switch n := n.(type) {
+	case *ast.CallNode:
+		if callee, ok := n.Callee.(*ast.IdentifierNode); ok && (callee.Value == "label" || callee.Value == "any_label") {
+			w.asks = true
+			for _, a := range n.Arguments[1:] { // the first is the run
+				name, constant := a.(*ast.StringNode)
+				if !constant {
+					w.open = true
+					continue
+				}
+				w.globs = append(w.globs, strings.ToLower(name.Value))
+			}
+			return
+		}
 	case *ast.IdentifierNode:
-		if n.Value == "label" || n.Value == "any_label" || n.Value == "label_age" {
-			return true
+		if n.Value == "label_age" {
+			w.asks, w.open = true, true
 		}
 	case *ast.MemberNode:
 		name, named := n.Property.(*ast.StringNode)
 		of := n.Node.Type()
 		if named && name.Value == "labels" && of != reflect.TypeFor[Memory]() || !named && of.Kind() == reflect.Interface {
-			return true
+			w.asks, w.open = true, true
 		}
 	}
-	return slices.ContainsFunc(children(n), func(c *ast.Node) bool { return *c != nil && asksLabels(*c) })
+	for _, c := range children(n) {
+		if *c != nil {
+			w.see(*c)
+		}
+	}
+}
+
+// concerns reports whether the answer may be another one when these labels change, whose
+// names are in lower case.
+func (w *watch) concerns(changed []string) bool {
+	if !w.asks || len(changed) == 0 || w.open {
+		return w.asks && len(changed) > 0
+	}
+	for _, name := range changed {
+		for _, glob := range w.globs {
+			// Case is taken off in two ways, which agree on ASCII.
+			if glob == name || !ascii(name) || !ascii(glob) || strings.Contains(glob, "*") && globMatch(glob, name) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func ascii(s string) bool {
+	return strings.IndexFunc(s, func(r rune) bool { return r >= utf8.RuneSelf }) < 0
 }

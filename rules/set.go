@@ -194,7 +194,7 @@ func (s *Set) has(match func(action) bool) bool {
 
 // AsksLabels reports whether the condition of any rule asks for the labels.
 func (s *Set) AsksLabels() bool {
-	return slices.ContainsFunc(s.all(), func(r *rule) bool { return r.when != nil && r.when.code.labels })
+	return slices.ContainsFunc(s.all(), func(r *rule) bool { return r.when != nil && r.when.code.watch.asks })
 }
 
 // OverridesHumans reports whether the rule with that id says "override_humans: true":

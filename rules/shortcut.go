@@ -35,6 +35,8 @@ func newShortcut(n ast.Node) shortcut {
 		return newComparison(n)
 	case *ast.CallNode:
 		return newCall(n)
+	case *ast.BuiltinNode:
+		return newLoop(n)
 	}
 	return nil
 }
@@ -56,6 +58,43 @@ func joined(n *ast.BinaryNode, decides bool) shortcut {
 		return right(e)
 	}
 }
+
+// newLoop returns any, all or none of a field's texts that compare with a constant.
+func newLoop(n *ast.BuiltinNode) shortcut {
+	if len(n.Arguments) != 2 || n.Name != "any" && n.Name != "all" && n.Name != "none" {
+		return nil
+	}
+	index, typ := fieldIndex(n.Arguments[0])
+	predicate, ok := n.Arguments[1].(*ast.PredicateNode)
+	if !ok || index == nil || typ != reflect.TypeFor[[]string]() {
+		return nil
+	}
+	body, ok := predicate.Node.(*ast.SequenceNode) // it charges, and then compares
+	if !ok || len(body.Nodes) != 2 {
+		return nil
+	}
+	b, ok := body.Nodes[1].(*ast.BinaryNode)
+	if !ok {
+		return nil
+	}
+	item, isItem := b.Left.(*ast.PointerNode)
+	text, constant := b.Right.(*ast.StringNode)
+	compare := compareTexts(b.Operator)
+	if !isItem || item.Name != "" || !constant || compare == nil {
+		return nil
+	}
+	return func(e *env) (value, sure bool) {
+		list, _ := reflect.TypeAssert[[]string](reflect.ValueOf(e).Elem().FieldByIndex(index))
+		if len(list) > maxQuickLoop {
+			return false, false
+		}
+		found := slices.ContainsFunc(list, func(s string) bool { return compare(s, text.Value) == (n.Name != "all") })
+		return found == (n.Name == "any"), true
+	}
+}
+
+// maxQuickLoop is the length of a list from which on a loop is left to what charges it.
+const maxQuickLoop = 1000
 
 func newCall(n *ast.CallNode) shortcut {
 	callee, ok := n.Callee.(*ast.IdentifierNode)

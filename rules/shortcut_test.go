@@ -38,6 +38,19 @@ var shortcuts = []struct {
 	{"event.comment.body == ''", 3},
 	{"issue.title in issue.labels", 0},
 	{"1 == 1", 0},
+	{"any(issue.labels, # startsWith 'b')", 3},
+	{"all(issue.labels, # endsWith 'g')", 3},
+	{"none(issue.assignees, {# == 'bug'}) and not any(issue.labels, # contains 'ug')", 3},
+	{"all(issue.labels, # != 'x')", 3},
+	{"any(issue.labels, # == issue.title)", 0},
+	{"any(issue.labels, 'bug' == #)", 0},
+	{"one(issue.labels, # == 'bug')", 0},
+	{"any(issue.labels, # in ['bug'])", 0},
+	{"any(issue.labels, not (# == 'bug'))", 0},
+	{"all(issue.labels, len(#) > 0)", 0},
+	{"any(1..3, # == 2)", 0},
+	{"any(issue.labels, #index == 0)", 0},
+	{"any(issue.labels, any(issue.labels, # == 'bug'))", 0},
 }
 
 func shortcutFacts() []Facts {

@@ -10,17 +10,29 @@ BENCH_N  ?= 31
 # Where make bench also writes its table, such as docs/proof/bench.md.
 BENCH_OUT ?=
 CRASH_ROUNDS ?= 1000
+KILL_ROUNDS ?= 500
+# An empty PostgreSQL database that make bench-queue may fill; empty: a server of its own is started,
+# where one is installed.
+BENCH_POSTGRES ?=
 
 .PHONY: help
 help: ## list the targets
 	@grep -hE '^[a-z][a-z0-9-]*:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
 
 .PHONY: build
-build: bin/foreman ## the program, static, as the image holds it
+build: bin/foreman bin/foremand ## the programs, static
 
 .PHONY: bin/foreman
 bin/foreman:
 	CGO_ENABLED=0 go build $$(sed 's/,slim//' .ci/release-flags) -ldflags '$(LDFLAGS)' -o $@ .
+
+.PHONY: bin/foremand
+bin/foremand: ## the server, static
+	CGO_ENABLED=0 go build -trimpath -ldflags '-s -w -X main.buildVersion=$(VERSION)' -o $@ ./cmd/foremand
+
+.PHONY: weight
+weight: ## the memory of the server with 100,000 tasks that wait
+	go test ./cmd/foremand -run '^TestMemoryWithLongQueue$$' -v -weight.tasks=100000
 
 .PHONY: test
 test: ## every test that needs nothing but Go
@@ -45,11 +57,20 @@ lint: ## gofmt, go vet, golangci-lint, actionlint
 	.ci/lint
 
 .PHONY: bench
-bench: bin/foreman ## the whole process on one event beside node, then the packages' benchmarks
+bench: bin/foreman ## the whole process on one event beside node, the packages' benchmarks, cel-go, the queue
 	go -C internal/e2e build -o ../../bin/ ./cmd/bench ./cmd/launch
 	bin/bench -foreman bin/foreman -launch bin/launch -n $(BENCH_N) $(if $(BENCH_OUT),-out $(BENCH_OUT))
 	go test -run '^$$' -bench . -benchmem ./...
 	go -C internal/e2e test -run '^$$' -bench CEL -benchmem .
+	go -C internal/queuebench run . $(if $(BENCH_POSTGRES),-postgres '$(BENCH_POSTGRES)')
+
+.PHONY: bench-queue
+bench-queue: ## the queue beside backlite, River, the disk and a bare HTTP handler
+	go -C internal/queuebench run . $(if $(BENCH_POSTGRES),-postgres '$(BENCH_POSTGRES)') $(if $(BENCH_OUT),-out $(abspath $(BENCH_OUT)))
+
+.PHONY: kill
+kill: ## kill the server and an agent at 500 steps, and look for lost or doubled writes
+	go test ./internal/faults -run '^TestKill' -v -timeout 60m -kill.rounds=$(KILL_ROUNDS)
 
 .PHONY: crash
 crash: ## kill the program at 1,000 random calls and more, and look for lost or doubled writes

@@ -107,7 +107,7 @@ func (e *Earlier) plausible() bool {
 func (e *Earlier) unknown() int {
 	n := 0
 	for typ := range e.Done {
-		if _, known := protocol.SpecOf(typ); !known && typ != otherType {
+		if _, known := protocol.SpecOf(typ); !known && typ != otherType && typ != fadedType {
 			n++
 		}
 	}

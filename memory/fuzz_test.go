@@ -38,6 +38,9 @@ func FuzzDecode(f *testing.F) {
 		}
 		text, ok := memory.Summary(r)
 		checkSummary(t, r, text, ok)
+		faded := r.Faded(time.Date(2026, 4, 10, 12, 0, 0, 0, time.UTC))
+		text, ok = memory.Summary(faded)
+		checkSummary(t, faded, text, ok)
 		stored := saved(t, r)
 		again, err := memory.Decode(stored, "org/repo", 42)
 		if err != nil {

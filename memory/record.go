@@ -115,7 +115,7 @@ func (e *Earlier) count(typ string, n int) {
 		e.Done = map[string]int{}
 	}
 	if e.Done[typ] == 0 && len(e.Done) >= maxTypes {
-		if _, known := protocol.SpecOf(typ); !known {
+		if _, known := protocol.SpecOf(typ); !known && typ != fadedType {
 			typ = otherType
 		}
 	}

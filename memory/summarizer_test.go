@@ -37,11 +37,11 @@ func echo(_ context.Context, p memory.Prompt) (string, error) { return p.Text, n
 func recordOf(t testing.TB, name string) memory.Record {
 	t.Helper()
 	ar := txtar.Parse(read(t, "testdata/summary/"+name+".txtar"))
-	r, err := memory.Decode(ar.Files[0].Data, "org/repo", 42)
-	if err != nil {
-		t.Fatal(err)
+	now := ""
+	if ar.Files[1].Name == "now" {
+		now = string(ar.Files[1].Data)
 	}
-	return r
+	return recordIn(t, string(ar.Files[0].Data), now)
 }
 
 // TestSummarizer reads testdata/summarizer. Each archive has these parts:

@@ -24,7 +24,8 @@ const MaxSummary = 4 << 10
 //
 // Published agents stay away from an issue whose summary holds one of a few phrases
 // about a reply, in any case. The text therefore holds the word "commented" if and
-// only if we posted a comment, and otherwise none of those phrases: names that
+// only if we posted a comment, and otherwise none of those phrases ([Record.Faded]
+// returns a record of which that is told for [AnswerWindow] only): names that
 // would bring one in (a label called "commented") are written with an escape, as in
 // 'comm\u0065nted'. No rationale and nothing written in an issue gets into it.
 func Summary(r Record) (text string, ok bool) {

@@ -1,6 +1,7 @@
 package memory_test
 
 import (
+	"bytes"
 	"fmt"
 	"strings"
 	"testing"
@@ -13,14 +14,11 @@ import (
 )
 
 // TestSummary reads testdata/summary: each archive has a "record" and the "summary"
-// that it gives, "null" for none.
+// that it gives, "null" for none. With a time in "now" it is that of the faded record.
 func TestSummary(t *testing.T) {
 	t.Parallel()
 	archives(t, "testdata/summary/*.txtar", func(t *testing.T, in map[string]string) map[string]string {
-		r, err := memory.Decode([]byte(in["record"]), "org/repo", 42)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := recordIn(t, in["record"], in["now"])
 		text, ok := memory.Summary(r)
 		checkSummary(t, r, text, ok)
 		if !ok {
@@ -28,6 +26,31 @@ func TestSummary(t *testing.T) {
 		}
 		return map[string]string{"summary": text + "\n"}
 	})
+}
+
+// recordIn returns the record of an archive, faded if there is a time.
+func recordIn(t testing.TB, text, now string) memory.Record {
+	t.Helper()
+	r, err := memory.Decode([]byte(text), "org/repo", 42)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if now = strings.TrimSpace(now); now == "" {
+		return r
+	}
+	at, err := time.Parse(time.RFC3339, now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, err := memory.Encode(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	faded := r.Faded(at)
+	if after, err := memory.Encode(r); err != nil || !bytes.Equal(before, after) {
+		t.Errorf("Faded changed the record: %v", err)
+	}
+	return faded
 }
 
 // phrases are what published agents look for, in lower case.

@@ -35,6 +35,8 @@ func verbOf(typ string) verb {
 		return verb{"took off a label", func(_ string, v []string) string { return "took off the label " + quoteAll(v) }}
 	case protocol.ActionComment, protocol.ActionUpdateComment:
 		return verb{"commented", nil}
+	case fadedType:
+		return verb{"replied", nil}
 	case protocol.ActionCloseIssue:
 		return verb{"closed", as}
 	case protocol.ActionReopenIssue:

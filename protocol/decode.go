@@ -99,6 +99,7 @@ func ParseTask(data []byte) (TaskMessage, error) {
 			m.Payload = o["payload"]
 		}
 		m.Context = d.context(o)
+		m.Claim = d.claim(o)
 	}
 	if err := d.err("task"); err != nil {
 		return TaskMessage{}, err
@@ -219,6 +220,16 @@ func (d *decoder) action(p path, data []byte) ActionItem {
 	typ := d.text(p, o, "type", true)
 	delete(o, "type")
 	return ActionItem{Type: typ, fields: o, raw: compact(data), rawType: typ}
+}
+
+// claim returns the claim at key, or nil. What a later version may say in another form is
+// no reason to refuse a task: a claim that cannot be read is none.
+func (d *decoder) claim(o map[string]json.RawMessage) *TaskClaim {
+	var c TaskClaim
+	if raw := o["claim"]; kind(raw) != "an object" || json.Unmarshal(raw, &c) != nil || c.Attempt < 1 {
+		return nil
+	}
+	return &c
 }
 
 func (d *decoder) context(o map[string]json.RawMessage) TaskContext {

@@ -25,6 +25,18 @@ type TaskMessage struct {
 	Repo    string          `json:"repo"`    // "owner/name"
 	Payload json.RawMessage `json:"payload"` // a JSON object; kept as it came; nil encodes as {}
 	Context TaskContext     `json:"context"`
+	// Claim tells which claim of the task this is; nil: the task was not claimed from a
+	// queue, or the harness does not say.
+	Claim *TaskClaim `json:"claim,omitempty"`
+}
+
+// A TaskClaim is an agent's hold on a task from a queue. An agent that sends the attempt
+// back with its heartbeats and its decision is told when it has lost the task.
+type TaskClaim struct {
+	Attempt int `json:"attempt"` // counts the claims of the task, from 1
+	// Lease is how many seconds the claim lasts without a heartbeat; each one makes it
+	// last that long again.
+	Lease int `json:"lease_seconds"`
 }
 
 // A TaskContext is what the harness adds to the event.

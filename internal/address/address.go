@@ -3,7 +3,9 @@
 package address
 
 import (
+	"errors"
 	"net/netip"
+	"net/url"
 	"strconv"
 	"strings"
 	"unicode"
@@ -36,6 +38,17 @@ func ValidPort(port string) bool {
 	return err == nil && n > 0
 }
 
+// Loopback reports whether a host, which may stand in brackets, can be none but this
+// machine.
+func Loopback(host string) bool {
+	host = strings.TrimSuffix(strings.TrimPrefix(host, "["), "]")
+	if addr, err := netip.ParseAddr(host); err == nil {
+		return addr.Unmap().IsLoopback()
+	}
+	host = strings.ToLower(strings.TrimSuffix(host, "."))
+	return host == "localhost" || strings.HasSuffix(host, ".localhost")
+}
+
 // Nearby reports whether a secret may go to the host unencrypted: this machine, a
 // private or link-local IP address, or a name without a dot, as container networks
 // give to their services.
@@ -50,4 +63,34 @@ func Nearby(host string) bool {
 	// Some resolvers take a bare number, decimal or 0x, for an IPv4 address.
 	_, err := strconv.ParseUint(host, 0, 64)
 	return err != nil && !strings.Contains(host, ".")
+}
+
+// Canonical returns the one form of an agent's base address under which its tasks are
+// kept: scheme and host in lower case, without userinfo, the scheme's own port, slashes
+// at the end and a last element "task". The error repeats no part of raw, which may
+// hold a password anywhere.
+func Canonical(raw string) (string, error) {
+	u, err := url.Parse(strings.TrimSpace(raw))
+	switch {
+	case err != nil:
+		return "", errors.New("it cannot be read as an address (special characters in a password are written as %XX)")
+	case u.Scheme != "http" && u.Scheme != "https" || u.Opaque != "":
+		return "", errors.New("want an address that starts with https:// or http://")
+	case !ValidHost(u.Hostname()):
+		return "", errors.New("the host of the address is neither a name nor an IP address")
+	case !ValidPort(u.Port()):
+		return "", errors.New("the port of the address is not between 1 and 65535")
+	case u.Fragment != "" || u.RawQuery != "":
+		return "", errors.New("the address has a query or a #fragment")
+	}
+	host := strings.ToLower(u.Hostname())
+	if strings.Contains(host, ":") {
+		host = "[" + host + "]"
+	}
+	if port := u.Port(); port != "" && port != map[string]string{"http": "80", "https": "443"}[u.Scheme] {
+		host += ":" + port
+	}
+	path := strings.TrimRight(u.EscapedPath(), "/")
+	path = strings.TrimRight(strings.TrimSuffix(path, "/task"), "/")
+	return u.Scheme + "://" + host + path, nil
 }

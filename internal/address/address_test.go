@@ -1,10 +1,46 @@
 package address_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/org/foreman-action/internal/address"
 )
+
+func TestCanonical(t *testing.T) {
+	t.Parallel()
+	tests := []struct{ raw, want string }{
+		{"http://a:9001", "http://a:9001"},
+		{"http://a:9001/", "http://a:9001"},
+		{"HTTP://A:9001//", "http://a:9001"},
+		{"https://Agent.example.org:443", "https://agent.example.org"},
+		{"http://a:80/x", "http://a/x"},
+		{"http://a:443/x", "http://a:443/x"},
+		{"http://a/Task", "http://a/Task"},
+		{"http://a/task", "http://a"},
+		{"http://a/x/task/", "http://a/x"},
+		{"http://bot:hunter2@a:9001/", "http://a:9001"},
+		{"http://[::1]:8000/", "http://[::1]:8000"},
+		{" http://a ", "http://a"},
+		{"http://a/%2F/", "http://a/%2F"},
+	}
+	for _, tt := range tests {
+		got, err := address.Canonical(tt.raw)
+		if err != nil || got != tt.want {
+			t.Errorf("Canonical(%q) = %q, %v, want %q", tt.raw, got, err, tt.want)
+		}
+		again, err := address.Canonical(got)
+		if err != nil || again != got {
+			t.Errorf("Canonical(%q) = %q, %v: it is not stable", got, again, err)
+		}
+	}
+	for _, raw := range []string{"", "a:9001", "ftp://a", "http://", "http://a b", "http://a:0", "http://a?hunter2=1", "http://a/#hunter2", "http://x:hunter2 @a"} {
+		got, err := address.Canonical(raw)
+		if err == nil || strings.Contains(err.Error(), "hunter2") {
+			t.Errorf("Canonical(%q) = %q, %v, want an error that repeats nothing", raw, got, err)
+		}
+	}
+}
 
 func TestHosts(t *testing.T) {
 	t.Parallel()

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"go/ast"
 	"go/token"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,11 +20,11 @@ func outside() map[string][]string {
 }
 
 // checkOutside finds uses of the process's own arguments, environment and streams
-// outside of internal/app and the root.
+// outside of internal/app, the root and the main.go of a program.
 func checkOutside(m *module, _ table) []string {
 	var out []string
 	for _, f := range m.production() {
-		if f.dir == "." || f.dir == "internal/app" {
+		if f.dir == "." || f.dir == "internal/app" || path.Dir(f.dir) == "cmd" && path.Base(f.path) == "main.go" {
 			continue
 		}
 		names := importNames(f)
@@ -45,15 +46,15 @@ func checkOutside(m *module, _ table) []string {
 func importNames(f *source) map[string]string {
 	names := map[string]string{}
 	for _, spec := range f.ast.Imports {
-		path, err := strconv.Unquote(spec.Path.Value)
+		at, err := strconv.Unquote(spec.Path.Value)
 		if err != nil {
 			continue
 		}
-		name := path[strings.LastIndex(path, "/")+1:]
+		name := at[strings.LastIndex(at, "/")+1:]
 		if spec.Name != nil {
 			name = spec.Name.Name
 		}
-		names[name] = path
+		names[name] = at
 	}
 	return names
 }

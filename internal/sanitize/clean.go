@@ -33,6 +33,11 @@ var joined = []*unicode.RangeTable{
 	unicode.Syriac, unicode.Tamil, unicode.Telugu,
 }
 
+// Text makes s plain text for a writer that escapes it, such as html/template: control,
+// bidirectional and invisible characters and terminal sequences are dropped, every kind
+// of line break becomes "\n", tabs stay. Emoji stay whole.
+func Text(s string) string { return clean(s) }
+
 // clean is plain text without invisible characters.
 func clean(s string) string { return visible(plain(s)) }
 

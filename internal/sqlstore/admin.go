@@ -1,0 +1,114 @@
+package sqlstore
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/org/foreman-action/queue"
+)
+
+// Retry implements queue.Queue.
+func (s *Store) Retry(ctx context.Context, id, by string) (queue.State, error) {
+	var state int
+	var agent string
+	err := s.engine.Write(ctx, func(tx Tx) error {
+		if _, err := s.promote(tx); err != nil {
+			return err // one whose time has come is not held back
+		}
+		t, err := lookup(tx, s.sql.hold, id)
+		if err != nil {
+			return err
+		}
+		agent = t.agent
+		switch t.state {
+		case stateFailed:
+			decided := agent == ""
+			if !decided {
+				if decided, err = one(tx, s.sql.decided, none, t.seq); err != nil {
+					return err
+				}
+			}
+			state = statePending
+			if decided {
+				state = stateCompleted
+			}
+		case stateDelayed, stateHeld:
+			state = t.state - holding
+		default:
+			return fmt.Errorf("%w: it is %s", queue.ErrState, stateOf(t.state))
+		}
+		if _, err := tx.Exec(s.sql.retry, t.seq, int64(state)); err != nil {
+			return err
+		}
+		if _, err := tx.Exec(s.sql.unreport, t.seq); err != nil {
+			return err
+		}
+		return s.note(tx, t.seq, queue.Entry{What: "retried", Who: by})
+	})
+	if err != nil {
+		return "", doing("retry task "+id, err)
+	}
+	if state != statePending {
+		agent = ""
+	}
+	s.tell(agent)
+	return stateOf(state), nil
+}
+
+// Cancel implements queue.Queue.
+func (s *Store) Cancel(ctx context.Context, id, by string) error {
+	err := s.engine.Write(ctx, func(tx Tx) error {
+		t, err := lookup(tx, s.sql.hold, id)
+		switch {
+		case err != nil:
+			return err
+		case t.state == stateDraining:
+			return fmt.Errorf("%w: it is being carried out", queue.ErrState)
+		case t.state == stateDone || t.state == stateFailed:
+			return fmt.Errorf("%w: it is %s", queue.ErrState, stateOf(t.state))
+		}
+		if err := s.fail(tx, t.seq, "cancelled by "+by); err != nil {
+			return err
+		}
+		return s.note(tx, t.seq, queue.Entry{What: "cancelled", Who: by})
+	})
+	return doing("cancel task "+id, err)
+}
+
+// Purge implements queue.Queue.
+func (s *Store) Purge(ctx context.Context, before time.Time, limit int) (int, error) {
+	if limit <= 0 {
+		return 0, ctx.Err()
+	}
+	var gone []int64
+	err := s.engine.Write(ctx, func(tx Tx) error {
+		gone = nil
+		for _, state := range []int64{stateDone, stateFailed} {
+			err := tx.Query(s.sql.purge, func(r Row) error {
+				var seq int64
+				err := r.Scan(&seq)
+				gone = append(gone, seq)
+				return err
+			}, before.UnixMilli(), state, int64(limit-len(gone)))
+			if err != nil {
+				return err
+			}
+		}
+		if len(gone) == 0 {
+			return nil
+		}
+		list, err := json.Marshal(gone)
+		if err != nil {
+			return err
+		}
+		for _, query := range s.sql.purgeTexts {
+			if _, err := tx.Exec(query, string(list)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return len(gone), doing("purge tasks", err)
+}

@@ -1,0 +1,128 @@
+package postgres
+
+import (
+	"context"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/org/foreman-action/internal/sqlstore"
+	"github.com/org/foreman-action/queue"
+)
+
+// An engine is a sqlstore.Engine over a pool of connections.
+type engine struct {
+	pool    *pgxpool.Pool
+	dialect sqlstore.Dialect
+	now     func() time.Time // nil: the database's
+	news    *news
+	timeout time.Duration // of a call whose context has no deadline
+}
+
+var _ sqlstore.Engine = (*engine)(nil)
+
+// maxRuns is how often a transaction is run, when others get in its way or connections
+// turn out to be cut off.
+const maxRuns = 50
+
+// Dialect implements sqlstore.Engine.
+func (e *engine) Dialect() sqlstore.Dialect { return e.dialect }
+
+// Announce implements sqlstore.Engine.
+func (e *engine) Announce(c queue.Change) { e.news.add(c) }
+
+// Write implements sqlstore.Engine.
+func (e *engine) Write(ctx context.Context, f func(sqlstore.Tx) error) error {
+	return e.again(ctx, func(ctx context.Context) error {
+		return pgx.BeginTxFunc(ctx, e.pool, pgx.TxOptions{IsoLevel: pgx.ReadCommitted, AccessMode: pgx.ReadWrite}, func(t pgx.Tx) error {
+			return f(e.tx(ctx, t))
+		})
+	})
+}
+
+// Single implements sqlstore.Engine: a statement is a transaction by itself, and needs no
+// words before and after it.
+func (e *engine) Single(ctx context.Context, f func(sqlstore.Tx) error) error {
+	return e.again(ctx, func(ctx context.Context) error { return f(e.tx(ctx, e.pool)) })
+}
+
+// Read implements sqlstore.Engine. All statements of f see the same state.
+func (e *engine) Read(ctx context.Context, f func(sqlstore.Tx) error) error {
+	return e.again(ctx, func(ctx context.Context) error {
+		return pgx.BeginTxFunc(ctx, e.pool, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}, func(t pgx.Tx) error {
+			return f(e.tx(ctx, t))
+		})
+	})
+}
+
+// defaultTimeout is longer than anything takes, other than a lock that is waited for.
+const defaultTimeout = 30 * time.Second
+
+// again runs a transaction until it is one that nothing got in the way of. A database may
+// stop answering without a word, so that there is always a deadline.
+func (e *engine) again(ctx context.Context, run func(context.Context) error) error {
+	within := ctx
+	if _, ok := ctx.Deadline(); !ok {
+		var cancel context.CancelFunc
+		within, cancel = context.WithTimeout(ctx, e.timeout)
+		defer cancel()
+	}
+	err := ctx.Err()
+	for n := 0; n < maxRuns && within.Err() == nil; n++ {
+		if err = run(within); err == nil || !conflict(err) && !cutOff(err) {
+			break
+		}
+	}
+	return medium(ctx, err)
+}
+
+func (e *engine) tx(ctx context.Context, on executor) *tx {
+	t := &tx{query: func(sql string, args []any) (pgx.Rows, error) { return on.Query(ctx, sql, args...) }}
+	if e.now != nil {
+		t.now = e.now().UnixMilli()
+	}
+	return t
+}
+
+// schemaLock is the number of the lock that keeps others out who bring the schema to a
+// newer version.
+const schemaLock = 0x666f72656d616e64
+
+// migrate brings the database to the newest version of the schema.
+func (e *engine) migrate(ctx context.Context) error {
+	return e.Write(ctx, func(tx sqlstore.Tx) error {
+		ignore := func(sqlstore.Row) error { return nil }
+		if err := tx.Query("SELECT pg_advisory_xact_lock($1::bigint)", ignore, int64(schemaLock)); err != nil {
+			return err
+		}
+		if _, err := sqlstore.Migrate(tx, e.dialect); err != nil {
+			return err
+		}
+		return tune(tx)
+	})
+}
+
+// tune has dead rows cleaned up early in the tables that change often: a task is
+// written some four times, and each time leaves a dead row at the beginning of an index
+// that every claim reads. What people set by themselves is left alone.
+func tune(tx sqlstore.Tx) error {
+	var tables []string
+	err := tx.Query(`SELECT relname::text FROM pg_class
+WHERE oid IN ('task'::regclass, 'task_body'::regclass, 'task_result'::regclass, 'task_log'::regclass) AND reloptions IS NULL`, func(r sqlstore.Row) error {
+		var name string
+		err := r.Scan(&name)
+		tables = append(tables, name)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	for _, name := range tables {
+		if _, err := tx.Exec("ALTER TABLE " + name + ` SET (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 1000,
+autovacuum_analyze_scale_factor = 0.05, autovacuum_analyze_threshold = 1000, autovacuum_vacuum_cost_delay = 0, fillfactor = 80)`); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,86 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// How often a process that does not lead tries to, and how often one that does makes
+// sure that it does still. A server that does not answer for so long is none.
+const (
+	leadTry   = 2 * time.Second
+	leadCheck = 2 * time.Second
+	leadGrace = 5 * time.Second
+)
+
+// leadLock names the lock of a leader.
+const leadLock = "hashtextextended('foreman lead ' || current_schema() || ' ' || $1, 0)"
+
+// Lead is sqlstore's Lead, by a lock that a connection of its own holds. The lock goes with the connection, and so
+// with the process: another one leads a moment after this one is killed. Through a pooler
+// it works if that lends a connection for a whole session.
+func (s *Store) Lead(ctx context.Context, name string, f func(context.Context) error) error {
+	for {
+		conn, err := s.seize(ctx, name)
+		if err == nil && conn != nil {
+			lost, err := reign(ctx, conn, f)
+			if !lost {
+				return err
+			}
+		} else if err != nil && ctx.Err() == nil {
+			s.log.WarnContext(ctx, "who leads cannot be found out", "lead", name, "error", err)
+		}
+		if !pause(ctx, leadTry) {
+			return ctx.Err()
+		}
+	}
+}
+
+// seize returns a connection that holds the lock of a leader; nil: somebody else leads.
+func (s *Store) seize(ctx context.Context, name string) (*pgx.Conn, error) {
+	ctx, cancel := context.WithTimeout(ctx, s.engine.timeout)
+	defer cancel()
+	conn, err := pgx.ConnectConfig(ctx, s.config)
+	if err != nil {
+		return nil, fmt.Errorf("connect: %w", err)
+	}
+	var first bool
+	if err := conn.QueryRow(ctx, "SELECT pg_try_advisory_lock("+leadLock+")", name).Scan(&first); err != nil || !first {
+		hangUp(ctx, conn)
+		return nil, err
+	}
+	return conn, nil
+}
+
+// reign runs f while a connection holds its lock. lost says that it was ended because
+// the connection was.
+func reign(ctx context.Context, conn *pgx.Conn, f func(context.Context) error) (lost bool, err error) {
+	defer hangUp(ctx, conn)
+	inner, cancel := context.WithCancel(ctx)
+	defer cancel()
+	done := make(chan error, 1)
+	go func() { done <- f(inner) }()
+	tick := time.NewTicker(leadCheck)
+	defer tick.Stop()
+	for {
+		select {
+		case err := <-done:
+			return lost, err
+		case <-tick.C:
+		}
+		if !lost && !answers(inner, conn) {
+			lost = ctx.Err() == nil
+			cancel()
+		}
+	}
+}
+
+// answers reports whether a connection is there still.
+func answers(ctx context.Context, conn *pgx.Conn) bool {
+	ctx, cancel := context.WithTimeout(ctx, leadGrace)
+	defer cancel()
+	return conn.Ping(ctx) == nil
+}

@@ -1,0 +1,77 @@
+package sqlite
+
+import (
+	"sync/atomic"
+	"time"
+
+	"github.com/org/foreman-action/internal/sqlstore"
+)
+
+// A clock tells the time of a file: it does not jump with that of the day, and all
+// processes of a machine that use the file agree on it, whenever they were started. It
+// counts from when the machine was started, and what the time of the day was then is kept
+// in the file by whoever opens it first after that.
+type clock struct {
+	boot  string               // names this start of the machine; empty: nobody knows it
+	since func() time.Duration // since then, or any other moment if nobody knows; sleep counts
+	wall  func() time.Time
+	start atomic.Int64 // the time of the day at that moment, in milliseconds
+}
+
+// A machine is what a clock is made of.
+type machine struct {
+	boot  string
+	since func() time.Duration
+	wall  func() time.Time
+}
+
+func newClock(m machine) *clock {
+	if m.wall == nil {
+		m.wall = time.Now
+	}
+	if m.since == nil {
+		m.boot, m.since = sinceBoot()
+	}
+	c := &clock{boot: m.boot, since: m.since, wall: m.wall}
+	c.start.Store(c.guess())
+	return c
+}
+
+// guess is the start by the time of the day as it is now.
+func (c *clock) guess() int64 { return c.wall().UnixMilli() - c.since().Milliseconds() }
+
+func (c *clock) now() int64 { return c.start.Load() + c.since().Milliseconds() }
+
+// maxLeft is how long a claim or a lease may last yet when a machine was started again:
+// the time of the day may have been set back meanwhile.
+const maxLeft = time.Hour
+
+// agree takes over the clock that other processes use on the file, or else says which one
+// they are to use.
+func (c *clock) agree(tx sqlstore.Tx) error {
+	if c.boot == "" {
+		return nil // each process has its own
+	}
+	_, err := tx.Exec("CREATE TABLE IF NOT EXISTS foreman_clock (id INTEGER PRIMARY KEY, boot TEXT NOT NULL, start INTEGER NOT NULL)")
+	if err != nil {
+		return err
+	}
+	var boot string
+	var start int64
+	err = tx.Query("SELECT boot, start FROM foreman_clock WHERE id = $1", func(r sqlstore.Row) error { return r.Scan(&boot, &start) }, int64(1))
+	if err != nil {
+		return err
+	}
+	if boot == c.boot {
+		c.start.Store(start)
+		return nil
+	}
+	c.start.Store(c.guess())
+	_, err = tx.Exec(`INSERT INTO foreman_clock (id, boot, start) VALUES (1, $1, $2)
+		ON CONFLICT (id) DO UPDATE SET boot = excluded.boot, start = excluded.start`, c.boot, c.start.Load())
+	if err != nil {
+		return err
+	}
+	_, err = tx.Exec("UPDATE task SET lease_until = $1 WHERE lease_until > $1", c.now()+maxLeft.Milliseconds())
+	return err
+}

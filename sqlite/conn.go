@@ -1,0 +1,250 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/org/foreman-action/internal/sqlstore"
+)
+
+// maxStatements bounds the prepared statements of a connection.
+const maxStatements = 150
+
+// A conn is one connection to the database, with its prepared statements. It is not
+// safe for concurrent use. It speaks to the driver itself, for package database/sql
+// would cost as much again as the statements do.
+type conn struct {
+	driver.Conn
+	prepared map[string]*statement
+	args     []driver.NamedValue
+	row      row
+}
+
+// A statement is one in the form that the driver wants.
+type statement struct {
+	driver.Stmt
+	order []int // which argument each parameter is, from 0
+}
+
+// open opens a connection and sets it up.
+func open(d driver.Driver, dsn string, pragmas ...string) (*conn, error) {
+	dc, err := d.Open(dsn)
+	if err != nil {
+		return nil, err
+	}
+	c := &conn{Conn: dc, prepared: map[string]*statement{}}
+	for _, p := range pragmas {
+		if err := c.once("PRAGMA " + p); err != nil {
+			return nil, errors.Join(fmt.Errorf("pragma %s: %w", p, err), c.close())
+		}
+	}
+	return c, nil
+}
+
+func (c *conn) close() error {
+	c.forget()
+	return c.Close()
+}
+
+// forget closes all prepared statements.
+func (c *conn) forget() {
+	for query, s := range c.prepared {
+		_ = s.Close() // it goes with the connection at the latest
+		delete(c.prepared, query)
+	}
+}
+
+// prepare returns a statement, prepared once.
+func (c *conn) prepare(query string) (*statement, error) {
+	if s, ok := c.prepared[query]; ok {
+		return s, nil
+	}
+	if len(c.prepared) >= maxStatements {
+		c.forget()
+	}
+	text, order := positional(query)
+	ds, err := c.Prepare(text)
+	if err != nil {
+		return nil, err
+	}
+	s := &statement{ds, order}
+	c.prepared[query] = s
+	return s, nil
+}
+
+// positional writes the parameters $1, $2, … as ?, and tells which is which: the driver
+// finds them faster so.
+func positional(query string) (text string, order []int) {
+	var b strings.Builder
+	for {
+		before, rest, found := strings.Cut(query, "$")
+		b.WriteString(before)
+		if !found {
+			return b.String(), order
+		}
+		digits := len(rest) - len(strings.TrimLeft(rest, "0123456789"))
+		n, err := strconv.Atoi(rest[:digits])
+		if err != nil {
+			b.WriteByte('$')
+		} else {
+			b.WriteByte('?')
+			order = append(order, n-1)
+		}
+		query = rest[digits:]
+	}
+}
+
+// bind returns the arguments in the order of the parameters. It is valid until the next
+// call.
+func (c *conn) bind(s *statement, args []any) ([]driver.NamedValue, error) {
+	c.args = c.args[:0]
+	for i, n := range s.order {
+		if n < 0 || n >= len(args) {
+			return nil, fmt.Errorf("parameter $%d has no value", n+1)
+		}
+		c.args = append(c.args, driver.NamedValue{Ordinal: i + 1, Value: args[n]})
+	}
+	return c.args, nil
+}
+
+// exec runs a statement, and returns how many rows it changed.
+func (c *conn) exec(query string, args ...any) (int64, error) {
+	s, err := c.prepare(query)
+	if err != nil {
+		return 0, err
+	}
+	values, err := c.bind(s, args)
+	if err != nil {
+		return 0, err
+	}
+	e, ok := s.Stmt.(driver.StmtExecContext)
+	if !ok {
+		return 0, errors.New("the driver is too old")
+	}
+	// A context that can be cancelled would cost a goroutine for each statement.
+	result, err := e.ExecContext(context.Background(), values)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
+
+// once is exec of a statement that is not run often, and not kept.
+func (c *conn) once(query string) error {
+	s, err := c.Prepare(query)
+	if err != nil {
+		return err
+	}
+	e, ok := s.(driver.StmtExecContext)
+	if !ok {
+		return errors.New("the driver is too old")
+	}
+	_, err = e.ExecContext(context.Background(), nil)
+	return errors.Join(err, s.Close())
+}
+
+// query runs a statement, calls each for every row, and returns how many there were.
+func (c *conn) query(query string, each func(sqlstore.Row) error, args ...any) (n int64, err error) {
+	s, err := c.prepare(query)
+	if err != nil {
+		return 0, err
+	}
+	values, err := c.bind(s, args)
+	if err != nil {
+		return 0, err
+	}
+	q, ok := s.Stmt.(driver.StmtQueryContext)
+	if !ok {
+		return 0, errors.New("the driver is too old")
+	}
+	rows, err := q.QueryContext(context.Background(), values)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	c.row.values = make([]driver.Value, len(rows.Columns()))
+	for {
+		if err := rows.Next(c.row.values); errors.Is(err, io.EOF) {
+			return n, nil
+		} else if err != nil {
+			return n, err
+		}
+		n++
+		if err := each(&c.row); err != nil {
+			return n, err
+		}
+	}
+}
+
+// A row is one row of a result.
+type row struct{ values []driver.Value }
+
+// Scan implements sqlstore.Row.
+func (r *row) Scan(dest ...any) error {
+	if len(dest) != len(r.values) {
+		return fmt.Errorf("%d columns for %d places", len(r.values), len(dest))
+	}
+	for i, d := range dest {
+		if err := scan(d, r.values[i]); err != nil {
+			return fmt.Errorf("column %d: %w", i+1, err)
+		}
+	}
+	return nil
+}
+
+// scan stores a value. SQLite keeps values of any type in any column, and another
+// program may have written the file.
+func scan(dest any, value driver.Value) error {
+	switch d := dest.(type) {
+	case *int64:
+		n, err := integer(value)
+		*d = n
+		return err
+	case *int:
+		n, err := integer(value)
+		*d = int(n)
+		return err
+	case *string:
+		switch v := value.(type) {
+		case nil:
+			*d = ""
+		case string:
+			*d = v
+		case []byte:
+			*d = string(v)
+		default:
+			return fmt.Errorf("want text, got %T", value)
+		}
+	case *[]byte:
+		switch v := value.(type) {
+		case nil:
+			*d = nil
+		case string:
+			*d = []byte(v)
+		case []byte:
+			*d = append([]byte{}, v...)
+		default:
+			return fmt.Errorf("want bytes, got %T", value)
+		}
+	default:
+		return fmt.Errorf("cannot scan into %T", dest)
+	}
+	return nil
+}
+
+func integer(value driver.Value) (int64, error) {
+	switch v := value.(type) {
+	case nil:
+		return 0, nil
+	case int64:
+		return v, nil
+	case float64:
+		return int64(v), nil
+	}
+	return 0, fmt.Errorf("want a number, got %T", value)
+}

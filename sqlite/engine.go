@@ -1,0 +1,148 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+
+	"github.com/org/foreman-action/internal/sqlstore"
+	"github.com/org/foreman-action/queue"
+)
+
+// An engine is a sqlstore.Engine over one file: one connection that writes, and a few
+// that read.
+type engine struct {
+	driver  driver.Driver
+	dsn     string
+	now     func() int64
+	pragmas []string // of the connection that writes
+	writer  *writer
+	readers chan *reader
+}
+
+// A reader is a place for a connection that reads.
+type reader struct{ conn *conn }
+
+// maxReaders is how many read at the same time.
+const maxReaders = 4
+
+// busy is how long another process may hold the file, in milliseconds.
+const busy = "busy_timeout = 10000"
+
+// durable are the pragmas of the connection that writes. The order matters: the first ones
+// have no effect on a file that has something in it.
+func durable() []string {
+	return []string{
+		busy, "auto_vacuum = INCREMENTAL", "journal_mode = WAL", "synchronous = FULL", "foreign_keys = ON",
+		"journal_size_limit = 67108864", fmt.Sprintf("wal_autocheckpoint = %d", maxJournal), "temp_store = MEMORY", "cache_size = -8192",
+	}
+}
+
+// start opens the connection that writes.
+func (e *engine) start() error {
+	c, err := open(e.driver, e.dsn, e.pragmas...)
+	if err != nil {
+		return err
+	}
+	var version, mode string
+	_, err = c.query("SELECT sqlite_version()", func(r sqlstore.Row) error { return r.Scan(&version) })
+	if err == nil {
+		err = checkVersion(version)
+	}
+	if err == nil {
+		_, err = c.query("PRAGMA journal_mode", func(r sqlstore.Row) error { return r.Scan(&mode) })
+	}
+	if err == nil && mode != "wal" {
+		err = fmt.Errorf("the journal mode is %s, for the file system cannot do better; want a local disk", mode)
+	}
+	if err != nil {
+		return errors.Join(err, c.close())
+	}
+	e.writer = startWriter(c, e.now)
+	e.readers = make(chan *reader, maxReaders)
+	for range maxReaders {
+		e.readers <- &reader{}
+	}
+	return nil
+}
+
+// close ends everything, when those who write have been answered, and those who read
+// have read.
+func (e *engine) close() error {
+	err := e.writer.close()
+	for range maxReaders {
+		r, ok := <-e.readers
+		if !ok {
+			return err // it is closed already
+		}
+		if r.conn != nil {
+			err = errors.Join(err, r.conn.close())
+		}
+	}
+	close(e.readers)
+	return err
+}
+
+// Dialect implements sqlstore.Engine.
+func (e *engine) Dialect() sqlstore.Dialect { return sqlstore.SQLite() }
+
+// Write implements sqlstore.Engine.
+func (e *engine) Write(ctx context.Context, f func(sqlstore.Tx) error) error {
+	return e.writer.write(ctx, f)
+}
+
+// Single implements sqlstore.Engine.
+func (e *engine) Single(ctx context.Context, f func(sqlstore.Tx) error) error {
+	return e.writer.write(ctx, f)
+}
+
+// Announce implements sqlstore.Engine: processes that share a file look again by
+// themselves.
+func (e *engine) Announce(queue.Change) {}
+
+// Read implements sqlstore.Engine.
+func (e *engine) Read(ctx context.Context, f func(sqlstore.Tx) error) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	select {
+	case r, ok := <-e.readers:
+		if !ok {
+			return errClosed
+		}
+		err := e.read(r, f)
+		e.readers <- r
+		return medium(err)
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// read runs f on a reader, in a transaction: all its statements see the same state.
+func (e *engine) read(r *reader, f func(sqlstore.Tx) error) (err error) {
+	if r.conn == nil {
+		if r.conn, err = open(e.driver, e.dsn, busy, "query_only = ON", "temp_store = MEMORY"); err != nil {
+			return err
+		}
+	}
+	if _, err := r.conn.exec("BEGIN"); err != nil {
+		return err
+	}
+	err = f(&tx{conn: r.conn, now: e.now})
+	_, ended := r.conn.exec("COMMIT")
+	return errors.Join(err, ended)
+}
+
+// copyTo writes a copy of the database to a file that is empty.
+func (e *engine) copyTo(ctx context.Context, path string) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	c, err := open(e.driver, e.dsn, busy)
+	if err != nil {
+		return err
+	}
+	_, err = c.exec("VACUUM INTO $1", path)
+	return errors.Join(err, c.close())
+}

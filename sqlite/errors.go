@@ -1,0 +1,25 @@
+package sqlite
+
+import (
+	"errors"
+	"fmt"
+
+	driver "modernc.org/sqlite"
+	lib "modernc.org/sqlite/lib"
+
+	"github.com/org/foreman-action/queue"
+)
+
+// medium makes of an error of the medium one that is queue.ErrUnavailable: it may be
+// over soon, and nothing was changed.
+func medium(err error) error {
+	var code int
+	if e, ok := errors.AsType[*driver.Error](err); ok {
+		code = e.Code()
+	}
+	switch code & 0xff {
+	case lib.SQLITE_FULL, lib.SQLITE_IOERR, lib.SQLITE_BUSY, lib.SQLITE_LOCKED, lib.SQLITE_CANTOPEN, lib.SQLITE_PROTOCOL, lib.SQLITE_READONLY, lib.SQLITE_NOMEM:
+		return fmt.Errorf("%w: %w", queue.ErrUnavailable, err)
+	}
+	return err
+}

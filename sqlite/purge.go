@@ -1,0 +1,21 @@
+package sqlite
+
+import (
+	"context"
+	"time"
+
+	"github.com/org/foreman-action/internal/sqlstore"
+)
+
+// Purge implements queue.Queue. It gives a part of the room that became free back to the
+// file system; the rest is for tasks to come.
+func (s *Store) Purge(ctx context.Context, before time.Time, limit int) (int, error) {
+	n, err := s.Store.Purge(ctx, before, limit)
+	if err != nil || n == 0 {
+		return n, err
+	}
+	return n, s.engine.Write(ctx, func(tx sqlstore.Tx) error {
+		_, err := tx.Exec("PRAGMA incremental_vacuum(200)")
+		return err
+	})
+}

@@ -58,6 +58,9 @@ type Target struct {
 	// Never reports whether a label is never to be added to the issue again; nil: none is.
 	Never func(ctx context.Context, label string) bool
 
+	// Guard is as in Options.
+	Guard func(context.Context) error
+
 	Now   func() time.Time                           // nil: time.Now
 	Sleep func(context.Context, time.Duration) error // nil: real
 	Log   func(format string, args ...any)           // progress, one line each; nil discards
@@ -203,7 +206,7 @@ func (x *execution) fail(ctx context.Context, i int, err error) Outcome {
 	}
 	r.Result, r.Reason = ResultFailed, err.Error()
 	x.out.Err = err
-	if !errors.Is(err, ErrUncertain) { // nobody knows: it stays being tried
+	if !errors.Is(err, ErrUncertain) && !errors.Is(err, ErrHalted) { // nobody knows, or nothing was tried
 		x.settle(ctx, &x.steps[i], *r)
 	}
 	return x.out
@@ -230,8 +233,13 @@ func (x *execution) step(ctx context.Context, s *Step) error {
 	if done, err := x.before(ctx, s); done || err != nil {
 		return err
 	}
-	x.journal.mark(ctx, s, memory.StateTrying, StepResult{})
 	for try := 1; ; try++ {
+		if err := x.guard(ctx); err != nil {
+			return err
+		}
+		if try == 1 {
+			x.journal.mark(ctx, s, memory.StateTrying, StepResult{})
+		}
 		err := x.write(ctx, s)
 		if !errors.Is(err, ErrUncertain) {
 			return err
@@ -250,6 +258,18 @@ func (x *execution) step(ctx context.Context, s *Step) error {
 			return fmt.Errorf("gave up after %d tries: %w", maxTries, err)
 		}
 	}
+}
+
+// guard asks whether a write may happen now.
+func (x *execution) guard(ctx context.Context) error {
+	err := ctx.Err()
+	if err == nil && x.Guard != nil {
+		err = x.Guard(ctx)
+	}
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrHalted, err)
+	}
+	return nil
 }
 
 // before reports whether an earlier attempt carried the step out.
@@ -275,7 +295,7 @@ const grace = 5 * time.Second
 // write that is cut off leaves its outcome open.
 func (x *execution) write(ctx context.Context, s *Step) error {
 	if err := ctx.Err(); err != nil {
-		return err
+		return fmt.Errorf("%w: %w", ErrHalted, err)
 	}
 	calm, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()

@@ -110,7 +110,7 @@ func (p *planner) judgeComment(s *Step) {
 		s.set(Refuse, "nothing of the body is left once it is made harmless")
 	case n > limit:
 		s.set(Refuse, fmt.Sprintf("the body has %d characters, policy.comment_length is %d", n, limit))
-	case !p.mayComment && !s.answers():
+	case !p.mayComment && !s.answers() && (!p.agentMay || !s.Source.isAgent()):
 		s.set(Pass, "edits, label events and comments are answered only where a rule names that event")
 	}
 }

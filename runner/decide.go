@@ -46,6 +46,9 @@ type question struct {
 
 // askToo asks the agent as well, if it is wanted.
 func (w *work) askToo(ctx context.Context, q question, d Decision) (Decision, error) {
+	if w.given != nil {
+		return w.takeDecision(q, d)
+	}
 	if w.o.Agent == nil {
 		return d, nil
 	}
@@ -155,11 +158,8 @@ func (w *work) askAgent(ctx context.Context, e Event) (Decision, error) {
 	}
 	m, err := w.o.Agent.Decide(ctx, task)
 	w.past.outdate() // people may have done something while the agent was thinking
-	if err == nil && m.TaskID != task.TaskID {
-		err = fmt.Errorf("the agent answered for task %q", m.TaskID)
-	}
-	if n := len(m.Actions); err == nil && n > maxActions {
-		err = fmt.Errorf("the agent asks for %d actions, more than %d", n, maxActions)
+	if err == nil {
+		err = w.usable(m)
 	}
 	if err == nil {
 		return Decision{Message: m, By: w.o.By}, nil
@@ -168,6 +168,17 @@ func (w *work) askAgent(ctx context.Context, e Event) (Decision, error) {
 		return Decision{}, errors.Join(&AgentError{err}, context.Cause(ctx))
 	}
 	return w.fallBack(err, &w.rep)
+}
+
+// usable says what is wrong with an agent's decision as a whole.
+func (w *work) usable(m protocol.DecisionMessage) error {
+	if m.TaskID != w.o.TaskID {
+		return fmt.Errorf("the agent answered for task %q", clip(m.TaskID))
+	}
+	if n := len(m.Actions); n > maxActions {
+		return fmt.Errorf("the agent asks for %d actions, more than %d", n, maxActions)
+	}
+	return nil
 }
 
 // fallBack is what happens when the agent fails.

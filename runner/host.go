@@ -39,7 +39,8 @@ type ChangedFile struct {
 // too; when it is unknown whether a write was carried out, because the connection
 // broke, the time ran out or the service answered 5xx, the host does not repeat it
 // and returns an error for which errors.Is(err, [ErrUncertain]) holds. The executor
-// then reads back before it tries again.
+// then reads back before it tries again. Before each request that may change something
+// the host calls [PassGate].
 //
 // Other errors that callers branch on are [ErrGone], [ErrNotFound],
 // [ErrTruncated] and [PermissionError].

@@ -190,7 +190,10 @@ func (w *work) keep(r *memory.Record) {
 // whatever people do from then on can stand against it, but for what it was decided on.
 func (w *work) told() time.Time {
 	at, seen := w.at.Truncate(time.Second), w.e.seen
-	if w.e.happened() {
+	switch {
+	case w.given != nil && !w.given.told.IsZero():
+		seen = w.given.told // of what came since, who decided knew nothing
+	case w.e.happened():
 		seen = w.e.Issue.UpdatedAt
 	}
 	seen = seen.Truncate(time.Second)

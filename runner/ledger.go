@@ -60,6 +60,21 @@ func (w *work) again(l memory.Ledger) Decision {
 	return d
 }
 
+// tookEffect takes a step of which nothing is left to do for one that was carried out, when
+// an earlier attempt did it: the issue may have been read since.
+func (p *Plan) tookEffect(l *memory.Ledger) {
+	if l == nil {
+		return
+	}
+	for i := range p.Steps {
+		s, e := &p.Steps[i], l.Entries[i]
+		if s.Verdict == Pass && e.State == memory.StateDone && !s.noted() {
+			s.set(Do, "")
+			s.did = e.Values
+		}
+	}
+}
+
 // passGone passes over what rules asked for that are not there any more: what is kept for
 // later, which would pass for an agent's, and what they were to take back.
 func (w *work) passGone(p *Plan, l *memory.Ledger) {

@@ -40,6 +40,10 @@ type LoadSpec struct {
 	Tests bool
 	// Getenv resolves ${VAR} in values outside the rules; nil: none is set.
 	Getenv func(string) string
+	// Split takes out of the configuration file, before it is decoded, what is not a
+	// Runner's: a server's own settings stand in the same file. It decodes them from the
+	// root, records its problems in f, and returns the mapping that is left. Nil: nothing is.
+	Split func(f *strictyaml.File, root *yaml.Node) *yaml.Node
 	// Remote reads the file that is extended. The error matches fs.ErrNotExist when
 	// there is none, and ErrNeedsHost when nothing can be read; nil: nothing can.
 	Remote func(context.Context, RemoteFile) ([]byte, error)
@@ -61,7 +65,7 @@ var ErrNoConfig = errors.New("no such configuration file")
 // are reported together, as strictyaml.Problems. A nil Config without an error
 // means that there is none, and that none had to be.
 func LoadConfig(ctx context.Context, files Files, spec LoadSpec) (*Config, error) {
-	l := loader{files: files, tests: spec.Tests, getenv: spec.Getenv, ours: side{at: map[string]place{}}}
+	l := loader{files: files, tests: spec.Tests, getenv: spec.Getenv, split: spec.Split, ours: side{at: map[string]place{}}}
 	if l.getenv == nil {
 		l.getenv = func(string) string { return "" }
 	}
@@ -122,6 +126,7 @@ type loader struct {
 	files  Files
 	tests  bool
 	getenv func(string) string
+	split  func(*strictyaml.File, *yaml.Node) *yaml.Node // of the next file; nil: nothing is taken out
 	config Config
 	parsed []*strictyaml.File
 	broken strictyaml.Problems // of files that could not be parsed at all
@@ -185,7 +190,12 @@ func (l *loader) glob(ctx context.Context, glob string) error {
 // sections decodes one of the repository's own files.
 func (l *loader) sections(ctx context.Context, f *strictyaml.File) error {
 	var s sections
-	f.Decode(f.Root(), &s)
+	root := f.Root()
+	if split := l.split; split != nil {
+		l.split = nil // the files that it includes are a Runner's alone
+		root = split(f, root)
+	}
+	f.Decode(root, &s)
 	checkVersion(f, s.Version)
 	l.ours.take(f, s)
 	return l.include(ctx, f, s.Include)

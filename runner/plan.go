@@ -73,6 +73,7 @@ type Decision struct {
 	Sources []Source
 
 	fallback bool // the agent failed, and this is what the configuration says to do then
+	answers  bool // the agent may answer any event with a comment
 }
 
 func (d Decision) source(i int) Source {
@@ -90,8 +91,9 @@ type Step struct {
 	Verdict Verdict
 	Reason  string // why it is not simply done; empty for most that are
 
-	unknown   bool // there is no such action: it ends the list
-	landed    bool // an earlier attempt at the task carried it out
+	unknown   bool     // there is no such action: it ends the list
+	landed    bool     // an earlier attempt at the task carried it out
+	did       []string // what that attempt wrote, if the issue shows it by now
 	kind      action
 	labels    []string      // to add or remove
 	logins    []string      // to assign or unassign
@@ -119,6 +121,7 @@ type Plan struct {
 // applied. mayComment is false for an event that nobody asked to be answered.
 func MakePlan(d Decision, issue Issue, policy Policy, mayComment bool) Plan {
 	p := newPlanner(issue, policy, mayComment)
+	p.agentMay = d.answers
 	plan := Plan{Decision: d, issue: issue, policy: policy, Steps: make([]Step, 0, len(d.Message.Actions))}
 	ended := false
 	for i, a := range d.Message.Actions {
@@ -164,6 +167,8 @@ func (s *Step) set(v Verdict, reason string) { s.Verdict, s.Reason = v, reason }
 // values are the names that the step writes.
 func (s *Step) values() []string {
 	switch {
+	case len(s.did) > 0:
+		return s.did
 	case s.once != "":
 		return []string{s.once}
 	case s.duplicate > 0:
@@ -188,6 +193,7 @@ type planner struct {
 	said       map[string]bool // what is planned to be said once
 	now        state
 	mayComment bool
+	agentMay   bool // comment on whatever event it is
 }
 
 func newPlanner(issue Issue, policy Policy, mayComment bool) *planner {

@@ -19,7 +19,7 @@ var update = flag.Bool("update", false, "rewrite the expected parts of the files
 func TestPlan(t *testing.T) {
 	t.Parallel()
 	eachArchive(t, "testdata/plan", func(t *testing.T, a *archive) {
-		d := Decision{}
+		d := Decision{answers: a.get("answers") != nil}
 		m, err := protocol.ParseDecision(a.get("decision.json"))
 		if err != nil {
 			t.Fatal(err)

@@ -69,14 +69,16 @@ func (w *work) own(t trace) bool {
 	if t.task != "" {
 		return t.task == w.o.TaskID
 	}
-	return w.resumed && !t.events[0].At.Before(w.since(w.e))
+	return w.resumed && !t.events[0].At.Before(w.began())
 }
 
 // summary is what the agent is told of earlier tasks; ok is false when there is
-// nothing. What an earlier attempt at this task did is part of the task.
+// nothing. What an earlier attempt at this task did is part of the task, and what was
+// said long ago keeps nobody away.
 func (w *work) summary(ctx context.Context) (text string, ok bool) {
 	r := w.remembered(ctx)
 	r.Tasks = slices.DeleteFunc(slices.Clone(r.Tasks), func(t memory.Task) bool { return t.ID == w.o.TaskID })
+	r = r.Faded(w.o.Now())
 	if w.o.Summarize != nil {
 		return w.o.Summarize(ctx, r)
 	}
@@ -127,6 +129,9 @@ func (w *work) save(ctx context.Context, task memory.Task) error {
 
 // revise puts the task into a record, and what people did as far as it was read.
 func (w *work) revise(r *memory.Record, task memory.Task) {
+	if w.overtaken(*r) {
+		return
+	}
 	var h hindsight
 	read := w.past.known
 	if read {
@@ -141,6 +146,20 @@ func (w *work) revise(r *memory.Record, task memory.Task) {
 	if read {
 		h.tell(r)
 	}
+}
+
+// overtaken reports whether a run that was stopped is behind another attempt at the task,
+// which has remembered more.
+func (w *work) overtaken(r memory.Record) bool {
+	return errors.Is(w.out.Err, ErrHalted) && slices.ContainsFunc(r.Tasks, func(t memory.Task) bool {
+		done := 0
+		for _, a := range t.Actions {
+			if a.Result == memory.Done || a.Result == memory.Noted {
+				done++
+			}
+		}
+		return t.ID == w.rep.TaskID && done > w.out.Executed()
+	})
 }
 
 // task is what the report tells, for the record. Its time is as exact as GitHub's, so

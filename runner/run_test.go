@@ -292,6 +292,15 @@ func TestMemory(t *testing.T) {
 	if _, err := run(t, o, e); err != nil {
 		t.Fatal(err)
 	}
+	late := o
+	late.DryRun, late.TaskID = true, "c3f8c2d1-4b5e-4f6a-8c9d-0e1f2a3b4c5d"
+	late.Now = func() time.Time { return o.Now().Add(memory.AnswerWindow) }
+	if _, err := run(t, late, e); err != nil {
+		t.Fatal(err)
+	}
+	if told[3] == nil || !strings.Contains(*told[3], "replied") || strings.Contains(*told[3], "commented") {
+		t.Errorf("a day later: got %v", *told[3])
+	}
 	if told[0] != nil || told[1] != nil {
 		t.Errorf("a first meeting and a dry run leave nothing to tell, got %v", told[:2])
 	}

@@ -51,14 +51,18 @@ type Options struct {
 	// Journal keeps each decision and how far its actions got, so that a later attempt
 	// at the task goes on with it. Nil: an attempt that is cut off is decided anew.
 	Journal memory.Journal
-	// Summarize makes the text that the agent is told of a record; ok is false when
-	// there is nothing to tell. Nil: [memory.Summary].
+	// Summarize makes the text that the agent is told of a record, as [memory.Record.Faded]
+	// gives it; ok is false when there is nothing to tell. Nil: [memory.Summary].
 	Summarize func(ctx context.Context, r memory.Record) (text string, ok bool)
 
 	TaskID  string // UUID version 4; must be set
 	Scope   string // see Target.Scope
 	Nonce   string // see Target.Nonce
 	Resumed bool   // see Target.Resumed
+	// Answers says that an agent may answer any event that it decides on with a comment.
+	// Otherwise edits, label events and comments are answered only where a rule names the
+	// event. What rules ask for is judged by that in any case.
+	Answers bool
 	// Live says that the event is handled as it happens. On an issue that was just
 	// opened nothing can have been done before then, and neither its timeline nor the
 	// memory is read.
@@ -68,6 +72,10 @@ type Options struct {
 	Sleep func(context.Context, time.Duration) error // nil: real
 	// Explain asks for Report.Why.
 	Explain bool
+	// Guard is called before each write, and may wait: for a rate that is kept, or to make
+	// sure that the task is still this Runner's. Its error stops the run before the write,
+	// as [ErrHalted]. Nil: nothing stands in the way.
+	Guard func(context.Context) error
 	// Audit is called once, after the decision and before the first call that acts on
 	// it, with the record of what was decided. Its error stops the run.
 	Audit func(Audit) error
@@ -122,13 +130,18 @@ func newRunner(o Options) *Runner {
 // returned: then a decision could not be had, or an action failed. Nothing to do,
 // an escalation, a refused or skipped action and a vanished issue are no errors.
 func (r *Runner) Run(ctx context.Context, e Event) (Report, error) {
+	w := r.work(e)
+	err := w.run(ctx)
+	return w.rep, err
+}
+
+func (r *Runner) work(e Event) *work {
 	w := &work{Runner: r, e: e, resumed: r.o.Resumed}
 	w.rep = Report{
 		Event: e.Key(), Repo: e.FullRepo(), Issue: e.Number,
 		TaskID: r.o.TaskID, DryRun: r.o.DryRun, Decision: protocol.Skip,
 	}
-	err := w.run(ctx)
-	return w.rep, err
+	return w
 }
 
 // A work is one event on its way through a Runner.
@@ -153,6 +166,8 @@ type work struct {
 	retriaged bool
 	// forgot says that a warning has told of trouble with the memory.
 	forgot bool
+	// given is what was decided before; nil: the agent is still to be asked.
+	given *given
 }
 
 func (w *work) run(ctx context.Context) error {
@@ -192,7 +207,7 @@ func (w *work) run(ctx context.Context) error {
 // complete fetches the issue that a dispatch event only names.
 func (w *work) complete(ctx context.Context) error {
 	if w.e.Issue != nil {
-		return nil
+		return w.renew(ctx)
 	}
 	if w.e.Name == EventSchedule {
 		return errors.New("a scheduled run looks for its issues: it is for Sweep")
@@ -200,6 +215,11 @@ func (w *work) complete(ctx context.Context) error {
 	if w.o.Host == nil {
 		return fmt.Errorf("fetch issue %s: %w", w.e.Ref(), ErrNeedsHost)
 	}
+	return w.fetch(ctx)
+}
+
+// fetch puts the issue as it is now into the event.
+func (w *work) fetch(ctx context.Context) error {
 	w.e.seen = w.o.Now()
 	raw, err := w.o.Host.Issue(ctx, w.e.Ref())
 	if err != nil {
@@ -217,8 +237,10 @@ func (w *work) complete(ctx context.Context) error {
 // attempt at it, or nil.
 func (w *work) act(ctx context.Context, d Decision, ledger *memory.Ledger) error {
 	w.rep.Decision, w.rep.Rationale, w.rep.By = d.Message.Decision, d.Message.Rationale, d.By
+	d.answers = w.o.Answers
 	plan := MakePlan(d, *w.e.Issue, w.c.Policy, w.retriaged || w.mayComment(w.e))
 	w.refuseNotes(&plan)
+	plan.tookEffect(ledger)
 	w.passGone(&plan, ledger)
 	if w.o.Host == nil && !w.o.DryRun && plan.writes() {
 		err := fmt.Errorf("carry out the plan: %w", ErrNeedsHost)
@@ -242,6 +264,9 @@ func (w *work) act(ctx context.Context, d Decision, ledger *memory.Ledger) error
 	w.rep.setStatus(out)
 	w.rep.notePermission(out.Err)
 	w.plan, w.out = plan, out
+	if errors.Is(out.Err, ErrHalted) && out.Executed() == 0 {
+		return out.Err // it did nothing, and may be behind one that does
+	}
 	err = w.remember(ctx)
 	w.keepScore(ctx)
 	if out.Err == nil {
@@ -253,7 +278,7 @@ func (w *work) act(ctx context.Context, d Decision, ledger *memory.Ledger) error
 func (w *work) target(j *journal) Target {
 	return Target{
 		Host: w.o.Host, Ref: w.e.Ref(), Task: w.o.TaskID, Scope: w.o.Scope, Nonce: w.o.Nonce,
-		Bot: w.o.Bot, Since: w.since(w.e), Resumed: w.resumed, Fresh: w.fresh(), DryRun: w.o.DryRun,
+		Bot: w.o.Bot, Since: w.began(), Guard: w.o.Guard, Resumed: w.resumed, Fresh: w.fresh(), DryRun: w.o.DryRun,
 		Timeline: w.past.timeline, Record: w.recall, Never: w.forbids, Comment: w.commentID(), journal: j, labels: w.labels,
 		Now: w.o.Now, Sleep: w.o.Sleep, Log: w.o.Log, Warn: w.rep.warnf,
 	}
@@ -282,8 +307,17 @@ func (r *Runner) since(e Event) time.Time {
 	return r.o.Now().Add(-rerunWindow)
 }
 
-// mayComment reports whether a comment is welcome: edits, label events and comments
-// are answered with one only where a rule names the event.
+// began is a time before which this task cannot have written, in spite of what was read
+// since.
+func (w *work) began() time.Time {
+	if w.given != nil {
+		return w.given.since
+	}
+	return w.since(w.e)
+}
+
+// mayComment reports whether a comment is welcome, whoever asks for it: edits, label
+// events and comments are answered with one only where a rule names the event.
 func (r *Runner) mayComment(e Event) bool {
 	quiet := e.Name == EventIssueComment
 	switch e.Action {

@@ -108,10 +108,12 @@ func oneLine(s string) string {
 
 // webURL is an address that may stand in a link, or nothing.
 func webURL(s string) string {
-	if (strings.HasPrefix(s, "https://") || strings.HasPrefix(s, "http://")) && !strings.ContainsAny(s, " \t\r\n\"'<>()[]\\`") && len(s) < 500 {
-		return s
+	web := strings.HasPrefix(s, "https://") || strings.HasPrefix(s, "http://")
+	odd := func(r rune) bool { return r <= ' ' || r > '~' || strings.ContainsRune("\"'<>()[]\\`", r) }
+	if !web || strings.ContainsFunc(s, odd) || len(s) >= 500 {
+		return ""
 	}
-	return ""
+	return s
 }
 
 // count counts one issue: with what the rules decide on it, where its timeline was

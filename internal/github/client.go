@@ -40,6 +40,8 @@ type Options struct {
 	BaseURL string
 	// Token is sent as a bearer token; empty sends none. It appears in no error.
 	Token string
+	// Tokens gives tokens that run out, in the place of Token; nil: there are none.
+	Tokens TokenSource
 	// UserAgent names the program to GitHub; empty means "foreman-action".
 	UserAgent string
 	// Transport carries the requests; nil means a copy of [http.DefaultTransport],
@@ -59,6 +61,15 @@ type Options struct {
 	// Log gets a debug record for each request and a warning for each wait; nil
 	// discards.
 	Log *slog.Logger
+}
+
+// A TokenSource gives tokens that run out, such as those of a GitHub App.
+// Implementations are safe for concurrent use.
+type TokenSource interface {
+	// Token returns a token for the next request. refused is one that GitHub does not take
+	// any more, and which is not to be returned again; empty: none. The error shows no
+	// secret.
+	Token(ctx context.Context, refused string) (string, error)
 }
 
 // A Client talks to one GitHub host with one token. It is safe for concurrent use.

@@ -76,14 +76,18 @@ func failureWait(r *reply, n int) time.Duration {
 // passing reports whether a failed try may be made again: a read that failed for a
 // passing reason, or any request that certainly did not leave.
 func passing(req *http.Request, r *reply, err error) bool {
-	read := req.Method == http.MethodGet || req.Method == http.MethodHead
+	read := !changes(req.Method)
 	if err == nil {
 		return read && r.StatusCode >= 500 && r.StatusCode != http.StatusNotImplemented
 	}
-	if req.Context().Err() != nil || errors.Is(err, errTooLarge) {
+	switch {
+	case req.Context().Err() != nil, errors.Is(err, errTooLarge), errors.Is(err, errNotSent):
 		return false
 	}
 	if _, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
+		return false
+	}
+	if _, ok := errors.AsType[*credentialError](err); ok {
 		return false
 	}
 	_, unsent := errors.AsType[*unsentError](err)

@@ -12,12 +12,17 @@ import (
 	"net/http"
 	"sync/atomic"
 	"time"
+
+	"github.com/org/foreman-action/runner"
 )
 
 const (
 	maxTries  = 3
 	maxAnswer = 32 << 20 // bytes; 100 comments of 64 Ki characters take up to 26 MiB
 )
+
+// errNotSent says that the caller does not want a request to be sent any more.
+var errNotSent = errors.New("the request was not sent")
 
 var errTooLarge = fmt.Errorf("the answer is larger than %d MiB", maxAnswer>>20)
 
@@ -28,6 +33,7 @@ var errTooLarge = fmt.Errorf("the answer is larger than %d MiB", maxAnswer>>20)
 type transport struct {
 	base    http.RoundTripper
 	token   string
+	tokens  TokenSource // nil: token is all there is
 	now     func() time.Time
 	sleep   func(context.Context, time.Duration) error
 	timeout time.Duration
@@ -39,7 +45,7 @@ type transport struct {
 
 func newTransport(o Options) *transport {
 	t := &transport{
-		rate: &rate{}, base: o.Transport, token: o.Token, now: o.Now, sleep: o.Sleep,
+		rate: &rate{}, base: o.Transport, token: o.Token, tokens: o.Tokens, now: o.Now, sleep: o.Sleep,
 		timeout: o.RequestTimeout, maxWait: o.MaxWait, log: o.Log,
 	}
 	if t.base == nil {
@@ -112,6 +118,7 @@ type reply struct {
 	*http.Response
 	body   []byte
 	answer *answerError // nil for success
+	token  string       // that the request was made with
 }
 
 // RoundTrip carries one request, repeating it where that is safe.
@@ -120,7 +127,7 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	if !ok {
 		ex = &exchange{spent: new(time.Duration)}
 	}
-	ex.write = req.Method != http.MethodGet && req.Method != http.MethodHead
+	ex.write = changes(req.Method)
 	ex.answered, ex.answer, ex.err = false, nil, nil
 	r, err := t.persist(req, ex)
 	if err != nil {
@@ -140,8 +147,13 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 // persist tries until there is an answer to hand on, an error that is final, or no
 // time left to wait.
 func (t *transport) persist(req *http.Request, ex *exchange) (*reply, error) {
+	refused, renewed := "", false
 	for limits, failures := 0, 0; ; {
-		r, err := t.once(req)
+		r, err := t.once(req, refused)
+		if r != nil && r.StatusCode == http.StatusUnauthorized && t.tokens != nil && !renewed {
+			refused, renewed = r.token, true // it ran out; nothing was done
+			continue
+		}
 		wait, limited := limitWait(r, t.now(), limits)
 		if limited {
 			limits++
@@ -174,24 +186,29 @@ func cause(r *reply, err error) string {
 }
 
 // once sends the request and reads the answer, within the time-out.
-func (t *transport) once(req *http.Request) (*reply, error) {
+func (t *transport) once(req *http.Request, refused string) (*reply, error) {
 	parent := req.Context()
-	if err := parent.Err(); err != nil {
-		return nil, &unsentError{err}
-	}
 	ctx, cancel := context.WithTimeout(parent, t.timeout)
 	defer cancel()
-	out, err := t.prepare(ctx, req)
+	token, err := t.credential(ctx, refused)
+	if err != nil {
+		return nil, &unsentError{&credentialError{err}}
+	}
+	// After the token, which may take a while to come.
+	if err := mayLeave(parent, req.Method); err != nil {
+		return nil, &unsentError{fmt.Errorf("%w: %w", errNotSent, err)}
+	}
+	out, err := prepare(ctx, req, token)
 	if err != nil {
 		return nil, &unsentError{err}
 	}
 	start := t.now()
-	r, err := t.exchange(out)
+	r, err := t.exchange(out, token)
 	if err != nil {
 		if ctx.Err() != nil && parent.Err() == nil {
 			err = fmt.Errorf("no answer within %s", t.timeout)
 		}
-		err = redact(err, t.token)
+		err = redact(err, token)
 		if unsent(err) {
 			err = &unsentError{err}
 		}
@@ -203,8 +220,40 @@ func (t *transport) once(req *http.Request) (*reply, error) {
 	return r, nil
 }
 
+// mayLeave says why a request must not be sent any more. A deadline that has passed counts
+// also before the timer has told the context: a process that stood still may go on first.
+func mayLeave(ctx context.Context, method string) error {
+	if changes(method) {
+		if err := runner.PassGate(ctx); err != nil {
+			return err
+		}
+	}
+	if end, ok := ctx.Deadline(); ok && time.Until(end) <= 0 {
+		return context.DeadlineExceeded
+	}
+	return ctx.Err()
+}
+
+// changes reports whether a request may change something.
+func changes(method string) bool { return method != http.MethodGet && method != http.MethodHead }
+
+// credential returns the token for one try.
+func (t *transport) credential(ctx context.Context, refused string) (string, error) {
+	if t.tokens == nil {
+		return t.token, nil
+	}
+	return t.tokens.Token(ctx, refused)
+}
+
+// A credentialError says that there is no token to be had. Who gives them has tried often
+// enough.
+type credentialError struct{ err error }
+
+func (e *credentialError) Error() string { return "get a token: " + e.err.Error() }
+func (e *credentialError) Unwrap() error { return e.err }
+
 // prepare copies the request for one try, for a body can be read only once.
-func (t *transport) prepare(ctx context.Context, req *http.Request) (*http.Request, error) {
+func prepare(ctx context.Context, req *http.Request, token string) (*http.Request, error) {
 	out := req.Clone(ctx)
 	if req.GetBody != nil {
 		body, err := req.GetBody()
@@ -213,13 +262,13 @@ func (t *transport) prepare(ctx context.Context, req *http.Request) (*http.Reque
 		}
 		out.Body = body
 	}
-	if t.token != "" {
-		out.Header.Set("Authorization", "Bearer "+t.token)
+	if token != "" {
+		out.Header.Set("Authorization", "Bearer "+token)
 	}
 	return out, nil
 }
 
-func (t *transport) exchange(req *http.Request) (*reply, error) {
+func (t *transport) exchange(req *http.Request, token string) (*reply, error) {
 	resp, err := t.base.RoundTrip(req)
 	if err != nil {
 		return nil, err
@@ -233,12 +282,12 @@ func (t *transport) exchange(req *http.Request) (*reply, error) {
 		return nil, errTooLarge
 	}
 	t.rate.note(resp.Header)
-	r := &reply{Response: resp, body: body}
+	r := &reply{Response: resp, body: body, token: token}
 	if resp.StatusCode < 200 || resp.StatusCode > 299 {
 		// Before decoding, for clipping could leave half a token, and after it, for
 		// JSON can spell one in escapes.
-		r.answer = decodeAnswer(resp.StatusCode, []byte(hide(string(body), t.token)))
-		r.answer.redact(t.token)
+		r.answer = decodeAnswer(resp.StatusCode, []byte(hide(string(body), token)))
+		r.answer.redact(token)
 	}
 	return r, nil
 }

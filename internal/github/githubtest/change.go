@@ -228,6 +228,11 @@ func (r *Repo) RenameAs(actor string, number int, title string) *Repo {
 	return r.as(number, func(i *issue) { r.rename(i, actor, title) })
 }
 
+// EditAs lets somebody write an issue's body anew, of which its timeline does not tell.
+func (r *Repo) EditAs(_ string, number int, body string) *Repo {
+	return r.as(number, func(i *issue) { i.Body, i.updated = body, r.s.now() })
+}
+
 // ReopenAs lets someone other than the token's owner open an issue again.
 func (r *Repo) ReopenAs(actor string, number int) *Repo {
 	return r.as(number, func(i *issue) { r.setState(i, actor, "open", "") })

@@ -38,8 +38,10 @@ type Config struct {
 	SkipValidation bool
 	// Token, when set, must come as "Bearer <Token>"; other calls get 401.
 	Token string
+	// App, when set, is who calls, in the place of Token.
+	App *App
 	// Login is who the token belongs to, the author of what is written; empty means
-	// "github-actions[bot]".
+	// "github-actions[bot]", or the App's.
 	Login string
 	// Now tells the time of what is written; nil means [time.Now].
 	Now func() time.Time
@@ -68,6 +70,7 @@ type Server struct {
 	faults   []*fault
 	cutAt    int // calls left to serve; negative: no limit
 	limit    limit
+	tokens   map[string]issued // of the App's installations
 	problems []string
 }
 
@@ -92,6 +95,9 @@ func New(tb testing.TB, c Config) *Server {
 func Start(c Config) (*Server, error) {
 	if c.Addr == "" {
 		c.Addr = "127.0.0.1:0"
+	}
+	if c.Login == "" && c.App != nil {
+		c.Login = c.App.Slug + "[bot]"
 	}
 	if c.Login == "" {
 		c.Login = defaultLogin
@@ -146,7 +152,15 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if f.CutAfter {
 		panic(http.ErrAbortHandler)
 	}
+	w.Header().Set("Date", s.date())
 	a.write(w)
+}
+
+// date is the time as the header of that name has it.
+func (s *Server) date() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.now().Format(http.TimeFormat)
 }
 
 // answer makes the answer to a call. checked says that it is a fault's own and not
@@ -156,8 +170,8 @@ func (s *Server) answer(r *http.Request, body []byte, f Fault) (a answer, checke
 		s.check(r, body, nil)
 		return f.answer(), true
 	}
-	if s.config.Token != "" && r.Header.Get("Authorization") != "Bearer "+s.config.Token {
-		return failure(http.StatusUnauthorized, "Bad credentials"), false
+	if refusal, ok := s.authorize(r); !ok {
+		return refusal, false
 	}
 	handle, vars := find(s.routes, r)
 	if handle == nil {

@@ -1,0 +1,31 @@
+package runner
+
+import (
+	"context"
+	"fmt"
+)
+
+type gateKey struct{}
+
+// WithGate returns a context under which a [Host] asks gate before each request that may
+// change something, also before one that it repeats. Between [Options.Guard] and the
+// request time may pass: a limit is waited for, or the whole process stands still. The
+// gate's error stops the request, and the run as [ErrHalted] does. It may be called by
+// several goroutines, must not wait for long, and gets the context of the request.
+func WithGate(ctx context.Context, gate func(context.Context) error) context.Context {
+	return context.WithValue(ctx, gateKey{}, gate)
+}
+
+// PassGate is what a Host calls before such a request: the error, for which
+// errors.Is(err, [ErrHalted]) holds, says that it must not be sent. Without a gate there
+// is none.
+func PassGate(ctx context.Context) error {
+	gate, ok := ctx.Value(gateKey{}).(func(context.Context) error)
+	if !ok || gate == nil {
+		return nil
+	}
+	if err := gate(ctx); err != nil {
+		return fmt.Errorf("%w: %w", ErrHalted, err)
+	}
+	return nil
+}

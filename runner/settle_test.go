@@ -1,0 +1,282 @@
+package runner_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/org/foreman-action/internal/github/githubtest"
+	"github.com/org/foreman-action/memory"
+	"github.com/org/foreman-action/memory/memorytest"
+	"github.com/org/foreman-action/protocol"
+	"github.com/org/foreman-action/runner"
+)
+
+// decided is what an agent sent in.
+func decided(t *testing.T, decision protocol.DecisionType, actions ...string) *protocol.DecisionMessage {
+	t.Helper()
+	asked := 0
+	m, err := answers(&asked, decision, actions...)(t.Context(), protocol.TaskMessage{TaskID: runTask})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &m
+}
+
+// apply carries a decision out that was made before.
+func apply(t *testing.T, o runner.Options, e runner.Event, m *protocol.DecisionMessage) (runner.Report, error) {
+	t.Helper()
+	o.Live = false
+	r, err := runner.New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r.Apply(t.Context(), e, m)
+}
+
+// written are the calls that changed something.
+func written(gh *githubtest.Server) []string {
+	return slices.DeleteFunc(gh.Log(), func(line string) bool { return strings.HasPrefix(line, "GET ") })
+}
+
+const (
+	labelPost   = "POST /repos/Codertocat/Hello-World/issues/1/labels 200"
+	commentPost = "POST /repos/Codertocat/Hello-World/issues/1/comments 201"
+	issuePatch  = "PATCH /repos/Codertocat/Hello-World/issues/1 200"
+)
+
+// TestSettle carries out what was decided on an issue that something happened to since.
+func TestSettle(t *testing.T) {
+	t.Parallel()
+	const fires = "rules:\n  - {id: r, on: issues.opened, then: [{add_label: triage}]}\n"
+	const onDocs = "rules:\n  - {id: r, on: issues.opened, when: 'label(\"docs\")', then: [{add_label: triage}]}\n"
+	stops, escalates := strings.Replace(fires, "on:", "stop: true, on:", 1), strings.Replace(fires, "{add_label: triage}", "escalate", 1)
+	const closes = "policy: {allow_close: true}\n"
+	closing := `{"type":"close_issue"}`
+	tests := []struct {
+		name, config string
+		since        func(*githubtest.Repo)
+		decision     protocol.DecisionType // empty: nobody was asked
+		actions      []string
+		status       runner.Status
+		by           string
+		calls        []string
+	}{
+		{name: "nothing", decision: protocol.LabelAndRespond, actions: []string{labelDocs, hello}, status: runner.StatusApplied, by: "http://agent/task", calls: []string{labelPost, commentPost}},
+		{name: "deleted", since: func(r *githubtest.Repo) { r.DeleteIssue(1) }, decision: protocol.LabelAndRespond, actions: []string{hello}, status: runner.StatusSkipped},
+		{name: "transferred", since: func(r *githubtest.Repo) { r.TransferIssue(1, "octo/other", 3) }, decision: protocol.LabelAndRespond, actions: []string{hello}, status: runner.StatusSkipped},
+		{name: "closed", config: closes, since: func(r *githubtest.Repo) { r.CloseAs("mona", 1, "completed") }, decision: protocol.Close, actions: []string{closing}, status: runner.StatusSkipped, by: "http://agent/task"},
+		{name: "labelled", since: func(r *githubtest.Repo) { r.LabelAs("mona", 1, "docs") }, decision: protocol.LabelAndRespond, actions: []string{labelDocs}, status: runner.StatusSkipped, by: "http://agent/task"},
+		{
+			name: "labelled, and the label taken off", since: func(r *githubtest.Repo) { r.LabelAs("mona", 1, "docs").UnlabelAs("mona", 1, "docs") },
+			decision: protocol.LabelAndRespond, actions: []string{labelDocs}, status: runner.StatusSkipped, by: "http://agent/task",
+		},
+		{name: "closing is not allowed", decision: protocol.Close, actions: []string{closing, hello}, status: runner.StatusApplied, by: "http://agent/task", calls: []string{commentPost}},
+		{name: "closing is allowed", config: closes, decision: protocol.Close, actions: []string{closing}, status: runner.StatusApplied, by: "http://agent/task", calls: []string{issuePatch}},
+		{name: "skip", decision: protocol.Skip, actions: []string{hello}, status: runner.StatusSkipped, by: "http://agent/task"},
+		{name: "escalate", decision: protocol.Escalate, actions: []string{hello}, status: runner.StatusEscalated, by: "http://agent/task"},
+		{name: "a rule fires", config: fires, decision: protocol.LabelAndRespond, actions: []string{labelDocs}, status: runner.StatusApplied, by: "rules, http://agent/task", calls: []string{labelPost, labelPost}},
+		{name: "a rule stops", config: stops, decision: protocol.LabelAndRespond, actions: []string{labelDocs}, status: runner.StatusApplied, by: "rules", calls: []string{labelPost}},
+		{name: "a rule escalates", config: escalates, decision: protocol.LabelAndRespond, actions: []string{labelDocs}, status: runner.StatusEscalated, by: "rules"},
+		{name: "a rule fires on what is new", config: onDocs, since: func(r *githubtest.Repo) { r.LabelAs("mona", 1, "docs") }, status: runner.StatusApplied, by: "rules", calls: []string{labelPost}},
+		{name: "a rule does not fire on what was", config: strings.Replace(onDocs, "docs", "bug", 1), since: func(r *githubtest.Repo) { r.UnlabelAs("mona", 1, "bug") }, status: runner.StatusSkipped, by: "rules"},
+		{name: "nobody was asked", status: runner.StatusSkipped, by: "rules"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			gh, e, o := world(t, tt.config)
+			if tt.since != nil {
+				tt.since(gh.Repo(journalRepo))
+			}
+			var m *protocol.DecisionMessage
+			if tt.decision != "" {
+				m = decided(t, tt.decision, tt.actions...)
+			}
+			rep, err := apply(t, o, e, m)
+			if err != nil || rep.Status != tt.status || rep.By != tt.by {
+				t.Errorf("got %v, status %s, by %q, want %s by %q", err, rep.Status, rep.By, tt.status, tt.by)
+			}
+			if calls := written(gh); !slices.Equal(calls, tt.calls) {
+				t.Errorf("got calls %q, want %q", calls, tt.calls)
+			}
+		})
+	}
+}
+
+// TestSettleUnusable writes nothing of a decision that cannot be one on the task.
+func TestSettleUnusable(t *testing.T) {
+	t.Parallel()
+	tests := map[string]func(*protocol.DecisionMessage){
+		"another task": func(m *protocol.DecisionMessage) { m.TaskID = "b" + runTask[1:] },
+		"no task":      func(m *protocol.DecisionMessage) { m.TaskID = "" },
+		"too much":     func(m *protocol.DecisionMessage) { m.Actions = slices.Repeat(m.Actions, 201) },
+	}
+	for name, change := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			gh, e, o := world(t, "")
+			m := decided(t, protocol.LabelAndRespond, hello)
+			change(m)
+			rep, err := apply(t, o, e, m)
+			if _, ok := errors.AsType[*runner.AgentError](err); !ok || rep.Status != runner.StatusFailed || len(written(gh)) > 0 {
+				t.Errorf("got %v, status %s, calls %q", err, rep.Status, written(gh))
+			}
+		})
+	}
+}
+
+// errStop is why a guard or a gate of a test stops a run.
+var errStop = errors.New("the lease is lost")
+
+// count returns a guard that fails when it is called for the n-th time.
+func count(n int) func(context.Context) error {
+	calls := 0
+	return func(context.Context) error {
+		if calls++; calls == n {
+			return errStop
+		}
+		return nil
+	}
+}
+
+// TestSettleHalted stops an attempt before each write in turn, by the guard and by the
+// gate. The next attempt does what is missing, and nothing twice.
+func TestSettleHalted(t *testing.T) {
+	t.Parallel()
+	calls := []string{labelPost, commentPost, issuePatch}
+	for _, by := range []string{"guard", "gate"} {
+		for n := 1; n <= len(calls)+1; n++ {
+			t.Run(fmt.Sprintf("%s %d", by, n), func(t *testing.T) {
+				t.Parallel()
+				gh, e, o := world(t, "policy: {allow_close: true}\n")
+				o.Journal, o.Memory, o.Live = &memorytest.Journal{}, &memorytest.Store{}, false
+				m := decided(t, protocol.Close, labelDocs, hello, `{"type":"close_issue"}`)
+				ctx, stopped := t.Context(), o
+				if by == "guard" {
+					stopped.Guard = count(n)
+				} else {
+					ctx = runner.WithGate(ctx, count(n))
+				}
+				r, err := runner.New(stopped)
+				if err != nil {
+					t.Fatal(err)
+				}
+				rep, err := r.Apply(ctx, e, m)
+				if halted := errors.Is(err, runner.ErrHalted) && errors.Is(err, errStop); halted != (n <= len(calls)) || rep.Executed != n-1 {
+					t.Errorf("got %v, %d executed", err, rep.Executed)
+				}
+				if got := written(gh); !slices.Equal(got, calls[:n-1]) {
+					t.Errorf("got calls %q", got)
+				}
+				if _, err := o.Memory.Load(t.Context(), journalRepo, 1); errors.Is(err, memory.ErrNotFound) != (n == 1) {
+					t.Errorf("remembered: got %v", err)
+				}
+				o.Resumed = true
+				if rep, err = apply(t, o, e, m); err != nil || rep.Executed != len(calls) {
+					t.Errorf("the second attempt: got %v, %+v", err, rep.Actions)
+				}
+				if got := written(gh); !slices.Equal(got, calls) {
+					t.Errorf("got calls %q after the second attempt", got)
+				}
+			})
+		}
+	}
+}
+
+// TestSettleHaltedInDoubt stops an attempt that does not know of a write whether it was
+// carried out: the next one finds out.
+func TestSettleHaltedInDoubt(t *testing.T) {
+	t.Parallel()
+	const path = "/repos/*/*/issues/1/comments"
+	tests := []struct {
+		name  string
+		fault []githubtest.Fault
+		asked int // the guard stops when it is asked for the n-th time
+	}{
+		{"not carried out", []githubtest.Fault{{Method: "POST", Path: path, Times: 1, CutBefore: true}}, 2},
+		{"carried out, and nobody can tell", []githubtest.Fault{
+			{Method: "POST", Path: path, Times: 1, CutAfter: true}, {Method: "GET", Path: path, Times: 3, Status: 500},
+		}, 2},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			gh, e, o := world(t, "")
+			o.Journal = &memorytest.Journal{}
+			for _, f := range tt.fault {
+				gh.Fault(f)
+			}
+			m := decided(t, protocol.LabelAndRespond, hello)
+			stopped := o
+			stopped.Guard = count(tt.asked)
+			if _, err := apply(t, stopped, e, m); err == nil {
+				t.Error("the first attempt ended well")
+			}
+			o.Resumed = true
+			if _, err := apply(t, o, e, m); err != nil || len(said(gh)) != 1 {
+				t.Errorf("got %v, comments %q", err, said(gh))
+			}
+		})
+	}
+}
+
+// TestSettleAgain repeats nothing, whoever decided differently since, and whatever people
+// wrote between the attempts. The event may say nothing of when the issue changed.
+func TestSettleAgain(t *testing.T) {
+	t.Parallel()
+	for _, journal := range []bool{true, false} {
+		for _, dated := range []bool{true, false} {
+			t.Run(fmt.Sprintf("journal %t, dated %t", journal, dated), func(t *testing.T) {
+				t.Parallel()
+				gh, e, o := world(t, "")
+				if !dated {
+					e.Issue.UpdatedAt = time.Time{}
+				}
+				if journal {
+					o.Journal = &memorytest.Journal{}
+				}
+				m := decided(t, protocol.LabelAndRespond, hello)
+				if _, err := apply(t, o, e, m); err != nil {
+					t.Fatal(err)
+				}
+				gh.Advance(time.Hour)
+				gh.Repo(journalRepo).AddComment(1, "mona", "thanks")
+				o.Resumed = true
+				if journal {
+					m = decided(t, protocol.LabelAndRespond, labelDocs)
+				}
+				rep, err := apply(t, o, e, m)
+				if err != nil || rep.Executed != 1 || !slices.Equal(written(gh), []string{commentPost}) {
+					t.Errorf("got %v, %d executed, calls %q", err, rep.Executed, written(gh))
+				}
+			})
+		}
+	}
+}
+
+// TestSettleForLater lets people stand against a closing from the moment on that the agent
+// was asked, not from the one on that its decision is carried out.
+func TestSettleForLater(t *testing.T) {
+	t.Parallel()
+	_, e, o := world(t, "policy: {allow_close: true}\n")
+	store, err := memory.OpenFile(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.Memory = store
+	asked := o.Now().Add(-48 * time.Hour)
+	e.Issue.UpdatedAt = asked
+	m := decided(t, protocol.Close, `{"type":"close_issue","after":"72h"}`)
+	if _, err := apply(t, o, e, m); err != nil {
+		t.Fatal(err)
+	}
+	r, err := store.Load(t.Context(), journalRepo, 1)
+	if err != nil || len(r.Closings) != 1 || !r.Closings[0].At.Equal(asked) {
+		t.Errorf("got %v, %+v", err, r.Closings)
+	}
+}

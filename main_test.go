@@ -58,6 +58,7 @@ func TestMain(m *testing.M) {
 //	fails CODE PROGRAM ARG…   run a program that must end with the exit code
 //	events FOLDER…            run the action on every payload; those of other folders must be refused
 //	task PATH…                print values of the last task that the agent got, a line of JSON each
+//	port NAME                 set $NAME to an address of this machine on which nobody listens
 //	outputs [NAME]            print the outputs of the step, or one
 func TestScripts(t *testing.T) {
 	t.Parallel()
@@ -73,7 +74,7 @@ func TestScripts(t *testing.T) {
 		Setup:               func(e *testscript.Env) error { return setUp(e, root) },
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"gh": ghCommand, "agent": agentCommand, "event": eventCommand, "task": taskCommand, "fails": failsCommand, "events": eventsCommand, "outputs": outputsCommand,
-			"comment": commentCommand,
+			"comment": commentCommand, "port": portCommand,
 		},
 	})
 }

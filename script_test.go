@@ -1,6 +1,7 @@
 package main
 
 import (
+	"net"
 	"strings"
 	"time"
 
@@ -34,4 +35,15 @@ func scriptIssue(ts *testscript.TestScript, args []string) githubtest.Issue {
 		}
 	}
 	return i
+}
+
+// portCommand sets a variable to an address on which nobody listens.
+func portCommand(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: port NAME")
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	ts.Check(err)
+	ts.Setenv(args[0], l.Addr().String())
+	ts.Check(l.Close())
 }

@@ -11,38 +11,61 @@ import (
 // taskPath is where an agent takes tasks, below its base address.
 const taskPath = "/task"
 
-// parseAddress returns the address to post to, without userinfo, and the userinfo.
-// No error repeats any part of raw: a mistyped address may hold a password anywhere.
+// parseAddress returns the address to post tasks to, without userinfo, and the userinfo.
 func parseAddress(raw string) (*url.URL, *url.Userinfo, error) {
+	u, user, err := parseBase("agent address", raw)
+	if err != nil {
+		return nil, nil, err
+	}
+	if strings.HasSuffix(u.EscapedPath(), taskPath) {
+		return u, user, nil
+	}
+	return below(u, taskPath), user, nil
+}
+
+// below returns the address of a path below a base address.
+func below(base *url.URL, path string) *url.URL {
+	u := *base
+	u.RawPath = base.EscapedPath() + path
+	u.Path += path
+	return &u
+}
+
+// parseBase returns a base address without userinfo and without slashes at its end, and
+// the userinfo. No error repeats any part of raw: a mistyped address may hold a
+// password anywhere.
+func parseBase(what, raw string) (*url.URL, *url.Userinfo, error) {
 	if strings.TrimSpace(raw) == "" {
-		return nil, nil, errors.New("agent address: it is empty")
+		return nil, nil, errors.New(what + ": it is empty")
 	}
 	u, err := url.Parse(raw)
+	if err != nil {
+		return nil, nil, errors.New(what + ": it cannot be read as an address (special characters in a password are written as %XX)")
+	}
+	wrong := ""
 	switch {
-	case err != nil:
-		return nil, nil, errors.New("agent address: it cannot be read as an address (special characters in a password are written as %XX)")
 	case u.Scheme != "http" && u.Scheme != "https" || u.Opaque != "":
-		return nil, nil, errors.New("agent address: want one that starts with https:// or http://")
+		wrong = "want one that starts with https:// or http://"
 	case u.Hostname() == "":
-		return nil, nil, errors.New("agent address: it names no host")
+		wrong = "it names no host"
 	case !address.ValidHost(u.Hostname()):
-		return nil, nil, errors.New("agent address: the host is neither a name nor an IP address")
+		wrong = "the host is neither a name nor an IP address"
 	case !address.ValidPort(u.Port()):
-		return nil, nil, errors.New("agent address: the port is not between 1 and 65535")
+		wrong = "the port is not between 1 and 65535"
 	case u.Fragment != "":
-		return nil, nil, errors.New("agent address: it has a #fragment, which is never sent")
+		wrong = "it has a #fragment, which is never sent"
+	}
+	if wrong != "" {
+		return nil, nil, errors.New(what + ": " + wrong)
 	}
 	user := u.User
 	u.User = nil
 	u.Host = strings.TrimSuffix(u.Host, ":")
 	// The escaped form is what is compared and kept: %2F is no separator.
 	path := strings.TrimRight(u.EscapedPath(), "/")
-	if !strings.HasSuffix(path, taskPath) {
-		path += taskPath
-	}
 	u.RawPath = path
 	if u.Path, err = url.PathUnescape(path); err != nil {
-		return nil, nil, errors.New("agent address: its path has a broken %XX")
+		return nil, nil, errors.New(what + ": its path has a broken %XX")
 	}
 	return u, user, nil
 }

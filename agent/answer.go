@@ -99,9 +99,9 @@ func (c *call) parse(resp *http.Response, data []byte) (protocol.DecisionMessage
 	}
 	invalid := func(p protocol.Problem) bool { return p.Code == protocol.CodeJSON }
 	if !slices.ContainsFunc(v.Problems, invalid) {
-		return protocol.DecisionMessage{}, r.fail(ReasonInvalid, resp.StatusCode, c.shorten(v))
+		return protocol.DecisionMessage{}, r.fail(ReasonInvalid, resp.StatusCode, shorten(c.secrets, v))
 	}
-	err = fmt.Errorf("%w; the answer%s starts %s", c.shorten(v), c.kind(resp), strconv.Quote(c.secrets.clean(string(data))))
+	err = fmt.Errorf("%w; the answer%s starts %s", shorten(c.secrets, v), c.kind(resp), strconv.Quote(c.secrets.clean(string(data))))
 	return protocol.DecisionMessage{}, r.fail(ReasonNotJSON, resp.StatusCode, err)
 }
 
@@ -116,10 +116,10 @@ func (c *call) kind(resp *http.Response) string {
 
 // shorten returns the error with short, clean messages: an unknown decision may be
 // as long as the whole answer.
-func (c *call) shorten(v *protocol.ValidationError) error {
+func shorten(s secrets, v *protocol.ValidationError) error {
 	short := &protocol.ValidationError{Message: v.Message, Problems: slices.Clone(v.Problems)}
 	for i, p := range short.Problems {
-		short.Problems[i].Msg = c.secrets.clean(p.Msg)
+		short.Problems[i].Msg = s.clean(p.Msg)
 	}
 	return short
 }

@@ -46,7 +46,7 @@ func (a App) commands(code *int) *cobra.Command {
 		},
 	}
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &usageError{err} })
-	root.AddCommand(a.actionCommand(code), a.triageCommand(code), a.rulesCommand(code), a.initCommand())
+	root.AddCommand(a.actionCommand(code), a.triageCommand(code), a.rulesCommand(code), a.agentCommand(code), a.initCommand())
 	return root
 }
 

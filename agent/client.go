@@ -1,0 +1,202 @@
+package agent
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/org/foreman-action/internal/address"
+	"github.com/org/foreman-action/protocol"
+)
+
+// The defaults of ClientOptions.
+const (
+	DefaultCallTimeout  = 10 * time.Second
+	DefaultMaxTaskBytes = 32 << 20
+)
+
+// ClientOptions say where the harness is, and who asks it.
+type ClientOptions struct {
+	// URL is the harness's base address, http or https; by convention agents find it in
+	// the environment variable FOREMAN_HARNESS_URL. Userinfo becomes Basic auth, a path
+	// is kept.
+	URL string
+	// AgentURL is the address under which the harness knows the agent; by convention it
+	// is in the environment variable AGENT_URL. Userinfo in it is not sent.
+	AgentURL string
+	// Token is sent as a bearer token, instead of the URL's userinfo; empty: none.
+	Token string
+	// Wait is how long the harness is asked to wait for a task before it says that there
+	// is none; 0: not at all. A harness that does not know this answers at once.
+	Wait time.Duration
+	// Timeout bounds one call, from connecting to the last byte, Wait not counted; 0
+	// means DefaultCallTimeout.
+	Timeout time.Duration
+	// MaxBytes bounds a task, decompressed; 0 means DefaultMaxTaskBytes.
+	MaxBytes int64
+	// Transport carries the requests; nil means a clone of http.DefaultTransport that
+	// takes its proxy from the environment.
+	Transport http.RoundTripper
+	// UserAgent is the header of that name; empty means "foreman-agent".
+	UserAgent string
+}
+
+// A Client is an agent's side of a harness's queue. It is safe for concurrent use. Its
+// errors are of type *ClientError; no call is repeated, and no redirect followed.
+type Client struct {
+	base      *url.URL // without userinfo
+	agentURL  string
+	header    string // Authorization; empty: none
+	secrets   secrets
+	wait      time.Duration
+	timeout   time.Duration
+	maxBytes  int64
+	transport http.RoundTripper
+	userAgent string
+}
+
+// NewClient checks the options and returns a Client; nothing is sent. A secret is
+// refused over plain http as in NewRemote. An error repeats nothing of the addresses.
+func NewClient(o ClientOptions) (*Client, error) {
+	u, user, err := parseBase("harness address", o.URL)
+	if err != nil {
+		return nil, err
+	}
+	self, err := ownAddress(o.AgentURL)
+	switch {
+	case err != nil:
+		return nil, err
+	case u.RawQuery != "" || u.ForceQuery:
+		return nil, errors.New("harness address: it has a query")
+	case u.Scheme == "http" && (o.Token != "" || user != nil) && !address.Nearby(u.Hostname()):
+		return nil, errors.New("harness address: a secret would go over plain http; want https://, or a host on this machine or in a private network")
+	case o.Wait < 0 || o.Timeout < 0:
+		return nil, fmt.Errorf("harness client: want no time less than 0, got wait %v, timeout %v", o.Wait, o.Timeout)
+	case o.MaxBytes < 0:
+		return nil, fmt.Errorf("harness client: want more than 0 bytes for a task, got %d", o.MaxBytes)
+	case !validHeader(o.UserAgent) || !validHeader(o.Token):
+		return nil, errors.New("harness client: the user agent or the token holds a control character")
+	}
+	c := &Client{
+		base: u, agentURL: self, wait: o.Wait,
+		timeout:   cmp.Or(o.Timeout, DefaultCallTimeout),
+		maxBytes:  cmp.Or(o.MaxBytes, DefaultMaxTaskBytes),
+		transport: o.Transport,
+		userAgent: cmp.Or(o.UserAgent, "foreman-agent"),
+	}
+	switch {
+	case o.Token != "":
+		c.header = "Bearer " + o.Token
+	case user != nil:
+		c.header = "Basic " + basic(user)
+	}
+	c.secrets = secretsOf(c.header, user, "")
+	if c.transport == nil {
+		t := newTransport()
+		t.DisableKeepAlives = false // heartbeats and claims come often, and each may be repeated
+		c.transport = t
+	}
+	return c, nil
+}
+
+// ownAddress returns an agent's own address as it is sent: as it was given, because a
+// harness may compare it byte for byte, but without userinfo.
+func ownAddress(raw string) (string, error) {
+	_, user, err := parseBase("agent address", raw)
+	if err != nil || user == nil {
+		return strings.TrimSpace(raw), err
+	}
+	u, err := url.Parse(raw)
+	if err != nil {
+		return "", errors.New("agent address: it cannot be read as an address")
+	}
+	u.User = nil
+	return u.String(), nil
+}
+
+// Address returns the harness's base address, for humans: without userinfo.
+func (c *Client) Address() string { return c.base.String() }
+
+// NextTask claims the next task. It is nil, without an error, when there is none. The
+// claim lasts as task.Claim says, if the harness says it, and longer with each Heartbeat.
+func (c *Client) NextTask(ctx context.Context) (*protocol.TaskMessage, error) {
+	return c.next(ctx, c.wait)
+}
+
+// next claims a task, for which the harness is asked to wait.
+func (c *Client) next(ctx context.Context, wait time.Duration) (*protocol.TaskMessage, error) {
+	path, timeout := "/queue/next", c.timeout
+	if wait > 0 {
+		path += "?wait=" + url.QueryEscape(wait.String())
+		timeout += wait
+	}
+	x := c.exchange("claim a task", path, timeout)
+	status, data, err := x.post(ctx, map[string]any{"agent_url": c.agentURL})
+	if err != nil || status == http.StatusNoContent {
+		return nil, err
+	}
+	data = bytes.TrimSpace(data)
+	if len(data) == 0 {
+		return nil, x.fail(ReasonNotJSON, status, errors.New("the answer is empty, and not 204"))
+	}
+	task, err := protocol.ParseTask(data)
+	if err != nil {
+		return nil, x.fail(ReasonInvalid, status, x.invalid(err))
+	}
+	return &task, nil
+}
+
+// errWrongTask is the cause of ReasonWrongTask.
+var errWrongTask = errors.New("the decision names another task")
+
+// CompleteTask hands in the decision on a task. The decision's own task id counts: an
+// empty one is filled in, and one that is not the task's is refused before anything is
+// sent, as ReasonWrongTask. ErrLost says that the claim went to somebody else
+// meanwhile, which only a harness that counts claims tells. A decision that was handed
+// in already is no error, so a call of unknown outcome may be repeated.
+func (c *Client) CompleteTask(ctx context.Context, task *protocol.TaskMessage, d protocol.DecisionMessage) error {
+	x := c.exchange("complete task", "/queue/complete", c.timeout)
+	if d.TaskID == "" {
+		d.TaskID = task.TaskID
+	}
+	if d.TaskID != task.TaskID {
+		return x.fail(ReasonWrongTask, 0, errWrongTask)
+	}
+	body := map[string]any{"task_id": d.TaskID, "decision": d.Decision, "rationale": d.Rationale, "actions": orEmpty(d.Actions)}
+	addAttempt(body, task)
+	if err := x.tell(ctx, body); err != nil {
+		return err
+	}
+	// The decision is kept by now. This only says that it is there, to a harness that
+	// does not notice by itself, and so it may fail.
+	_ = c.exchange("tell of the result", "/harness/result", c.timeout).tell(ctx, map[string]any{"task_id": d.TaskID})
+	return nil
+}
+
+func orEmpty(list []protocol.ActionItem) []protocol.ActionItem {
+	if list == nil {
+		return []protocol.ActionItem{}
+	}
+	return list
+}
+
+// Heartbeat makes the claim last as long again as task.Claim says. ErrLost is as for
+// CompleteTask.
+func (c *Client) Heartbeat(ctx context.Context, task *protocol.TaskMessage) error {
+	body := map[string]any{"task_id": task.TaskID}
+	addAttempt(body, task)
+	return c.exchange("send a heartbeat", "/queue/heartbeat", c.timeout).tell(ctx, body)
+}
+
+// addAttempt says which claim of the task is meant, if the harness told it.
+func addAttempt(body map[string]any, task *protocol.TaskMessage) {
+	if task.Claim != nil && task.Claim.Attempt > 0 {
+		body["attempt"] = task.Claim.Attempt
+	}
+}

@@ -1,0 +1,53 @@
+package agent
+
+import (
+	"errors"
+	"net/http"
+)
+
+// ReasonLost says that the task is not the agent's any more.
+const ReasonLost Reason = "lost"
+
+// ErrLost says that the claim went to somebody else, or that the task is finished: what
+// the agent still does on it is in vain. Test with errors.Is.
+var ErrLost = errors.New("the task is not ours any more")
+
+// A ClientError says that a call to the harness brought nothing, and why. Its text
+// holds no credential; foreign text in it is short and has no line breaks.
+type ClientError struct {
+	Doing   string // such as "claim a task"
+	Address string // as Client.Address returns it
+	Reason  Reason
+	Status  int // of the HTTP answer; 0 when there was none
+	// Err is the cause. It may be compared with errors.Is: ErrLost, and the context's
+	// errors. It may wrap a *protocol.ValidationError.
+	Err error
+}
+
+// Error returns "DOING at ADDRESS: cause".
+func (e *ClientError) Error() string {
+	text := string(e.Reason)
+	if e.Err != nil {
+		text = e.Err.Error()
+	}
+	return e.Doing + " at " + e.Address + ": " + text
+}
+
+// Unwrap returns the cause.
+func (e *ClientError) Unwrap() error { return e.Err }
+
+// Retryable reports whether the same call may succeed later: the harness was down,
+// slow, busy or being replaced.
+func (e *ClientError) Retryable() bool {
+	if e.Reason == ReasonUnreachable || e.Reason == ReasonTimeout {
+		return true
+	}
+	if e.Reason != ReasonStatus {
+		return false
+	}
+	switch e.Status {
+	case http.StatusNotFound, http.StatusRequestTimeout, http.StatusTooEarly, http.StatusTooManyRequests:
+		return true // 404 comes from a proxy whose harness is away
+	}
+	return e.Status >= http.StatusInternalServerError
+}

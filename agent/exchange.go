@@ -1,0 +1,146 @@
+package agent
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"net"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/org/foreman-action/protocol"
+)
+
+// maxAck bounds an answer that carries no task.
+const maxAck = 64 << 10
+
+// An exchange is one call to the harness.
+type exchange struct {
+	client  *Client
+	doing   string
+	path    string
+	timeout time.Duration
+}
+
+func (c *Client) exchange(doing, path string, timeout time.Duration) *exchange {
+	return &exchange{client: c, doing: doing, path: path, timeout: timeout}
+}
+
+func (x *exchange) fail(reason Reason, status int, err error) *ClientError {
+	return &ClientError{Doing: x.doing, Address: x.client.Address(), Reason: reason, Status: status, Err: err}
+}
+
+// post sends a body and returns status and body of an answer that says yes.
+func (x *exchange) post(ctx context.Context, body any) (int, []byte, error) {
+	data, err := protocol.Encode(body)
+	if err != nil {
+		return 0, nil, x.fail(ReasonInvalid, 0, fmt.Errorf("encode: %w", err))
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, x.timeout, errTimeout)
+	defer cancel()
+	resp, err := x.send(ctx, data)
+	if err != nil {
+		return 0, nil, x.broken(ctx, 0, "no answer", err)
+	}
+	defer func() { _ = resp.Body.Close() }()
+	return x.read(ctx, resp)
+}
+
+// tell sends a body whose answer carries nothing.
+func (x *exchange) tell(ctx context.Context, body any) error {
+	_, _, err := x.post(ctx, body)
+	return err
+}
+
+func (x *exchange) send(ctx context.Context, body []byte) (*http.Response, error) {
+	c := x.client
+	path, query, _ := strings.Cut(x.path, "?")
+	u := below(c.base, path)
+	u.RawQuery = query
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, u.String(), bytes.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("Accept", "application/json")
+	req.Header.Set("User-Agent", c.userAgent)
+	if c.header != "" {
+		req.Header.Set("Authorization", c.header)
+	}
+	// Not through http.Client: it follows redirects, and its errors hold addresses.
+	resp, err := c.transport.RoundTrip(req)
+	if err == nil && (resp == nil || resp.Body == nil) {
+		err = errors.New("the transport returned no response")
+	}
+	return resp, err
+}
+
+// read returns the body of an answer, or why it is none. It reads to the end, so that
+// the connection can be used again.
+func (x *exchange) read(ctx context.Context, resp *http.Response) (int, []byte, error) {
+	code, limit := resp.StatusCode, int64(maxAck)
+	if code == http.StatusOK {
+		limit = x.client.maxBytes
+	}
+	data, err := io.ReadAll(io.LimitReader(resp.Body, min(limit, math.MaxInt64-1)+1))
+	switch {
+	case code < 200 || code > 299:
+		return 0, nil, x.refused(code, resp, data)
+	case int64(len(data)) > limit:
+		return 0, nil, x.fail(ReasonTooLarge, code, fmt.Errorf("the answer is larger than %d bytes", limit))
+	case err != nil:
+		return 0, nil, x.broken(ctx, code, fmt.Sprintf("no complete answer (%d B came)", len(data)), err)
+	}
+	return code, data, nil
+}
+
+// refused makes an error of a status that is no success.
+func (x *exchange) refused(code int, resp *http.Response, data []byte) error {
+	text := "status " + strings.TrimSpace(strconv.Itoa(code)+" "+http.StatusText(code))
+	if code >= 300 && code < 400 {
+		text += ": redirects are not followed"
+		if to, err := url.Parse(resp.Header.Get("Location")); err == nil && to.Host != "" {
+			text += " (to " + strconv.Quote(x.client.secrets.clean(to.Scheme+"://"+to.Host+to.EscapedPath())) + ")"
+		}
+		return x.fail(ReasonStatus, code, errors.New(text))
+	}
+	if said := x.client.secrets.clean(string(data)); said != "" {
+		text += ": " + strconv.Quote(said)
+	}
+	if code == http.StatusConflict {
+		return x.fail(ReasonLost, code, fmt.Errorf("%w: %s", ErrLost, text))
+	}
+	return x.fail(ReasonStatus, code, errors.New(text))
+}
+
+// invalid makes the problems of a task fit to be shown.
+func (x *exchange) invalid(err error) error {
+	v, ok := errors.AsType[*protocol.ValidationError](err)
+	if !ok {
+		return &opaque{text: "decode the task: " + x.client.secrets.clean(err.Error()), cause: err}
+	}
+	return shorten(x.client.secrets, v)
+}
+
+// broken says why an exchange ended early, as call.broken does.
+func (x *exchange) broken(ctx context.Context, status int, what string, err error) *ClientError {
+	switch ctxErr := ctx.Err(); {
+	case ctxErr != nil && errors.Is(context.Cause(ctx), errTimeout):
+		return x.fail(ReasonTimeout, status, &opaque{fmt.Sprintf("%s within %v", what, x.timeout), ctxErr})
+	case errors.Is(ctxErr, context.DeadlineExceeded):
+		return x.fail(ReasonTimeout, status, &opaque{what + " before the caller's deadline", ctxErr})
+	case ctxErr != nil:
+		return x.fail(ReasonCanceled, status, &opaque{what + ": canceled by the caller", errors.Join(ctxErr, context.Cause(ctx))})
+	}
+	reason := ReasonUnreachable
+	if n, ok := errors.AsType[net.Error](err); ok && n.Timeout() {
+		reason = ReasonTimeout
+	}
+	return x.fail(reason, status, &opaque{what + ": " + x.client.secrets.clean(err.Error()), err})
+}

@@ -1,0 +1,178 @@
+package agent
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"mime"
+	"net/http"
+	"strings"
+
+	"github.com/org/foreman-action/protocol"
+)
+
+// HandlerOptions say what a Handler does with requests.
+type HandlerOptions struct {
+	// Nudge is called when a harness says that it has a task, usually Worker.Nudge; it must
+	// not block. Nil: nudges are taken and nothing comes of them.
+	Nudge func()
+	// Decide answers a whole task at once, as a harness without a queue wants it; nil: a
+	// whole task is taken for a nudge.
+	Decide DecideFunc
+	// Ready reports whether GET /health says that all is well, or else status 503; nil:
+	// all is well.
+	Ready func() bool
+	// MaxBytes bounds the body of a request; 0 means DefaultMaxTaskBytes with Decide, and
+	// 1 MiB without.
+	MaxBytes int64
+}
+
+// NewHandler returns the HTTP side of an agent: POST /task and GET /health. It says
+// nothing about who may ask: a nudge is a hint, and harmless; with Decide, whoever
+// reaches it may have tasks decided on.
+func NewHandler(o HandlerOptions) http.Handler {
+	if o.MaxBytes <= 0 {
+		o.MaxBytes = 1 << 20
+		if o.Decide != nil {
+			o.MaxBytes = DefaultMaxTaskBytes
+		}
+	}
+	return &handler{o}
+}
+
+type handler struct{ o HandlerOptions }
+
+// ServeHTTP implements http.Handler.
+func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	routes := map[string]struct {
+		method string
+		serve  func(http.ResponseWriter, *http.Request)
+	}{
+		"/task":   {http.MethodPost, h.task},
+		"/health": {http.MethodGet, h.health},
+	}
+	route, ok := routes[strings.TrimSuffix(r.URL.Path, "/")]
+	switch {
+	case !ok:
+		reply(w, http.StatusNotFound, detail{"Not Found"})
+	case r.Method != route.method && (r.Method != http.MethodHead || route.method != http.MethodGet):
+		w.Header().Set("Allow", route.method)
+		reply(w, http.StatusMethodNotAllowed, detail{"Method Not Allowed"})
+	default:
+		route.serve(w, r)
+	}
+}
+
+type (
+	// A detail is an error as harnesses and agents of this protocol write it.
+	detail struct {
+		Detail any `json:"detail"`
+	}
+	// A status is a word in an answer.
+	status struct {
+		Status string `json:"status"`
+	}
+	// A field says what is wrong with a part of a body.
+	field struct {
+		Type string   `json:"type"`
+		Loc  []string `json:"loc"`
+		Msg  string   `json:"msg"`
+	}
+)
+
+func reply(w http.ResponseWriter, code int, body any) {
+	data, err := protocol.Encode(body)
+	if err != nil {
+		code, data = http.StatusInternalServerError, []byte(`{"detail":"Internal Server Error"}`)
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(code)
+	_, _ = w.Write(data)
+}
+
+func (h *handler) health(w http.ResponseWriter, _ *http.Request) {
+	if h.o.Ready != nil && !h.o.Ready() {
+		reply(w, http.StatusServiceUnavailable, status{"starting"})
+		return
+	}
+	reply(w, http.StatusOK, status{"ok"})
+}
+
+func (h *handler) task(w http.ResponseWriter, r *http.Request) {
+	data, err := io.ReadAll(http.MaxBytesReader(w, r.Body, h.o.MaxBytes))
+	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
+		reply(w, http.StatusRequestEntityTooLarge, detail{"Request Entity Too Large"})
+		return
+	}
+	if err != nil {
+		reply(w, http.StatusBadRequest, detail{"the body broke off"})
+		return
+	}
+	problem, whole := inspect(r.Header.Get("Content-Type"), data)
+	switch {
+	case problem != nil:
+		reply(w, http.StatusUnprocessableEntity, detail{[]field{*problem}})
+	case whole && h.o.Decide != nil:
+		h.decide(w, r, data)
+	default:
+		if h.o.Nudge != nil {
+			h.o.Nudge()
+		}
+		reply(w, http.StatusAccepted, status{"accepted"})
+	}
+}
+
+// inspect says what is wrong with the body of a request, and whether it is a whole task
+// and no nudge.
+func inspect(contentType string, data []byte) (problem *field, whole bool) {
+	if typ, _, err := mime.ParseMediaType(contentType); err != nil || typ != "application/json" {
+		return &field{"dict_type", []string{"body"}, "Input should be a valid dictionary: want Content-Type application/json"}, false
+	}
+	if !json.Valid(data) {
+		return &field{protocol.CodeJSON, []string{"body"}, "JSON decode error"}, false
+	}
+	var body map[string]json.RawMessage
+	if err := json.Unmarshal(data, &body); err != nil || body == nil {
+		return &field{"dict_type", []string{"body"}, "Input should be a valid dictionary"}, false
+	}
+	id, ok := body["task_id"]
+	if !ok {
+		return &field{protocol.CodeMissing, []string{"body", "task_id"}, "Field required"}, false
+	}
+	if len(id) == 0 || id[0] != '"' {
+		return &field{protocol.CodeString, []string{"body", "task_id"}, "Input should be a valid string"}, false
+	}
+	_, whole = body["payload"]
+	return nil, whole
+}
+
+// decide answers a whole task with a decision on it.
+func (h *handler) decide(w http.ResponseWriter, r *http.Request, data []byte) {
+	task, err := protocol.ParseTask(data)
+	if err != nil {
+		reply(w, http.StatusUnprocessableEntity, detail{problemsOf(err)})
+		return
+	}
+	d, err := safely(r.Context(), h.o.Decide, task)
+	if d.TaskID == "" {
+		d.TaskID = task.TaskID
+	}
+	if err != nil || d.TaskID != task.TaskID {
+		// What went wrong is for the agent's own log: it may hold a secret.
+		reply(w, http.StatusInternalServerError, detail{"Internal Server Error"})
+		return
+	}
+	reply(w, http.StatusOK, d)
+}
+
+func problemsOf(err error) []field {
+	v, ok := errors.AsType[*protocol.ValidationError](err)
+	if !ok {
+		return []field{{protocol.CodeJSON, []string{"body"}, "JSON decode error"}}
+	}
+	var list []field
+	for _, p := range v.Problems {
+		list = append(list, field{p.Code, append([]string{"body"}, p.Path...), p.Msg})
+	}
+	return list
+}

@@ -1,0 +1,184 @@
+package agent
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/org/foreman-action/protocol"
+)
+
+// A job is a task that is worked on.
+type job struct {
+	mu    sync.Mutex
+	task  protocol.TaskMessage
+	until time.Time // when the claim runs out, as far as we know
+}
+
+// claimed returns the task with its newest claim.
+func (j *job) claimed() *protocol.TaskMessage {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	task := j.task
+	return &task
+}
+
+// alive notes that the claim was good at a time.
+func (j *job) alive(at time.Time) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.until = at.Add(lease(j.task))
+}
+
+func (j *job) left() time.Duration {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return time.Until(j.until)
+}
+
+// lease returns how long a claim of the task lasts.
+func lease(task protocol.TaskMessage) time.Duration {
+	if task.Claim == nil || task.Claim.Lease <= 0 {
+		return publishedLease
+	}
+	return time.Duration(task.Claim.Lease) * time.Second
+}
+
+// beat returns the time between two heartbeats: two may get lost.
+func beat(task protocol.TaskMessage) time.Duration {
+	if task.Claim == nil || task.Claim.Lease <= 0 {
+		return publishedBeat
+	}
+	return lease(task) / 3
+}
+
+// adopt gives a claim to the job that works on its task already: the harness took an
+// earlier one back, because heartbeats got lost, and we are the ones who have it again.
+func (w *Worker) adopt(task *protocol.TaskMessage) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	j := w.jobs[task.TaskID]
+	if j == nil {
+		j = &job{task: *task}
+		j.alive(time.Now())
+		w.jobs[task.TaskID] = j
+		return false
+	}
+	j.mu.Lock()
+	j.task.Claim = task.Claim
+	j.mu.Unlock()
+	j.alive(time.Now())
+	return true
+}
+
+// do works on a task that was claimed, and whose job is there.
+func (w *Worker) do(ctx context.Context, task *protocol.TaskMessage) {
+	w.mu.Lock()
+	j := w.jobs[task.TaskID]
+	w.mu.Unlock()
+	log := w.o.Log.With("task_id", task.TaskID)
+	defer func() {
+		w.mu.Lock()
+		delete(w.jobs, task.TaskID)
+		w.mu.Unlock()
+	}()
+	ctx, cancel := context.WithCancelCause(ctx)
+	var beats sync.WaitGroup
+	beats.Go(func() { w.heartbeats(ctx, j, cancel) })
+	defer beats.Wait()
+	defer cancel(nil)
+
+	d, err := safely(ctx, w.o.Decide, *task)
+	if err == nil && ctx.Err() == nil {
+		err = w.complete(ctx, j, d)
+	}
+	switch cause := context.Cause(ctx); {
+	case errors.Is(err, ErrLost), errors.Is(cause, ErrLost):
+		log.Warn("the task was lost, and what was decided is dropped", "error", cmp.Or(err, cause))
+	case err != nil:
+		log.Error("the task stays open, and comes back when its claim runs out", "error", err)
+	case cause != nil:
+		log.Warn("the task was given up, and comes back when its claim runs out")
+	default:
+		log.Info("decided", "decision", string(d.Decision), "actions", len(d.Actions))
+	}
+}
+
+// safely asks the agent; a panic of its is an error.
+func safely(ctx context.Context, decide DecideFunc, task protocol.TaskMessage) (d protocol.DecisionMessage, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("decide: panic: %v", p)
+		}
+	}()
+	return decide(ctx, task)
+}
+
+// heartbeats keeps the claim until ctx ends, and cancels it when the claim is lost. A
+// heartbeat that fails is tried again sooner: the claim runs meanwhile.
+func (w *Worker) heartbeats(ctx context.Context, j *job, cancel context.CancelCauseFunc) {
+	wait, failures := beat(*j.claimed()), 0
+	for {
+		timer := time.NewTimer(wait)
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+			return
+		}
+		task := j.claimed()
+		sent := time.Now()
+		err := w.o.Client.Heartbeat(ctx, task)
+		wait = beat(*task)
+		switch {
+		case err == nil:
+			j.alive(sent)
+			failures = 0
+		case errors.Is(err, ErrLost) && sameClaim(task, j.claimed()):
+			cancel(err)
+			return
+		case ctx.Err() == nil:
+			failures++
+			wait = min(wait, w.backoff(failures))
+			w.o.Log.Warn("a heartbeat was not taken", "task_id", task.TaskID, "error", err, "again_in", wait)
+		}
+	}
+}
+
+// sameClaim reports whether no newer claim came in between.
+func sameClaim(a, b *protocol.TaskMessage) bool {
+	return a.Claim == nil || b.Claim == nil || a.Claim.Attempt == b.Claim.Attempt
+}
+
+// complete hands the decision in, again and again while the claim lasts.
+func (w *Worker) complete(ctx context.Context, j *job, d protocol.DecisionMessage) error {
+	for failures := 1; ; failures++ {
+		task := j.claimed()
+		err := w.o.Client.CompleteTask(ctx, task, d)
+		if err == nil || ctx.Err() != nil {
+			return err
+		}
+		if errors.Is(err, ErrLost) {
+			if sameClaim(task, j.claimed()) {
+				return err
+			}
+			continue
+		}
+		e, ok := errors.AsType[*ClientError](err)
+		wait := w.backoff(failures)
+		if !ok || !e.Retryable() || j.left() < wait {
+			return err
+		}
+		w.o.Log.Warn("the decision was not taken", "task_id", task.TaskID, "error", err, "again_in", wait)
+		timer := time.NewTimer(wait)
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+			return err
+		}
+	}
+}

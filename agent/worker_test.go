@@ -1,0 +1,308 @@
+package agent_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/org/foreman-action/agent"
+	"github.com/org/foreman-action/protocol"
+)
+
+// skipAfter decides to skip after some time, or not at all when ctx ends first.
+func skipAfter(d time.Duration) agent.DecideFunc {
+	return func(ctx context.Context, _ protocol.TaskMessage) (protocol.DecisionMessage, error) {
+		select {
+		case <-time.After(d):
+			return protocol.DecisionMessage{Decision: protocol.Skip}, nil
+		case <-ctx.Done():
+			return protocol.DecisionMessage{}, context.Cause(ctx)
+		}
+	}
+}
+
+// pass lets time pass in a bubble, until all that it brings about has come to rest.
+func pass(d time.Duration) {
+	time.Sleep(d)
+	synctest.Wait()
+}
+
+// A running worker, in a bubble.
+type running struct {
+	*agent.Worker
+	stop context.CancelFunc
+	done chan error
+}
+
+// run starts a worker on the harness. It must be called in a bubble; stop and receive
+// from done before its end.
+func run(t *testing.T, h *harness, o agent.WorkerOptions, c agent.ClientOptions) running {
+	t.Helper()
+	c.Transport = h
+	o.Client = newClient(t, c)
+	if o.Jitter == nil {
+		o.Jitter = func() float64 { return 1 }
+	}
+	w, err := agent.NewWorker(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	r := running{w, stop, make(chan error, 1)}
+	go func() { r.done <- w.Run(ctx) }()
+	return r
+}
+
+func (r running) end(t *testing.T) {
+	t.Helper()
+	r.stop()
+	if err := <-r.done; err != nil {
+		t.Errorf("Run: %v", err)
+	}
+}
+
+func wantDecided(t *testing.T, h *harness, ids ...string) {
+	t.Helper()
+	if got := h.decided(); !slices.Equal(got, ids) {
+		t.Errorf("got decisions on %v, want %v", got, ids)
+	}
+}
+
+// TestDrain checks that a start takes all that waits, says so once, and that a nudge
+// wakes the worker before it looks again by itself.
+func TestDrain(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		h := newHarness("a", "b", "c")
+		drained := 0
+		r := run(t, h, agent.WorkerOptions{Decide: skipAfter(time.Second), Drained: func() { drained++ }}, agent.ClientOptions{})
+		pass(4 * time.Second)
+		wantDecided(t, h, "a", "b", "c")
+		if drained != 1 {
+			t.Errorf("Drained was called %d times", drained)
+		}
+		h.add("d")
+		r.Nudge()
+		pass(2 * time.Second)
+		wantDecided(t, h, "a", "b", "c", "d")
+		h.add("e") // its nudge got lost
+		pass(agent.DefaultPoll + 2*time.Second)
+		wantDecided(t, h, "a", "b", "c", "d", "e")
+		r.end(t)
+		if n := h.count("/harness/result"); n != 5 || drained != 1 {
+			t.Errorf("got %d results, drained %d times", n, drained)
+		}
+	})
+}
+
+// TestConcurrency checks that so many tasks are worked on at a time, and none more.
+func TestConcurrency(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		h := newHarness("a", "b", "c", "d", "e", "f")
+		var now, most atomic.Int32
+		decide := func(ctx context.Context, task protocol.TaskMessage) (protocol.DecisionMessage, error) {
+			most.Store(max(most.Load(), now.Add(1)))
+			defer now.Add(-1)
+			return skipAfter(time.Second)(ctx, task)
+		}
+		r := run(t, h, agent.WorkerOptions{Decide: decide, Concurrency: 3}, agent.ClientOptions{})
+		pass(2500 * time.Millisecond)
+		wantDecided(t, h, "a", "b", "c", "d", "e", "f")
+		if most.Load() != 3 {
+			t.Errorf("got %d at a time, want 3", most.Load())
+		}
+		r.end(t)
+	})
+}
+
+// TestHeartbeats checks that a slow task is kept: by a third of its lease, or by 25 s
+// when the harness says nothing of it, also when some heartbeats are not taken.
+func TestHeartbeats(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name      string
+		published bool
+		lose      int // of three heartbeats, so many are not taken
+		least     int
+	}{
+		{"lease", false, 0, 10},
+		{"lossy", false, 2, 8},
+		{"published", true, 0, 4},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				h := newHarness("a")
+				h.published = tt.published
+				if tt.published {
+					h.lease = 300 * time.Second
+				}
+				beats := 0
+				h.fault = func(path string) int {
+					if path != "/queue/heartbeat" {
+						return 0
+					}
+					beats++
+					if beats%3 < tt.lose {
+						return -1
+					}
+					return 0
+				}
+				r := run(t, h, agent.WorkerOptions{Decide: skipAfter(104 * time.Second)}, agent.ClientOptions{})
+				pass(105 * time.Second)
+				wantDecided(t, h, "a")
+				if n := h.tasks[0].attempt; n != 1 {
+					t.Errorf("the task was handed out %d times", n)
+				}
+				if n := h.count("/queue/heartbeat"); n < tt.least {
+					t.Errorf("got %d heartbeats, want %d", n, tt.least)
+				}
+				r.end(t)
+			})
+		})
+	}
+}
+
+// TestLost checks that work ends when the claim is lost, and that nothing is handed in.
+func TestLost(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		h := newHarness("a")
+		causes := make(chan error, 1)
+		decide := func(ctx context.Context, _ protocol.TaskMessage) (protocol.DecisionMessage, error) {
+			<-ctx.Done()
+			causes <- context.Cause(ctx)
+			return protocol.DecisionMessage{Decision: protocol.Skip}, nil
+		}
+		r := run(t, h, agent.WorkerOptions{Decide: decide}, agent.ClientOptions{})
+		synctest.Wait()
+		h.mu.Lock()
+		h.tasks[0].attempt++ // somebody else has it now
+		h.tasks[0].until = time.Now().Add(time.Hour)
+		h.mu.Unlock()
+		if err := <-causes; !errors.Is(err, agent.ErrLost) {
+			t.Errorf("got cause %v, want ErrLost", err)
+		}
+		r.end(t)
+		if n := h.count("/queue/complete"); n != 0 {
+			t.Errorf("%d decisions were handed in", n)
+		}
+	})
+}
+
+// TestAdopt checks that a task which comes back to a worker that has it still is worked
+// on once, and goes on under the new claim.
+func TestAdopt(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		h := newHarness("a")
+		down := true
+		h.fault = func(path string) int {
+			if down && path == "/queue/heartbeat" {
+				return 503
+			}
+			return 0
+		}
+		calls := 0
+		decide := func(ctx context.Context, task protocol.TaskMessage) (protocol.DecisionMessage, error) {
+			calls++
+			return skipAfter(100*time.Second)(ctx, task)
+		}
+		r := run(t, h, agent.WorkerOptions{Decide: decide, Concurrency: 2}, agent.ClientOptions{})
+		pass(50 * time.Second)
+		h.locked(func() { down = false })
+		pass(60 * time.Second)
+		wantDecided(t, h, "a")
+		if h.tasks[0].attempt < 2 || calls != 1 {
+			t.Errorf("claimed %d times and decided %d times, want 2 or more and 1", h.tasks[0].attempt, calls)
+		}
+		r.end(t)
+	})
+}
+
+// TestTransient checks that a decision is handed in again while the claim lasts, and a
+// lost answer does no harm.
+func TestTransient(t *testing.T) {
+	t.Parallel()
+	for _, status := range []int{-1, 500, 503, 429, 404} {
+		t.Run(fmt.Sprint(status), func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				h := newHarness("a")
+				tries := 0
+				h.fault = func(path string) int {
+					if path != "/queue/complete" {
+						return 0
+					}
+					if tries++; tries < 5 {
+						return status
+					}
+					return 0
+				}
+				calls := 0
+				r := run(t, h, agent.WorkerOptions{Decide: func(ctx context.Context, task protocol.TaskMessage) (protocol.DecisionMessage, error) {
+					calls++
+					return skipAfter(time.Second)(ctx, task)
+				}}, agent.ClientOptions{})
+				pass(time.Minute)
+				wantDecided(t, h, "a")
+				if calls != 1 || tries != 5 || h.tasks[0].attempt != 1 {
+					t.Errorf("decided %d times, handed in %d times, claimed %d times", calls, tries, h.tasks[0].attempt)
+				}
+				r.end(t)
+			})
+		})
+	}
+}
+
+// TestDown checks that a harness which is away is asked less and less often, and that
+// the tasks are taken when it is back, at once after a nudge.
+func TestDown(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		h := newHarness("a")
+		asked, down := 0, true
+		h.fault = func(string) int {
+			asked++
+			if down {
+				return -1
+			}
+			return 0
+		}
+		r := run(t, h, agent.WorkerOptions{Decide: skipAfter(0)}, agent.ClientOptions{})
+		pass(time.Hour)
+		if asked < 100 || asked > 130 { // 1, 2, 4, 8, 16, then every 30 s
+			t.Errorf("asked %d times in an hour", asked)
+		}
+		h.locked(func() { down = false })
+		r.Nudge()
+		synctest.Wait()
+		pass(time.Millisecond)
+		wantDecided(t, h, "a")
+		r.end(t)
+	})
+}
+
+// TestRefused checks that a worker ends when the harness does not want it.
+func TestRefused(t *testing.T) {
+	t.Parallel()
+	for _, status := range []int{401, 403, 422} {
+		synctest.Test(t, func(t *testing.T) {
+			h := newHarness()
+			h.fault = func(string) int { return status }
+			r := run(t, h, agent.WorkerOptions{Decide: skipAfter(0)}, agent.ClientOptions{})
+			e, ok := errors.AsType[*agent.ClientError](<-r.done)
+			if !ok || e.Status != status || e.Retryable() {
+				t.Errorf("got %v, want status %d", e, status)
+			}
+			r.stop()
+		})
+	}
+}

@@ -1,0 +1,127 @@
+package agent_test
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/org/foreman-action/agent"
+	"github.com/org/foreman-action/protocol"
+)
+
+// TestStop checks what becomes of the task at hand when the worker stops.
+func TestStop(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name  string
+		grace time.Duration
+		takes time.Duration
+		after time.Duration // until Run returns
+		want  []string
+	}{
+		{"finishes", 0, 5 * time.Second, 4 * time.Second, []string{"a"}},
+		{"gives up", 0, time.Hour, agent.DefaultGrace, nil},
+		{"at once", -1, 5 * time.Second, 0, nil},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				h := newHarness("a", "b")
+				r := run(t, h, agent.WorkerOptions{Decide: skipAfter(tt.takes), Grace: tt.grace}, agent.ClientOptions{})
+				pass(time.Second)
+				start := time.Now()
+				r.end(t)
+				if got := time.Since(start); got != tt.after {
+					t.Errorf("Run returned after %v, want %v", got, tt.after)
+				}
+				wantDecided(t, h, tt.want...)
+				if h.tasks[1].attempt != 0 {
+					t.Error("another task was claimed")
+				}
+			})
+		})
+	}
+}
+
+// TestBadDecide checks that neither an error nor a panic nor a wrong decision ends the
+// worker, and that nothing is handed in for them.
+func TestBadDecide(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		h := newHarness("error", "panic", "wrong", "good")
+		decide := func(_ context.Context, task protocol.TaskMessage) (protocol.DecisionMessage, error) {
+			d := protocol.DecisionMessage{Decision: protocol.Skip}
+			switch task.TaskID {
+			case "error":
+				return d, errors.New("no idea")
+			case "panic":
+				panic("no idea at all")
+			case "wrong":
+				d.TaskID = "good"
+			}
+			return d, nil
+		}
+		r := run(t, h, agent.WorkerOptions{Decide: decide}, agent.ClientOptions{})
+		pass(time.Second)
+		wantDecided(t, h, "good")
+		r.end(t)
+	})
+}
+
+// TestLongPoll checks that a harness which waits is asked again at once, and one that
+// does not is not asked without end.
+func TestLongPoll(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		h := newHarness()
+		waits, drained := true, time.Duration(-1)
+		start := time.Now()
+		var mu sync.Mutex
+		h.hold = func(ctx context.Context, path string) error {
+			mu.Lock()
+			d := time.Duration(0)
+			if waits && path == "/queue/next?wait=30s" { // the first one does not ask for it
+				d = 30 * time.Second
+			}
+			mu.Unlock()
+			select {
+			case <-time.After(d):
+				return nil
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		}
+		r := run(t, h, agent.WorkerOptions{Decide: skipAfter(0), Drained: func() { drained = time.Since(start) }}, agent.ClientOptions{Wait: 30 * time.Second})
+		pass(10*time.Minute + time.Second)
+		if n := h.count("/queue/next"); n != 21 || drained != 0 {
+			t.Errorf("asked %d times in ten minutes, want 21; drained after %v", n, drained)
+		}
+		mu.Lock()
+		waits = false
+		mu.Unlock()
+		pass(10 * time.Minute)
+		if n := h.count("/queue/next"); n > 45 {
+			t.Errorf("asked %d times in twenty minutes", n)
+		}
+		r.end(t)
+	})
+}
+
+func TestNewWorkerErrors(t *testing.T) {
+	t.Parallel()
+	c := newClient(t, agent.ClientOptions{})
+	tests := []agent.WorkerOptions{
+		{}, {Client: c}, {Decide: skipAfter(0)},
+		{Client: c, Decide: skipAfter(0), Concurrency: -1},
+		{Client: c, Decide: skipAfter(0), Poll: -1},
+	}
+	for i, o := range tests {
+		if _, err := agent.NewWorker(o); err == nil {
+			t.Errorf("options %d: got no error", i)
+		}
+	}
+}

@@ -1,0 +1,152 @@
+package issueagent
+
+import (
+	"crypto/sha256"
+	"regexp"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/org/foreman-action/protocol"
+)
+
+// maxKept bounds the issues that a guard knows of.
+const maxKept = 10_000
+
+// A guard knows which issues were answered a short while ago.
+type guard struct {
+	window time.Duration
+
+	mu   sync.Mutex
+	kept map[string]*kept // by issue
+}
+
+// kept is what is known of an issue.
+type kept struct {
+	at        time.Time // of the last decision; for what is forgotten first
+	last      protocol.DecisionMessage
+	commented time.Time // of the last decision that comments; zero: none
+	told      [sha256.Size]byte
+	toldAt    time.Time // when a summary without a date was seen first; zero: never
+}
+
+func newGuard(window time.Duration) *guard {
+	return &guard{window: window, kept: map[string]*kept{}}
+}
+
+// of returns what is known of an issue, and makes room for it. The guard is locked.
+func (g *guard) of(key string, now time.Time) *kept {
+	k := g.kept[key]
+	if k == nil {
+		if len(g.kept) >= maxKept {
+			g.forget()
+		}
+		k = &kept{at: now}
+		g.kept[key] = k
+	}
+	return k
+}
+
+// forget drops the issue that nothing happened on for the longest time.
+func (g *guard) forget() {
+	oldest := ""
+	for key, k := range g.kept {
+		if oldest == "" || k.at.Before(g.kept[oldest].at) {
+			oldest = key
+		}
+	}
+	delete(g.kept, oldest)
+}
+
+// again returns the decision on a task that was decided on already.
+func (g *guard) again(key, task string) (protocol.DecisionMessage, bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if k := g.kept[key]; k != nil && k.last.TaskID == task && task != "" {
+		return k.last, true
+	}
+	return protocol.DecisionMessage{}, false
+}
+
+// keep notes a decision.
+func (g *guard) keep(key string, d protocol.DecisionMessage, now time.Time) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	k := g.of(key, now)
+	k.at, k.last = now, d
+	for _, a := range d.Actions {
+		if d.Decision.Writes() && (a.Type == protocol.ActionComment || a.Type == protocol.ActionUpdateComment) {
+			k.commented = now
+		}
+	}
+}
+
+// stays says why an issue is left alone, or nothing. The reasons hold none of the words
+// that say in a summary that somebody replied: one skip must not be the cause of the next.
+func (g *guard) stays(key string, summary *string, now time.Time) string {
+	const recent = "the last reply is too recent for another one"
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.window == 0 {
+		return ""
+	}
+	k := g.kept[key]
+	if k != nil && !k.commented.IsZero() && now.Sub(k.commented) < g.window {
+		return recent
+	}
+	if summary == nil {
+		return ""
+	}
+	day, replied := reply(*summary)
+	switch {
+	case !replied:
+		return ""
+	case !day.IsZero():
+		if k != nil && k.commented.UTC().Format(time.DateOnly) == day.Format(time.DateOnly) {
+			return "" // we know the hour, and it is long enough ago
+		}
+		// It may have been the last minute of that day.
+		if now.Before(day.Add(24*time.Hour + g.window)) {
+			return recent
+		}
+		return ""
+	}
+	// Nothing tells when. It counts from when the text was new to us.
+	k = g.of(key, now)
+	if told := sha256.Sum256([]byte(*summary)); k.toldAt.IsZero() || k.told != told {
+		k.told, k.toldAt = told, now
+	}
+	if now.Sub(k.toldAt) < g.window {
+		return recent
+	}
+	return ""
+}
+
+// dateOf matches a day in a summary.
+const dateOf = `\b\d{4}-\d{2}-\d{2}\b`
+
+// reply returns the newest day on which a summary says that there was a reply, and
+// whether it says so at all; the zero time when it does not say when.
+func reply(summary string) (day time.Time, replied bool) {
+	// The published harness writes down its last decision, whatever came of it.
+	if strings.HasPrefix(summary, "decision=skip") || strings.HasPrefix(summary, "decision=escalate") {
+		return time.Time{}, false
+	}
+	dates := regexp.MustCompile(dateOf)
+	for part := range strings.SplitSeq(strings.ToLower(summary), ";") {
+		said := false
+		for _, phrase := range []string{"comment was posted", "commented", "a comment", "responded"} {
+			said = said || strings.Contains(part, phrase)
+		}
+		if !said {
+			continue
+		}
+		replied = true
+		for _, text := range dates.FindAllString(part, -1) {
+			if t, err := time.Parse(time.DateOnly, text); err == nil && t.After(day) {
+				day = t
+			}
+		}
+	}
+	return day, replied
+}

@@ -1,0 +1,129 @@
+// Package issueagent is the reference agent: it decides on issues by rules or by a
+// model, and leaves alone what was answered a short while ago.
+package issueagent
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/org/foreman-action/memory"
+	"github.com/org/foreman-action/protocol"
+	"github.com/org/foreman-action/runner"
+)
+
+// DefaultWindow is how long an issue is left alone after a comment.
+const DefaultWindow = 24 * time.Hour
+
+// Options say how an Agent decides: by rules, or by a model.
+type Options struct {
+	Rules *runner.Config // its rules decide; nil: the model does
+	Model memory.Model   // nil: the rules decide
+	// Labels are those that the model may add; none: any, and the harness leaves out those
+	// that the repository does not have.
+	Labels []string
+	// Window is how long an issue is left alone after a comment of ours; 0 means
+	// DefaultWindow, less than 0 not at all.
+	Window time.Duration
+	Now    func() time.Time // nil: time.Now
+	// Fence returns what nobody can guess, of letters and digits; nil means crypto/rand.
+	Fence func() string
+}
+
+// An Agent decides on tasks. It is safe for concurrent use.
+type Agent struct {
+	o     Options
+	guard *guard
+}
+
+// New checks the options and returns an Agent.
+func New(o Options) (*Agent, error) {
+	if (o.Rules == nil || o.Rules.Rules == nil) == (o.Model == nil) {
+		return nil, errors.New("want rules or a model, and not both")
+	}
+	o.Window = max(0, cmp.Or(o.Window, DefaultWindow))
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Fence == nil {
+		o.Fence = rand.Text
+	}
+	return &Agent{o, newGuard(o.Window)}, nil
+}
+
+// An issue is what the agent reads of a task's payload, in the forms that harnesses give it.
+type issue struct {
+	Number int         `json:"number"`
+	Other  int         `json:"issue_number"`
+	Title  string      `json:"title"`
+	Body   string      `json:"body"`
+	State  string      `json:"state"`
+	Author string      `json:"author"`
+	User   account     `json:"user"`
+	Labels []labelName `json:"labels"`
+	Close  bool        `json:"allow_close"`
+}
+
+type account struct {
+	Login string `json:"login"`
+}
+
+// A labelName is a label, which some write as an object and some as its name.
+type labelName string
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (l *labelName) UnmarshalJSON(data []byte) error {
+	var name struct {
+		Name string `json:"name"`
+	}
+	if len(data) > 0 && data[0] == '"' {
+		return json.Unmarshal(data, (*string)(l))
+	}
+	err := json.Unmarshal(data, &name)
+	*l = labelName(name.Name)
+	return err
+}
+
+// read returns the issue of a task, unless the payload holds something else.
+func read(task protocol.TaskMessage) (issue, bool) {
+	var i issue
+	err := json.Unmarshal(task.Payload, &i)
+	return i, err == nil
+}
+
+// Decide returns the decision on a task; the same one when it is asked again about the
+// same task. The error says that the model could not be asked: later it may be.
+func (a *Agent) Decide(ctx context.Context, task protocol.TaskMessage) (protocol.DecisionMessage, error) {
+	i, ok := read(task)
+	if !ok {
+		return decided(task, protocol.Escalate, "the payload has another form than that of an issue"), nil
+	}
+	key := fmt.Sprintf("%s#%d", strings.ToLower(task.Repo), cmp.Or(i.Number, i.Other))
+	now := a.o.Now()
+	if d, ok := a.guard.again(key, task.TaskID); ok {
+		return d, nil
+	}
+	if why := a.guard.stays(key, task.Context.MemorySummary, now); why != "" {
+		return decided(task, protocol.Skip, why), nil
+	}
+	decide := a.byModel
+	if a.o.Model == nil {
+		decide = a.byRules
+	}
+	d, err := decide(ctx, task, i)
+	if err != nil {
+		return protocol.DecisionMessage{}, err
+	}
+	d.TaskID = task.TaskID
+	a.guard.keep(key, d, now)
+	return d, nil
+}
+
+func decided(task protocol.TaskMessage, d protocol.DecisionType, why string) protocol.DecisionMessage {
+	return protocol.DecisionMessage{TaskID: task.TaskID, Decision: d, Rationale: why, Actions: []protocol.ActionItem{}}
+}

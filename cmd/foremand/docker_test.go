@@ -1,0 +1,78 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/org/foreman-action/postgres/postgrestest"
+)
+
+// condition says whether Docker answers, and whether a PostgreSQL server is installed.
+// Where FOREMAN_E2E_REQUIRE_DOCKER is set, Docker must answer.
+func condition(name string) (bool, error) {
+	switch name {
+	case "docker":
+	case "postgres":
+		programs, err := filepath.Glob("/usr/lib/postgresql/*/bin/initdb")
+		return len(programs) > 0, err
+	default:
+		return false, fmt.Errorf("unknown condition %q", name)
+	}
+	out, err := exec.Command("docker", "version", "--format", "{{.Server.Version}}").CombinedOutput()
+	if err != nil && os.Getenv("FOREMAN_E2E_REQUIRE_DOCKER") != "" {
+		return false, fmt.Errorf("no Docker engine answers, and one must: %w: %s", err, out)
+	}
+	return err == nil, nil
+}
+
+// imageCommand makes an image of the agent of testdata, sets $IMAGE to its name, and $PORT
+// to a port that nobody listens on.
+func imageCommand(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 0 {
+		ts.Fatalf("usage: image")
+	}
+	run := func(env []string, name string, args ...string) {
+		cmd := exec.Command(name, args...)
+		cmd.Env = append(os.Environ(), env...)
+		if out, err := cmd.CombinedOutput(); err != nil {
+			ts.Fatalf("%s: %v\n%s", cmd, err, out)
+		}
+	}
+	dir := ts.MkAbs("image")
+	ts.Check(os.MkdirAll(dir, 0o700))
+	run([]string{"CGO_ENABLED=0"}, "go", "build", "-o", filepath.Join(dir, "agent"), "./testdata/agent")
+	run(nil, "tar", "-C", dir, "-cf", ts.MkAbs("image.tar"), "agent")
+	name := fmt.Sprintf("foremand-test:%s-%d", strings.ToLower(filepath.Base(ts.MkAbs("."))), os.Getpid())
+	run(nil, "docker", "import", "-c", `ENTRYPOINT ["/agent"]`, ts.MkAbs("image.tar"), name)
+	ts.Defer(func() {
+		// Of a script that failed, containers are left.
+		left, _ := exec.Command("docker", "ps", "-aq", "--filter", "ancestor="+name).Output()
+		for id := range strings.FieldsSeq(string(left)) {
+			_ = exec.Command("docker", "rm", "-f", id).Run()
+		}
+		_ = exec.Command("docker", "image", "rm", "-f", name).Run()
+	})
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	ts.Check(err)
+	defer l.Close()
+	ts.Setenv("IMAGE", name)
+	ts.Setenv("PORT", fmt.Sprint(l.Addr().(*net.TCPAddr).Port))
+}
+
+// postgresCommand starts a PostgreSQL server and sets $PG to the address of a database.
+func postgresCommand(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 0 {
+		ts.Fatalf("usage: postgres")
+	}
+	c, err := postgrestest.Launch(context.Background(), "fsync=off")
+	ts.Check(err)
+	ts.Defer(c.Close)
+	ts.Setenv("PG", c.URL("postgres"))
+}

@@ -1,0 +1,99 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/url"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/org/foreman-action/internal/secret"
+	"github.com/org/foreman-action/internal/server"
+	"github.com/org/foreman-action/internal/server/managed"
+	"github.com/org/foreman-action/internal/server/settings"
+)
+
+// containers returns the agents that the server starts itself, each once.
+func containers(s *settings.Settings) []managed.Agent {
+	var list []managed.Agent
+	seen := map[int]bool{}
+	for _, r := range s.Repos {
+		for _, a := range r.Agents {
+			if !a.Managed() || seen[a.Port] {
+				continue
+			}
+			seen[a.Port] = true
+			list = append(list, managed.Agent{
+				Name: fmt.Sprintf("%s-%d", unfit.ReplaceAllString(a.Type, "-"), a.Port), Image: a.Image, Port: a.Port, URL: agentURL(a),
+				Env: a.Container.Env, MemoryMB: a.Container.MemoryMB, CPUs: a.Container.CPUs, PIDs: a.Container.PIDs, User: a.Container.User,
+			})
+		}
+	}
+	return list
+}
+
+var unfit = regexp.MustCompile(`[^A-Za-z0-9_.-]+`)
+
+// startFleet prepares the managed agents: the listener on Docker's bridge by which they
+// reach the server, and a credential for each. nil: there are none.
+func startFleet(ctx context.Context, s *settings.Settings, c *server.Credentials, place string, log *slog.Logger) (*managed.Fleet, net.Listener, error) {
+	list := containers(s)
+	if len(list) == 0 {
+		return nil, nil, nil
+	}
+	docker, err := managed.OpenDocker()
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := docker.Ready(ctx); err != nil {
+		return nil, nil, fmt.Errorf("the configuration has agents with config.image, which need Docker: %w", err)
+	}
+	gateway, err := docker.Gateway(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", net.JoinHostPort(gateway.String(), "0"))
+	if err != nil {
+		return nil, nil, fmt.Errorf("listen for managed agents on Docker's bridge: %w", err)
+	}
+	for i := range list {
+		name, text := fmt.Sprintf("managed-%d", list[i].Port), rand.Text()
+		if err := c.Add(server.Credential{Name: name, Secret: secret.Text(text), Agents: []string{list[i].URL}}); err != nil {
+			return nil, nil, err
+		}
+		u := url.URL{Scheme: "http", User: url.UserPassword(name, text), Host: l.Addr().String()}
+		list[i].HarnessURL = secret.Text(u.String())
+	}
+	f, err := managed.New(managed.Options{Engine: docker, Agents: list, Owner: ownerOf(place, s.Server), Log: log})
+	return f, l, err
+}
+
+// ownerOf returns the name under which a server's containers are found again: the same for
+// every run of it, and another one for every other server on the machine. The port counts
+// as it is configured: a free one is another at each start.
+func ownerOf(place string, s settings.Server) string {
+	sum := sha256.Sum256([]byte(placeID(place) + "\n" + net.JoinHostPort(s.Host, strconv.Itoa(s.Port))))
+	return hex.EncodeToString(sum[:6])
+}
+
+// placeID tells the place of a queue from all others on the machine, without a password.
+func placeID(place string) string {
+	if settings.Postgres(place) {
+		// By hand: an address with several hosts is none that net/url takes.
+		_, at, _ := strings.Cut(place, "://")
+		at, _, _ = strings.Cut(at, "?")
+		return "postgres://" + at[strings.LastIndex(at, "@")+1:]
+	}
+	place = strings.TrimPrefix(place, "file:")
+	if abs, err := filepath.Abs(place); err == nil {
+		return abs
+	}
+	return place
+}

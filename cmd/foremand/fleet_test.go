@@ -1,0 +1,79 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/org/foreman-action/internal/server/settings"
+)
+
+// Two servers of a machine have different containers, a server has the same ones at each
+// start, and whether a password changes makes no difference.
+func TestOwnerOf(t *testing.T) {
+	t.Parallel()
+	abs, err := filepath.Abs("queue.db")
+	if err != nil {
+		t.Fatal(err)
+	}
+	tests := []struct {
+		name string
+		a, b string // places
+		port int    // of b; that of a is 8000
+		same bool
+	}{
+		{"same", "queue.db", "queue.db", 8000, true},
+		{"written otherwise", "queue.db", "file:./" + "queue.db", 8000, true},
+		{"absolute", "queue.db", abs, 8000, true},
+		{"other folder", "/a/queue.db", "/b/queue.db", 8000, false},
+		{"other port", "queue.db", "queue.db", 8001, false},
+		{"password", "postgres://u:one@db/q", "postgres://v:two@db/q?password=three", 8000, true},
+		{"several hosts", "postgres://u:one@a:1,b:2/q", "postgresql://a:1,b:2/q", 8000, true},
+		{"other host", "postgres://u@a/q", "postgres://u@b/q", 8000, false},
+		{"other database", "postgres://u@a/q", "postgres://u@a/r", 8000, false},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			a := ownerOf(tt.a, settings.Server{Host: "127.0.0.1", Port: 8000})
+			b := ownerOf(tt.b, settings.Server{Host: "127.0.0.1", Port: tt.port})
+			if (a == b) != tt.same || len(a) != 12 {
+				t.Errorf("got %s and %s", a, b)
+			}
+		})
+	}
+	if id := placeID("postgres://u:hunter2@db/q?sslpassword=hunter2"); id != "postgres://db/q" {
+		t.Errorf("got %s", id)
+	}
+}
+
+func TestRunAll(t *testing.T) {
+	t.Parallel()
+	waits := part{"what waits", func(ctx context.Context) error { <-ctx.Done(); return nil }}
+	tests := []struct {
+		name string
+		run  func(context.Context) error
+		want string
+	}{
+		{"ends by itself", func(context.Context) error { return nil }, "the part: it ended by itself, which it must not"},
+		{"fails", func(context.Context) error { return errors.New("no disk") }, "the part: no disk"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			var log strings.Builder
+			err := runAll(t.Context(), slog.New(slog.NewTextHandler(&log, nil)), []part{waits, {"the part", tt.run}})
+			if err == nil || err.Error() != tt.want || !strings.Contains(log.String(), `part="the part"`) {
+				t.Errorf("got %v\n%s", err, log.String())
+			}
+		})
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	stop()
+	if err := runAll(ctx, slog.New(slog.DiscardHandler), []part{waits}); err != nil {
+		t.Errorf("told to stop: %v", err)
+	}
+}

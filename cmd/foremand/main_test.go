@@ -1,0 +1,111 @@
+package main
+
+import (
+	"flag"
+	"path/filepath"
+	"sync/atomic"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/org/foreman-action/internal/github/githubtest"
+)
+
+var update = flag.Bool("update", false, "rewrite what the scripts expect")
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"foremand": main})
+}
+
+const (
+	scriptRepo  = "Codertocat/Hello-World"
+	scriptToken = "t0ken-of-the-bot"
+	hookSecret  = "hook-secret-0123456789"
+)
+
+// TestScripts runs every script of testdata/script against the real program and a fake
+// GitHub. The commands that scripts have beside testscript's own are:
+//
+//	gh label NAME…              add labels to the repository
+//	gh issue N [label=L…] [title=T] [author=A] [pr]
+//	gh fault METHOD PATH status=N [nth=N] [times=N] [body=B]
+//	gh clear                    end the faults
+//	gh show N                   print an issue as it is now
+//	gh wait N labels|comments COUNT   wait until the issue has so many
+//	gh calls PATTERN COUNT      want so many calls of which "METHOD PATH" matches
+//	serve [ARG…]                start foremand serve --config config.yaml ARG…, wait until it
+//	                            listens, and set $URL; its log is the file log
+//	halt [kill]                 end it by SIGTERM, which must end with exit code 0, or by SIGKILL
+//	agent FILE                  start an agent that decides every task as FILE says, and set $AGENT
+//	agent secret NAME SECRET    the agent finds the server by an address with this userinfo
+//	sql FILE STATEMENT          change a database behind the program's back
+//	agent sync                  the agent speaks the synchronous wire
+//	agent stop|start            the agent is out of reach, or back
+//	agent tasks COUNT           want so many tasks decided
+//	hook EVENT FILE [delivery=D] [secret=S] STATUS   what GitHub would send
+//	http METHOD PATH STATUS [BODY] [header:value…]   send a request, and print the answer
+//	state STATE COUNT           wait until the queue has so many tasks in the state, or held
+//	fails CODE PROGRAM ARG…     run a program that must end with the exit code
+//	image                       make an image of the agent of testdata, and set $IMAGE and $PORT
+//	postgres                    start a PostgreSQL server, and set $PG to a database's address
+//	until TEXT                  wait until the log holds a text
+//	task FILE                   set $TASK to the newest task of a queue
+//	upstream FILE               make a queue.db of the published harness, with a task in each state
+func TestScripts(t *testing.T) {
+	t.Parallel()
+	testscript.Run(t, testscript.Params{
+		Dir:                 "testdata/script",
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+		UpdateScripts:       *update,
+		Condition:           condition,
+		Setup:               setUp,
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"gh": ghCommand, "serve": serveCommand, "halt": haltCommand, "agent": agentCommand, "hook": hookCommand,
+			"http": httpCommand, "state": stateCommand, "fails": failsCommand, "upstream": upstreamCommand, "task": taskCommand,
+			"image": imageCommand, "postgres": postgresCommand, "until": untilCommand, "sql": sqlCommand,
+		},
+	})
+}
+
+// setUp gives a script a GitHub of its own.
+func setUp(e *testscript.Env) error {
+	gh, err := githubtest.Start(githubtest.Config{Token: scriptToken, Login: "octocat"})
+	if err != nil {
+		return err
+	}
+	e.Defer(func() {
+		gh.Close()
+		for _, p := range gh.Problems() {
+			e.T().Log(p)
+			e.T().FailNow()
+		}
+	})
+	gh.Repo(scriptRepo)
+	e.Values["gh"] = gh
+	e.Values["rig"] = &rig{}
+	events, err := filepath.Abs("../../testdata/events")
+	if err != nil {
+		return err
+	}
+	for name, value := range map[string]string{
+		"EVENTS":         events,
+		"GITHUB_API_URL": gh.URL, "BOT_TOKEN": scriptToken, "HOOK_SECRET": hookSecret, "NO_PROXY": "127.0.0.1", "HOME": e.WorkDir,
+	} {
+		e.Setenv(name, value)
+	}
+	return nil
+}
+
+// A rig is what runs for a script.
+type rig struct {
+	url    atomic.Value // string: where the server listens now
+	server *process
+	agent  *scriptAgent
+}
+
+func rigOf(ts *testscript.TestScript) *rig { return ts.Value("rig").(*rig) }
+
+func fake(ts *testscript.TestScript) *githubtest.Server {
+	return ts.Value("gh").(*githubtest.Server)
+}

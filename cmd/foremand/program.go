@@ -1,0 +1,138 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"path/filepath"
+	"runtime/debug"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/org/foreman-action/internal/strictyaml"
+)
+
+// The exit codes of every command.
+const (
+	exitOK     = 0 // done; a server that was asked to stop is done too
+	exitFailed = 1 // something failed that may work another time
+	exitUsage  = 2 // a mistake in the arguments or the configuration
+)
+
+// A program is one run of foremand.
+type program struct {
+	args     []string // without the program's name
+	lookup   func(string) (string, bool)
+	stdout   io.Writer
+	stderr   io.Writer
+	terminal bool // stderr is one
+}
+
+// buildVersion is set by the linker of a release.
+var buildVersion string
+
+func version() string {
+	if buildVersion != "" {
+		return buildVersion
+	}
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
+		return info.Main.Version
+	}
+	return "(devel)"
+}
+
+// A failure is an error that is nobody's mistake here; it ends with exit code 1.
+type failure struct{ err error }
+
+func (e *failure) Error() string { return e.err.Error() }
+func (e *failure) Unwrap() error { return e.err }
+
+// failed marks an error as a failure; nil stays nil.
+func failed(err error) error {
+	if err == nil {
+		return nil
+	}
+	return &failure{err}
+}
+
+const longHelp = `Foremand takes events from GitHub, keeps them as tasks in a durable queue, lets agents
+claim and decide them over HTTP, and carries their decisions out on GitHub. No agent ever
+holds the GitHub token.
+
+docs/server.md tells how it is set up.`
+
+// main runs the command that the arguments name and returns the exit code.
+func (p program) main(ctx context.Context) int {
+	root := &cobra.Command{
+		Use:           "foremand",
+		Short:         "The harness as a service: a durable queue between GitHub and agents",
+		Long:          longHelp,
+		Version:       version(),
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Args:          cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			cmd.SetOut(p.stderr)
+			_ = cmd.Help() // it is written, or nobody reads
+			return errors.New("a command is missing")
+		},
+	}
+	root.SetArgs(p.args)
+	root.SetOut(p.stdout)
+	root.SetErr(p.stderr)
+	root.CompletionOptions.HiddenDefaultCmd = true
+	root.AddCommand(p.serveCommand(), p.queueCommand(), p.configCommand(), p.backupCommand())
+	err := root.ExecuteContext(ctx)
+	if err == nil {
+		return exitOK
+	}
+	p.complain(err)
+	if _, ok := errors.AsType[*failure](err); ok {
+		return exitFailed
+	}
+	return exitUsage
+}
+
+// complain writes an error for people. Mistakes in a configuration stand by themselves.
+func (p program) complain(err error) {
+	if ps, ok := errors.AsType[strictyaml.Problems](err); ok {
+		fmt.Fprintf(p.stderr, "%s\n", ps)
+		return
+	}
+	fmt.Fprintf(p.stderr, "Error: %s\n", oneLine(err.Error()))
+}
+
+// oneLine keeps text that somebody else wrote from looking like lines of ours, or from
+// steering the terminal.
+func oneLine(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' || r >= 0x7f && r < 0xa0 || r == 0x2028 || r == 0x2029 {
+			return ' '
+		}
+		return r
+	}, s)
+}
+
+// home returns the user's directory; empty when there is none.
+func (p program) home() string {
+	h, _ := p.lookup("HOME")
+	return h
+}
+
+// inHome returns the path of a file in the program's own folder.
+func (p program) inHome(name string) string { return filepath.Join(p.home(), ".foreman", name) }
+
+// logger returns the log: words on a terminal, JSON elsewhere.
+func (p program) logger(verbose bool) *slog.Logger {
+	o := &slog.HandlerOptions{Level: slog.LevelInfo}
+	if verbose {
+		o.Level = slog.LevelDebug
+	}
+	if p.terminal {
+		return slog.New(slog.NewTextHandler(p.stderr, o))
+	}
+	return slog.New(slog.NewJSONHandler(p.stderr, o))
+}

@@ -1,0 +1,394 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/org/foreman-action/internal/github/githubtest"
+)
+
+// deadline is how long a script waits for what another process does.
+const deadline = 30 * time.Second
+
+// await waits until a condition holds, which is asked every few milliseconds: what is
+// waited for happens in another process.
+func await(ts *testscript.TestScript, what string, ok func() bool) {
+	end := time.Now().Add(deadline)
+	for !ok() {
+		if time.Now().After(end) {
+			log, _ := os.ReadFile(ts.MkAbs("log"))
+			ts.Fatalf("%s: not within %s\n%s", what, deadline, log)
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+}
+
+func number(ts *testscript.TestScript, s string) int {
+	n, err := strconv.Atoi(s)
+	ts.Check(err)
+	return n
+}
+
+// A process is a foremand that runs.
+type process struct {
+	cmd  *exec.Cmd
+	done chan error
+}
+
+func serveCommand(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || rigOf(ts).server != nil {
+		ts.Fatalf("usage: serve [ARG…], when none runs")
+	}
+	program, err := exec.LookPath(filepath.Join(filepath.SplitList(ts.Getenv("PATH"))[0], "foremand"))
+	ts.Check(err)
+	cmd := exec.Command(program, append([]string{"serve", "--config", "config.yaml", "--port", "0"}, args...)...)
+	cmd.Dir = ts.MkAbs(".")
+	cmd.Env = []string{"PATH=" + ts.Getenv("PATH"), "HOME=" + ts.Getenv("HOME"), "NO_PROXY=127.0.0.1"}
+	for _, name := range []string{"GITHUB_API_URL", "BOT_TOKEN", "HOOK_SECRET", "AGENT", "IMAGE", "PORT", "PG", "DOCKER_HOST"} {
+		cmd.Env = append(cmd.Env, name+"="+ts.Getenv(name))
+	}
+	pipe, err := cmd.StderrPipe()
+	ts.Check(err)
+	log, err := os.OpenFile(ts.MkAbs("log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	ts.Check(err)
+	ts.Check(cmd.Start())
+	url := make(chan string, 1)
+	read := make(chan struct{})
+	go func() {
+		defer close(read)
+		defer log.Close()
+		lines := bufio.NewScanner(pipe)
+		lines.Buffer(nil, 1<<20)
+		for lines.Scan() {
+			fmt.Fprintf(log, "%s\n", lines.Bytes())
+			var line struct{ Msg, URL string }
+			if json.Unmarshal(lines.Bytes(), &line) == nil && line.Msg == "foremand is listening" {
+				url <- line.URL
+			}
+		}
+		close(url)
+	}()
+	p := &process{cmd, make(chan error, 1)}
+	go func() { <-read; p.done <- cmd.Wait() }()
+	ts.Defer(func() {
+		if rigOf(ts).server == p {
+			_ = cmd.Process.Kill() // the script ended before it did
+			<-p.done
+		}
+	})
+	select {
+	case at, ok := <-url:
+		if !ok {
+			ts.Fatalf("foremand ended: %v\n%s", <-p.done, ts.ReadFile("log"))
+		}
+		rigOf(ts).server = p
+		rigOf(ts).url.Store(at)
+		ts.Setenv("URL", at)
+	case <-time.After(deadline):
+		_ = cmd.Process.Kill()
+		ts.Fatalf("foremand does not listen:\n%s", ts.ReadFile("log"))
+	}
+}
+
+func haltCommand(ts *testscript.TestScript, neg bool, args []string) {
+	p := rigOf(ts).server
+	if neg || p == nil {
+		ts.Fatalf("no foremand runs")
+	}
+	rigOf(ts).server = nil
+	kill := len(args) > 0 && args[0] == "kill"
+	signal := os.Signal(syscall.SIGTERM)
+	if kill {
+		signal = os.Kill
+	}
+	ts.Check(p.cmd.Process.Signal(signal))
+	select {
+	case err := <-p.done:
+		if err != nil && !kill {
+			ts.Fatalf("foremand ended with %v:\n%s", err, ts.ReadFile("log"))
+		}
+	case <-time.After(deadline):
+		_ = p.cmd.Process.Kill()
+		ts.Fatalf("foremand does not stop")
+	}
+}
+
+// A message is a request to the server.
+type message struct {
+	method, path, body string
+	header             http.Header
+}
+
+// send makes a request and returns the answer's body.
+func (m message) send(ts *testscript.TestScript, want int) string {
+	req, err := http.NewRequest(m.method, ts.Getenv("URL")+m.path, strings.NewReader(m.body))
+	ts.Check(err)
+	if m.body != "" {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	for k, v := range m.header {
+		req.Header[k] = v
+	}
+	client := http.Client{Timeout: deadline, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	resp, err := client.Do(req)
+	ts.Check(err)
+	defer resp.Body.Close()
+	data, err := io.ReadAll(resp.Body)
+	ts.Check(err)
+	if resp.StatusCode != want {
+		ts.Fatalf("%s %s: %s, want %d\n%s", m.method, m.path, resp.Status, want, data)
+	}
+	return string(data)
+}
+
+func httpCommand(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 3 {
+		ts.Fatalf("usage: http METHOD PATH STATUS [BODY] [header:value…]")
+	}
+	body, header := "", http.Header{}
+	for i, a := range args[3:] {
+		if name, value, ok := strings.Cut(a, ":"); ok && (i > 0 || !strings.HasPrefix(a, "{")) {
+			header.Set(name, value)
+		} else {
+			body = a
+		}
+	}
+	fmt.Fprintln(ts.Stdout(), message{args[0], args[1], body, header}.send(ts, number(ts, args[2])))
+}
+
+func hookCommand(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 3 {
+		ts.Fatalf("usage: hook EVENT FILE [delivery=D] [at=TIME] [secret=S] STATUS")
+	}
+	// The recorded issue is the owner's own, which nobody need triage.
+	body := strings.Replace(ts.ReadFile(args[1]), `"author_association": "OWNER"`, `"author_association": "NONE"`, 1)
+	secret, header := hookSecret, http.Header{"X-Github-Event": {args[0]}, "X-Github-Delivery": {"11111111-2222-4333-8444-" + fmt.Sprintf("%012d", time.Now().UnixNano()%1e12)}}
+	for _, a := range args[2 : len(args)-1] {
+		switch name, value, _ := strings.Cut(a, "="); name {
+		case "delivery":
+			header.Set("X-Github-Delivery", value)
+		case "at": // no two events have the same body: an event is recognised by it
+			body = regexp.MustCompile(`"updated_at": "[^"]*"`).ReplaceAllString(body, `"updated_at": "`+value+`"`)
+		case "secret":
+			secret = value
+		}
+	}
+	mac := hmac.New(sha256.New, []byte(secret))
+	mac.Write([]byte(body))
+	header.Set("X-Hub-Signature-256", "sha256="+hex.EncodeToString(mac.Sum(nil)))
+	fmt.Fprintln(ts.Stdout(), message{http.MethodPost, "/github/webhook", body, header}.send(ts, number(ts, args[len(args)-1])))
+}
+
+func stateCommand(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: state STATE COUNT")
+	}
+	want, last := number(ts, args[1]), ""
+	await(ts, "state "+strings.Join(args, " "), func() bool {
+		var status struct {
+			States map[string]int
+			Held   int
+		}
+		last = message{method: http.MethodGet, path: "/queue/status"}.send(ts, http.StatusOK)
+		ts.Check(json.Unmarshal([]byte(last), &status))
+		if args[0] == "held" {
+			return status.Held == want
+		}
+		return status.States[args[0]] == want
+	})
+}
+
+func failsCommand(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: fails CODE PROGRAM ARG…")
+	}
+	err := ts.Exec(args[1], args[2:]...)
+	exit, ok := errors.AsType[*exec.ExitError](err)
+	if !ok || exit.ExitCode() != number(ts, args[0]) {
+		ts.Fatalf("got %v, want exit code %s", err, args[0])
+	}
+}
+
+func untilCommand(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: until TEXT")
+	}
+	await(ts, "until "+args[0], func() bool { return strings.Contains(ts.ReadFile("log"), args[0]) })
+}
+
+// nonce is what each run makes anew in its markers.
+var nonce = regexp.MustCompile(`<!-- foreman:v1 .*? -->`)
+
+func ghCommand(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) == 0 {
+		ts.Fatalf("usage: gh VERB ARG…")
+	}
+	gh := fake(ts)
+	repo := gh.Repo(scriptRepo)
+	switch verb, args := args[0], args[1:]; verb {
+	case "label":
+		repo.AddLabel(args...)
+	case "issue":
+		repo.AddIssue(scriptIssue(ts, args))
+	case "fault":
+		f, err := githubtest.ParseFault(args)
+		ts.Check(err)
+		gh.Fault(f)
+	case "clear":
+		gh.ClearFaults()
+	case "show":
+		i := gh.Issue(scriptRepo, number(ts, args[0]))
+		fmt.Fprintf(ts.Stdout(), "state: %s\nlabels: %s\n", i.State, strings.Join(i.Labels, ", "))
+		for _, c := range i.Comments {
+			fmt.Fprintf(ts.Stdout(), "comment by %s: %s\n", c.Author, strings.TrimSpace(nonce.ReplaceAllString(c.Body, "")))
+		}
+	case "wait":
+		want := number(ts, args[2])
+		await(ts, "gh wait "+strings.Join(args, " "), func() bool {
+			i := gh.Issue(scriptRepo, number(ts, args[0]))
+			return map[string]int{"labels": len(i.Labels), "comments": len(i.Comments)}[args[1]] == want
+		})
+	case "calls":
+		pattern, n := regexp.MustCompile(args[0]), 0
+		var all []string
+		for _, c := range gh.Calls() {
+			line := c.Method + " " + c.Path
+			if all = append(all, line); pattern.MatchString(line) {
+				n++
+			}
+		}
+		if n != number(ts, args[1]) {
+			ts.Fatalf("%d calls match, want %s:\n%s", n, args[1], strings.Join(all, "\n"))
+		}
+	default:
+		ts.Fatalf("gh: unknown verb %s", verb)
+	}
+}
+
+func scriptIssue(ts *testscript.TestScript, args []string) githubtest.Issue {
+	i := githubtest.Issue{Number: number(ts, args[0]), Author: "somebody"}
+	for _, a := range args[1:] {
+		switch name, value, _ := strings.Cut(a, "="); name {
+		case "label":
+			i.Labels = append(i.Labels, value)
+		case "title":
+			i.Title = value
+		case "author":
+			i.Author = value
+		case "pr":
+			i.PullRequest = true
+		default:
+			ts.Fatalf("gh issue: unknown word %s", a)
+		}
+	}
+	return i
+}
+
+// A scriptAgent is an agent as published ones are: it is nudged, claims until there is
+// nothing, and completes each task with the same decision.
+type scriptAgent struct {
+	mu     sync.Mutex
+	answer string
+	url    func() string // of the harness
+	user   string        // userinfo of its address, with "@"; empty: none
+	down   bool
+	sync   bool     // it answers the whole task at once
+	tasks  []string // ids, as they were decided
+	errs   []string
+}
+
+func (a *scriptAgent) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	a.mu.Lock()
+	down, whole := a.down, a.sync
+	a.mu.Unlock()
+	switch {
+	case down:
+		w.WriteHeader(http.StatusServiceUnavailable)
+	case r.URL.Path == "/health":
+		fmt.Fprint(w, `{"status":"ok"}`)
+	case whole:
+		a.decide(w, r)
+	default:
+		w.WriteHeader(http.StatusAccepted)
+		go a.work("http://" + r.Host)
+	}
+}
+
+// decide answers the task that a request holds.
+func (a *scriptAgent) decide(w http.ResponseWriter, r *http.Request) {
+	var task struct {
+		ID      string          `json:"task_id"`
+		Payload json.RawMessage `json:"payload"`
+	}
+	if err := json.NewDecoder(r.Body).Decode(&task); err != nil || len(task.Payload) == 0 {
+		http.Error(w, "want a whole task", http.StatusUnprocessableEntity)
+		return
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.tasks = append(a.tasks, task.ID)
+	w.Header().Set("Content-Type", "application/json")
+	fmt.Fprint(w, strings.ReplaceAll(a.answer, "$TASK", task.ID))
+}
+
+// work claims and decides until there is no task.
+func (a *scriptAgent) work(own string) {
+	for a.one(own) {
+	}
+}
+
+func (a *scriptAgent) one(own string) bool {
+	post := func(path string, body any) (int, []byte) {
+		data, err := json.Marshal(body)
+		if err != nil {
+			return 0, nil
+		}
+		a.mu.Lock()
+		at := strings.Replace(a.url(), "://", "://"+a.user, 1)
+		a.mu.Unlock()
+		resp, err := http.Post(at+path, "application/json", bytes.NewReader(data))
+		if err != nil {
+			return 0, nil // the harness is down; it nudges again
+		}
+		defer resp.Body.Close()
+		data, _ = io.ReadAll(resp.Body)
+		return resp.StatusCode, data
+	}
+	code, data := post("/queue/next", map[string]string{"agent_url": own})
+	var task struct {
+		ID string `json:"task_id"`
+	}
+	if code != http.StatusOK || json.Unmarshal(data, &task) != nil {
+		return false
+	}
+	a.mu.Lock()
+	answer := strings.ReplaceAll(a.answer, "$TASK", task.ID)
+	a.tasks = append(a.tasks, task.ID)
+	a.mu.Unlock()
+	if code, data := post("/queue/complete", json.RawMessage(answer)); code != http.StatusAccepted {
+		a.mu.Lock()
+		a.errs = append(a.errs, fmt.Sprintf("complete: %d %s", code, data))
+		a.mu.Unlock()
+	}
+	post("/harness/result", map[string]string{"task_id": task.ID})
+	return true
+}

@@ -1,0 +1,119 @@
+"use strict";
+// Keeps the page fresh. The server says on a stream that something changed; the page
+// then fetches itself and takes over what differs, so that focus, selection and what
+// was typed stay. While the page is hidden nothing is open.
+(() => {
+  const main = document.querySelector("main[data-live]");
+  const state = document.getElementById("live");
+  const spoken = document.getElementById("spoken");
+  if (!main || !window.EventSource) return;
+
+  const first = 1000, longest = 30000, pace = 700, safety = 30000, hush = 15000;
+  let stream = null, retry = 0, wait = first, fetching = false, again = false, last = 0, said = 0;
+
+  const tell = (text, good) => {
+    if (state.textContent !== text) state.textContent = text;
+    state.classList.toggle("on", good);
+  };
+
+  // sync makes the node "to" like the node "from".
+  const sync = (to, from) => {
+    if (to.nodeType !== from.nodeType || to.nodeName !== from.nodeName || (to.id || "") !== (from.id || "")) {
+      to.replaceWith(document.importNode(from, true));
+      return;
+    }
+    if (to.nodeType === Node.TEXT_NODE) {
+      if (to.data !== from.data) to.data = from.data;
+      return;
+    }
+    if (to.nodeType !== Node.ELEMENT_NODE) return;
+    for (const a of [...to.attributes]) {
+      if (!from.hasAttribute(a.name) && a.name !== "open") to.removeAttribute(a.name);
+    }
+    for (const a of from.attributes) {
+      if (to.getAttribute(a.name) !== a.value && a.name !== "open") to.setAttribute(a.name, a.value);
+    }
+    const wanted = [...from.childNodes];
+    for (let i = 0; i < wanted.length; i++) {
+      let here = to.childNodes[i];
+      const id = wanted[i].id;
+      // A row that moved is moved, not made anew.
+      if (id && (!here || here.id !== id)) {
+        const moved = [...to.children].find((c) => c.id === id);
+        if (moved) { to.insertBefore(moved, here || null); here = moved; }
+        else { to.insertBefore(document.importNode(wanted[i], true), here || null); continue; }
+      }
+      if (here) sync(here, wanted[i]);
+      else to.append(document.importNode(wanted[i], true));
+    }
+    while (to.childNodes.length > wanted.length) to.lastChild.remove();
+  };
+
+  // speak tells who listens instead of looking, but not all the time.
+  const speak = () => {
+    const text = main.dataset.summary || "";
+    if (Date.now() - said < hush || spoken.textContent === text) return;
+    spoken.textContent = text;
+    said = Date.now();
+  };
+
+  const refresh = () => {
+    if (document.hidden) return;
+    if (fetching) { again = true; return; }
+    fetching = true;
+    const left = last + pace - Date.now();
+    if (left > 0) { setTimeout(load, left); } else { load(); }
+  };
+
+  const load = () => {
+    last = Date.now();
+    const x = new XMLHttpRequest();
+    x.open("GET", location.pathname + location.search.replace(/([?&])did=[a-z]*/, "$1"));
+    x.responseType = "document";
+    x.timeout = 15000;
+    x.onload = () => {
+      if (x.status === 401 || x.status === 403) { location.reload(); return; }
+      const next = x.response && x.response.querySelector("main[data-live]");
+      if (!next) return;
+      sync(main, next);
+      document.title = x.response.title;
+      speak();
+    };
+    x.onloadend = () => {
+      fetching = false;
+      if (again) { again = false; refresh(); }
+    };
+    x.send();
+  };
+
+  const close = () => {
+    clearTimeout(retry);
+    if (stream) stream.close();
+    stream = null;
+  };
+
+  const open = () => {
+    close();
+    stream = new EventSource(main.dataset.live);
+    stream.onopen = () => { wait = first; tell("live", true); };
+    stream.addEventListener("change", refresh);
+    stream.onerror = () => {
+      tell("reconnecting", false);
+      if (!stream || stream.readyState !== EventSource.CLOSED) return;
+      // The browser gave up: the server is away, or wants to know again who we are.
+      close();
+      refresh();
+      retry = setTimeout(open, wait);
+      wait = Math.min(wait * 2, longest);
+    };
+  };
+
+  document.addEventListener("visibilitychange", () => {
+    if (document.hidden) { close(); tell("paused", false); } else { refresh(); open(); }
+  });
+  window.addEventListener("pagehide", close);
+  window.addEventListener("pageshow", (e) => { if (e.persisted) { refresh(); open(); } });
+  setInterval(refresh, safety);
+  said = Date.now();
+  if (!document.hidden) open();
+})();

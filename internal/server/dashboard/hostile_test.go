@@ -1,0 +1,207 @@
+package dashboard
+
+import (
+	"context"
+	"encoding/json"
+	"net/url"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+	"unicode"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/org/foreman-action/queue"
+)
+
+// hostileQueue is a queue in which every text that others write is the given one.
+func hostileQueue(t *testing.T, s string, state queue.State) *still {
+	t.Helper()
+	enc := func(v any) json.RawMessage {
+		b, err := json.Marshal(v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return b
+	}
+	action := map[string]any{"type": s, "label": s, "list": []string{s}}
+	name := s[:min(len(s), queue.MaxText)] // the queue takes no longer ones
+	task := stillTask{
+		Info: queue.Info{
+			Seq: 1, ID: "id-1", Agent: name, Repo: name, Issue: 7, State: state, Owner: s, Reason: s, Attempt: 2, Tries: 1,
+			Enqueued: noon(), Claimed: noon(), Completed: noon(), Ended: noon(), Until: noon(), Ready: noon(), Held: state == queue.Pending,
+		},
+		Message: enc(map[string]any{
+			"type": s, "payload": map[string]any{"title": s, "author": s}, "context": map[string]any{"memory_summary": s},
+		}),
+		Origin: enc(map[string]any{"event": s, "delivery": s, "source": s, "trace": s}),
+		Result: enc(map[string]any{"decision": s, "rationale": s, "actions": []any{action}}),
+		Log:    []queue.Entry{{At: noon(), What: s, Who: s, Text: s}},
+	}
+	if state == queue.Done {
+		task.Report = enc(map[string]any{
+			"title": s, "decision": s, "rationale": s, "by": s, "status": s, "reason": s, "fired": []string{s}, "warnings": []string{s}, "missing": []string{s},
+			"actions": []any{map[string]any{"action": action, "source": s, "verdict": s, "result": s, "reason": s, "url": s}},
+		})
+	}
+	return &still{
+		Stats_: queue.Stats{Agents: []queue.AgentStats{{Agent: name, Pending: 1, Held: 1}}, States: map[queue.State]int{state: 1}, Held: 1, Oldest: noon()},
+		Tasks:  []stillTask{task},
+	}
+}
+
+// TestHostile shows each text of testdata/hostile.json wherever a text is shown: the
+// page has the same elements and attributes as with a harmless one, leads nowhere else,
+// and holds nothing that hides.
+func TestHostile(t *testing.T) {
+	t.Parallel()
+	data, err := os.ReadFile("testdata/hostile.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var texts []string
+	if err := json.Unmarshal(data, &texts); err != nil {
+		t.Fatal(err)
+	}
+	texts = append(texts, strings.Repeat("long ", 20_000), strings.Repeat("<", 30_000), strings.Repeat("\u0300", 30_000))
+	for _, state := range queue.States() {
+		t.Run(string(state), func(t *testing.T) {
+			t.Parallel()
+			want := hostilePages(t, "harmless", state)
+			for _, s := range texts {
+				for path, page := range hostilePages(t, s, state) {
+					if diff := cmp.Diff(shape(want[path]), shape(page)); diff != "" {
+						t.Errorf("%s, %.80q changes the page (-want +got):\n%s", path, s, diff)
+					}
+					if strings.ContainsFunc(page, hides) {
+						t.Errorf("%s, %.80q: it holds characters that hide something", path, s)
+					}
+					if len(page) > 400_000 {
+						t.Errorf("%s, %.80q: the page has %d bytes", path, s, len(page))
+					}
+				}
+			}
+		})
+	}
+}
+
+// hostilePages returns the list and the task's page, by their paths.
+func hostilePages(t *testing.T, s string, state queue.State) map[string]string {
+	t.Helper()
+	d := serve(t, Options{Queue: hostileQueue(t, s, state), Operators: ada, Health: func(context.Context) []Health {
+		return []Health{{Name: s, Detail: s, Since: noon()}}
+	}})
+	pages := map[string]string{}
+	for _, path := range []string{"/", "/tasks/id-1"} {
+		r := call{path: path, auth: true}.do(t, d)
+		if r.StatusCode != 200 {
+			t.Fatalf("%.80q: got %d", s, r.StatusCode)
+		}
+		pages[path] = text(t, r)
+	}
+	return pages
+}
+
+func hides(r rune) bool {
+	return r != '\n' && unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) || r == '\u200b' || r == '\ufeff' || r == '\u2028'
+}
+
+var (
+	tagsOf   = regexp.MustCompile(`<(/?[a-zA-Z!][^\s>]*)([^>]*)>`)
+	attrsOf  = regexp.MustCompile(`\s([a-zA-Z-]+)(?:="([^"]*)")?`)
+	ourPaths = regexp.MustCompile(`^/(login|logout|tasks/id-1(/retry|/cancel)?|\?[a-z=&;#%+A-Z0-9._*~-]*)?$`)
+)
+
+// shape lists the elements of a page with their attributes, and where links lead that
+// are not ours.
+func shape(page string) []string {
+	page = page[strings.Index(page, "<body>"):strings.LastIndex(page, "<script>")]
+	var out []string
+	for _, tag := range tagsOf.FindAllStringSubmatch(page, -1) {
+		line := tag[1]
+		for _, a := range attrsOf.FindAllStringSubmatch(tag[2], -1) {
+			line += " " + a[1]
+			if slices.Contains([]string{"href", "action", "src"}, a[1]) && !ourPaths.MatchString(a[2]) {
+				line += "=" + a[2]
+			}
+		}
+		out = append(out, line)
+	}
+	return out
+}
+
+func TestLink(t *testing.T) {
+	t.Parallel()
+	tests := []struct{ github, address, want string }{
+		{"", "https://github.com/o/r/issues/1#issuecomment-2", "https://github.com/o/r/issues/1#issuecomment-2"},
+		{"", "https://GitHub.com/o", "https://GitHub.com/o"},
+		{"", "http://github.com/o", ""},
+		{"", "https://github.com.evil.example/", ""},
+		{"", "https://github.com:444/", ""},
+		{"", "https://github.com@evil.example/", ""},
+		{"", "https://user@github.com/", ""},
+		{"", "//github.com/", ""},
+		{"", "javascript:alert(1)", ""},
+		{"", "https://evil.example/?github.com", ""},
+		{"", "https://github.com/" + strings.Repeat("a", 3000), ""},
+		{"https://ghe.example", "https://ghe.example/o", "https://ghe.example/o"},
+		{"https://ghe.example", "https://github.com/o", ""},
+		{"http://127.0.0.1:1", "http://127.0.0.1:1/o", ""},
+	}
+	for _, tt := range tests {
+		d := serve(t, Options{GitHub: tt.github})
+		if got := d.link(tt.address); got != tt.want {
+			t.Errorf("%s, %.60s: got %q, want %q", tt.github, tt.address, got, tt.want)
+		}
+	}
+	d := serve(t, Options{GitHub: "https://ghe.example/sub/"})
+	for _, tt := range []struct {
+		repo  string
+		issue int
+		want  string
+	}{
+		{"o/r", 7, "https://ghe.example/sub/o/r/issues/7"},
+		{"o/r", 0, ""},
+		{"o/../x", 7, ""},
+		{"../..", 7, ""},
+		{"o/r?x", 7, ""},
+	} {
+		if got := d.issueURL(tt.repo, tt.issue); got != tt.want {
+			t.Errorf("%s#%d: got %q, want %q", tt.repo, tt.issue, got, tt.want)
+		}
+	}
+}
+
+func TestAgo(t *testing.T) {
+	t.Parallel()
+	for d, want := range map[time.Duration]string{
+		0: "now", 5 * time.Second: "5 s ago", 119 * time.Second: "119 s ago", 3 * time.Minute: "3 min ago",
+		5 * time.Hour: "5 h ago", 72 * time.Hour: "3 days ago", -90 * time.Second: "in 90 s",
+	} {
+		if got := ago(noon(), noon().Add(-d)); got != want {
+			t.Errorf("%v: got %q, want %q", d, got, want)
+		}
+	}
+}
+
+// FuzzTask shows tasks whose parts are anything.
+func FuzzTask(f *testing.F) {
+	f.Add([]byte(`{"payload":{"title":"x"}}`), []byte(`{"event":"issues"}`), []byte(`{"decision":"skip","actions":[{"type":"a","b":[1]}]}`), []byte(`{"actions":[{"action":{"type":"x"}}]}`), "reason")
+	f.Add([]byte(`{"payload":[]}`), []byte(`[]`), []byte(`{"actions":null}`), []byte(`{"actions":[{"action":null}]}`), "\u202e")
+	f.Add([]byte(nil), []byte(nil), []byte(nil), []byte(nil), "")
+	f.Fuzz(func(t *testing.T, message, origin, result, report []byte, reason string) {
+		var task stillTask
+		task.Info = queue.Info{ID: "id-1", Repo: reason, Issue: 1, Agent: reason, State: queue.Failed, Reason: reason}
+		task.Broken, task.Origin, task.Result, task.Report = string(message), origin, result, report
+		q := &still{Tasks: []stillTask{task}}
+		d := serve(t, Options{Queue: q})
+		for _, path := range []string{"/", "/tasks/id-1", "/?repo=" + url.QueryEscape(reason)} {
+			if page := text(t, call{path: path}.do(t, d)); strings.Count(page, "<script>") != 1 || !strings.Contains(page, "</html>") {
+				t.Errorf("%s: the page is broken:\n%s", path, page)
+			}
+		}
+	})
+}

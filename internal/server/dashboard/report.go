@@ -1,0 +1,108 @@
+package dashboard
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/org/foreman-action/protocol"
+)
+
+// A message is what is shown of a task's message.
+type message struct {
+	Type    string
+	Title   string
+	Author  string
+	Summary string // of the memory
+}
+
+// readMessage reads what it can.
+func readMessage(data []byte) message {
+	var m struct {
+		Type    string          `json:"type"`
+		Payload json.RawMessage `json:"payload"`
+		Context struct {
+			Memory string `json:"memory_summary"`
+		} `json:"context"`
+	}
+	// What does not decode stays empty: the raw text is shown beside it.
+	_ = json.Unmarshal(data, &m)
+	var p struct {
+		Title string `json:"title"`
+	}
+	_ = json.Unmarshal(m.Payload, &p)
+	var a struct {
+		Author string `json:"author"`
+	}
+	_ = json.Unmarshal(m.Payload, &a)
+	return message{Type: m.Type, Title: p.Title, Author: a.Author, Summary: m.Context.Memory}
+}
+
+// An origin is what is shown of a task's origin.
+type origin struct {
+	Event    string `json:"event"`
+	Delivery string `json:"delivery"`
+	Source   string `json:"source"`
+	Trace    string `json:"trace"`
+}
+
+// A report is what is shown of how a decision was carried out.
+type report struct {
+	Event     string         `json:"event"`
+	Title     string         `json:"title"`
+	Decision  string         `json:"decision"`
+	Rationale string         `json:"rationale"`
+	By        string         `json:"by"`
+	Status    string         `json:"status"`
+	Reason    string         `json:"reason"`
+	DryRun    bool           `json:"dry_run"`
+	Actions   []reportAction `json:"actions"`
+	Fired     []string       `json:"fired"` // rules
+	Warnings  []string       `json:"warnings"`
+	Missing   []string       `json:"missing"`
+}
+
+// A reportAction is one action with what became of it.
+type reportAction struct {
+	Type    string              `json:"type"`
+	Action  protocol.ActionItem `json:"action"` // of a large one there is none
+	Source  string              `json:"source"`
+	Verdict string              `json:"verdict"`
+	Result  string              `json:"result"`
+	Reason  string              `json:"reason"`
+	URL     string              `json:"url"`
+}
+
+// readReport decodes a report; nil is an empty one.
+func readReport(data []byte) (report, error) {
+	var r report
+	if data == nil {
+		return r, nil
+	}
+	if err := json.Unmarshal(data, &r); err != nil {
+		return report{}, fmt.Errorf("read the report: %w", err)
+	}
+	return r, nil
+}
+
+// A decision is what is shown of what an agent sent.
+type decision struct {
+	Decision  string                `json:"decision"`
+	Rationale string                `json:"rationale"`
+	Actions   []protocol.ActionItem `json:"actions"`
+}
+
+// readDecision decodes a decision, also one of an unknown kind; nil is an empty one.
+func readDecision(data []byte) (decision, error) {
+	var d decision
+	if data == nil {
+		return d, nil
+	}
+	if err := json.Unmarshal(data, &d); err != nil {
+		return decision{}, fmt.Errorf("read the decision: %w", err)
+	}
+	if d.Decision == "" {
+		return d, errors.New("read the decision: it says nothing")
+	}
+	return d, nil
+}

@@ -1,0 +1,90 @@
+package drain
+
+import (
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/org/foreman-action/internal/github"
+	"github.com/org/foreman-action/runner"
+)
+
+const (
+	outageMost = 5 * time.Minute // between two tries of a decision while nothing can be had
+	// outageEnd is how old a decision may get without its tries being counted: maybe it is
+	// the only one there is, and its issue can never be read.
+	outageEnd = 24 * time.Hour
+)
+
+// outages tell what is wrong with one decision from what is wrong with all of them: while
+// GitHub is down, or a token has expired, no decision is worse than another, and none is
+// given up for it.
+type outages struct {
+	mu    sync.Mutex
+	known map[string]*spell
+}
+
+// A spell is what is known of one identity.
+type spell struct {
+	well  time.Time // when something was last had from GitHub
+	since time.Time // of the outage; zero: there is none
+	tasks map[string]time.Time
+}
+
+// get returns the spell of an identity. The caller holds o.mu.
+func (o *outages) get(identity string) *spell {
+	if o.known == nil {
+		o.known = map[string]*spell{}
+	}
+	if o.known[identity] == nil {
+		o.known[identity] = &spell{tasks: map[string]time.Time{}}
+	}
+	return o.known[identity]
+}
+
+// over notes that something was had.
+func (o *outages) over(identity, task string) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	s := o.get(identity)
+	s.well, s.since = time.Now(), time.Time{}
+	delete(s.tasks, task)
+	for id, at := range s.tasks {
+		if s.well.Sub(at) > time.Hour {
+			delete(s.tasks, id)
+		}
+	}
+}
+
+// met notes that nothing could be had for a task. ok says that this may be so for all, and
+// wait when it is worth trying again: the longer it lasts, the later.
+func (o *outages) met(identity, task string) (wait time.Duration, ok bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	s, now := o.get(identity), time.Now()
+	if s.since.IsZero() {
+		s.since = now
+	}
+	last, again := s.tasks[task]
+	s.tasks[task] = now
+	if again && s.well.After(last) {
+		return 0, false // others had something since
+	}
+	return min(max(now.Sub(s.since)/2, time.Second), outageMost), true
+}
+
+// unreached reports whether an attempt failed before it knew the issue, for a reason that
+// every issue would have met.
+func unreached(rep runner.Report, err error) bool {
+	status := github.StatusOf(err)
+	return err != nil && rep.IssueURL == "" && !final(err) && (status == 0 || status == http.StatusUnauthorized || status >= 500)
+}
+
+// An outageError is what went wrong while nothing could be had from GitHub.
+type outageError struct {
+	err  error
+	wait time.Duration
+}
+
+func (e *outageError) Error() string { return e.err.Error() }
+func (e *outageError) Unwrap() error { return e.err }

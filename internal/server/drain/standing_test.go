@@ -1,0 +1,231 @@
+package drain_test
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/org/foreman-action/internal/server/drain"
+	"github.com/org/foreman-action/protocol"
+	"github.com/org/foreman-action/queue"
+)
+
+// A patient is an agent that answers the task with the decision, when it is well.
+type patient struct {
+	mu     sync.Mutex
+	health int                   // status of GET /health; 0: 404
+	sick   func(task string) int // status of POST /task; 0: it decides
+	busy   int                   // tasks that it takes at a time, others get a 429; 0: any number
+	takes  time.Duration
+	now    int            // tasks that it decides on
+	asks   map[string]int // by task
+}
+
+func (p *patient) is(health int, sick func(task string) int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.health, p.sick = health, sick
+}
+
+// asked is how often it was asked about one of the tasks.
+func (p *patient) asked() (n int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, asks := range p.asks {
+		n += asks
+	}
+	return n
+}
+
+// begin takes a task, or says with which status it does not.
+func (p *patient) begin(task string) (status int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.asks[task]++
+	if p.sick != nil {
+		status = p.sick(task)
+	}
+	if p.busy > 0 && p.now >= p.busy {
+		status = http.StatusTooManyRequests
+	}
+	p.now++
+	return status
+}
+
+func (p *patient) serve(w http.ResponseWriter, r *http.Request) {
+	if r.Method == http.MethodGet {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		if p.health == 0 {
+			p.health = http.StatusNotFound
+		}
+		w.WriteHeader(p.health)
+		return
+	}
+	body, _ := io.ReadAll(r.Body)
+	task, err := protocol.ParseTask(body)
+	if err != nil {
+		w.WriteHeader(http.StatusBadRequest)
+		return
+	}
+	status := p.begin(task.TaskID)
+	defer func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.now--
+	}()
+	if status != 0 {
+		w.WriteHeader(status)
+		return
+	}
+	select {
+	case <-time.After(p.takes):
+	case <-r.Context().Done():
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	_, _ = fmt.Fprintf(w, `{"task_id":%q,"decision":"skip","rationale":"so","actions":[]}`, task.TaskID)
+}
+
+// onPatient runs a test on a rig with such an agent.
+func onPatient(t *testing.T, test func(r *rig, p *patient)) {
+	t.Helper()
+	inBubble(t, func(r *rig) {
+		p := &patient{asks: map[string]int{}}
+		r.host.set("agent:9001", p.serve)
+		r.o.Agents = func(a string) (drain.Agent, bool) {
+			return drain.Agent{URL: a, Sync: true, Timeout: 55 * time.Second}, true
+		}
+		test(r, p)
+	})
+}
+
+// enqueueTo adds the tasks about issues 1 to n.
+func (r *rig) enqueueTo(n int) {
+	r.t.Helper()
+	for i := 1; i <= n; i++ {
+		r.enqueue(i)
+	}
+}
+
+func always(status int) func(string) int { return func(string) int { return status } }
+
+// TestAgentOutage loses no task while an agent, or what stands before it, is out of order
+// for an hour.
+func TestAgentOutage(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name   string
+		health int
+		status int
+		most   int           // times that it is asked meanwhile
+		late   time.Duration // that the last task may be
+	}{
+		{"behind a proxy", 502, 502, 8, 6 * time.Minute},
+		{"being started", 503, 503, 8, 6 * time.Minute},
+		{"behind a proxy that gives up", 504, 504, 8, 6 * time.Minute},
+		{"well, by its own account", 200, 503, 40, 30 * time.Minute},
+		{"without a page of its health", 404, 500, 40, 30 * time.Minute},
+		{"that only answers posts", 405, 500, 40, 30 * time.Minute},
+		{"limited", 200, 429, 40, 30 * time.Minute},
+		{"moved", 200, 302, 40, 30 * time.Minute},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			onPatient(t, func(r *rig, p *patient) {
+				p.is(tt.health, always(tt.status))
+				r.enqueueTo(20)
+				r.start()
+				time.Sleep(time.Hour)
+				for n := 1; n <= 20; n++ {
+					r.is(n, queue.Pending)
+				}
+				if got := p.asked(); got > tt.most {
+					t.Errorf("it was asked %d times", got)
+				}
+				p.is(0, nil)
+				time.Sleep(tt.late)
+				for n := 1; n <= 20; n++ {
+					r.is(n, queue.Done)
+				}
+			})
+		})
+	}
+}
+
+// TestAgentHangs takes a time-out as an outage.
+func TestAgentHangs(t *testing.T) {
+	t.Parallel()
+	onPatient(t, func(r *rig, p *patient) {
+		p.takes = time.Hour
+		r.enqueueTo(5)
+		r.start()
+		time.Sleep(2 * time.Hour)
+		for n := 1; n <= 5; n++ {
+			r.is(n, queue.Pending)
+		}
+	})
+}
+
+// TestPoison fails the tasks that an agent never decides on, and the others get through.
+func TestPoison(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name   string
+		tasks  int // that are poison, the oldest ones
+		status int
+		most   int // times that it is asked about the first one
+		within time.Duration
+	}{
+		{"wrong for this task", 1, 400, 3, 5 * time.Minute},
+		{"the agent falls over", 1, 500, 15, time.Hour},
+		{"three", 3, 500, 20, 4 * time.Hour},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			onPatient(t, func(r *rig, p *patient) {
+				poison := map[string]int{}
+				for n := 1; n <= tt.tasks; n++ {
+					poison[id(n)] = tt.status
+				}
+				p.is(200, func(task string) int { return poison[task] })
+				r.enqueueTo(20)
+				r.start()
+				time.Sleep(10 * time.Minute)
+				for n := tt.tasks + 1; n <= 20; n++ {
+					r.is(n, queue.Done)
+				}
+				for n := 21; n <= 50; n++ { // others come
+					r.enqueue(n)
+					time.Sleep(tt.within / 30)
+					r.is(n, queue.Done)
+				}
+				for n := 1; n <= tt.tasks; n++ {
+					r.is(n, queue.Failed)
+				}
+				if got := p.asks[id(1)]; got < 3 || got > tt.most {
+					t.Errorf("asked %d times\n%s", got, r.log())
+				}
+			})
+		})
+	}
+}
+
+// TestBusy lets an agent work that takes fewer tasks at a time than it is asked about.
+func TestBusy(t *testing.T) {
+	t.Parallel()
+	onPatient(t, func(r *rig, p *patient) {
+		p.busy, p.takes = 2, 5*time.Second
+		r.enqueueTo(60)
+		r.start()
+		time.Sleep(30 * time.Minute)
+		for n := 1; n <= 60; n++ {
+			r.is(n, queue.Done)
+		}
+	})
+}

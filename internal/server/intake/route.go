@@ -1,0 +1,142 @@
+package intake
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/org/foreman-action/internal/address"
+	"github.com/org/foreman-action/protocol"
+	"github.com/org/foreman-action/runner"
+)
+
+// A Protocol is the generation of the wire that an agent speaks.
+type Protocol string
+
+// The protocols.
+const (
+	ProtocolQueue Protocol = "queue" // the agent claims its tasks; the default
+	ProtocolSync  Protocol = "sync"  // the whole task is posted to it, and it answers with the decision
+)
+
+// A Route says that an agent is asked about events of a repository. Of the routes of one
+// repository, the first one that takes the event and has an address is used.
+type Route struct {
+	Repo string // "owner/name", without regard to case
+	Type string // such as "issue-triage"
+	// URL is the agent's base address, in any form that address.Canonical takes. An agent
+	// without one is passed over.
+	URL string
+	// Events are what the agent takes: types of tasks such as "issue.triage", and events
+	// such as "issues.labeled". Nil: the types that begin as the agent's own does, up to
+	// its first "-".
+	Events     []string
+	AllowClose bool     // what tasks tell the agent about closing
+	Protocol   Protocol // empty: ProtocolQueue
+}
+
+// defaultEvents returns the events that are of the type issue.triage. Others go only to
+// agents that name them, and to rules.
+func defaultEvents() []string {
+	return []string{"issues.opened", "issues.edited", "issues.reopened", "issue_comment.created"}
+}
+
+// takes reports whether the agent is asked about an event.
+func (r Route) takes(key string) bool {
+	triage := slices.Contains(defaultEvents(), key)
+	if r.Events != nil {
+		return slices.Contains(r.Events, key) || triage && slices.Contains(r.Events, protocol.TypeIssueTriage)
+	}
+	kind, _, _ := strings.Cut(protocol.TypeIssueTriage, ".")
+	prefix, _, _ := strings.Cut(r.Type, "-")
+	return triage && prefix == kind
+}
+
+func (r Route) checked() (Route, error) {
+	if _, _, ok := protocol.SplitRepo(r.Repo); !ok {
+		return Route{}, fmt.Errorf("agent %q: want a repository as owner/name, got %q", r.Type, r.Repo)
+	}
+	switch r.Protocol {
+	case "":
+		r.Protocol = ProtocolQueue
+	case ProtocolQueue, ProtocolSync:
+	default:
+		return Route{}, fmt.Errorf("agent %q of %s: want the protocol %s or %s, got %q", r.Type, r.Repo, ProtocolQueue, ProtocolSync, r.Protocol)
+	}
+	if r.URL == "" {
+		return r, nil
+	}
+	url, err := address.Canonical(r.URL)
+	if err != nil {
+		return Route{}, fmt.Errorf("agent %q of %s: %w", r.Type, r.Repo, err)
+	}
+	r.URL = url
+	return r, nil
+}
+
+func byRepo(routes []Route, repos []string) (map[string][]Route, error) {
+	m := make(map[string][]Route)
+	for _, name := range repos {
+		if _, _, ok := protocol.SplitRepo(name); !ok {
+			return nil, fmt.Errorf("want a repository as owner/name, got %q", name)
+		}
+		m[strings.ToLower(name)] = nil
+	}
+	for _, r := range routes {
+		r, err := r.checked()
+		if err != nil {
+			return nil, err
+		}
+		key := strings.ToLower(r.Repo)
+		m[key] = append(m[key], r)
+	}
+	return m, nil
+}
+
+// choose returns who is asked about an event, with an empty address when only rules are,
+// or why nothing is to be done about it.
+func (t *Intake) choose(e runner.Event) (r Route, reason string) {
+	routes, known := t.repos[strings.ToLower(e.FullRepo())]
+	if !known {
+		t.o.Log.Warn("event of a repository that is not configured", "repo", e.FullRepo(), "event", e.Key())
+		return Route{}, "the repository is not configured"
+	}
+	if reason := t.skip(e); reason != "" {
+		return Route{}, reason
+	}
+	for _, r := range routes {
+		switch {
+		case !r.takes(e.Key()):
+		case r.URL != "":
+			return r, ""
+		default:
+			t.o.Log.Warn("agent without an address passed over", "repo", e.FullRepo(), "agent_type", r.Type)
+		}
+	}
+	if t.o.Rules != nil && t.o.Rules(e.Name, e.Action) {
+		return Route{}, ""
+	}
+	return Route{}, "neither an agent nor a rule takes the event " + e.Key()
+}
+
+// skip says why nobody is to decide on an event.
+func (t *Intake) skip(e runner.Event) string {
+	if e.Issue == nil {
+		return "the event tells of no issue"
+	}
+	if e.Pull != nil || e.Issue.PullRequest {
+		return fmt.Sprintf("#%d is a pull request", e.Number)
+	}
+	if reason := e.SkipReason(t.o.Bot); reason != "" {
+		return reason
+	}
+	// Two programs that answer each other would never stop. What a program opens or labels
+	// is looked at like anybody's.
+	if e.Sender.Type == "Bot" && (e.Name == runner.EventIssueComment || e.Action == "edited") {
+		return "another program wrote that: " + e.Sender.Login
+	}
+	if !t.o.Maintainers && slices.Contains([]string{"OWNER", "MEMBER", "COLLABORATOR"}, e.Issue.Association) {
+		return "the issue is a maintainer's own"
+	}
+	return ""
+}

@@ -1,0 +1,217 @@
+package managed_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/org/foreman-action/internal/secret"
+	"github.com/org/foreman-action/internal/server/managed"
+)
+
+// docker returns the engine, or skips the test where none answers.
+func docker(t *testing.T) *managed.Docker {
+	t.Helper()
+	d, err := managed.OpenDocker()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = d.Close() })
+	if err := d.Ready(t.Context()); err != nil {
+		if os.Getenv("FOREMAN_E2E_REQUIRE_DOCKER") != "" {
+			t.Fatalf("no Docker engine answers, and one must: %v", err)
+		}
+		t.Skipf("no Docker engine answers: %v", err)
+	}
+	return d
+}
+
+// command runs a program with the standard input that it gets.
+func command(t *testing.T, in io.Reader, env []string, name string, args ...string) string {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), name, args...)
+	cmd.Stdin, cmd.Env = in, append(os.Environ(), env...)
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%s: %v\n%s", cmd, err, out)
+	}
+	return strings.TrimSpace(string(out))
+}
+
+// image makes an image of the test's agent alone.
+func image(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	command(t, nil, []string{"CGO_ENABLED=0"}, "go", "build", "-o", filepath.Join(dir, "agent"), "./testdata/agent")
+	tar := command(t, nil, nil, "tar", "-C", dir, "-cf", filepath.Join(dir, "image.tar"), "agent") + filepath.Join(dir, "image.tar")
+	file, err := os.ReadFile(tar)
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := "foreman-managed-test:" + strings.ToLower(filepath.Base(dir)) + fmt.Sprint(os.Getpid())
+	command(t, bytes.NewReader(file), nil, "docker", "import", "-c", `ENTRYPOINT ["/agent"]`, "-", name)
+	t.Cleanup(func() { _ = exec.Command("docker", "image", "rm", "-f", name).Run() })
+	return name
+}
+
+// harness listens where containers reach this machine, and has no task for them.
+func harness(t *testing.T, d *managed.Docker) (address string, last func() string) {
+	t.Helper()
+	gateway, err := d.Gateway(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := net.Listen("tcp", net.JoinHostPort(gateway.String(), "0"))
+	if err != nil {
+		t.Skipf("the bridge's address is not this machine's: %v", err)
+	}
+	var asked atomic.Value
+	srv := &httptest.Server{Listener: l, Config: &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		name, password, _ := r.BasicAuth()
+		body, _ := io.ReadAll(r.Body)
+		asked.Store(name + " " + password + " " + r.URL.Path + " " + string(body))
+		w.WriteHeader(http.StatusNoContent)
+	})}}
+	srv.Start()
+	t.Cleanup(srv.Close)
+	return l.Addr().String(), func() string { text, _ := asked.Load().(string); return text }
+}
+
+// freePort returns a port that nobody listens on.
+func freePort(t *testing.T) int {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().(*net.TCPAddr).Port
+}
+
+func get(t *testing.T, url string) string {
+	t.Helper()
+	resp, err := http.Get(url)
+	if err != nil {
+		return err.Error()
+	}
+	defer resp.Body.Close()
+	b, err := io.ReadAll(resp.Body)
+	if err != nil {
+		return err.Error()
+	}
+	return string(b)
+}
+
+// An agent in a real container: it is told where it and the server are, is shut in, is
+// restarted once, then failed, and leaves nothing behind.
+func TestDocker(t *testing.T) {
+	t.Parallel()
+	d := docker(t)
+	name := image(t)
+	at, asked := harness(t, d)
+	owner := fmt.Sprintf("test%d", os.Getpid())
+	agent := managed.Agent{
+		Name: "triage", Image: name, Port: freePort(t), MemoryMB: 64, CPUs: 0.5, PIDs: 32, User: "65534:65533",
+		HarnessURL: secret.Text("http://managed-1:hunter22@" + at), Env: map[string]secret.Text{"KEY": "hunter23"},
+	}
+	agent.URL = fmt.Sprintf("http://127.0.0.1:%d", agent.Port)
+
+	// What a crashed server left is in the way, and goes.
+	left, err := d.Start(t.Context(), owner, agent)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = d.Remove(context.WithoutCancel(t.Context()), left) })
+
+	states := make(chan [2]string, 20)
+	f, err := managed.New(managed.Options{
+		Engine: d, Owner: owner, Agents: []managed.Agent{agent}, Log: newJournal(func(state, reason string) { states <- [2]string{state, reason} }),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- f.Run(ctx) }()
+	defer func() { stop(); <-done }()
+
+	want := func(s managed.State, reason string) {
+		t.Helper()
+		select {
+		case got := <-states:
+			if got[0] != string(s) || !strings.Contains(got[1], reason) || strings.Contains(got[1], "hunter") {
+				t.Fatalf("got %q, want %s: %s", got, s, reason)
+			}
+		case err := <-done:
+			done <- err
+			t.Fatalf("the fleet ended: %v", err)
+		case <-time.After(time.Minute):
+			t.Fatalf("still %+v, want %s", f.Statuses(), s)
+		}
+	}
+	want(managed.Healthy, "")
+	facts := get(t, agent.URL+"/facts")
+	for _, fact := range []string{"root writable: false", "tmp writable: true", "key: hunter23", "Uid:\t65534", "Gid:\t65533", "CapEff:\t0000000000000000", "NoNewPrivs:\t1"} {
+		if !strings.Contains(facts, fact) {
+			t.Errorf("%q is missing in:\n%s", fact, facts)
+		}
+	}
+	if got, want := asked(), `managed-1 hunter22 /queue/next {"agent_url":"`+agent.URL+`"}`; got != want {
+		t.Errorf("the agent asked %s, want %s", got, want)
+	}
+	inspected := command(t, nil, nil, "docker", "inspect", "foreman-triage-"+owner, "--format",
+		"{{.HostConfig.Memory}} {{.HostConfig.NanoCpus}} {{.HostConfig.PidsLimit}} {{(index (index .NetworkSettings.Ports \"8000/tcp\") 0).HostIp}}")
+	if inspected != "67108864 500000000 32 127.0.0.1" {
+		t.Errorf("limits: %s", inspected)
+	}
+	get(t, agent.URL+"/exit")
+	want(managed.Unhealthy, "it ended with exit code 3: I was asked to end; my key is [secret]")
+	want(managed.Starting, "it is started again")
+	want(managed.Healthy, "")
+	get(t, agent.URL+"/exit")
+	want(managed.Unhealthy, "exit code 3")
+	want(managed.Failed, "exit code 3")
+	stop()
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+	done <- nil
+	if out := command(t, nil, nil, "docker", "ps", "-aq", "--filter", "label=io.foreman.owner="+owner); out != "" {
+		t.Errorf("containers are left: %s", out)
+	}
+}
+
+// A server that is stopped takes its running agents with it, and an image that nobody has
+// is told of in words.
+func TestDockerStopsAndPulls(t *testing.T) {
+	t.Parallel()
+	d := docker(t)
+	owner := fmt.Sprintf("stop%d", os.Getpid())
+	states := make(chan [2]string, 20)
+	f, err := managed.New(managed.Options{
+		Engine: d, Owner: owner, Log: newJournal(func(state, reason string) { states <- [2]string{state, reason} }),
+		Agents: []managed.Agent{{Name: "none", Image: "127.0.0.1:1/no/such:image", Port: freePort(t), HarnessURL: "http://x"}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- f.Run(ctx) }()
+	if s := <-states; s[0] != string(managed.Waiting) || !strings.Contains(s[1], "try: docker pull 127.0.0.1:1/no/such:image") {
+		t.Errorf("got %q", s)
+	}
+	stop()
+	<-done
+}

@@ -1,0 +1,107 @@
+package server
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"github.com/org/foreman-action/queue"
+)
+
+// A Status is what GET /queue/status answers.
+type Status struct {
+	States map[queue.State]int `json:"states"` // how many tasks are in each
+	// Held are those of the pending and completed ones that are held back until a time.
+	Held     int `json:"held"`
+	Draining int `json:"draining"` // completed ones that are being carried out
+	// Oldest is when the oldest pending task was enqueued, and OldestAge how many seconds
+	// ago that is; null and 0: there is none.
+	Oldest    *time.Time    `json:"oldest_pending"`
+	OldestAge float64       `json:"oldest_pending_seconds"`
+	Agents    []AgentStatus `json:"agents"` // that have tasks which are pending or claimed
+}
+
+// An AgentStatus counts the tasks of an agent.
+type AgentStatus struct {
+	Agent   string `json:"agent"`
+	Pending int    `json:"pending"`
+	Held    int    `json:"held"` // of the pending ones
+	Claimed int    `json:"claimed"`
+}
+
+func (s *Server) status(c *call) error {
+	stats, err := s.o.Queue.Stats(c.r.Context())
+	if err != nil {
+		return err
+	}
+	st := Status{States: map[queue.State]int{}, Held: stats.Held, Draining: stats.Draining, Agents: []AgentStatus{}}
+	for _, state := range queue.States() {
+		st.States[state] = stats.States[state]
+	}
+	if !stats.Oldest.IsZero() {
+		oldest := stats.Oldest.UTC()
+		st.Oldest = &oldest
+		st.OldestAge = max(s.o.Now().Sub(oldest), 0).Round(time.Millisecond).Seconds()
+	}
+	for _, a := range stats.Agents {
+		st.Agents = append(st.Agents, AgentStatus(a))
+	}
+	c.reply(http.StatusOK, st)
+	return nil
+}
+
+func (s *Server) retry(c *call) error {
+	return s.change(c, "retry", func(ctx context.Context, by string) (queue.State, error) {
+		return s.o.Queue.Retry(ctx, c.id, by)
+	})
+}
+
+func (s *Server) cancel(c *call) error {
+	return s.change(c, "cancel", func(ctx context.Context, by string) (queue.State, error) {
+		return queue.Failed, s.o.Queue.Cancel(ctx, c.id, by)
+	})
+}
+
+// change does what an operator wants with a task, and answers with its state.
+func (s *Server) change(c *call, verb string, do func(ctx context.Context, by string) (queue.State, error)) error {
+	by := c.who.by()
+	if by == "" {
+		by = "somebody on this machine"
+	}
+	state, err := do(c.r.Context(), by)
+	if err != nil {
+		return err
+	}
+	s.log.LogAttrs(c.r.Context(), slog.LevelInfo, "task changed by an operator", slog.String("task", shown(c.id)), slog.String("verb", verb), slog.String("state", string(state)), slog.String("by", by))
+	c.reply(http.StatusOK, map[string]string{"task_id": c.id, "state": string(state)})
+	return nil
+}
+
+// alive says that the process answers.
+func (s *Server) alive(c *call) error {
+	c.reply(http.StatusOK, map[string]bool{"healthy": true})
+	return nil
+}
+
+// ready says whether tasks make progress. What exactly is wrong goes to the log: anybody
+// may ask.
+func (s *Server) ready(c *call) error {
+	answer := struct {
+		Ready        bool              `json:"ready"`
+		Dependencies map[string]string `json:"dependencies"`
+	}{true, map[string]string{}}
+	status := http.StatusOK
+	if s.o.Health != nil {
+		for name, err := range s.o.Health(c.r.Context()) {
+			answer.Dependencies[name] = "ok"
+			if err != nil {
+				answer.Dependencies[name] = "down"
+				answer.Ready, status = false, http.StatusServiceUnavailable
+				s.log.LogAttrs(c.r.Context(), slog.LevelWarn, "not ready", slog.String("dependency", name), slog.Any("error", err))
+			}
+		}
+	}
+	c.reply(status, answer)
+	return nil
+}

@@ -1,0 +1,70 @@
+package poll
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func FuzzCursor(f *testing.F) {
+	for _, seed := range []string{
+		`{"version":1,"first":{"begun":true,"taken":[3,1]},"at":1775810000,"base":0}`,
+		`{"version":1,"at":1775810000,"base":1775809999,"from":1,"seen":{"1":1775810000},"waiting":{"7":{"from":5,"opened":true}}}`,
+		`{"version":1,"seen":{"-1":0}}`, `{"version":1,"at":-1}`, `{"version":1,"seen":{"1":9223372036854775807}}`,
+		`{"version":2}`, `{}`, `null`, `[`, ``,
+	} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		c, err := decodeCursor(data)
+		if err != nil {
+			return
+		}
+		if c.since() < 0 || c.from(1) < 0 {
+			t.Errorf("a cursor looks back to %d and %d", c.since(), c.from(1))
+		}
+		c.prune()
+		out, err := json.Marshal(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		again, err := decodeCursor(out)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(c.Seen) == 0 {
+			c.Seen = nil
+		}
+		if len(c.Waiting) == 0 {
+			c.Waiting = nil
+		}
+		if c.First != nil && len(c.First.Taken) == 0 {
+			c.First.Taken = nil
+		}
+		if diff := cmp.Diff(c, again); diff != "" {
+			t.Errorf("what is encoded is read as another one:\n%s", diff)
+		}
+	})
+}
+
+// What there is no room for is not forgotten: it is handed on at once.
+func TestBounds(t *testing.T) {
+	t.Parallel()
+	c := &cursor{Version: cursorVersion, At: 1000, Base: 1000}
+	for n := 1; n <= maxWaiting; n++ {
+		if !c.await(n, waiting{}) {
+			t.Fatalf("there is no room for %d", n)
+		}
+	}
+	if c.await(maxWaiting+1, waiting{}) || !c.await(1, waiting{From: 7}) || c.Waiting[1].From != 7 {
+		t.Error("the bound is not kept, or keeps out what is there")
+	}
+	for n := range maxSeen + 10 {
+		c.know(n+1, 1000+int64(n))
+	}
+	c.prune()
+	if len(c.Seen) > maxSeen || c.Seen[maxSeen+10] == 0 {
+		t.Errorf("%d are kept, want %d, the newest ones", len(c.Seen), maxSeen)
+	}
+}

@@ -1,0 +1,140 @@
+package poll
+
+import (
+	"context"
+	"encoding/json"
+	"path/filepath"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/org/foreman-action/internal/github"
+	"github.com/org/foreman-action/internal/server/intake"
+	"github.com/org/foreman-action/queue"
+	"github.com/org/foreman-action/runner"
+	"github.com/org/foreman-action/sqlite"
+)
+
+// A growing source has an issue more for each minute that passed.
+type growing struct {
+	source
+	began time.Time
+	who   string
+	asked *log
+}
+
+// A log says by whom a source was asked.
+type log struct {
+	mu   sync.Mutex
+	list []string
+}
+
+func (l *log) add(who string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.list = append(l.list, who)
+}
+
+// take empties it.
+func (l *log) take() []string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	list := l.list
+	l.list = nil
+	return list
+}
+
+func (g *growing) ListIssues(_ context.Context, _, _ string, q github.ListQuery) (github.ListPage, error) {
+	g.asked.add(g.who)
+	page := github.ListPage{Date: time.Now()}
+	for n := 1; ; n++ {
+		at := g.began.Add(time.Duration(n) * time.Minute)
+		if !at.Before(time.Now()) {
+			return page, nil
+		}
+		if at.Before(q.Since) {
+			continue
+		}
+		raw, err := json.Marshal(map[string]any{"number": n, "title": "t", "state": "open", "created_at": at.UTC(), "updated_at": at.UTC()})
+		if err != nil {
+			return page, err
+		}
+		i, err := runner.ParseIssue(raw)
+		if err != nil {
+			return page, err
+		}
+		page.Issues = append(page.Issues, i)
+	}
+}
+
+// Of two processes on one database one polls; when it goes, the other takes over where it
+// stopped.
+func TestOneLeads(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "queue.db")
+	synctest.Test(t, func(t *testing.T) {
+		var asked log
+		began := time.Now().Truncate(time.Second)
+		process := func(who string) (stop func(), tasks func() int) {
+			store, err := sqlite.Open(t.Context(), path, sqlite.Options{Now: time.Now})
+			if err != nil {
+				t.Fatal(err)
+			}
+			in, err := intake.New(intake.Options{Queue: store, Repos: []string{"o/r"}, Rules: func(string, string) bool { return true }})
+			if err != nil {
+				t.Fatal(err)
+			}
+			g := &growing{began: began, who: who, asked: &asked}
+			o := options(Repository{"o/r", g})
+			o.FirstRun, o.Tasks, o.Cursors = 100, store, store
+			o.Take = func(ctx context.Context, e runner.Event, dedup string) (bool, error) {
+				got, err := in.Take(ctx, intake.Arrival{Event: e, Dedup: dedup})
+				return got.Task != "", err
+			}
+			p, err := New(o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			ctx, cancel := context.WithCancel(t.Context())
+			done := make(chan struct{})
+			go func() {
+				defer close(done)
+				_ = store.Lead(ctx, "poll", p.Run) // ends with its context
+			}()
+			stop = func() {
+				cancel()
+				<-done
+				if err := store.Close(); err != nil {
+					t.Error(err)
+				}
+			}
+			return stop, func() int {
+				list, err := store.List(t.Context(), queue.Filter{Limit: 1000})
+				if err != nil {
+					t.Error(err)
+				}
+				return len(list)
+			}
+		}
+		stopA, _ := process("a")
+		time.Sleep(time.Second)
+		stopB, tasks := process("b")
+		time.Sleep(10 * time.Minute)
+		if who := asked.take(); len(who) < 9 || slices.Contains(who, "b") {
+			t.Errorf("asked by %v, want a", who)
+		}
+		stopA()
+		asked.take()
+		time.Sleep(10 * time.Minute)
+		if who := asked.take(); len(who) < 9 || slices.Contains(who, "a") {
+			t.Errorf("asked by %v, want b", who)
+		}
+		time.Sleep(30 * time.Second)
+		if n := tasks(); n != 20 && n != 19 {
+			t.Errorf("got %d tasks in 20 minutes, want one a minute", n)
+		}
+		stopB()
+	})
+}

@@ -1,0 +1,131 @@
+package poll
+
+import (
+	"strings"
+	"time"
+
+	"github.com/org/foreman-action/internal/github/githubtest"
+	"github.com/org/foreman-action/memory"
+	"github.com/org/foreman-action/queue"
+)
+
+// deeds are the verbs of stories that are not about one issue.
+func deeds() map[string]func(s *story, args []string) {
+	return map[string]func(s *story, args []string){
+		"poll":    func(s *story, _ []string) { s.poll() },
+		"pass":    func(s *story, a []string) { s.clock.Advance(s.duration(a[0])) },
+		"restart": func(s *story, _ []string) { s.restart() },
+		// kill 2: the process is gone before it saves the cursor for the second time from now.
+		"kill": func(s *story, a []string) { s.kept.kill = s.number(a[0]) },
+		// skew 1h: this machine's clock is ahead of GitHub's.
+		"skew": func(s *story, a []string) { s.skew = s.duration(a[0]) },
+		// before 2 label 7 mona bug
+		"before": func(s *story, a []string) { s.before[s.number(a[0])] = strings.Join(a[1:], " ") },
+		// many 250 10: 250 issues from #10 on, now.
+		"many": func(s *story, a []string) {
+			for k := range s.number(a[0]) {
+				s.gh.Repo(repo).AddIssue(githubtest.Issue{Number: s.number(a[1]) + k, Author: "mona"})
+			}
+		},
+		// touch 250 10: somebody labels as many, from #10 on, now.
+		"touch": func(s *story, a []string) {
+			for k := range s.number(a[0]) {
+				s.gh.Repo(repo).LabelAs("carol", s.number(a[1])+k, "bug")
+			}
+		},
+		// finish: all tasks are done.
+		"finish": func(s *story, _ []string) {
+			for n := range 600 {
+				s.finish(n+1, s.end)
+			}
+		},
+		"purge": func(s *story, _ []string) {
+			if _, err := s.queue.Purge(s.Context(), s.clock.Now().Add(time.Second), 1000); err != nil {
+				s.Fatal(err)
+			}
+		},
+		"broken": func(s *story, _ []string) { s.queue.Break(queue.ErrUnavailable) },
+		"mended": func(s *story, _ []string) { s.queue.Break(nil) },
+		"budget": func(s *story, a []string) { s.gh.SetBudget(s.number(a[0])) },
+		"limit":  func(s *story, a []string) { s.gh.LimitCalls(s.number(a[0]), s.duration(a[1])) },
+		"well":   func(s *story, _ []string) { s.gh.ClearFaults() },
+		"fault": func(s *story, a []string) {
+			f, err := githubtest.ParseFault(a)
+			if err != nil {
+				s.Fatal(err)
+			}
+			s.gh.Fault(f)
+		},
+		"cursor": func(s *story, a []string) {
+			if err := s.kept.SaveCursor(s.Context(), repo, []byte(strings.Join(a, " "))); err != nil {
+				s.Fatal(err)
+			}
+		},
+	}
+}
+
+// changes are the verbs that are followed by the number of an issue.
+func changes() map[string]func(s *story, n int, a []string) {
+	on := func(change func(r *githubtest.Repo, n int, a []string)) func(*story, int, []string) {
+		return func(s *story, n int, a []string) { change(s.gh.Repo(repo), n, a) }
+	}
+	return map[string]func(s *story, n int, a []string){
+		// issue 7 mona [closed] [pull]
+		"issue": on(func(r *githubtest.Repo, n int, a []string) {
+			i := githubtest.Issue{Number: n, Author: a[0], Body: "Always."}
+			for _, word := range a[1:] {
+				if word == "closed" {
+					i.State = word
+				}
+				i.PullRequest = i.PullRequest || word == "pull"
+			}
+			r.AddIssue(i)
+		}),
+		"comment":  on(func(r *githubtest.Repo, n int, a []string) { r.AddComment(n, a[0], strings.Join(a[1:], " ")) }),
+		"label":    on(func(r *githubtest.Repo, n int, a []string) { r.LabelAs(a[0], n, a[1]) }),
+		"unlabel":  on(func(r *githubtest.Repo, n int, a []string) { r.UnlabelAs(a[0], n, a[1]) }),
+		"edit":     on(func(r *githubtest.Repo, n int, a []string) { r.EditAs(a[0], n, strings.Join(a[1:], " ")) }),
+		"rename":   on(func(r *githubtest.Repo, n int, a []string) { r.RenameAs(a[0], n, strings.Join(a[1:], " ")) }),
+		"close":    on(func(r *githubtest.Repo, n int, a []string) { r.CloseAs(a[0], n, "completed") }),
+		"reopen":   on(func(r *githubtest.Repo, n int, a []string) { r.ReopenAs(a[0], n) }),
+		"delete":   on(func(r *githubtest.Repo, n int, _ []string) { r.DeleteIssue(n) }),
+		"transfer": on(func(r *githubtest.Repo, n int, _ []string) { r.TransferIssue(n, "octo/other", 1) }),
+		"done":     func(s *story, n int, _ []string) { s.finish(n, s.end) },
+		"cancel": func(s *story, n int, _ []string) {
+			s.finish(n, func(t queue.Info) {
+				if err := s.queue.Cancel(s.Context(), t.ID, "carol"); err != nil {
+					s.Fatal(err)
+				}
+			})
+		},
+		// acted 7: the memory knows that we labeled it.
+		"acted": func(s *story, n int, _ []string) {
+			_, err := memory.Update(s.Context(), s.memory, repo, n, func(r *memory.Record) error {
+				r.Put(memory.Task{ID: "1", At: s.clock.Now(), Event: "issues.opened", Decision: "act", By: "rules", Status: "applied",
+					Actions: []memory.Action{{Type: "add_label", Values: []string{"bug"}, Result: memory.Done}}})
+				return nil
+			})
+			if err != nil {
+				s.Fatal(err)
+			}
+		},
+	}
+}
+
+// end carries a task out.
+func (s *story) end(t queue.Info) {
+	s.Helper()
+	ctx := s.Context()
+	if _, err := s.queue.Complete(ctx, queue.Ref{ID: t.ID}, []byte(`{}`)); err != nil {
+		s.Fatal(err)
+	}
+	list, err := s.queue.DrainCompleted(ctx, queue.DrainOptions{Owner: "test", Lease: time.Minute, Limit: 1000})
+	if err != nil {
+		s.Fatal(err)
+	}
+	for _, d := range list {
+		if err := s.queue.MarkDone(ctx, d.Hold, nil); err != nil {
+			s.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,289 @@
+package settings
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+
+	"github.com/org/foreman-action/internal/address"
+	"github.com/org/foreman-action/internal/secret"
+	"github.com/org/foreman-action/internal/strictyaml"
+)
+
+// A checker looks at what the types of the sections do not tell, and fills in defaults
+// that depend on something else.
+type checker struct {
+	*loading
+	f    *strictyaml.File
+	root *yaml.Node
+	// told are the lines on which decoding found mistakes: more about them would only be
+	// about what stands there in place of a value.
+	told []int
+}
+
+func newChecker(f *strictyaml.File, root *yaml.Node, l *loading) checker {
+	c := checker{loading: l, f: f, root: root}
+	ps, _ := errors.AsType[strictyaml.Problems](f.Err())
+	for _, p := range ps {
+		c.told = append(c.told, p.Line)
+	}
+	return c
+}
+
+func (c checker) check() {
+	c.identity(&c.s.Identity)
+	c.polling(c.s.Polling)
+	c.queue(&c.s.Queue)
+	c.path(&c.s.Memory.DBPath, "memory", "db_path")
+	c.server(&c.s.Server)
+	if e := c.s.Telemetry.Endpoint; e != "" && !webAddress(e) {
+		c.wrong("telemetry.endpoint: want the address of a collector, such as http://127.0.0.1:4318", "telemetry", "endpoint")
+	}
+	c.repos(c.s.Repos)
+}
+
+// problem records a mistake at a node, unless there was one inside of it.
+func (c checker) problem(at *yaml.Node, format string, args ...any) {
+	if at != nil {
+		last := lastLine(at)
+		if slices.ContainsFunc(c.told, func(line int) bool { return at.Line <= line && line <= last }) {
+			return
+		}
+	}
+	c.f.Problemf(at, format, args...)
+}
+
+func lastLine(n *yaml.Node) int {
+	last := n.Line
+	for _, child := range n.Content {
+		last = max(last, lastLine(child))
+	}
+	return last
+}
+
+// wrong records a problem at the value of a key.
+func (c checker) wrong(msg string, keys ...string) { c.problem(child(c.root, keys...), "%s", msg) }
+
+// path resolves "~" at the start of a path.
+func (c checker) path(p *string, keys ...string) {
+	at := child(c.root, keys...)
+	out, err := c.home(*p)
+	if err != nil {
+		c.problem(at, "%s: %v", strings.Join(keys, "."), err)
+		return
+	}
+	*p = out
+}
+
+func webAddress(s string) bool {
+	u, err := url.Parse(s)
+	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && address.ValidHost(u.Hostname()) && address.ValidPort(u.Port())
+}
+
+func (c checker) identity(i *Identity) {
+	at := child(c.root, "identity")
+	if at == nil || at.Kind != yaml.MappingNode {
+		return // reported
+	}
+	token, app := child(at, "github_token"), child(at, "app")
+	switch {
+	case token != nil && app != nil:
+		c.problem(app, "identity: either github_token or app, not both")
+	case token == nil && app == nil:
+		c.problem(at, "identity: github_token is required, but missing (or app, for a GitHub App)")
+	}
+	if i.User == "" && app == nil {
+		c.problem(at, "identity: github_user is required, but missing: the login that the token belongs to")
+	}
+	if i.APIURL == "" {
+		i.APIURL, _ = c.Lookup("GITHUB_API_URL")
+	} else if u, err := url.Parse(i.APIURL); !webAddress(i.APIURL) || err != nil || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
+		c.wrong("identity.api_url: want an address such as https://github.example.com/api/v3", "identity", "api_url")
+	}
+	c.within(bound{"identity", "timeout_seconds", int(i.Timeout), 1, 300})
+	if i.App == nil || app == nil || app.Kind != yaml.MappingNode {
+		return
+	}
+	key, file := child(app, "private_key"), child(app, "private_key_file")
+	if (key == nil) == (file == nil) {
+		c.problem(app, "identity.app: want either private_key or private_key_file")
+	}
+	if child(app, "app_id") != nil && i.App.ID < 1 {
+		c.wrong("identity.app.app_id: want more than 0", "identity", "app", "app_id")
+	}
+	if child(app, "installation_id") != nil && i.App.Installation < 1 {
+		c.wrong("identity.app.installation_id: want more than 0", "identity", "app", "installation_id")
+	}
+	c.path(&i.App.PrivateKeyFile, "identity", "app", "private_key_file")
+}
+
+// A bound is a number and between what it must lie.
+type bound struct {
+	section, key string
+	n, from, to  int
+}
+
+// maxSeconds is a year; more is a mistake of units.
+const maxSeconds = 365 * 24 * 60 * 60
+
+// within reports numbers outside of their bounds. What was not decoded has its default.
+func (c checker) within(bounds ...bound) {
+	for _, b := range bounds {
+		at := child(c.root, b.section, b.key)
+		if at == nil || b.from <= b.n && b.n <= b.to {
+			continue
+		}
+		c.problem(at, "%s.%s: want %d to %d", b.section, b.key, b.from, b.to)
+	}
+}
+
+func (c checker) oneOf(got string, want []string, keys ...string) {
+	if at := child(c.root, keys...); at != nil && at.ShortTag() == "!!str" && !slices.Contains(want, got) {
+		c.problem(at, "%s: want %s%s", strings.Join(keys, "."), strings.Join(want, " or "), strictyaml.DidYouMean(got, want))
+	}
+}
+
+func (c checker) polling(p Polling) {
+	c.within(
+		bound{"polling", "interval_seconds", int(p.Interval), 1, maxSeconds},
+		bound{"polling", "first_run", p.FirstRun, 0, 100_000},
+	)
+	c.oneOf(p.Maintainers, []string{"skip", "include"}, "polling", "maintainers")
+	for i, login := range p.Ignore {
+		if login == "" || strings.ContainsAny(login, " \t\r\n@/") {
+			c.problem(item(child(c.root, "polling", "ignore"), i), "polling.ignore: want logins, such as stale[bot]")
+		}
+	}
+}
+
+func (c checker) queue(q *Queue) {
+	c.within(
+		bound{"queue", "claim_timeout_seconds", int(q.ClaimTimeout), 1, maxSeconds},
+		bound{"queue", "max_retries", q.MaxRetries, 1, 1000},
+		bound{"queue", "max_drains", q.MaxDrains, 1, 1000},
+		bound{"queue", "drain_timeout_seconds", int(q.DrainTimeout), 1, maxSeconds},
+		bound{"queue", "drain_interval_seconds", int(q.DrainInterval), 1, maxSeconds},
+		bound{"queue", "requeue_interval_seconds", int(q.RequeueInterval), 1, maxSeconds},
+		bound{"queue", "max_tasks_per_hour", q.MaxTasks, 0, 1_000_000},
+		bound{"queue", "max_writes_per_minute", q.WritesPerMinute, 1, 1_000_000},
+		bound{"queue", "max_writes_per_hour", q.WritesPerHour, 1, 1_000_000},
+	)
+	if least := 2*c.s.Identity.Timeout + 10; q.DrainTimeout < least && q.DrainTimeout > 0 && c.s.Identity.Timeout > 0 {
+		key := "drain_timeout_seconds"
+		if child(c.root, "queue", key) == nil {
+			c.wrong(fmt.Sprintf("identity.timeout_seconds: with so many, queue.drain_timeout_seconds must be at least %d", least), "identity", "timeout_seconds")
+		} else {
+			c.wrong(fmt.Sprintf("queue.%s: want at least %d, twice identity.timeout_seconds and ten more", key, least), "queue", key)
+		}
+	}
+	if q.Retention <= 0 {
+		c.wrong("queue.retention: want more than 0", "queue", "retention")
+	}
+	c.path(&q.DBPath, "queue", "db_path")
+	plain := string(q.URL)
+	c.path(&plain, "queue", "url")
+	q.URL = secret.Text(plain)
+	if q.URL != "" && q.DBPath != "" {
+		c.wrong("queue: either url or db_path, not both", "queue", "url")
+	}
+	if scheme, _, ok := strings.Cut(plain, "://"); ok && !Postgres(plain) {
+		c.wrong(fmt.Sprintf("queue.url: want the path of a SQLite file or postgres://…%s", strictyaml.DidYouMean(scheme, []string{"postgres"})), "queue", "url")
+	}
+}
+
+// Postgres reports whether the address of a queue is that of a PostgreSQL server.
+func Postgres(address string) bool {
+	return strings.HasPrefix(address, "postgres://") || strings.HasPrefix(address, "postgresql://")
+}
+
+func (c checker) server(s *Server) {
+	c.within(bound{"server", "port", s.Port, 0, 65535})
+	if h := s.Host; !address.ValidHost(h) {
+		c.wrong("server.host: want a name or an IP address", "server", "host")
+	}
+	if s.TLS != nil {
+		c.path(&s.TLS.Cert, "server", "tls", "cert")
+		c.path(&s.TLS.Key, "server", "tls", "key")
+	}
+	if s.InClear() {
+		c.f.Warnf(child(c.root, "server", "host"), "server.host: %s", InClearWarning)
+	}
+	c.webhook(s)
+	seen := map[string]bool{}
+	for i := range s.Credentials {
+		cr := &s.Credentials[i]
+		at := item(child(c.root, "server", "credentials"), i)
+		c.entry(at, "server.credentials", Operator{cr.Name, cr.Secret}, seen)
+		for k, raw := range cr.Agents {
+			canonical, err := address.Canonical(raw)
+			if err != nil {
+				c.problem(item(child(at, "agents"), k), "server.credentials: agents: %v", err)
+			}
+			cr.Agents[k] = canonical
+		}
+	}
+	for i, o := range s.Operators {
+		c.entry(item(child(c.root, "server", "operators"), i), "server.operators", o, seen)
+	}
+}
+
+// InClearWarning says what it means that secrets go in clear, as [Server.InClear] tells.
+const InClearWarning = "the secrets of agents and operators cross the network in clear; configure server.tls, " +
+	"or server.behind_tls where something in front of the server encrypts"
+
+// webhook gathers the secrets of the webhook. An empty one is a variable that was
+// forgotten, and must not turn the webhook off.
+func (c checker) webhook(s *Server) {
+	for i, text := range s.WebhookSecrets {
+		if text == "" {
+			c.problem(item(child(c.root, "server", "webhook_secrets"), i), "server.webhook_secrets: one is empty")
+		}
+	}
+	at := child(c.root, "server", "webhook_secret")
+	if at != nil && s.WebhookSecret == "" {
+		c.problem(at, "server.webhook_secret: it is empty; leave it out where no webhook comes")
+	}
+	if s.WebhookSecret != "" {
+		s.WebhookSecrets = append([]secret.Text{s.WebhookSecret}, s.WebhookSecrets...)
+	}
+	if at = cmp.Or(at, child(c.root, "server", "webhook_secrets")); len(s.WebhookSecrets) > 0 && len(s.Credentials) == 0 {
+		c.f.Warnf(at, "server: a webhook comes from outside, and without server.credentials who comes from outside can take tasks: "+
+			"let what stands in front pass /github/webhook alone, or configure credentials")
+	}
+}
+
+// enoughSecret is how many characters of a secret nobody guesses.
+const enoughSecret = 16
+
+// entry checks the name and the secret of who may talk to the server.
+func (c checker) entry(at *yaml.Node, section string, who Operator, seen map[string]bool) {
+	name, text := strings.ToLower(who.Name), who.Secret
+	switch {
+	case name == "" || len(name) > 100 || strings.ContainsAny(name, ":\r\n\x00"):
+		c.problem(at, "%s: name: want 1 to 100 characters, and no colon", section)
+	case strings.HasPrefix(name, "managed-"):
+		c.problem(at, "%s: names that begin with managed- are for the agents that the server starts", section)
+	case seen[name]:
+		c.problem(at, "%s: there are two with the name %q", section, name)
+	}
+	seen[name] = true
+	switch {
+	case text == "":
+		c.problem(at, "%s: the secret is empty", section)
+	case len(text) < enoughSecret:
+		c.f.Warnf(at, "%s: the secret has less than %d characters; make one with: openssl rand -hex 32", section, enoughSecret)
+	}
+}
+
+// item returns an element of a list, or the list when there is none.
+func item(n *yaml.Node, i int) *yaml.Node {
+	if n != nil && n.Kind == yaml.SequenceNode && i < len(n.Content) {
+		return n.Content[i]
+	}
+	return n
+}

@@ -1,0 +1,337 @@
+package telemetry_test
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/org/foreman-action/internal/server/telemetry"
+	"github.com/org/foreman-action/queue"
+	"github.com/org/foreman-action/queue/queuetest"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+const agent = "http://agent.example"
+
+// A rig is a measured queue in memory, on a clock that stands still.
+type rig struct {
+	*telemetry.Telemetry
+
+	t     *testing.T
+	clock *queuetest.Clock
+	inner *queuetest.Queue
+	q     queue.Queue
+}
+
+func newRig(t *testing.T, o telemetry.Options) *rig {
+	t.Helper()
+	r := &rig{t: t, clock: queuetest.NewClock()}
+	o.Now, o.Version = r.clock.Now, "v1.2.3"
+	r.inner = queuetest.New(queuetest.Options{Now: r.clock.Now})
+	var err error
+	if r.Telemetry, err = telemetry.New(t.Context(), o); err != nil {
+		t.Fatal(err)
+	}
+	if r.q, err = r.Queue(r.inner); err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func id(n int) string { return fmt.Sprintf("7d0c0000-0000-4000-8000-%012d", n) }
+
+func task(n int, origin string) queue.Task {
+	return queue.Task{
+		ID: id(n), Agent: agent, Repo: "o/r", Issue: n,
+		Message: []byte(`{"payload":{"title":"what an issue says"}}`), Origin: []byte(origin),
+	}
+}
+
+func (r *rig) enqueue(n int, origin string) {
+	r.t.Helper()
+	if _, err := r.q.Enqueue(r.t.Context(), task(n, origin)); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+func (r *rig) claim() queue.Claim {
+	r.t.Helper()
+	c, err := r.q.ClaimNext(r.t.Context(), agent, queue.ClaimOptions{Lease: time.Minute})
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return c
+}
+
+func (r *rig) complete(id string) {
+	r.t.Helper()
+	if _, err := r.q.Complete(r.t.Context(), queue.Ref{ID: id}, []byte(`{"decision":"skip"}`)); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+func (r *rig) drain() queue.Hold {
+	r.t.Helper()
+	list, err := r.q.DrainCompleted(r.t.Context(), queue.DrainOptions{Owner: "me", Lease: time.Minute, Limit: 1})
+	if err != nil || len(list) != 1 {
+		r.t.Fatal(list, err)
+	}
+	return list[0].Hold
+}
+
+// live takes tasks through their states, in every way that is counted.
+func (r *rig) live() {
+	ctx := r.t.Context()
+	for n, source := range []string{"webhook", "poll", "something else", "webhook"} {
+		r.enqueue(n+1, `{"source":"`+source+`"}`)
+	}
+	r.enqueue(1, `{"source":"webhook"}`) // again
+	r.clock.Advance(3 * time.Second)
+	c := r.claim()
+	_ = r.q.Heartbeat(ctx, queue.Ref{ID: c.ID}, time.Minute)
+	_ = r.q.Heartbeat(ctx, queue.Ref{ID: id(99)}, time.Minute)
+	r.clock.Advance(20 * time.Second)
+	r.complete(c.ID)
+	r.complete(c.ID)
+	_ = r.q.Heartbeat(ctx, queue.Ref{ID: c.ID, Attempt: 7}, time.Minute)
+	h := r.drain()
+	_ = r.q.Release(ctx, h, queue.Postponement{Reason: "GitHub says 502"})
+	h = r.drain()
+	_ = r.q.Release(ctx, h, queue.Postponement{Reason: "a limit", Free: true})
+	h = r.drain()
+	_, _ = r.q.Renew(ctx, h, time.Minute)
+	r.clock.Advance(2 * time.Second)
+	_ = r.q.MarkDone(ctx, h, nil)
+	_ = r.q.MarkDone(ctx, h, nil)
+	_ = r.q.Release(ctx, h, queue.Postponement{})
+
+	c = r.claim()
+	r.complete(c.ID)
+	_ = r.q.Fail(ctx, r.drain(), "no", nil)
+	_, _ = r.q.Retry(ctx, c.ID, "ada")
+	_ = r.q.Cancel(ctx, c.ID, "ada")
+	_, _ = r.q.Retry(ctx, id(1), "ada") // is done
+
+	r.claim()
+	r.clock.Advance(2 * time.Minute)
+	_, _ = r.q.RequeueStale(ctx, queue.Limits{})
+	r.claim()
+	r.clock.Advance(2 * time.Minute)
+	_, _ = r.q.RequeueStale(ctx, queue.Limits{Claims: 2})
+	_, _ = r.q.ClaimNext(ctx, "http://nobody.example", queue.ClaimOptions{Lease: time.Minute})
+	_, _ = r.q.Purge(ctx, r.clock.Now().Add(-time.Minute), 10)
+}
+
+// TestMetrics compares all metrics, after a queue lived through much, with the golden
+// file.
+func TestMetrics(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, telemetry.Options{Polls: func() []telemetry.Poll {
+		return []telemetry.Poll{{Repo: "o/r", Success: time.Unix(1000, 5e8)}, {Repo: "o/new", Failures: 3}}
+	}})
+	r.live()
+	for _, o := range []telemetry.Observation{
+		{Event: telemetry.Settled, Status: "done", Agent: agent, Repo: "o/r", N: 1, Took: 1500 * time.Millisecond},
+		{Event: telemetry.Nudged, Status: "ok", Agent: agent, N: 2},
+		{Event: telemetry.Nudged, Status: "no answer", Agent: agent, N: 1},
+		{Event: telemetry.Requeued, Status: "pending", N: 1},
+		{Event: telemetry.Purged, N: 1},
+	} {
+		r.Observe(o)
+	}
+	r.Observe(telemetry.Observation{Event: telemetry.Stumbled, Status: "poll", N: 1})
+	r.inner.Break(queue.ErrUnavailable)
+	_, _ = r.q.Enqueue(t.Context(), task(50, ""))
+	_, _ = r.q.Complete(t.Context(), queue.Ref{ID: id(1)}, nil)
+	r.inner.Break(nil)
+	r.calls(t)
+	golden(t, "testdata/metrics.txt", r.scrape(t))
+}
+
+// calls sends requests through the handler and the transport.
+func (r *rig) calls(t *testing.T) {
+	t.Helper()
+	h := r.Handler(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
+		if strings.HasSuffix(q.URL.Path, "/queue/complete") {
+			w.WriteHeader(http.StatusAccepted)
+		}
+		if err := http.NewResponseController(w).Flush(); err != nil {
+			t.Errorf("the answer cannot be flushed: %v", err)
+		}
+		r.clock.Advance(4 * time.Millisecond)
+	}))
+	for _, path := range []string{"/queue/next", "/queue/next?wait=30s", "/queue/complete", "/github/webhook/", "/healthcheck/ready", "/tasks/x", "/events", "/queue/tasks/x/retry", "/%00?"} {
+		h.ServeHTTP(httptest.NewRecorder(), httptest.NewRequestWithContext(t.Context(), http.MethodPost, path, http.NoBody))
+	}
+	answers := []*http.Response{
+		{StatusCode: 200, Header: http.Header{"X-Ratelimit-Remaining": {"4999"}, "X-Ratelimit-Resource": {"core"}}},
+		{StatusCode: 429, Header: http.Header{"Retry-After": {"60"}}},
+		{StatusCode: 403, Header: http.Header{"X-Ratelimit-Remaining": {"0"}, "X-Ratelimit-Resource": {"search"}}},
+		{StatusCode: 403, Header: http.Header{"X-Ratelimit-Remaining": {"10"}, "X-Ratelimit-Resource": {"anything"}}},
+		nil,
+	}
+	rt := r.Transport(roundTrip(func(*http.Request) (*http.Response, error) {
+		r.clock.Advance(200 * time.Millisecond)
+		next := answers[0]
+		answers = answers[1:]
+		if next == nil {
+			return nil, errors.New("no answer")
+		}
+		next.Body = http.NoBody
+		return next, nil
+	}))
+	for range 5 {
+		req := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "https://api.github.com/repos/o/r/issues/1/labels", http.NoBody)
+		if res, err := rt.RoundTrip(req); err == nil {
+			_ = res.Body.Close()
+		}
+	}
+}
+
+type roundTrip func(r *http.Request) (*http.Response, error)
+
+func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+// scrape returns our metrics, without those of Go and the process, and without empty
+// buckets.
+func (r *rig) scrape(t *testing.T) string {
+	t.Helper()
+	w := httptest.NewRecorder()
+	r.Metrics().ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/metrics", http.NoBody))
+	if w.Code != http.StatusOK {
+		t.Fatalf("got %d: %s", w.Code, w.Body)
+	}
+	text := w.Body.String()
+	for _, name := range []string{"go_goroutines", "process_cpu_seconds_total"} {
+		if !strings.Contains(text, "\n"+name+" ") {
+			t.Errorf("%s is missing", name)
+		}
+	}
+	var out strings.Builder
+	for line := range strings.Lines(text) {
+		if strings.Contains(line, "foreman_") && !strings.Contains(line, `_bucket{`) {
+			out.WriteString(regexp.MustCompile(`go_version="[^"]*"`).ReplaceAllString(line, `go_version="GO"`))
+		}
+	}
+	return out.String()
+}
+
+func golden(t *testing.T, file, got string) {
+	t.Helper()
+	if *update {
+		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), got); diff != "" {
+		t.Errorf("%s (-want +got; go test -update rewrites it):\n%s", file, diff)
+	}
+}
+
+// TestLabels sees that no label grows without bound.
+func TestLabels(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, telemetry.Options{})
+	for n := range 1000 {
+		x := task(n+1, "")
+		x.Agent = fmt.Sprintf("http://agent-%d.example", n)
+		if _, err := r.inner.Enqueue(t.Context(), x); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := r.q.ClaimNext(t.Context(), x.Agent, queue.ClaimOptions{Lease: time.Minute}); err != nil {
+			t.Fatal(err)
+		}
+		r.Observe(telemetry.Observation{Event: telemetry.Nudged, Agent: x.Agent, Status: x.Agent, N: 1})
+	}
+	text := r.scrape(t)
+	if n := strings.Count(text, "\nforeman_claims_total{"); n > 201 {
+		t.Errorf("there are %d agents", n)
+	}
+	if !strings.Contains(text, `foreman_queue_agent_tasks{agent="other",state="claimed"} 800`) {
+		t.Error("those beyond the limit are not added up")
+	}
+}
+
+// TestStats sees that a scrape counts a large queue only now and then, and says when it
+// cannot.
+func TestStats(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, telemetry.Options{StatsFor: time.Minute})
+	has := func(want string) {
+		t.Helper()
+		if text := r.scrape(t); !strings.Contains(text, want) {
+			t.Errorf("%q is not in\n%s", want, text)
+		}
+	}
+	has(`foreman_queue_tasks{state="pending"} 0`)
+	r.enqueue(1, "")
+	has(`foreman_queue_tasks{state="pending"} 0`)
+	r.clock.Advance(time.Minute)
+	has(`foreman_queue_tasks{state="pending"} 1`)
+	has("foreman_queue_oldest_pending_seconds 60")
+	r.inner.Break(queue.ErrUnavailable)
+	r.clock.Advance(time.Minute)
+	has("foreman_queue_readable 0")
+	if _, err := r.Queue(r.inner); err == nil {
+		t.Error("a second queue is measured")
+	}
+}
+
+// TestNil calls everything on nothing.
+func TestNil(t *testing.T) {
+	t.Parallel()
+	var none *telemetry.Telemetry
+	q := queuetest.New(queuetest.Options{})
+	if got, err := none.Queue(q); err != nil || got != queue.Queue(q) {
+		t.Errorf("got %v, %v", got, err)
+	}
+	none.Observe(telemetry.Observation{Event: telemetry.Settled})
+	if none.Trace(t.Context()) != "" || none.Transport(nil) != http.DefaultTransport || none.Handler(nil) != nil || none.Close(t.Context()) != nil {
+		t.Error("it does something")
+	}
+	ctx, end := none.Span(t.Context(), "", "")
+	end(nil)
+	if ctx != t.Context() {
+		t.Error("the context changed")
+	}
+	w := httptest.NewRecorder()
+	none.Metrics().ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/metrics", http.NoBody))
+	if w.Code != http.StatusNotFound {
+		t.Errorf("got %d", w.Code)
+	}
+}
+
+// TestConformance runs the queue's own suite through the wrapper.
+func TestConformance(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("short")
+	}
+	queuetest.Run(t, func(t *testing.T) queuetest.Pair {
+		r := newRig(t, telemetry.Options{})
+		other, err := telemetry.New(t.Context(), telemetry.Options{Now: r.clock.Now})
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := other.Queue(r.inner)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return queuetest.Pair{A: r.q, B: b, Clock: r.clock}
+	})
+}

@@ -1,0 +1,219 @@
+package telemetry_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"go.opentelemetry.io/otel/sdk/trace/tracetest"
+
+	"github.com/org/foreman-action/internal/server/telemetry"
+	"github.com/org/foreman-action/queue"
+)
+
+// traced is a rig whose spans are kept.
+func traced(t *testing.T) (*rig, *tracetest.InMemoryExporter) {
+	t.Helper()
+	kept := &keeper{InMemoryExporter: tracetest.NewInMemoryExporter()}
+	return newRig(t, telemetry.Options{Exporter: kept}), kept.InMemoryExporter
+}
+
+// keeper keeps spans beyond the end.
+type keeper struct{ *tracetest.InMemoryExporter }
+
+// Shutdown does nothing: the other one's forgets all.
+func (keeper) Shutdown(context.Context) error { return nil }
+
+// webhook sends an event through the handler, as intake would take it, and returns the
+// trace that goes into the task.
+func (r *rig) webhook(n int, header http.Header) string {
+	r.t.Helper()
+	var trace string
+	h := r.Handler(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
+		trace = r.Trace(q.Context())
+		origin, err := json.Marshal(map[string]string{"source": "webhook", "trace": trace})
+		if err != nil {
+			r.t.Error(err)
+		}
+		if _, err := r.q.Enqueue(q.Context(), task(n, string(origin))); err != nil {
+			r.t.Error(err)
+		}
+		w.WriteHeader(http.StatusAccepted)
+	}))
+	req := httptest.NewRequestWithContext(r.t.Context(), http.MethodPost, "/github/webhook", http.NoBody)
+	for k, v := range header {
+		req.Header[k] = v
+	}
+	h.ServeHTTP(httptest.NewRecorder(), req)
+	return trace
+}
+
+// TestTrace follows one task from the webhook to its end: one trace, whoever calls.
+func TestTrace(t *testing.T) {
+	t.Parallel()
+	r, spans := traced(t)
+	trace := r.webhook(1, http.Header{"Traceparent": {"00-11111111111111111111111111111111-2222222222222222-01"}})
+	c := r.claim()
+	// The agent has a trace of its own.
+	agentOf := r.Handler(http.HandlerFunc(func(_ http.ResponseWriter, q *http.Request) {
+		if _, err := r.q.Complete(q.Context(), queue.Ref{ID: c.ID}, []byte(`{"decision":"skip"}`)); err != nil {
+			t.Error(err)
+		}
+	}))
+	req := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/queue/complete", http.NoBody)
+	req.Header.Set("Traceparent", "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01")
+	agentOf.ServeHTTP(httptest.NewRecorder(), req)
+
+	hold := r.drain()
+	ctx, end := r.Span(t.Context(), trace, c.ID)
+	gh := r.Transport(roundTrip(func(*http.Request) (*http.Response, error) {
+		return &http.Response{StatusCode: http.StatusCreated, Body: http.NoBody}, nil
+	}))
+	res, err := gh.RoundTrip(httptest.NewRequestWithContext(ctx, http.MethodPost, "https://api.github.com/repos/o/r/issues/1/labels?secret=s3cret", http.NoBody))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = res.Body.Close()
+	end(nil)
+	if err := r.q.MarkDone(t.Context(), hold, nil); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+
+	names := map[string]string{}
+	ids := map[string]string{}
+	links := map[string]string{}
+	for _, s := range spans.GetSpans() {
+		ids[s.SpanContext.SpanID().String()] = s.Name
+		if got := s.SpanContext.TraceID().String(); !strings.Contains(trace, got) {
+			t.Errorf("%s is in the trace %s, and the task in %s", s.Name, got, trace)
+		}
+		for _, l := range s.Links {
+			links[s.Name] = l.SpanContext.TraceID().String()
+		}
+	}
+	for _, s := range spans.GetSpans() {
+		names[s.Name] = ids[s.Parent.SpanID().String()]
+	}
+	want := map[string]string{
+		"webhook": "", "enqueue": "webhook", "claim": "webhook", "complete": "webhook", "apply": "webhook", "GitHub POST": "apply", "done": "webhook",
+	}
+	if diff := cmp.Diff(want, names); diff != "" {
+		t.Errorf("steps and what they are part of (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff(map[string]string{"complete": "0af7651916cd43dd8448eb211c80319c"}, links); diff != "" {
+		t.Errorf("links (-want +got):\n%s", diff)
+	}
+	all, err := json.Marshal(spans.GetSpans())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, secret := range []string{"s3cret", "what an issue says", "/labels"} {
+		if bytes.Contains(all, []byte(secret)) {
+			t.Errorf("%q is in a span", secret)
+		}
+	}
+}
+
+// TestTraceBegins has an event that no request brought.
+func TestTraceBegins(t *testing.T) {
+	t.Parallel()
+	r, spans := traced(t)
+	parent := r.Trace(t.Context())
+	r.enqueue(1, `{"trace":"`+parent+`"}`)
+	r.claim()
+	_, end := r.Span(t.Context(), parent, id(1))
+	end(errors.New("a text that may be anything"))
+	_, end = r.Span(t.Context(), "no trace", id(1)) // of a row without one
+	end(nil)
+	if err := r.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, s := range spans.GetSpans() {
+		in := "its own trace"
+		if strings.Contains(parent, s.SpanContext.TraceID().String()) {
+			in = "the event's"
+		}
+		got = append(got, s.Name+" "+in+" "+s.Status.Description)
+	}
+	want := []string{"event the event's ", "enqueue the event's ", "claim the event's ", "apply the event's error", "apply its own trace "}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// TestTraceOff sees that without an endpoint there is nothing.
+func TestTraceOff(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, telemetry.Options{})
+	if got := r.webhook(1, nil); got != "" {
+		t.Errorf("got a trace %q", got)
+	}
+	ctx, end := r.Span(t.Context(), "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01", "x")
+	end(nil)
+	if ctx != t.Context() {
+		t.Error("the context changed")
+	}
+}
+
+// TestOTLP sends traces to a collector on this machine.
+func TestOTLP(t *testing.T) {
+	t.Parallel()
+	type request struct{ path, kind, auth, body string }
+	got := make(chan request, 1)
+	srv := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		b, _ := io.ReadAll(r.Body)
+		got <- request{r.URL.Path, r.Header.Get("Content-Type"), r.Header.Get("Authorization"), string(b)}
+	}))
+	defer srv.Close()
+	r := newRig(t, telemetry.Options{Endpoint: strings.Replace(srv.URL, "http://", "http://me:s3cret@", 1)})
+	r.webhook(1, nil)
+	if err := r.Close(t.Context()); err != nil { // sends what is left
+		t.Fatal(err)
+	}
+	one := <-got
+	if one.path != "/v1/traces" || one.kind != "application/x-protobuf" || one.auth != "Basic bWU6czNjcmV0" {
+		t.Errorf("got %s, %s, %s", one.path, one.kind, one.auth)
+	}
+	for _, want := range []string{"foremand", "v1.2.3", "webhook", "enqueue", "foreman.task_id", id(1)} {
+		if !strings.Contains(one.body, want) {
+			t.Errorf("%q was not sent", want)
+		}
+	}
+}
+
+// TestOTLPDown has a collector that refuses: nothing but the log tells of it, and no
+// secret.
+func TestOTLPDown(t *testing.T) {
+	t.Parallel()
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusBadRequest) }))
+	defer srv.Close()
+	var log bytes.Buffer
+	r := newRig(t, telemetry.Options{
+		Endpoint: strings.Replace(srv.URL, "http://", "http://me:s3cret@", 1) + "/collect",
+		Log:      slog.New(slog.NewTextHandler(&log, nil)),
+	})
+	r.webhook(1, nil)
+	if err := r.Close(t.Context()); err != nil {
+		t.Errorf("got %v", err)
+	}
+	if text := log.String(); !strings.Contains(text, "traces cannot be sent") || strings.Contains(text, "s3cret") {
+		t.Errorf("the log says %q", text)
+	}
+	for _, endpoint := range []string{"collector:4318", "ftp://me:s3cret@x", "http://", "http://me:s3cret@%zz"} {
+		if _, err := telemetry.New(t.Context(), telemetry.Options{Endpoint: endpoint}); err == nil || strings.Contains(err.Error(), "s3cret") {
+			t.Errorf("%s: got %v", endpoint, err)
+		}
+	}
+}

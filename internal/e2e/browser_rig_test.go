@@ -1,0 +1,342 @@
+package e2e
+
+import (
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/page"
+	cdpruntime "github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+
+	"github.com/org/foreman-action/internal/server"
+	"github.com/org/foreman-action/internal/server/dashboard"
+	"github.com/org/foreman-action/queue"
+	"github.com/org/foreman-action/queue/queuetest"
+)
+
+var shots = flag.String("shots", "", "`directory` for pictures of the dashboard; empty: none are made")
+
+// patience is how long a page may take to show what it should.
+const patience = 15 * time.Second
+
+const browserAgent = "http://agent.example:9001"
+
+// A station is a server with a dashboard, and a queue in memory behind it.
+type station struct {
+	t       *testing.T
+	q       *queuetest.Queue
+	address string
+	stop    func()
+	creds   *server.Credentials
+}
+
+// newStation starts a server on this machine. operator adds ada, who signs in with
+// "correct horse".
+func newStation(t *testing.T, operator bool) *station {
+	t.Helper()
+	s := &station{t: t, q: queuetest.New(queuetest.Options{}), address: "127.0.0.1:0"}
+	var list []server.Credential
+	if operator {
+		list = append(list, server.Credential{Name: "ada", Secret: "correct horse", Operator: true})
+	}
+	var err error
+	if s.creds, err = server.NewCredentials(list); err != nil {
+		t.Fatal(err)
+	}
+	s.start()
+	t.Cleanup(func() { s.stop() })
+	return s
+}
+
+// start listens where it listened before.
+func (s *station) start() {
+	s.t.Helper()
+	o := dashboard.Options{Queue: s.q, Every: 200 * time.Millisecond, Health: func(context.Context) []dashboard.Health {
+		return []dashboard.Health{{Name: "database", OK: true}, {Name: "drain", OK: true}, {Name: "poll octo/forge", Detail: "GitHub says 401"}}
+	}}
+	if _, operators := s.creds.Configured(); operators {
+		o.Operators = s.creds.Operator
+	}
+	page, err := dashboard.New(o)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	srv, err := server.New(server.Options{Queue: s.q, Credentials: s.creds, Dashboard: page})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	l, err := new(net.ListenConfig).Listen(s.t.Context(), "tcp", s.address)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.address = l.Addr().String()
+	ctx, stop := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- srv.Serve(ctx, l) }()
+	s.stop = sync.OnceFunc(func() {
+		stop()
+		if err := <-done; err != nil {
+			s.t.Error(err)
+		}
+	})
+}
+
+func (s *station) url(path string) string { return "http://" + s.address + path }
+
+func browserTask(n int) string { return fmt.Sprintf("7d0c0000-0000-4000-8000-%012d", n) }
+
+// enqueue adds a task about an issue with a title.
+func (s *station) enqueue(n int, title string) string {
+	s.t.Helper()
+	message, err := json.Marshal(map[string]any{
+		"task_id": browserTask(n), "type": "issue.triage", "repo": "octo/forge",
+		"payload": map[string]any{"number": n, "title": title, "author": "mona"},
+	})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	_, err = s.q.Enqueue(s.t.Context(), queue.Task{
+		ID: browserTask(n), Agent: browserAgent, Repo: "octo/forge", Issue: n, Message: message,
+		Origin: []byte(`{"event":"issues","source":"webhook","delivery":"d-1"}`),
+	})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return browserTask(n)
+}
+
+func (s *station) claim() {
+	s.t.Helper()
+	if _, err := s.q.ClaimNext(s.t.Context(), browserAgent, queue.ClaimOptions{By: "triage", Lease: time.Hour}); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// complete decides on a task: a label, and a comment with the rationale.
+func (s *station) complete(id, rationale string) {
+	s.t.Helper()
+	d, err := json.Marshal(map[string]any{
+		"task_id": id, "decision": "label_and_respond", "rationale": rationale,
+		"actions": []any{map[string]any{"type": "add_label", "label": "bug"}, map[string]any{"type": "comment", "body": rationale}},
+	})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	if _, err := s.q.Complete(s.t.Context(), queue.Ref{ID: id}, d); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+func (s *station) lease() queue.Hold {
+	s.t.Helper()
+	list, err := s.q.DrainCompleted(s.t.Context(), queue.DrainOptions{Owner: "host-1", Lease: time.Hour, Limit: 1})
+	if err != nil || len(list) != 1 {
+		s.t.Fatal(list, err)
+	}
+	return list[0].Hold
+}
+
+// finish carries a decision out, with a report as the drain writes it.
+func (s *station) finish(h queue.Hold, rationale string) {
+	s.t.Helper()
+	rep, err := json.Marshal(map[string]any{
+		"status": "applied", "event": "issues.opened", "decision": "label_and_respond", "rationale": rationale, "by": browserAgent, "executed": 2,
+		"actions": []any{
+			map[string]any{"index": 0, "type": "add_label", "action": map[string]any{"type": "add_label", "label": "bug"}, "verdict": "do", "result": "done"},
+			map[string]any{
+				"index": 1, "type": "comment", "action": map[string]any{"type": "comment", "body": rationale}, "verdict": "do", "result": "done",
+				"url": "https://github.com/octo/forge/issues/1#issuecomment-1",
+			},
+			map[string]any{"index": 2, "type": "close_issue", "verdict": "skip", "result": "none", "reason": "allow_close is off"},
+		},
+		"warnings": []string{"the label was made anew"},
+	})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	if err := s.q.MarkDone(s.t.Context(), h, rep); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+func (s *station) state(id string) queue.State {
+	s.t.Helper()
+	d, err := s.q.Inspect(s.t.Context(), id)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return d.State
+}
+
+// needBrowser returns the path of a Chromium, or skips the test.
+func needBrowser(t *testing.T) string {
+	t.Helper()
+	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
+		if path, err := exec.LookPath(name); err == nil {
+			return path
+		}
+	}
+	if os.Getenv("FOREMAN_E2E_REQUIRE_BROWSER") != "" {
+		t.Fatal("there is no Chromium")
+	}
+	t.Skip("there is no Chromium: apt-get install chromium")
+	return ""
+}
+
+// A tab is a page in a browser of its own. What the page complains about fails the test.
+type tab struct {
+	t   *testing.T
+	ctx context.Context
+
+	mu         sync.Mutex
+	complaints []string
+	expected   []string // parts of complaints that are none
+}
+
+func newTab(t *testing.T) *tab {
+	t.Helper()
+	ctx, stopBrowser := chromedp.NewExecAllocator(t.Context(), append(slices.Clone(chromedp.DefaultExecAllocatorOptions[:]),
+		chromedp.ExecPath(needBrowser(t)), chromedp.NoSandbox, chromedp.UserDataDir(t.TempDir()),
+		chromedp.Flag("disable-dev-shm-usage", true), chromedp.WindowSize(1280, 900))...)
+	b := &tab{t: t}
+	ctx, stop := chromedp.NewContext(ctx, chromedp.WithListener(b.listen))
+	b.ctx = ctx
+	t.Cleanup(func() {
+		stop()
+		stopBrowser()
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		for _, c := range b.complaints {
+			t.Errorf("the page complains: %s", c)
+		}
+	})
+	// The first call starts the browser, and its context ends it.
+	if err := chromedp.Do(ctx); err != nil {
+		t.Fatal(err)
+	}
+	call(b, log.Enable, cdp.Empty{})
+	return b
+}
+
+// listen keeps what must not happen on a page: errors, refused resources, dialogs.
+func (b *tab) listen(ev any) {
+	complaint := ""
+	switch e := ev.(type) {
+	case *cdpruntime.EventExceptionThrown:
+		complaint = "an exception: " + e.ExceptionDetails.Text
+	case *cdpruntime.EventConsoleAPICalled:
+		complaint = fmt.Sprintf("console.%s", e.Type)
+	case *log.EventEntryAdded:
+		complaint = fmt.Sprintf("%s %s: %s %s", e.Entry.Source, e.Entry.Level, e.Entry.Text, e.Entry.URL)
+	case *page.EventJavascriptDialogOpening:
+		complaint = "a dialog: " + e.Message
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, part := range b.expected {
+		if strings.Contains(complaint, part) {
+			return
+		}
+	}
+	if complaint != "" {
+		b.complaints = append(b.complaints, complaint)
+	}
+}
+
+// expect says that complaints with that text are meant to come.
+func (b *tab) expect(part string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.expected = append(b.expected, part)
+}
+
+func (b *tab) run(steps ...chromedp.Action[chromedp.Void]) {
+	b.t.Helper()
+	get(b, chromedp.Steps(steps...))
+}
+
+// get runs an action, and returns what it gives.
+func get[T any](b *tab, a chromedp.Action[T]) T {
+	b.t.Helper()
+	ctx, stop := context.WithTimeout(b.ctx, patience)
+	defer stop()
+	out, err := chromedp.Run(ctx, a)
+	if err != nil {
+		b.fail(err)
+	}
+	return out
+}
+
+// call sends a command to the browser.
+func call[P, R any](b *tab, cmd cdp.Command[P, R], params P) R {
+	b.t.Helper()
+	out, err := chromedp.Call(b.ctx, cmd, params)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return out
+}
+
+func (b *tab) fail(err error) {
+	b.t.Helper()
+	text, _ := chromedp.Run(b.ctx, chromedp.Evaluate[string](`document.body.innerText`))
+	b.t.Fatalf("%v; the page says:\n%s", err, text)
+}
+
+// do runs a script.
+func (b *tab) do(script string) {
+	b.t.Helper()
+	get(b, chromedp.Evaluate[bool]("("+script+", true)"))
+}
+
+// eval returns what a script gives.
+func eval[T any](b *tab, script string) T {
+	b.t.Helper()
+	return get(b, chromedp.Evaluate[T](script))
+}
+
+// until waits until a script gives something true. The library's own way of waiting is
+// a script that the page's policy refuses.
+func (b *tab) until(script string) {
+	b.t.Helper()
+	ctx, stop := context.WithTimeout(b.ctx, patience)
+	defer stop()
+	tick := time.NewTicker(30 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		// A page that is being loaded has nothing of what is asked for yet.
+		if ok, err := chromedp.Run(ctx, chromedp.Evaluate[bool]("!!("+script+")")); err == nil && ok {
+			return
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			b.fail(fmt.Errorf("waiting for %s", script))
+		}
+	}
+}
+
+// shoot makes a picture of the whole page.
+func (b *tab) shoot(name string) {
+	b.t.Helper()
+	if *shots == "" {
+		return
+	}
+	png := get(b, chromedp.FullScreenshot(100))
+	if err := os.WriteFile(filepath.Join(*shots, name+".png"), png, 0o644); err != nil {
+		b.t.Fatal(err)
+	}
+}

@@ -1,0 +1,230 @@
+//go:build unix
+
+package faults_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/org/foreman-action/postgres/postgrestest"
+)
+
+// patience is how long a point may stay without anybody passing it, and how long the end
+// of a run may take: longer than any lease.
+const (
+	patience = 3 * time.Second
+	endTime  = 3 * time.Minute
+)
+
+// TestKill kills the server and the agent again and again, at steps of a seeded schedule,
+// while issues come in, and looks whether each issue was decided on, and written to, once.
+func TestKill(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("it starts and kills processes for some seconds")
+	}
+	program := build(t)
+	for _, tt := range []struct {
+		name     string
+		servers  int
+		database bool
+	}{
+		{"SQLite, one server", 1, false},
+		{"SQLite, two servers", 2, false},
+		{"PostgreSQL, two servers", 2, true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			killing(t, newStage(t, setting{program: program, queue: database(t, tt.database), servers: tt.servers}), points(), *killRounds)
+		})
+	}
+}
+
+// TestPause lets one of two servers stand still for longer than its leases last, and go on.
+func TestPause(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("it starts and stops processes for some seconds")
+	}
+	program := build(t)
+	for _, tt := range []struct {
+		name     string
+		database bool
+	}{{"SQLite", false}, {"PostgreSQL", true}} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			killing(t, newStage(t, setting{program: program, queue: database(t, tt.database), servers: 2}), pauses(), (*killRounds+7)/8)
+		})
+	}
+}
+
+// database returns the URL of an empty database, or nothing if none is wanted.
+func database(t *testing.T, wanted bool) string {
+	t.Helper()
+	if !wanted {
+		return ""
+	}
+	return postgrestest.Start(t).Database(t)
+}
+
+// killing kills so often, waits for the end, and judges.
+func killing(t *testing.T, s *stage, schedule []point, rounds int) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Duration(rounds)*(2*patience+pauseTime)+endTime)
+	defer cancel()
+	issues := &feed{stage: s}
+	issues.run(ctx)
+	kills := 0
+	for i := 0; kills < rounds && ctx.Err() == nil; i++ {
+		if i%len(schedule) == 0 {
+			s.gate.random.Shuffle(len(schedule), func(a, b int) { schedule[a], schedule[b] = schedule[b], schedule[a] })
+		}
+		s.gate.arm(schedule[i%len(schedule)])
+		issues.more(2)
+		select {
+		case <-s.gate.killed:
+			kills++
+			if schedule[i%len(schedule)].pause {
+				issues.more(4) // for the other one
+				wait(ctx, pauseTime+time.Second)
+			}
+		case <-time.After(patience): // nobody takes this step now
+			s.gate.disarm()
+		case <-ctx.Done():
+		}
+	}
+	s.gate.disarm()
+	last := issues.stop(t)
+	finished := s.finished(ctx, last)
+	lost, doubled := s.judge(t, last)
+	t.Logf("%d kills at %d of %d steps, %d issues: %d lost, %d doubled", kills, len(s.gate.hits), len(schedule), last, lost, doubled)
+	if !finished || lost+doubled > 0 {
+		t.Errorf("%d lost, %d doubled after kills at %v\n%s", lost, doubled, s.gate.hits, s.logs())
+	}
+	if kills < rounds/2 {
+		t.Errorf("only %d kills in %d rounds: nothing was tried", kills, rounds)
+	}
+}
+
+// A feed opens issues, one after another.
+type feed struct {
+	*stage
+
+	wanted chan struct{}
+	done   sync.WaitGroup
+	mu     sync.Mutex
+	last   int
+	err    error
+}
+
+func (f *feed) run(ctx context.Context) {
+	f.wanted = make(chan struct{}, 1<<16)
+	for range 4 {
+		f.done.Go(func() {
+			for range f.wanted {
+				f.mu.Lock()
+				f.last++
+				n := f.last
+				f.mu.Unlock()
+				if err := f.deliver(ctx, n); err != nil {
+					f.mu.Lock()
+					f.err = err
+					f.mu.Unlock()
+				}
+			}
+		})
+	}
+}
+
+// more asks for n more issues.
+func (f *feed) more(n int) {
+	for range n {
+		f.wanted <- struct{}{}
+	}
+}
+
+// stop waits until all issues that were asked for were delivered, and returns how many
+// there are.
+func (f *feed) stop(t *testing.T) int {
+	t.Helper()
+	close(f.wanted)
+	f.done.Wait()
+	if f.err != nil {
+		t.Errorf("%v\n%s", f.err, f.logs())
+	}
+	return f.last
+}
+
+// finished waits until each issue has its last comment.
+func (s *stage) finished(ctx context.Context, last int) bool {
+	for n := 1; n <= last; {
+		if len(s.gh.Issue(repo, n).Comments) >= 2 {
+			n++
+			continue
+		}
+		if !wait(ctx, 50*time.Millisecond) {
+			return false
+		}
+	}
+	return wait(ctx, 500*time.Millisecond) // for what would be too much
+}
+
+// judge counts what is missing and what is there twice.
+func (s *stage) judge(t *testing.T, last int) (lost, doubled int) {
+	t.Helper()
+	for n := 1; n <= last; n++ {
+		i := s.gh.Issue(repo, n)
+		for _, label := range []string{"bug", "seen"} {
+			if !slices.Contains(i.Labels, label) {
+				t.Errorf("issue %d has no label %s", n, label)
+				lost++
+			}
+		}
+		marks := map[string]bool{}
+		for _, start := range []string{"First. ", "Second. "} {
+			count := 0
+			for _, c := range i.Comments {
+				if rest, ok := strings.CutPrefix(c.Body, start); ok {
+					count++
+					line, _, _ := strings.Cut(rest, "\n")
+					marks[strings.TrimSpace(line)] = true
+				}
+			}
+			if count == 0 {
+				t.Errorf("issue %d has no comment %q", n, start)
+				lost++
+			}
+			doubled += max(count-1, 0)
+		}
+		if len(marks) > 1 {
+			t.Errorf("issue %d: parts of several decisions were carried out: %v", n, marks)
+		}
+	}
+	return lost, doubled + s.relabelled(last)
+}
+
+// relabelled counts labels that were added to an issue more than once without need.
+func (s *stage) relabelled(last int) int {
+	seen, again := map[string]int{}, 0
+	for _, c := range s.gh.Calls() {
+		if c.Method != "POST" || !strings.HasSuffix(c.Path, "/labels") || c.Status != 200 {
+			continue
+		}
+		seen[c.Path+" "+c.Body]++
+	}
+	for n := 1; n <= last; n++ {
+		for _, label := range []string{"bug", "seen"} {
+			// A label that was added and whose answer was lost may be added again: that is
+			// no second write. More often than kills can explain it is a mistake.
+			if k := seen[fmt.Sprintf(`/repos/%s/issues/%d/labels {"labels":[%q]}`, repo, n, label)]; k > 3 {
+				again++
+			}
+		}
+	}
+	return again
+}

@@ -1,0 +1,73 @@
+//go:build unix
+
+package faults_test
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"flag"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/org/foreman-action/agent"
+	"github.com/org/foreman-action/protocol"
+)
+
+var killRounds = flag.Int("kill.rounds", 8, "how often the server or the agent is killed")
+
+// agentSwitch makes the test binary an agent: the address on which it listens.
+const agentSwitch = "FAULTS_AGENT_LISTEN"
+
+func TestMain(m *testing.M) {
+	if addr := os.Getenv(agentSwitch); addr != "" {
+		fmt.Fprintln(os.Stderr, "agent:", runAgent(addr))
+		os.Exit(1)
+	}
+	flag.Parse()
+	os.Exit(m.Run())
+}
+
+// runAgent is an agent as its author would write it. It decides differently each time, so
+// that it shows when parts of two decisions are carried out.
+func runAgent(addr string) error {
+	ctx := context.Background()
+	client, err := agent.NewClient(agent.ClientOptions{
+		URL: os.Getenv("FOREMAN_HARNESS_URL"), AgentURL: os.Getenv("AGENT_URL"), Timeout: 5 * time.Second,
+	})
+	if err != nil {
+		return err
+	}
+	worker, err := agent.NewWorker(agent.WorkerOptions{Client: client, Concurrency: 4, Poll: 200 * time.Millisecond, Decide: decide})
+	if err != nil {
+		return err
+	}
+	ln, err := new(net.ListenConfig).Listen(ctx, "tcp", addr)
+	if err != nil {
+		return err
+	}
+	srv := &http.Server{Handler: agent.NewHandler(agent.HandlerOptions{Nudge: worker.Nudge}), ReadHeaderTimeout: time.Minute}
+	go func() { _ = srv.Serve(ln) }()
+	return errors.Join(worker.Run(ctx), srv.Close())
+}
+
+func decide(_ context.Context, task protocol.TaskMessage) (protocol.DecisionMessage, error) {
+	mark := rand.Text()
+	m := protocol.DecisionMessage{TaskID: task.TaskID, Decision: protocol.LabelAndRespond, Rationale: "decided as " + mark}
+	for _, params := range []map[string]any{{"label": "bug"}, {"body": "First. " + mark}, {"label": "seen"}, {"body": "Second. " + mark}} {
+		name := protocol.ActionComment
+		if params["label"] != nil {
+			name = protocol.ActionAddLabel
+		}
+		item, err := protocol.NewAction(name, params)
+		if err != nil {
+			return m, err
+		}
+		m.Actions = append(m.Actions, item)
+	}
+	return m, nil
+}

@@ -1,0 +1,315 @@
+//go:build unix
+
+package faults_test
+
+import (
+	"bytes"
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/org/foreman-action/internal/github/githubtest"
+)
+
+const (
+	repo   = "octo-org/widgets"
+	secret = "webhook-secret-of-the-tests"
+	seed   = 20_261_121
+)
+
+// A stage is GitHub, the server, an agent, and gates between all of them.
+type stage struct {
+	t       testing.TB
+	gate    *gate
+	gh      *githubtest.Server
+	program string
+	dir     string
+
+	servers []*httptest.Server // GitHub, as each server sees it
+	ports   []int              // of the servers
+	turn    atomic.Int64       // whose it is to be asked
+	front   *httptest.Server   // the servers, as the agent and GitHub see them
+	nudge   *httptest.Server   // the agent, as the servers see it
+
+	agentPort int
+
+	mu       sync.Mutex // guards what follows
+	closed   bool
+	procs    map[string]*process
+	restarts sync.WaitGroup
+}
+
+// A process is one that may be killed.
+type process struct {
+	cmd  *exec.Cmd
+	done chan struct{} // closed when it has ended
+}
+
+// A setting is what a stage is made with.
+type setting struct {
+	program string
+	queue   string        // URL of the database with the queue; empty: it is in a file
+	servers int           // on one queue
+	slow    time.Duration // what GitHub takes for a call, and more
+}
+
+// newStage starts everything.
+func newStage(t testing.TB, o setting) *stage {
+	t.Helper()
+	program, queueURL, servers := o.program, o.queue, o.servers
+	s := &stage{t: t, program: program, dir: t.TempDir(), procs: map[string]*process{}}
+	s.gate = &gate{random: rand.New(rand.NewPCG(seed, 1)), hits: map[point]int{}, killed: make(chan struct{}, 1), strike: s.strike}
+	var err error
+	if s.gh, err = githubtest.Start(githubtest.Config{SkipValidation: true, Login: "foreman-bot"}); err != nil {
+		t.Fatal(err)
+	}
+	s.gh.Repo(repo).AddLabel("bug", "seen")
+	s.agentPort = freePort(t)
+	for range servers {
+		s.ports = append(s.ports, freePort(t))
+	}
+	s.front = httptest.NewServer(s.gate.through(verbStep, func() (string, string) {
+		i := int(s.turn.Add(1)) % servers
+		return fmt.Sprintf("http://127.0.0.1:%d", s.ports[i]), serverName(i)
+	}))
+	s.nudge = httptest.NewServer(s.gate.through(func(*http.Request) string { return "nudge" }, func() (string, string) {
+		return fmt.Sprintf("http://127.0.0.1:%d", s.agentPort), serverName(int(s.turn.Add(1)) % servers)
+	}))
+	if queueURL != "" {
+		queueURL = fmt.Sprintf("  url: %q\n", queueURL)
+	}
+	t.Cleanup(s.close)
+	for i := range servers {
+		api := httptest.NewServer(delayed(o.slow, s.gate.through(gitHubStep, func() (string, string) { return s.gh.URL, serverName(i) })))
+		s.servers = append(s.servers, api)
+		timeout := 1 + 2*int(o.slow/time.Second)
+		text := fmt.Sprintf(configText, api.URL, timeout, queueURL, 2*timeout+10, secret, s.nudge.URL)
+		if err := os.WriteFile(s.config(i), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		s.start(serverName(i))
+	}
+	s.start("agent")
+	return s
+}
+
+// delayed answers only after a time.
+func delayed(d time.Duration, h http.Handler) http.Handler {
+	if d == 0 {
+		return h
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if wait(r.Context(), d) {
+			h.ServeHTTP(w, r)
+		}
+	})
+}
+
+func serverName(i int) string { return fmt.Sprintf("server%d", i) }
+
+// config is the file with the i-th server's configuration.
+func (s *stage) config(i int) string { return filepath.Join(s.dir, fmt.Sprintf("config%d.yaml", i)) }
+
+const configText = `identity: {github_token: t0ken-of-the-tests, github_user: foreman-bot, api_url: %q, timeout_seconds: %d}
+llm: {provider: none, model: none}
+polling: {enabled: false}
+queue:
+%s  drain_timeout_seconds: %d
+  max_tasks_per_hour: 0
+  claim_timeout_seconds: 2
+  requeue_interval_seconds: 1
+  max_retries: 100
+  max_drains: 100
+  max_writes_per_minute: 1000000
+  max_writes_per_hour: 1000000
+server: {webhook_secret: %s}
+policy: {limits: {comment: 2, add_label: 5}, comment_interval: 0s}
+repos:
+  - {owner: octo-org, name: widgets, agents: [{type: issue-triage, config: {url: %q}}]}
+`
+
+// start starts the server or the agent.
+func (s *stage) start(name string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return
+	}
+	cmd := s.server(name)
+	if name == "agent" {
+		cmd = exec.Command(os.Args[0])
+		cmd.Env = []string{
+			agentSwitch + fmt.Sprintf("=127.0.0.1:%d", s.agentPort), "FOREMAN_HARNESS_URL=" + s.front.URL,
+			"AGENT_URL=" + s.nudge.URL, "NO_PROXY=127.0.0.1",
+		}
+	}
+	log, err := os.OpenFile(filepath.Join(s.dir, name+".log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		s.t.Error(err)
+		return
+	}
+	defer log.Close()
+	cmd.Stdout, cmd.Stderr = log, log
+	if err := cmd.Start(); err != nil {
+		s.t.Error(err)
+		return
+	}
+	p := &process{cmd, make(chan struct{})}
+	s.procs[name] = p
+	go func() {
+		_ = cmd.Wait()
+		close(p.done)
+	}()
+}
+
+// server is the command of a server.
+func (s *stage) server(name string) *exec.Cmd {
+	var i int
+	_, _ = fmt.Sscanf(name, "server%d", &i)
+	// The files are the defaults below the home folder; a configured queue.url wins.
+	cmd := exec.Command(s.program, "serve", "--config", s.config(i), "--host", "127.0.0.1", "--port", fmt.Sprint(s.ports[i]))
+	cmd.Env = []string{"HOME=" + s.dir, "NO_PROXY=127.0.0.1", "PATH=" + os.Getenv("PATH")}
+	return cmd
+}
+
+// pauseTime is longer than the lease of a decision and than a claim.
+const pauseTime = 15 * time.Second
+
+// strike ends a process at once, and has it started again; or lets it stand still.
+func (s *stage) strike(name string, pause bool) {
+	s.mu.Lock()
+	p := s.procs[name]
+	s.mu.Unlock()
+	if pause {
+		_ = p.cmd.Process.Signal(syscall.SIGSTOP)
+		s.restarts.Go(func() {
+			time.Sleep(pauseTime)
+			_ = p.cmd.Process.Signal(syscall.SIGCONT)
+		})
+		return
+	}
+	_ = p.cmd.Process.Kill()
+	<-p.done
+	s.restarts.Go(func() { s.start(name) })
+}
+
+// end ends a process for good.
+func (s *stage) end(name string) {
+	s.mu.Lock()
+	p := s.procs[name]
+	s.mu.Unlock()
+	_ = p.cmd.Process.Kill()
+	<-p.done
+}
+
+// close ends everything.
+func (s *stage) close() {
+	s.gate.disarm()
+	s.restarts.Wait()
+	s.mu.Lock()
+	s.closed = true
+	for _, p := range s.procs {
+		_ = p.cmd.Process.Kill()
+		<-p.done
+	}
+	s.mu.Unlock()
+	for _, srv := range append(s.servers, s.front, s.nudge) {
+		srv.CloseClientConnections()
+		srv.Close()
+	}
+	s.gh.Close()
+}
+
+// deliver sends the webhook of an issue that was opened, as often as it takes until the
+// server has it: GitHub's own page of deliveries does no more.
+func (s *stage) deliver(ctx context.Context, number int) error {
+	now := time.Now().UTC()
+	s.gh.Repo(repo).AddIssue(githubtest.Issue{Number: number, Author: "mona", Title: "It crashes", CreatedAt: now})
+	body := fmt.Sprintf(webhookText, number, now.Format(time.RFC3339))
+	mac := hmac.New(sha256.New, []byte(secret))
+	mac.Write([]byte(body))
+	for ctx.Err() == nil {
+		req, err := http.NewRequestWithContext(ctx, http.MethodPost, s.front.URL+"/github/webhook", bytes.NewBufferString(body))
+		if err != nil {
+			return err
+		}
+		req.Header.Set("Content-Type", "application/json")
+		req.Header.Set("X-Github-Event", "issues")
+		req.Header.Set("X-Github-Delivery", fmt.Sprintf("delivery-%d", number))
+		req.Header.Set("X-Hub-Signature-256", "sha256="+hex.EncodeToString(mac.Sum(nil)))
+		resp, err := http.DefaultClient.Do(req)
+		if err == nil {
+			_ = resp.Body.Close()
+			if resp.StatusCode == http.StatusAccepted || resp.StatusCode == http.StatusOK {
+				return nil
+			}
+			err = fmt.Errorf("status %s", resp.Status)
+		}
+		if !wait(ctx, 20*time.Millisecond) {
+			return fmt.Errorf("deliver issue %d: %w", number, err)
+		}
+	}
+	return ctx.Err()
+}
+
+const webhookText = `{"action": "opened", "issue": {"number": %[1]d, "title": "It crashes", "body": "b", "state": "open",
+	"user": {"login": "mona", "type": "User"}, "author_association": "NONE", "labels": [], "created_at": %[2]q, "updated_at": %[2]q},
+	"repository": {"full_name": "octo-org/widgets", "default_branch": "main"}, "sender": {"login": "mona", "type": "User"}}`
+
+// wait waits, and reports whether the context is still there.
+func wait(ctx context.Context, d time.Duration) bool {
+	select {
+	case <-ctx.Done():
+		return false
+	case <-time.After(d):
+		return true
+	}
+}
+
+// logs returns the end of what each process wrote.
+func (s *stage) logs() string {
+	var out strings.Builder
+	files, _ := filepath.Glob(filepath.Join(s.dir, "*.log"))
+	for _, file := range files {
+		data, _ := os.ReadFile(file)
+		lines := strings.Split(string(data), "\n")
+		fmt.Fprintf(&out, "%s:\n%s\n", filepath.Base(file), strings.Join(lines[max(0, len(lines)-40):], "\n"))
+	}
+	return out.String()
+}
+
+func freePort(t testing.TB) int {
+	t.Helper()
+	ln, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ln.Close()
+	return ln.Addr().(*net.TCPAddr).Port
+}
+
+// build makes the server.
+func build(t testing.TB) string {
+	t.Helper()
+	program := filepath.Join(t.TempDir(), "foremand")
+	cmd := exec.CommandContext(t.Context(), "go", "build", "-o", program, "../../cmd/foremand")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("go build: %v\n%s", err, out)
+	}
+	return program
+}

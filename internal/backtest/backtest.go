@@ -67,7 +67,8 @@ func (e *StopError) Unwrap() error { return e.Err }
 type Options struct {
 	Repo   string // "owner/name"
 	Config *runner.Config
-	// Old is compared with Config; nil: nothing is. OldName says what it is.
+	// Old is compared with Config; nil: nothing is. OldName says what it is;
+	// a name of which nothing is left once it is made harmless is told as "other rules".
 	Old     *runner.Config
 	OldName string
 	Since   time.Time // issues created before are left out; zero: none

@@ -1,6 +1,7 @@
 package backtest
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -141,7 +142,7 @@ func (r *replay) report() Report {
 		rep.Rules = append(rep.Rules, now.rules[id].rule(r.carried))
 	}
 	if r.Old != nil {
-		rep.ComparedWith, rep.OldFailed = sanitize.Name(r.OldName), r.engines[1].failed
+		rep.ComparedWith, rep.OldFailed = cmp.Or(sanitize.Name(r.OldName), "other rules"), r.engines[1].failed
 		rep.Rules = r.engines[1].beside(rep.Rules, r.carried)
 	}
 	for _, name := range slices.Sorted(maps.Keys(r.months)) {

@@ -1,0 +1,50 @@
+// Command testlog reads what go test -json writes and prints go test's own lines:
+//
+//	go test -json ./... | testlog [-v] [-skips FILE]
+//
+// Of a package that passed it prints the last line, of one that failed all that is not
+// the progress of tests that pass; with -v everything, as it comes. To FILE it appends a
+// line for each test that was skipped, with the reason. It exits with 1 when anything
+// failed.
+//
+// It exists because the lines of tests that run beside each other are mixed in a plain
+// log, where a reason cannot be told from another test's.
+package main
+
+import (
+	"flag"
+	"fmt"
+	"os"
+)
+
+func main() {
+	verbose := flag.Bool("v", false, "print everything, as it comes")
+	skips := flag.String("skips", "", "append the skipped tests to this `file`")
+	flag.Parse()
+	l := newTestLog(os.Stdout, *verbose)
+	err := l.read(os.Stdin)
+	if err == nil && *skips != "" {
+		err = add(*skips, l.skips)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "testlog:", err)
+	}
+	if err != nil || l.failed {
+		os.Exit(1)
+	}
+}
+
+// add appends lines to the file at path.
+func add(path string, lines []string) error {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	for _, line := range lines {
+		if _, err := f.WriteString(line + "\n"); err != nil {
+			f.Close()
+			return err
+		}
+	}
+	return f.Close()
+}

@@ -1,0 +1,147 @@
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// module is cut from the names of packages.
+const module = "github.com/org/foreman-action/"
+
+// An event is a line of go test -json; see go doc test2json.
+type event struct {
+	Action  string
+	Package string
+	Test    string
+	Output  string
+}
+
+// name tells a test from those of other packages.
+func (e event) name() string { return strings.TrimPrefix(e.Package, module) + " " + e.Test }
+
+// A testLog prints what a reader of a test run wants to see, and keeps what was skipped.
+type testLog struct {
+	out     io.Writer
+	verbose bool
+	held    map[string][]string // lines by package that has not ended yet
+	said    map[string]string   // by test: what it wrote
+	skips   []string            // "package Test: reason"
+	failed  bool
+}
+
+func newTestLog(out io.Writer, verbose bool) *testLog {
+	return &testLog{out: out, verbose: verbose, held: map[string][]string{}, said: map[string]string{}}
+}
+
+// read takes events until the end. A line that is no event is printed as it is.
+func (l *testLog) read(r io.Reader) error {
+	lines := bufio.NewReader(r)
+	for {
+		line, err := lines.ReadString('\n')
+		if line != "" {
+			if werr := l.line(line); werr != nil {
+				return fmt.Errorf("print the log: %w", werr)
+			}
+		}
+		if err == io.EOF {
+			return l.cut()
+		}
+		if err != nil {
+			return fmt.Errorf("read the events: %w", err)
+		}
+	}
+}
+
+func (l *testLog) line(line string) error {
+	var e event
+	if !strings.HasPrefix(line, "{") || json.Unmarshal([]byte(line), &e) != nil || e.Action == "" {
+		return l.print(line)
+	}
+	switch e.Action {
+	case "build-output":
+		return l.print(e.Output)
+	case "build-fail":
+		l.failed = true
+	case "output":
+		return l.output(e)
+	case "skip":
+		if e.Test != "" {
+			l.skips = append(l.skips, e.name()+": "+reason(l.said[e.name()]))
+		}
+	case "fail":
+		l.failed = true
+	}
+	if e.Test != "" {
+		if e.Action == "pass" || e.Action == "skip" || e.Action == "fail" {
+			delete(l.said, e.name())
+		}
+		return nil
+	}
+	return l.end(e)
+}
+
+func (l *testLog) output(e event) error {
+	if e.Test != "" {
+		l.said[e.name()] += e.Output
+	}
+	if l.verbose {
+		return l.print(e.Output)
+	}
+	l.held[e.Package] = append(l.held[e.Package], e.Output)
+	return nil
+}
+
+// progress is a line that says only how far a test is, or that it passed.
+var progress = regexp.MustCompile(`^(=== (RUN|PAUSE|CONT|NAME)|\s*--- PASS|PASS$)`)
+
+// end prints what is left to say of a package that ended.
+func (l *testLog) end(e event) error {
+	held := l.held[e.Package]
+	switch e.Action {
+	case "pass":
+		held = slices.DeleteFunc(held, func(s string) bool { return !strings.HasPrefix(s, "ok ") })
+	case "fail":
+		held = slices.DeleteFunc(held, progress.MatchString)
+	case "skip": // it has no tests
+		held = nil
+	default:
+		return nil
+	}
+	delete(l.held, e.Package)
+	return l.print(strings.Join(held, ""))
+}
+
+// cut prints what packages said that never ended.
+func (l *testLog) cut() error {
+	for _, name := range slices.Sorted(maps.Keys(l.held)) {
+		l.failed = true
+		if err := l.print(strings.Join(l.held[name], "")); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (l *testLog) print(s string) error {
+	_, err := io.WriteString(l.out, s)
+	return err
+}
+
+// place is where a test wrote a line.
+var place = regexp.MustCompile(`(?m)^\s*\S+\.go:\d+: `)
+
+// reason is what a skipped test wrote last.
+func reason(said string) string {
+	places := place.FindAllStringIndex(said, -1)
+	if len(places) == 0 {
+		return "gives no reason"
+	}
+	text, _, _ := strings.Cut(said[places[len(places)-1][1]:], "--- SKIP: ")
+	return strings.Join(strings.Fields(text), " ")
+}

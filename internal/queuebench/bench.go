@@ -32,15 +32,17 @@ var clientCounts = []int{1, 8, 64}
 // A bench collects what the rounds measured, by row.
 type bench struct {
 	options
-	log  io.Writer
-	rate map[string][]float64 // cycles, calls or requests a second
-	p50  map[string][]float64 // milliseconds
-	p99  map[string][]float64
-	rows []string // in the order in which they were first measured
+	log   io.Writer
+	rate  map[string][]float64 // cycles, calls or requests a second
+	p50   map[string][]float64 // milliseconds
+	p99   map[string][]float64
+	ratio map[string][]float64 // to the slice of the floor beside it
+	cpu   map[string][]float64 // microseconds of processor for each request, those of its client among them
+	rows  []string             // in the order in which they were first measured
 }
 
 func newBench(o options, log io.Writer) *bench {
-	return &bench{options: o, log: log, rate: map[string][]float64{}, p50: map[string][]float64{}, p99: map[string][]float64{}}
+	return &bench{options: o, log: log, rate: map[string][]float64{}, p50: map[string][]float64{}, p99: map[string][]float64{}, ratio: map[string][]float64{}, cpu: map[string][]float64{}}
 }
 
 // scale is how often something is done in a round.
@@ -71,8 +73,11 @@ func (b *bench) measure(ctx context.Context) error {
 		if err := os.MkdirAll(dir, 0o755); err != nil {
 			return err
 		}
-		for _, part := range []func(context.Context, string) error{b.floors, b.cycles, b.backlogs, b.onPostgres} {
-			if err := part(ctx, dir); err != nil {
+		for _, p := range b.parts() {
+			if b.only != "" && b.only != p.name {
+				continue
+			}
+			if err := p.run(ctx, dir); err != nil {
 				return err
 			}
 		}
@@ -83,19 +88,22 @@ func (b *bench) measure(ctx context.Context) error {
 	return nil
 }
 
-func (b *bench) floors(ctx context.Context, dir string) error {
+// A part is one of those that a round has.
+type part struct {
+	name string
+	run  func(ctx context.Context, dir string) error
+}
+
+func (b *bench) parts() []part {
+	return []part{{"fsync", b.fsync}, {"cycles", b.cycles}, {"verbs", b.backlogs}, {"http", b.http}, {"postgres", b.onPostgres}}
+}
+
+func (b *bench) fsync(ctx context.Context, dir string) error {
 	s, err := fsyncFloor(ctx, dir, b.scale(2000))
 	if err != nil {
 		return err
 	}
 	b.addSample("floor: append 4 KiB + fsync", s)
-	for _, clients := range clientCounts {
-		s, err := posts(ctx, bareHandler(), clients, b.scale(20_000))
-		if err != nil {
-			return err
-		}
-		b.addSample(fmt.Sprintf("floor: net/http, %d clients", clients), s)
-	}
 	return nil
 }
 
@@ -126,7 +134,7 @@ func (b *bench) cycles(ctx context.Context, dir string) error {
 	return nil
 }
 
-// backlogs measures each verb with few and with many tasks pending, and claims over HTTP.
+// backlogs measures each verb with few and with many tasks pending.
 func (b *bench) backlogs(ctx context.Context, dir string) error {
 	for _, pending := range []int{fewTasks, manyTasks} {
 		err := onSQLite(ctx, filepath.Join(dir, fmt.Sprintf("pending-%d.db", pending)), func(q queue.Queue) error {
@@ -136,6 +144,11 @@ func (b *bench) backlogs(ctx context.Context, dir string) error {
 			return err
 		}
 	}
+	return nil
+}
+
+// http measures claims over HTTP.
+func (b *bench) http(ctx context.Context, dir string) error {
 	return onSQLite(ctx, filepath.Join(dir, "http.db"), func(q queue.Queue) error { return b.overHTTP(ctx, q) })
 }
 
@@ -151,26 +164,6 @@ func (b *bench) verbs(ctx context.Context, q queue.Queue, engine string, pending
 		for _, verb := range verbs {
 			b.addSample(fmt.Sprintf("%s: %s, %d pending, %d clients", verb, engine, pending, clients), got[verb])
 		}
-	}
-	return nil
-}
-
-// overHTTP measures claims through the server.
-func (b *bench) overHTTP(ctx context.Context, q queue.Queue) error {
-	h, err := handler(q)
-	if err != nil {
-		return err
-	}
-	for _, clients := range clientCounts {
-		n := b.scale(8000)
-		if err := fill(ctx, q, n); err != nil {
-			return err
-		}
-		s, err := posts(ctx, h, clients, n)
-		if err != nil {
-			return err
-		}
-		b.addSample(fmt.Sprintf("claim over HTTP: SQLite, %d clients", clients), s)
 	}
 	return nil
 }
@@ -214,13 +207,16 @@ func (b *bench) onPostgres(ctx context.Context, _ string) error {
 func (b *bench) page() string {
 	var out strings.Builder
 	fmt.Fprintf(&out, "Medians of %d rounds.\n\n", b.rounds)
-	fmt.Fprintln(&out, "| what | a second | p50 ms | p99 ms | of the floor |\n|---|---|---|---|---|")
+	fmt.Fprintln(&out, "| what | a second | p50 ms | p99 ms | CPU µs | of the floor |\n|---|---|---|---|---|---|")
 	for _, row := range b.rows {
-		p50, p99 := "", ""
+		p50, p99, cpu := "", "", ""
 		if list := b.p50[row]; list != nil {
 			p50, p99 = fmt.Sprintf("%.2f", median(list)), fmt.Sprintf("%.2f", median(b.p99[row]))
 		}
-		fmt.Fprintf(&out, "| %s | %.0f | %s | %s | %s |\n", row, median(b.rate[row]), p50, p99, b.ofFloor(row))
+		if list := b.cpu[row]; list != nil {
+			cpu = fmt.Sprintf("%.0f", median(list))
+		}
+		fmt.Fprintf(&out, "| %s | %.0f | %s | %s | %s | %s |\n", row, median(b.rate[row]), p50, p99, cpu, b.ofFloor(row))
 	}
 	fmt.Fprintln(&out, "\n| to reach | wanted | measured |\n|---|---|---|")
 	for _, f := range b.figures() {
@@ -233,15 +229,16 @@ func (b *bench) page() string {
 // handler for what goes over HTTP, appends that are on the disk for the rest. Groups of
 // clients share a commit, and can be quicker than that.
 func (b *bench) ofFloor(row string) string {
-	floor := "floor: append 4 KiB + fsync"
+	floor := median(b.rate["floor: append 4 KiB + fsync"])
 	switch {
 	case strings.HasPrefix(row, "floor: "):
 		return ""
-	case strings.Contains(row, "over HTTP"):
-		_, clients, _ := strings.Cut(row, ", ")
-		floor = "floor: net/http, " + clients
+	case b.ratio[row] != nil:
+		return fmt.Sprintf("%.0f %%", 100*median(b.ratio[row]))
+	case floor == 0:
+		return ""
 	}
-	return fmt.Sprintf("%.0f %%", 100*median(b.rate[row])/median(b.rate[floor]))
+	return fmt.Sprintf("%.0f %%", 100*median(b.rate[row])/floor)
 }
 
 // A figure is one that is to be reached.
@@ -250,20 +247,25 @@ type figure struct {
 	reached         bool
 }
 
+// figures are those of the parts that were measured.
 func (b *bench) figures() []figure {
-	best := max(goqiteRate, median(b.rate["cycles: backlite on SQLite, 8 clients"]), median(b.rate["cycles: River on SQLite, 8 clients"]))
-	cycles := median(b.rate["cycles: ours on SQLite, 8 clients"])
-	claim := median(b.p99[fmt.Sprintf("claim: SQLite, %d pending, 1 clients", manyTasks)])
-	http := median(b.rate["claim over HTTP: SQLite, 64 clients"]) / median(b.rate["floor: net/http, 64 clients"])
-	list := []figure{
-		{"cycles, 8 clients, beside the best peer (goqite as it was measured before)", fmt.Sprintf("%.1f times", wantCycles),
-			fmt.Sprintf("%.2f times (%.0f beside %.0f)", cycles/best, cycles, best), cycles >= wantCycles*best},
-		{"claim p99, one client, 100,000 pending", wantClaim.String(), fmt.Sprintf("%.2f ms", claim), claim < wantClaim.Seconds()*1000},
-		{"claims over HTTP beside a bare handler, 64 clients", fmt.Sprintf("%.0f %%", wantHTTP*100), fmt.Sprintf("%.0f %%", http*100), http >= wantHTTP},
+	var list []figure
+	if ours := median(b.rate["cycles: ours on SQLite, 8 clients"]); ours > 0 {
+		best := max(goqiteRate, median(b.rate["cycles: backlite on SQLite, 8 clients"]), median(b.rate["cycles: River on SQLite, 8 clients"]))
+		list = append(list, figure{"cycles, 8 clients, beside the best peer (goqite as it was measured before)", fmt.Sprintf("%.1f times", wantCycles),
+			fmt.Sprintf("%.2f times (%.0f beside %.0f)", ours/best, ours, best), ours >= wantCycles*best})
 	}
-	if b.postgres != "" {
+	if claim := median(b.p99[fmt.Sprintf("claim: SQLite, %d pending, 1 clients", manyTasks)]); claim > 0 {
+		list = append(list, figure{"claim p99, one client, 100,000 pending", wantClaim.String(), fmt.Sprintf("%.2f ms", claim), claim < wantClaim.Seconds()*1000})
+	}
+	if ratios := b.ratio["claim over HTTP: SQLite, 64 clients"]; ratios != nil {
+		list = append(list, figure{"claims over HTTP beside a bare handler, 64 clients", fmt.Sprintf("%.0f %%", wantHTTP*100),
+			fmt.Sprintf("%.0f %% (%.0f beside %.0f; half of the %d pairs from %.0f to %.0f %%)", 100*median(ratios),
+				median(b.rate["claim over HTTP: SQLite, 64 clients"]), median(b.rate["floor: net/http, 64 clients"]),
+				len(ratios), 100*quantile(ratios, 0.25), 100*quantile(ratios, 0.75)), median(ratios) >= wantHTTP})
+	}
+	if river := median(b.rate["claim: River on PostgreSQL, 8 clients"]); river > 0 {
 		ours := median(b.rate[fmt.Sprintf("claim: PostgreSQL, %d pending, 8 clients", fewTasks)])
-		river := median(b.rate["claim: River on PostgreSQL, 8 clients"])
 		list = append(list, figure{"single claims on PostgreSQL beside River's single fetches, 8 clients", fmt.Sprintf("%.1f times", wantFetch),
 			fmt.Sprintf("%.2f times (%.0f beside %.0f)", ours/river, ours, river), ours >= wantFetch*river})
 	}

@@ -2,7 +2,7 @@
 // each round measures every subject once, so that a busy moment hits all of them, and
 // medians over the rounds are printed.
 //
-//	queuebench [-n ROUNDS] [-dir FOLDER] [-postgres URL] [-out FILE] [-quick] [-check]
+//	queuebench [-n ROUNDS] [-dir FOLDER] [-postgres URL] [-out FILE] [-only PART] [-quick] [-check]
 //
 // Everything on SQLite runs with journal_mode=WAL and synchronous=FULL: what was answered
 // is on the disk.
@@ -25,7 +25,8 @@ type options struct {
 	dir      string // where databases are made; removed in the end
 	postgres string // empty: a server of its own
 	out      string
-	quick    bool // less of everything: whether it runs, not how fast
+	only     string // the part that is measured; empty: all
+	quick    bool   // less of everything: whether it runs, not how fast
 	check    bool
 }
 
@@ -46,6 +47,7 @@ func run(ctx context.Context, args []string, stdout io.Writer) error {
 	flags.StringVar(&o.dir, "dir", "", "folder on the disk that is measured (default: the one for temporary files)")
 	flags.StringVar(&o.postgres, "postgres", "", "URL of a PostgreSQL database to fill (default: a server of its own, if one is installed)")
 	flags.StringVar(&o.out, "out", "", "file that gets the tables too")
+	flags.StringVar(&o.only, "only", "", "measure only this part: fsync, cycles, verbs, http or postgres")
 	flags.BoolVar(&o.quick, "quick", false, "measure a tenth of it, to see that it runs")
 	flags.BoolVar(&o.check, "check", false, "fail when a figure to reach is missed")
 	if err := flags.Parse(args); err != nil {

@@ -66,12 +66,19 @@ func each(ctx context.Context, clients, n int, f func(ctx context.Context, i int
 }
 
 // median returns the middle one of several values.
-func median(values []float64) float64 {
+func median(values []float64) float64 { return quantile(values, 0.5) }
+
+// quantile returns the value that a part of several ones do not exceed, between the two
+// nearest ones where it falls between them; 0 if there are none.
+func quantile(values []float64, p float64) float64 {
 	if len(values) == 0 {
 		return 0
 	}
 	sorted := slices.Sorted(slices.Values(values))
-	return sorted[len(sorted)/2]
+	at := p * float64(len(sorted)-1)
+	i := int(at)
+	next := sorted[min(i+1, len(sorted)-1)]
+	return sorted[i] + (next-sorted[i])*(at-float64(i))
 }
 
 // payload is what every subject keeps of a task: 1 KiB of JSON.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -181,7 +182,10 @@ func published(p protocol.Problem, body []byte, fields map[string]json.RawMessag
 		}
 	}
 	got.Input = raw(value)
-	switch p.Code {
+	if p.Code == protocol.CodeString && slices.Equal(p.Path, []string{"decision"}) {
+		got.Type = protocol.CodeEnum // to a published client no value of it is a text in the first place
+	}
+	switch got.Type {
 	case protocol.CodeMissing:
 		got.Msg = "Field required"
 	case protocol.CodeString:
@@ -191,12 +195,20 @@ func published(p protocol.Problem, body []byte, fields map[string]json.RawMessag
 	case protocol.CodeObject:
 		got.Msg = "Input should be a valid dictionary"
 	case protocol.CodeEnum:
-		_, known, _ := strings.Cut(p.Msg, "want ")
-		known, _, _ = strings.Cut(known, ", got ")
-		got.Msg = "Input should be " + known
-		got.Ctx = map[string]string{"expected": known}
+		got.Msg = "Input should be " + decisions()
+		got.Ctx = map[string]string{"expected": decisions()}
 	}
 	return got
+}
+
+// decisions lists the decisions that there are, as published clients have it.
+func decisions() string {
+	var names []string
+	for _, t := range protocol.DecisionTypes() {
+		names = append(names, "'"+string(t)+"'")
+	}
+	last := len(names) - 1
+	return strings.Join(names[:last], ", ") + " or " + names[last]
 }
 
 // child returns what lies at a key or an index.

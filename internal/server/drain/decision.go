@@ -135,7 +135,22 @@ func (d *Drainer) attempt(ctx context.Context, dec queue.Decision, h *hold) (rep
 	}
 	d.outages.over("settings of "+dec.Repo, dec.ID)
 	rep, err = r.Apply(runner.WithGate(ctx, h.ensure), j.event, j.message)
-	return rep, d.blame(set.Identity, dec, rep, err)
+	if err == nil {
+		err = gone(&rep, j)
+	}
+	err = d.blame(set.Identity, dec, rep, err)
+	return rep, err
+}
+
+// gone is the error of a decision that was to write on an issue which is not to be had. A
+// run of the action is done with it. Here it may be a token that lost its access for a
+// while, and what an agent decided is not to vanish as if it had been carried out.
+func gone(rep *runner.Report, j job) error {
+	if rep.Reason != runner.ErrGone.Error() || j.message != nil && !j.message.Decision.Writes() {
+		return nil
+	}
+	rep.Status = runner.StatusFailed
+	return runner.ErrGone
 }
 
 // blame tells an outage from what is wrong with the decision.

@@ -34,8 +34,9 @@ func TestTrouble(t *testing.T) {
 		{"401", githubtest.Fault{Status: 401}, queue.Failed, "given up after 8 tries: comment on octo/hello#2: 401", 8},
 		{"403", githubtest.Fault{Status: 403}, queue.Failed, "given up after 8 tries: comment on octo/hello#2: 403", 8},
 		{"403, no permission", githubtest.Fault{Status: 403, Body: `{"message":"Resource not accessible by integration"}`}, queue.Failed, `the token lacks "issues: write"`, 8},
-		{"404", githubtest.Fault{Status: 404}, queue.Done, "", 1},
-		{"410", githubtest.Fault{Status: 410}, queue.Done, "", 1},
+		{"404", githubtest.Fault{Status: 404}, queue.Failed, "given up after 8 tries: the issue is gone", 8},
+		{"404, twice", githubtest.Fault{Status: 404, Times: 2}, queue.Done, "", 3},
+		{"410", githubtest.Fault{Status: 410}, queue.Failed, "given up after 8 tries: the issue is gone", 8},
 		{"422", githubtest.Fault{Status: 422}, queue.Failed, "given up after 8 tries: comment on octo/hello#2: 422", 8},
 		{"500", githubtest.Fault{Status: 500}, queue.Failed, "the outcome of the write is unknown", 24},
 		{"502, twice", githubtest.Fault{Status: 502, Times: 2}, queue.Done, "", 3},
@@ -115,21 +116,32 @@ func TestNoAnswer(t *testing.T) {
 	})
 }
 
-// TestGone is done with issues that are not there any more.
+// TestGone gives decisions up on issues that are not to be had any more, after a while: it
+// may be the token that cannot see them. Where nothing was to be written, nothing is lost.
 func TestGone(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(r *rig) {
-		r.gh.Repo(repo).DeleteIssue(1).TransferIssue(2, "octo/other", 9)
+		r.gh.Repo(repo).DeleteIssue(1).TransferIssue(2, "octo/other", 9).DeleteIssue(3)
 		for n := 1; n <= 2; n++ {
 			r.enqueue(n)
 			r.complete(n, comment)
 		}
+		r.enqueue(3)
+		r.decide(3, decision(3, protocol.Skip))
 		r.start()
 		synctest.Wait()
+		r.is(3, queue.Done)
 		for n := 1; n <= 2; n++ {
-			r.is(n, queue.Done)
-			if rep := r.report(n); rep.Status != runner.StatusSkipped || rep.Reason != runner.ErrGone.Error() {
+			r.is(n, queue.Completed)
+		}
+		time.Sleep(time.Hour)
+		for n := 1; n <= 2; n++ {
+			r.is(n, queue.Failed)
+			if rep := r.report(n); rep.Status != runner.StatusFailed || rep.Reason != runner.ErrGone.Error() {
 				r.t.Errorf("got report %+v", rep)
+			}
+			if got := r.task(n).Reason; got != "given up after 8 tries: "+runner.ErrGone.Error() {
+				r.t.Errorf("got reason %q", got)
 			}
 		}
 		r.wrote()

@@ -1,6 +1,7 @@
 package drain
 
 import (
+	"errors"
 	"net/http"
 	"sync"
 	"time"
@@ -77,6 +78,9 @@ func (o *outages) met(identity, task string) (wait time.Duration, ok bool) {
 // every issue would have met.
 func unreached(rep runner.Report, err error) bool {
 	status := github.StatusOf(err)
+	if errors.Is(err, runner.ErrGone) {
+		return false // every other issue may be there
+	}
 	return err != nil && rep.IssueURL == "" && !final(err) && (status == 0 || status == http.StatusUnauthorized || status >= 500)
 }
 

@@ -14,7 +14,7 @@ import (
 
 // The statuses of a Settled attempt.
 const (
-	statusDone     = "done"      // also when the issue was gone, or nothing was to be done
+	statusDone     = "done"      // also when nothing was to be done
 	statusFailed   = "failed"    // for good
 	statusAgain    = "again"     // it is tried again
 	statusGivenUp  = "given_up"  // it was tried too often

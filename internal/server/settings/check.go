@@ -21,16 +21,23 @@ type checker struct {
 	*loading
 	f    *strictyaml.File
 	root *yaml.Node
-	// told are the lines on which decoding found mistakes: more about them would only be
-	// about what stands there in place of a value.
-	told []int
+	// told is where decoding found mistakes: more about these values would only be about
+	// what stands there in place of one.
+	told []place
+}
+
+// A place is a position in the file.
+type place struct{ line, column int }
+
+func (p place) compare(q place) int {
+	return cmp.Or(cmp.Compare(p.line, q.line), cmp.Compare(p.column, q.column))
 }
 
 func newChecker(f *strictyaml.File, root *yaml.Node, l *loading) checker {
 	c := checker{loading: l, f: f, root: root}
 	ps, _ := errors.AsType[strictyaml.Problems](f.Err())
 	for _, p := range ps {
-		c.told = append(c.told, p.Line)
+		c.told = append(c.told, place{p.Line, p.Column})
 	}
 	return c
 }
@@ -50,18 +57,27 @@ func (c checker) check() {
 // problem records a mistake at a node, unless there was one inside of it.
 func (c checker) problem(at *yaml.Node, format string, args ...any) {
 	if at != nil {
-		last := lastLine(at)
-		if slices.ContainsFunc(c.told, func(line int) bool { return at.Line <= line && line <= last }) {
+		first, last := place{at.Line, at.Column}, end(at)
+		if slices.ContainsFunc(c.told, func(p place) bool { return p.compare(first) >= 0 && p.compare(last) <= 0 }) {
 			return
 		}
 	}
 	c.f.Problemf(at, format, args...)
 }
 
-func lastLine(n *yaml.Node) int {
-	last := n.Line
+// end returns where the last value in a node ends, or a little behind it.
+func end(n *yaml.Node) place {
+	last := place{n.Line, n.Column}
+	switch lines := strings.Count(n.Value, "\n"); {
+	case lines > 0:
+		last = place{n.Line + lines + 1, 0}
+	case n.Kind == yaml.ScalarNode:
+		last.column += max(len(n.Value), 1) // quotes do not count: a separator follows, and a space
+	}
 	for _, child := range n.Content {
-		last = max(last, lastLine(child))
+		if e := end(child); e.compare(last) > 0 {
+			last = e
+		}
 	}
 	return last
 }

@@ -73,12 +73,10 @@ type span struct{ from, to int } // lines, from 1; to is the first one after it
 // split decodes the server's sections and returns those of a runner.
 func (l *loading) split(f *strictyaml.File, root *yaml.Node) *yaml.Node {
 	l.open = openLines(root)
-	d := document{Polling: l.s.Polling, Queue: l.s.Queue, Server: l.s.Server}
+	d := document{Identity: l.s.Identity, Polling: l.s.Polling, Queue: l.s.Queue, Server: l.s.Server}
 	f.Decode(l.expand(f, root), &d)
-	l.s.Polling, l.s.Queue, l.s.Memory, l.s.Server, l.s.Telemetry, l.s.Repos = d.Polling, d.Queue, d.Memory, d.Server, d.Telemetry, d.Repos
-	if d.Identity != nil {
-		l.s.Identity = *d.Identity
-	}
+	l.s.Identity, l.s.Polling, l.s.Queue, l.s.Memory = d.Identity, d.Polling, d.Queue, d.Memory
+	l.s.Server, l.s.Telemetry, l.s.Repos = d.Server, d.Telemetry, d.Repos
 	if d.LLM != nil {
 		l.s.LLM = *d.LLM
 	}

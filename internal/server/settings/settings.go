@@ -185,7 +185,7 @@ func (s Seconds) Duration() time.Duration { return time.Duration(s) * time.Secon
 
 // document is the file: the server's sections, and those of a runner.
 type document struct {
-	Identity  *Identity `yaml:"identity,required"`
+	Identity  Identity  `yaml:"identity,required"`
 	LLM       *LLM      `yaml:"llm"`
 	Polling   Polling   `yaml:"polling"`
 	Queue     Queue     `yaml:"queue"`

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/org/foreman-action/internal/wait"
 	"github.com/org/foreman-action/protocol"
 )
 
@@ -120,19 +121,12 @@ func safely(ctx context.Context, decide DecideFunc, task protocol.TaskMessage) (
 // heartbeats keeps the claim until ctx ends, and cancels it when the claim is lost. A
 // heartbeat that fails is tried again sooner: the claim runs meanwhile.
 func (w *Worker) heartbeats(ctx context.Context, j *job, cancel context.CancelCauseFunc) {
-	wait, failures := beat(*j.claimed()), 0
-	for {
-		timer := time.NewTimer(wait)
-		select {
-		case <-timer.C:
-		case <-ctx.Done():
-			timer.Stop()
-			return
-		}
+	pause, failures := beat(*j.claimed()), 0
+	for wait.For(ctx, pause) == nil {
 		task := j.claimed()
 		sent := time.Now()
 		err := w.o.Client.Heartbeat(ctx, task)
-		wait = beat(*task)
+		pause = beat(*task)
 		switch {
 		case err == nil:
 			j.alive(sent)
@@ -142,8 +136,8 @@ func (w *Worker) heartbeats(ctx context.Context, j *job, cancel context.CancelCa
 			return
 		case ctx.Err() == nil:
 			failures++
-			wait = min(wait, w.backoff(failures))
-			w.o.Log.Warn("a heartbeat was not taken", "task_id", task.TaskID, "error", err, "again_in", wait)
+			pause = min(pause, w.backoff(failures))
+			w.o.Log.Warn("a heartbeat was not taken", "task_id", task.TaskID, "error", err, "again_in", pause)
 		}
 	}
 }
@@ -168,16 +162,12 @@ func (w *Worker) complete(ctx context.Context, j *job, d protocol.DecisionMessag
 			continue
 		}
 		e, ok := errors.AsType[*ClientError](err)
-		wait := w.backoff(failures)
-		if !ok || !e.Retryable() || j.left() < wait {
+		pause := w.backoff(failures)
+		if !ok || !e.Retryable() || j.left() < pause {
 			return err
 		}
-		w.o.Log.Warn("the decision was not taken", "task_id", task.TaskID, "error", err, "again_in", wait)
-		timer := time.NewTimer(wait)
-		select {
-		case <-timer.C:
-		case <-ctx.Done():
-			timer.Stop()
+		w.o.Log.Warn("the decision was not taken", "task_id", task.TaskID, "error", err, "again_in", pause)
+		if wait.For(ctx, pause) != nil {
 			return err
 		}
 	}

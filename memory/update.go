@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"time"
+
+	"github.com/org/foreman-action/internal/wait"
 )
 
 // updateTries bounds how often [Update] starts again after a conflict.
@@ -50,12 +52,5 @@ func pause(ctx context.Context, try int) error {
 	if try == 1 {
 		return ctx.Err()
 	}
-	t := time.NewTimer(rand.N(time.Millisecond << (try - 2))) //nolint:gosec // it only keeps writers apart
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-t.C:
-		return nil
-	}
+	return wait.For(ctx, rand.N(time.Millisecond<<(try-2))) //nolint:gosec // it only keeps writers apart
 }

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/org/foreman-action/internal/wait"
 )
 
 // How often a process that does not lead tries to, and how often one that does makes
@@ -33,8 +35,8 @@ func (s *Store) Lead(ctx context.Context, name string, f func(context.Context) e
 		} else if err != nil && ctx.Err() == nil {
 			s.log.WarnContext(ctx, "who leads cannot be found out", "lead", name, "error", err)
 		}
-		if !pause(ctx, leadTry) {
-			return ctx.Err()
+		if err := wait.For(ctx, leadTry); err != nil {
+			return err
 		}
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/org/foreman-action/internal/wait"
 	"github.com/org/foreman-action/queue"
 )
 
@@ -71,7 +72,7 @@ func (n *news) tell(ctx context.Context, pool *pgxpool.Pool) {
 			return
 		case <-n.signal:
 		}
-		if !pause(ctx, linger) {
+		if wait.For(ctx, linger) != nil {
 			return
 		}
 		for _, payload := range n.payloads() {
@@ -111,18 +112,18 @@ const (
 
 // hear hears of changes, and connects again whenever the connection is lost.
 func (n *news) hear(ctx context.Context, heard func(...queue.Change)) {
-	wait := firstPause
+	pause := firstPause
 	for ctx.Err() == nil {
 		err := n.listen(ctx, func(changes ...queue.Change) {
-			wait = firstPause
+			pause = firstPause
 			heard(changes...)
 		})
 		if ctx.Err() != nil {
 			return
 		}
-		n.log.WarnContext(ctx, "changes of other processes are seen later: the connection was lost", "error", err, "again_in", wait)
-		pause(ctx, wait)
-		wait = min(2*wait, lastPause)
+		n.log.WarnContext(ctx, "changes of other processes are seen later: the connection was lost", "error", err, "again_in", pause)
+		_ = wait.For(ctx, pause)
+		pause = min(2*pause, lastPause)
 	}
 }
 
@@ -176,16 +177,4 @@ func hangUp(ctx context.Context, conn *pgx.Conn) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 	defer cancel()
 	_ = conn.Close(ctx) // the server notices by itself
-}
-
-// pause waits, and reports whether the context is not done.
-func pause(ctx context.Context, d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return false
-	case <-timer.C:
-		return true
-	}
 }

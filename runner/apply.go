@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/org/foreman-action/internal/wait"
 	"github.com/org/foreman-action/memory"
 	"github.com/org/foreman-action/protocol"
 )
@@ -337,12 +338,5 @@ func (x *execution) sleep(ctx context.Context, d time.Duration) error {
 	if x.Sleep != nil {
 		return x.Sleep(ctx, d)
 	}
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-t.C:
-		return nil
-	}
+	return wait.For(ctx, d)
 }

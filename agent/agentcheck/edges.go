@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/org/foreman-action/internal/address"
+	"github.com/org/foreman-action/internal/wait"
 )
 
 // startChecks are made before anything is asked.
@@ -53,12 +54,7 @@ func (s *session) poll(ctx context.Context, d time.Duration, ok func() bool) boo
 		if !time.Now().Before(end) {
 			break
 		}
-		timer := time.NewTimer(min(200*time.Millisecond, s.o.Patience/10))
-		select {
-		case <-timer.C:
-		case <-ctx.Done():
-		}
-		timer.Stop()
+		_ = wait.For(ctx, min(200*time.Millisecond, s.o.Patience/10))
 	}
 	return false
 }

@@ -13,6 +13,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/org/foreman-action/internal/wait"
 	"github.com/org/foreman-action/runner"
 )
 
@@ -55,7 +56,7 @@ func newTransport(o Options) *transport {
 		t.now = time.Now
 	}
 	if t.sleep == nil {
-		t.sleep = sleep
+		t.sleep = wait.For
 	}
 	if t.timeout == 0 {
 		t.timeout = defaultRequestTimeout
@@ -74,17 +75,6 @@ func defaultTransport() http.RoundTripper {
 		return t.Clone()
 	}
 	return &http.Transport{Proxy: http.ProxyFromEnvironment}
-}
-
-func sleep(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-timer.C:
-		return nil
-	}
 }
 
 // An exchange is where the transport tells the maker of a call what happened.

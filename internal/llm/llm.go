@@ -13,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/org/foreman-action/internal/address"
+	"github.com/org/foreman-action/internal/wait"
 	"github.com/org/foreman-action/memory"
 )
 
@@ -117,7 +118,7 @@ func New(o Options) (*Client, error) {
 		c.now = time.Now
 	}
 	if c.sleep == nil {
-		c.sleep = sleep
+		c.sleep = wait.For
 	}
 	return c, nil
 }
@@ -158,15 +159,4 @@ func newTransport() *http.Transport {
 	t.MaxResponseHeaderBytes = maxHeader
 	t.DisableKeepAlives = true
 	return t
-}
-
-func sleep(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/org/foreman-action/internal/wait"
 	"github.com/org/foreman-action/memory"
 )
 
@@ -75,7 +76,7 @@ func connect(o Options, base, name, token string) (*client, error) {
 		c.now = time.Now
 	}
 	if c.sleep == nil {
-		c.sleep = sleep
+		c.sleep = wait.For
 	}
 	if c.log == nil {
 		c.log = slog.New(slog.DiscardHandler)
@@ -91,17 +92,6 @@ func defaultTransport() http.RoundTripper {
 		return t.Clone()
 	}
 	return &http.Transport{Proxy: http.ProxyFromEnvironment}
-}
-
-func sleep(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-t.C:
-		return nil
-	}
 }
 
 // A call is one request.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/org/foreman-action/agent"
+	"github.com/org/foreman-action/internal/wait"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/queue"
 )
@@ -159,7 +160,7 @@ func (d *Drainer) decide(ctx context.Context, a Agent, claim queue.Claim) ([]byt
 
 // beat keeps a claim until ctx ends. When it is lost, lose is told.
 func (d *Drainer) beat(ctx context.Context, ref queue.Ref, lose func(error)) {
-	for pause(ctx, d.o.ClaimTimeout/3) == nil {
+	for wait.For(ctx, d.o.ClaimTimeout/3) == nil {
 		err := d.o.Queue.Heartbeat(ctx, ref, d.o.ClaimTimeout)
 		if errors.Is(err, queue.ErrLost) || errors.Is(err, queue.ErrNotFound) || errors.Is(err, queue.ErrNotYours) {
 			lose(err)

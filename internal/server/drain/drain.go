@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/org/foreman-action/internal/wait"
 	"github.com/org/foreman-action/queue"
 )
 
@@ -184,7 +185,7 @@ func (d *Drainer) purge(ctx context.Context) error {
 			d.o.Observe(Observation{Event: Purged, N: n})
 		}
 		if err == nil && n == batch {
-			err = pause(ctx, time.Since(start))
+			err = wait.For(ctx, time.Since(start))
 		}
 		if err != nil || n < batch {
 			if total > 0 {

@@ -7,6 +7,8 @@ import (
 	"runtime/debug"
 	"sync"
 	"time"
+
+	"github.com/org/foreman-action/internal/wait"
 )
 
 // A Health says how a loop does.
@@ -70,7 +72,7 @@ func (l *loop) run(ctx context.Context) {
 			// The longer a pass takes, the rarer it is: a long queue must not keep the
 			// database busy with being counted. The condition of the loop looks at ctx.
 			if l.gap > 0 {
-				_ = pause(ctx, min(max(l.gap, 10*time.Since(start)), maxGap))
+				_ = wait.For(ctx, min(max(l.gap, 10*time.Since(start)), maxGap))
 			}
 			l.rest(ctx)
 			continue
@@ -78,7 +80,7 @@ func (l *loop) run(ctx context.Context) {
 		l.fell(l.name)
 		rest := backoff(l.failed()-1, maxRest)
 		l.log.ErrorContext(ctx, "loop failed; it goes on", "loop", l.name, "error", err, "in", rest)
-		_ = pause(ctx, rest)
+		_ = wait.For(ctx, rest)
 	}
 }
 
@@ -104,21 +106,6 @@ func (l *loop) rest(ctx context.Context) {
 	case <-ctx.Done():
 	case <-t.C:
 	case <-l.wakes:
-	}
-}
-
-// pause waits for d, or until ctx ends.
-func pause(ctx context.Context, d time.Duration) error {
-	if d <= 0 {
-		return ctx.Err()
-	}
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-t.C:
-		return nil
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/org/foreman-action/internal/github"
+	"github.com/org/foreman-action/internal/wait"
 	"github.com/org/foreman-action/queue"
 	"github.com/org/foreman-action/runner"
 )
@@ -152,7 +153,7 @@ func (d *Drainer) insist(ctx context.Context, call func(context.Context) error) 
 		err := call(bounded)
 		cancel()
 		lost := errors.Is(err, queue.ErrLost) || errors.Is(err, queue.ErrNotFound) || errors.Is(err, queue.ErrState)
-		if err == nil || lost || n == tries-1 || pause(ctx, backoff(n, maxRest)) != nil {
+		if err == nil || lost || n == tries-1 || wait.For(ctx, backoff(n, maxRest)) != nil {
 			return err
 		}
 	}

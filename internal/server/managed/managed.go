@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/org/foreman-action/internal/secret"
+	"github.com/org/foreman-action/internal/wait"
 )
 
 // An Agent is one container.
@@ -103,7 +104,7 @@ func New(o Options) (*Fleet, error) {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	if o.Sleep == nil {
-		o.Sleep = sleep
+		o.Sleep = wait.For
 	}
 	if o.Health == nil {
 		o.Health = health(&http.Client{
@@ -117,17 +118,6 @@ func New(o Options) (*Fleet, error) {
 		f.list = append(f.list, Status{Agent: a, State: Starting, Reason: "it was not started yet"})
 	}
 	return f, nil
-}
-
-func sleep(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-t.C:
-		return nil
-	}
 }
 
 // health asks an agent how it is.

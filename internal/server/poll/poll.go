@@ -40,6 +40,7 @@ import (
 	"time"
 
 	"github.com/org/foreman-action/internal/github"
+	"github.com/org/foreman-action/internal/wait"
 	"github.com/org/foreman-action/memory"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/queue"
@@ -135,7 +136,7 @@ func New(o Options) (*Poller, error) {
 		o.Now = time.Now
 	}
 	if o.Sleep == nil {
-		o.Sleep = sleep
+		o.Sleep = wait.For
 	}
 	if o.Random == nil {
 		o.Random = rand.Float64
@@ -163,17 +164,6 @@ func New(o Options) (*Poller, error) {
 		}
 	}
 	return p, nil
-}
-
-func sleep(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-t.C:
-		return nil
-	}
 }
 
 // Run polls until ctx ends, whose error it returns. Nothing else ends it. Of several

@@ -56,6 +56,11 @@ func (e *engine) Read(ctx context.Context, f func(sqlstore.Tx) error) error {
 	})
 }
 
+// Look implements sqlstore.Engine.
+func (e *engine) Look(ctx context.Context, f func(sqlstore.Tx) error) error {
+	return e.again(ctx, func(ctx context.Context) error { return f(e.tx(ctx, e.pool)) })
+}
+
 // defaultTimeout is longer than anything takes, other than a lock that is waited for.
 const defaultTimeout = 30 * time.Second
 

@@ -19,13 +19,17 @@ func open(t testing.TB, url string, o postgres.Options) *postgres.Store {
 	return s
 }
 
+// TestQueue runs the suite. No two transactions wait for each other in it.
 func TestQueue(t *testing.T) {
 	t.Parallel()
 	queuetest.Run(t, func(t *testing.T) queuetest.Pair {
 		clock := queuetest.NewClock()
 		url := schema(t)
 		o := postgres.Options{Now: clock.Now, Connections: 8}
-		return queuetest.Pair{A: open(t, url, o), B: open(t, url, o), Clock: clock}
+		w := &postgres.Witness{}
+		a, b := postgres.OpenWatched(t, url, o, w), postgres.OpenWatched(t, url, o, w)
+		t.Cleanup(func() { w.Judge(t, 8) })
+		return queuetest.Pair{A: a, B: b, Clock: clock}
 	})
 }
 

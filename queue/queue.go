@@ -106,7 +106,8 @@ type Queue interface {
 
 	// DrainCompleted leases decisions that are to be carried out, those of the oldest tasks
 	// first: at most o.Limit, of an issue only one, and none of an issue of which one is
-	// leased. One that is held back holds back no other. None is no error.
+	// leased. One that is held back holds back no other. None is no error. If the store fails
+	// when some were leased already, these are returned, without an error.
 	DrainCompleted(ctx context.Context, o DrainOptions) ([]Decision, error)
 	// Renew extends a lease by d from now on, and returns until when. ErrLost, as all that
 	// take a Hold return it: the task is unknown, or not being carried out, or under a later lease.

@@ -119,6 +119,9 @@ func (e *engine) Read(ctx context.Context, f func(sqlstore.Tx) error) error {
 	}
 }
 
+// Look implements sqlstore.Engine.
+func (e *engine) Look(ctx context.Context, f func(sqlstore.Tx) error) error { return e.Read(ctx, f) }
+
 // read runs f on a reader, in a transaction: all its statements see the same state.
 func (e *engine) read(r *reader, f func(sqlstore.Tx) error) (err error) {
 	if r.conn == nil {

@@ -13,10 +13,10 @@ import (
 func (s *Store) Retry(ctx context.Context, id, by string) (queue.State, error) {
 	var state int
 	var agent string
+	if err := s.settle(ctx); err != nil { // one whose time has come is not held back
+		return "", doing("retry task "+id, err)
+	}
 	err := s.engine.Write(ctx, func(tx Tx) error {
-		if _, err := s.promote(tx); err != nil {
-			return err // one whose time has come is not held back
-		}
 		t, err := lookup(tx, s.sql.hold, id)
 		if err != nil {
 			return err

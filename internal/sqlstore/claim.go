@@ -69,7 +69,7 @@ func (s *Store) claim(ctx context.Context, agent string, o queue.ClaimOptions) (
 		return c, queue.ErrEmpty
 	}
 	if renewed == 1 {
-		err = s.engine.Read(ctx, func(tx Tx) error {
+		err = s.engine.Look(ctx, func(tx Tx) error {
 			_, err := one(tx, s.sql.claimedBody, func(r Row) error { return r.Scan(&c.Origin, &c.Message) }, c.ID)
 			return err
 		})
@@ -179,7 +179,7 @@ func (s *Store) Heartbeat(ctx context.Context, ref queue.Ref, lease time.Duratio
 
 // notHeld says why a claim is not the caller's.
 func (s *Store) notHeld(ctx context.Context, ref queue.Ref) error {
-	return s.engine.Read(ctx, func(tx Tx) error {
+	return s.engine.Look(ctx, func(tx Tx) error {
 		t, err := lookup(tx, s.sql.find, ref.ID)
 		if err == nil && ref.By != "" && ref.By != t.claimedBy {
 			err = queue.ErrNotYours

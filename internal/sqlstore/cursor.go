@@ -10,7 +10,7 @@ import (
 // Cursor returns what SaveCursor kept of a repository, for a poller; nil: nothing. Case
 // does not matter.
 func (s *Store) Cursor(ctx context.Context, repo string) (data []byte, err error) {
-	err = s.engine.Read(ctx, func(tx Tx) error {
+	err = s.engine.Look(ctx, func(tx Tx) error {
 		data = nil
 		_, err := one(tx, s.sql.cursor, func(r Row) error { return r.Scan(&data) }, strings.ToLower(repo))
 		return err

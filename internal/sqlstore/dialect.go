@@ -52,5 +52,30 @@ func (d Dialect) expand(query string) string {
 	).Replace(query)
 }
 
+// crowded reports whether transactions run beside each other, so that one may have to wait
+// for what another one holds. No two may wait for each other then: databases find that out
+// late, and end one of them. So a statement that changes several tasks either passes over
+// those that are held (free), or takes them in the order of their numbers (inOrder), and no
+// transaction waits for a second task while it holds a first one.
+func (d Dialect) crowded() bool { return d.Skip != "" }
+
+// free is a condition for the tasks of which another one holds, but for those that somebody
+// is changing right now.
+func (d Dialect) free(condition string) string {
+	if !d.crowded() {
+		return condition
+	}
+	return "seq = ANY (ARRAY(SELECT t.seq FROM task t WHERE " + condition + "{skip}))"
+}
+
+// inOrder is a condition for all tasks of which another one holds: it waits for those that
+// somebody is changing.
+func (d Dialect) inOrder(condition string) string {
+	if !d.crowded() {
+		return condition
+	}
+	return "seq = ANY (ARRAY(SELECT t.seq FROM task t WHERE " + condition + " ORDER BY t.seq{lock}))"
+}
+
 // list is the List of a parameter.
 func (d Dialect) list(param string) string { return strings.Replace(d.List, "%s", param, 1) }

@@ -12,9 +12,18 @@ func (s *Store) DrainCompleted(ctx context.Context, o queue.DrainOptions) ([]que
 	if err := o.Check(); err != nil {
 		return nil, doing("lease decisions", err)
 	}
-	var list []queue.Decision
+	lease := s.leaseAll
+	if s.engine.Dialect().crowded() {
+		lease = s.leaseEach
+	}
+	list, err := lease(ctx, o)
+	return list, doing("lease decisions", err)
+}
+
+// leaseAll leases decisions in one transaction.
+func (s *Store) leaseAll(ctx context.Context, o queue.DrainOptions) (list []queue.Decision, err error) {
 	var agents []string
-	err := s.engine.Write(ctx, func(tx Tx) (err error) {
+	err = s.engine.Write(ctx, func(tx Tx) (err error) {
 		list = nil
 		if agents, err = s.promote(tx); err != nil {
 			return err
@@ -33,9 +42,35 @@ func (s *Store) DrainCompleted(ctx context.Context, o queue.DrainOptions) ([]que
 		return nil
 	})
 	if err != nil {
-		return nil, doing("lease decisions", err)
+		return nil, err
 	}
 	s.tell(agents...)
+	return list, nil
+}
+
+// leaseEach leases decisions in a transaction each. Others may be leasing one of the same
+// issue, and have to be waited for; two that wait while they hold an issue that the other one
+// wants would wait for each other.
+func (s *Store) leaseEach(ctx context.Context, o queue.DrainOptions) (list []queue.Decision, err error) {
+	if err := s.settle(ctx); err != nil {
+		return nil, err
+	}
+	for after := int64(0); len(list) < o.Limit; {
+		var d queue.Decision
+		var seq int64
+		var found bool
+		err := s.engine.Single(ctx, func(tx Tx) (err error) {
+			d, seq, found, err = s.lease(tx, o, after)
+			return err
+		})
+		if err != nil && len(list) == 0 {
+			return nil, err
+		}
+		if err != nil || !found {
+			return list, nil //nolint:nilerr // nobody else can have those that were leased
+		}
+		list, after = append(list, d), seq
+	}
 	return list, nil
 }
 

@@ -30,6 +30,9 @@ type Engine interface {
 	Single(ctx context.Context, f func(Tx) error) error
 	// Read runs f, which changes nothing, and sees all that was committed before.
 	Read(ctx context.Context, f func(Tx) error) error
+	// Look is Read for an f that runs one statement, so that an engine may leave out the
+	// transaction.
+	Look(ctx context.Context, f func(Tx) error) error
 	// Announce tells other processes, as far as the engine can, that tasks may have
 	// become ready. It does not wait.
 	Announce(c queue.Change)

@@ -20,7 +20,7 @@ func (s *Store) Load(ctx context.Context, repo string, issue int) (memory.Record
 		return memory.Record{}, doing("read memory", err)
 	}
 	var data []byte
-	err := s.engine.Read(ctx, func(tx Tx) (err error) {
+	err := s.engine.Look(ctx, func(tx Tx) (err error) {
 		data, err = s.record(tx, s.sql.record, repo, issue)
 		return err
 	})
@@ -98,7 +98,7 @@ func (s *Store) Pending(ctx context.Context, repo string) (list []memory.Due, co
 	if _, err := memory.Key(repo, 1); err != nil {
 		return nil, false, doing("look for closings", err)
 	}
-	err = s.engine.Read(ctx, func(tx Tx) error {
+	err = s.engine.Look(ctx, func(tx Tx) error {
 		list = nil
 		return tx.Query(s.sql.due, func(r Row) error {
 			var d memory.Due
@@ -119,7 +119,7 @@ func (s *Store) Ledger(ctx context.Context, key memory.LedgerKey) (memory.Ledger
 		return memory.Ledger{}, doing("read journal", err)
 	}
 	var data []byte
-	err = s.engine.Read(ctx, func(tx Tx) (err error) {
+	err = s.engine.Look(ctx, func(tx Tx) (err error) {
 		data, err = ledger(tx, s.sql.ledger, path)
 		return err
 	})

@@ -124,7 +124,7 @@ func (s *Store) List(ctx context.Context, f queue.Filter) ([]queue.Info, error) 
 	where, args := conditions(f)
 	query := s.sql.info + "WHERE " + strings.Join(where, " AND ") + " ORDER BY seq DESC LIMIT " + strconv.Itoa(limitOf(f))
 	var list []queue.Info
-	err := s.engine.Read(ctx, func(tx Tx) error {
+	err := s.engine.Look(ctx, func(tx Tx) error {
 		list = nil
 		args[0] = tx.Now()
 		return tx.Query(query, func(r Row) error {

@@ -105,11 +105,11 @@ WHERE task_id = $2 AND state = 1 AND ($3 = 0 OR attempt = $3) AND ($4 = '' OR cl
 		find:    findTask,
 		hold:    findTask + "{lock}",
 		fail:    failing + "reason = $3, hourly = CASE WHEN attempt > 0 THEN hourly END WHERE seq = $2",
-		promote: "UPDATE task SET state = state - 6 WHERE state >= 6 AND run_at <= {now} RETURNING state, agent",
+		promote: "UPDATE task SET state = state - 6 WHERE " + d.free("state >= 6 AND run_at <= {now}") + " RETURNING state, agent",
 		overdue: "SELECT 1 FROM task WHERE state >= 6 AND run_at <= {now} LIMIT 1",
 	}
 	s.decisions()
-	s.sweeps()
+	s.sweeps(d)
 	s.people()
 	s.memory()
 	for i, table := range []string{"task_body", "task_result", "task_report", "task_log", "task_also"} {
@@ -143,16 +143,17 @@ WHERE task_id = $2 AND state = 3 AND epoch = $3 RETURNING seq, owner`
 }
 
 // sweeps are the statements about what ran out.
-func (s *statements) sweeps() {
-	s.requeueClaimed = `UPDATE task SET state = 0, lease_until = NULL
-WHERE lease_until <= {now} AND state = 1 AND ($2 = 0 OR claims < $2) RETURNING seq, task_id, agent, claimed_by, attempt`
-	s.requeueDraining = `UPDATE task SET state = 2, lease_until = NULL, tries = tries + 1
-WHERE lease_until <= {now} AND state = 3 AND ($2 = 0 OR tries + 1 < $2) RETURNING seq, task_id, agent, owner, epoch`
-	s.grace = "UPDATE task SET lease_until = {now} + $2 WHERE lease_until < {now} + $2 AND state = 1"
-	s.exhaustPending = failing + "reason = $2 WHERE state = 0 AND claims > 0 AND claims >= $3" + sweptColumns
-	s.exhaustClaimed = failing + "reason = $2 WHERE lease_until <= {now} AND state = 1 AND claims >= $3" + sweptColumns
-	s.exhaustCompleted = failing + "reason = $2 || reason WHERE tries > 0 AND state IN (2, 8) AND tries >= $3" + sweptColumns
-	s.exhaustDraining = failing + "tries = tries + 1, reason = $2 || reason WHERE lease_until <= {now} AND state = 3 AND tries + 1 >= $3" + sweptColumns
+func (s *statements) sweeps(d Dialect) {
+	s.requeueClaimed = "UPDATE task SET state = 0, lease_until = NULL WHERE " +
+		d.free("lease_until <= {now} AND state = 1 AND ($2 = 0 OR claims < $2)") + " RETURNING seq, task_id, agent, claimed_by, attempt"
+	s.requeueDraining = "UPDATE task SET state = 2, lease_until = NULL, tries = tries + 1 WHERE " +
+		d.free("lease_until <= {now} AND state = 3 AND ($2 = 0 OR tries + 1 < $2)") + " RETURNING seq, task_id, agent, owner, epoch"
+	s.grace = "UPDATE task SET lease_until = {now} + $2 WHERE " + d.inOrder("lease_until < {now} + $2 AND state = 1")
+	s.exhaustPending = failing + "reason = $2 WHERE " + d.free("state = 0 AND claims > 0 AND claims >= $3") + sweptColumns
+	s.exhaustClaimed = failing + "reason = $2 WHERE " + d.free("lease_until <= {now} AND state = 1 AND claims >= $3") + sweptColumns
+	s.exhaustCompleted = failing + "reason = $2 || reason WHERE " + d.free("tries > 0 AND state IN (2, 8) AND tries >= $3") + sweptColumns
+	s.exhaustDraining = failing + "tries = tries + 1, reason = $2 || reason WHERE " +
+		d.free("lease_until <= {now} AND state = 3 AND tries + 1 >= $3") + sweptColumns
 }
 
 // people are the statements for those who look, and change things by hand.
@@ -195,7 +196,7 @@ func (s *statements) memory() {
 	s.ledgerHold = s.ledger + "{lock}"
 	s.begin = "INSERT INTO memory_ledger (path, at, data) VALUES ($2, {now}, $3) ON CONFLICT DO NOTHING"
 	s.mark = "UPDATE memory_ledger SET at = {now}, data = $3 WHERE path = $2"
-	s.forget = "DELETE FROM memory_ledger WHERE path IN (SELECT path FROM memory_ledger WHERE at < {now} - $2 ORDER BY at LIMIT 20)"
+	s.forget = "DELETE FROM memory_ledger WHERE path IN (SELECT t.path FROM memory_ledger t WHERE t.at < {now} - $2 ORDER BY t.at LIMIT 20{skip})"
 
 	s.cursor = "SELECT data FROM poll_cursor WHERE repo = $1"
 	s.saveCursor = `INSERT INTO poll_cursor (repo, at, data) VALUES ($2, {now}, $3)

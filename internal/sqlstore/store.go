@@ -146,6 +146,11 @@ func (s *Store) promote(tx Tx) (agents []string, err error) {
 	if due, err := one(tx, s.sql.overdue, none, tx.Now()); err != nil || !due {
 		return nil, err
 	}
+	return s.ready(tx)
+}
+
+// ready is promote where there are such tasks.
+func (s *Store) ready(tx Tx) (agents []string, err error) {
 	err = tx.Query(s.sql.promote, func(r Row) error {
 		var state int
 		var agent string
@@ -161,10 +166,11 @@ func (s *Store) promote(tx Tx) (agents []string, err error) {
 	return agents, err
 }
 
-// settle makes those tasks ready whose time came, if there are any.
+// settle makes those tasks ready whose time came, if there are any, in a transaction of its
+// own.
 func (s *Store) settle(ctx context.Context) error {
 	var due bool
-	err := s.engine.Read(ctx, func(tx Tx) (err error) {
+	err := s.engine.Look(ctx, func(tx Tx) (err error) {
 		due, err = one(tx, s.sql.overdue, none, tx.Now())
 		return err
 	})
@@ -173,7 +179,7 @@ func (s *Store) settle(ctx context.Context) error {
 	}
 	var agents []string
 	err = s.engine.Single(ctx, func(tx Tx) (err error) {
-		agents, err = s.promote(tx)
+		agents, err = s.ready(tx)
 		return err
 	})
 	if err == nil {

@@ -8,16 +8,16 @@ import (
 	"github.com/org/foreman-action/queue"
 )
 
-// RequeueStale implements queue.Queue. Both parts are one transaction, else a claim that
-// waits would take a task between them.
+// RequeueStale implements queue.Queue. Both parts are one transaction: nobody sees a task
+// between them. What it passes over, for somebody is changing it, is for the next time.
 func (s *Store) RequeueStale(ctx context.Context, l queue.Limits) ([]queue.Swept, error) {
 	var swept []queue.Swept
 	var agents []string
+	if err := s.settle(ctx); err != nil {
+		return nil, doing("requeue stale tasks", err)
+	}
 	err := s.engine.Write(ctx, func(tx Tx) (err error) {
 		swept = nil
-		if agents, err = s.promote(tx); err != nil {
-			return err
-		}
 		if err := s.exhaust(tx, &swept, l); err != nil {
 			return err
 		}

@@ -24,6 +24,7 @@ func parallelCases() []testCase {
 		{"parallel: one decision of an issue", parallelLane},
 		{"parallel: sweeps", parallelSweeps},
 		{"parallel: everything", parallelAll},
+		{"parallel: all calls at once", parallelChaos},
 	}
 }
 

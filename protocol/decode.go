@@ -18,6 +18,7 @@ const (
 	CodeObject     = "dict_type"    // want an object
 	CodeJSON       = "json_invalid" // not JSON at all
 	CodeRepository = "repo_format"  // not "owner/name"
+	CodeTooLong    = "too_long"     // it holds more than MaxDecisionValues
 )
 
 // A Problem is one thing wrong with a message.
@@ -64,11 +65,16 @@ func (e *ValidationError) Error() string {
 
 // ParseDecision decodes a DecisionMessage. Absent actions are none; null actions,
 // an unknown decision, a missing rationale or a field of the wrong type are
-// problems of the returned [ValidationError]. Unknown top-level fields are ignored,
-// and so is what the actions ask for: see [ActionSpec.Check].
+// problems of the returned [ValidationError], and so are more than [MaxDecisionValues].
+// Unknown top-level fields are ignored, and so is what the actions ask for: see
+// [ActionSpec.Check].
 func ParseDecision(data []byte) (DecisionMessage, error) {
 	var d decoder
 	var m DecisionMessage
+	if TooManyValues(data) {
+		d.add(path{}, CodeTooLong, fmt.Sprintf("it holds more than %d values", MaxDecisionValues))
+		return m, d.err("decision")
+	}
 	o := d.object(path{}, data)
 	if o != nil {
 		m.TaskID = d.text(path{}, o, "task_id", true)

@@ -53,6 +53,32 @@ func object(data []byte) (map[string]json.RawMessage, error) {
 	return m, nil
 }
 
+// MaxDecisionValues is how many values a decision may hold, at any depth. A decoded value takes a
+// hundred times the memory of the two bytes that it has in a message.
+const MaxDecisionValues = 20_000
+
+// TooManyValues reports whether JSON holds more than [MaxDecisionValues]. It does not decode it,
+// and it may be broken.
+func TooManyValues(data []byte) bool {
+	if len(data) <= MaxDecisionValues {
+		return false
+	}
+	n, text := 0, false
+	for i := 0; i < len(data); i++ {
+		switch c := data[i]; {
+		case text && c == '\\':
+			i++
+		case c == '"':
+			text = !text
+		case !text && (c == ',' || c == '[' || c == '{'):
+			if n++; n > MaxDecisionValues {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 func compact(data []byte) json.RawMessage {
 	var b bytes.Buffer
 	if err := json.Compact(&b, data); err != nil {

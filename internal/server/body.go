@@ -79,6 +79,12 @@ func (c *call) object(b *bytes.Buffer, limit int64) (map[string]json.RawMessage,
 		text, _ := protocol.Encode(strings.ToValidUTF8(string(data), "\uFFFD"))
 		return nil, nil, invalid(notObject(text))
 	}
+	if protocol.TooManyValues(data) {
+		return nil, nil, invalid(problem{
+			Type: protocol.CodeTooLong, Loc: []any{"body"}, Input: raw(nil),
+			Msg: fmt.Sprintf("Input should have at most %d values", protocol.MaxDecisionValues),
+		})
+	}
 	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf")) // Python's decoder takes it too
 	fields, err := decode(data)
 	return fields, data, err

@@ -1,14 +1,10 @@
 package server
 
 import (
-	"context"
 	"io"
-	"log/slog"
 	"net/http"
 	"sync"
 	"time"
-
-	"github.com/org/foreman-action/internal/server/guard"
 )
 
 // How long it may take until a body is there, and how long after the server was told to
@@ -59,6 +55,15 @@ func (bs *bodies) stop() {
 	bs.stopping = true
 	for b := range bs.open {
 		b.within(lastTimeout)
+	}
+}
+
+// hurry ends a body that is being read: no more of it is waited for.
+func (b *body) hurry() {
+	b.all.mu.Lock()
+	defer b.all.mu.Unlock()
+	if _, open := b.all.open[b]; open {
+		b.within(0)
 	}
 }
 
@@ -113,50 +118,4 @@ func (c *call) early(answer func()) bool {
 	b.within(lastTimeout)
 	_, _ = io.CopyN(io.Discard, b, maxUnwanted)
 	return true
-}
-
-// maxBrief is from which size on a body counts as a large one, of which few are read at a
-// time. Those of issues are smaller.
-const maxBrief = 1 << 20
-
-// A gate lets so many bodies in at a time.
-type gate struct {
-	brief chan struct{} // nil: any number
-	large chan struct{}
-}
-
-// gateWait is how long a body waits for the others.
-const gateWait = 3 * time.Second
-
-// enter waits until there is room for the body of a request, and returns what makes room
-// again.
-func (s *Server) enter(g gate, r *http.Request) (leave func(), err error) {
-	room := g.large
-	if r.ContentLength >= 0 && r.ContentLength <= maxBrief {
-		room = g.brief
-	}
-	if room == nil {
-		return func() {}, nil
-	}
-	leave = func() { <-room }
-	select {
-	case room <- struct{}{}:
-		return leave, nil
-	default:
-	}
-	ctx, cancel := context.WithTimeout(r.Context(), gateWait)
-	defer cancel()
-	select {
-	case room <- struct{}{}:
-		return leave, nil
-	case <-ctx.Done():
-		if s.wrong.Tell("bodies") {
-			s.log.LogAttrs(r.Context(), slog.LevelWarn, "too many bodies at once, a request was refused; further ones of this minute are not told",
-				slog.String("path", shown(r.URL.Path)), slog.String("remote", guard.From(r)))
-		}
-		return nil, &refusal{
-			status: http.StatusServiceUnavailable, detail: "too many bodies are being read at the moment; try again",
-			header: http.Header{"Retry-After": {"5"}},
-		}
-	}
 }

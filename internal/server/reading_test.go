@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -18,6 +19,7 @@ import (
 	"github.com/org/foreman-action/internal/secret"
 	"github.com/org/foreman-action/internal/server"
 	"github.com/org/foreman-action/internal/server/intake"
+	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/queue/queuetest"
 )
 
@@ -84,6 +86,8 @@ func TestBodyInTime(t *testing.T) {
 		webhook = "POST /github/webhook HTTP/1.1\r\nHost: x.example\r\nX-GitHub-Event: issues\r\nX-GitHub-Delivery: 1\r\n"
 		signed  = webhook + "X-Hub-Signature-256: sha256=0000000000000000000000000000000000000000000000000000000000000000\r\n"
 		large   = signed + "Content-Length: 20000000\r\n\r\n{"
+		slow    = signed + "Content-Length: 20\r\n\r\n{"
+		whole   = signed + "Content-Length: 2\r\n\r\n{}"
 		wait    = `{"agent_url":"http://a:9001"}`
 	)
 	tests := []struct {
@@ -100,9 +104,12 @@ func TestBodyInTime(t *testing.T) {
 		{"one without an event", nil, strings.Replace(large, "issues", "", 1), "422 after 0s"},
 		{"one without an id", nil, strings.Replace(large, "Delivery: 1", "Delivery: ", 1), "422 after 0s"},
 		{"one that is too large", nil, strings.Replace(large, "20000000", "40000000", 1), "413 after 0s"},
+		{"a decision that is too large", nil, strings.NewReplacer("next", "complete", "60", "9000000").Replace(agent), "413 after 0s"},
 		{"no such path", nil, "POST /queue/nothing HTTP/1.1\r\nHost: localhost\r\nContent-Length: 20\r\n\r\n{", "404 after 0s"},
 		{"one with too many large ones before", []string{large, large, large, large}, large, "503 after 3s"},
-		{"a small one with many large ones before", []string{large, large, large, large, large}, signed + "Content-Length: 2\r\n\r\n{}", "401 after 0s"},
+		{"a small one with many large ones before", []string{large, large, large, large, large}, whole, "401 after 0s"},
+		{"one that is there, with nothing but slow ones before", slices.Repeat([]string{slow}, 64), whole, "401 after 2s"},
+		{"a slow one, with nothing but slow ones before", slices.Repeat([]string{slow}, 64), slow, "408 after 30s"},
 		{"one of no known length", []string{large, large, large, large}, signed + "Transfer-Encoding: chunked\r\n\r\n", "503 after 3s"},
 		{"a long poll is not cut off", nil, fmt.Sprintf("POST /queue/next?wait=60s HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", len(wait), wait), "204 after 1m0s"},
 	}
@@ -198,6 +205,23 @@ func TestLargeBodyRefused(t *testing.T) {
 			t.Errorf("%s: got %+v, %v, want %d", path, res, err, want)
 		}
 		_ = conn.Close()
+	}
+}
+
+// TestManyValues has a body that is small, and would take much memory when it is decoded.
+func TestManyValues(t *testing.T) {
+	t.Parallel()
+	s, err := server.New(server.Options{Queue: queuetest.New(queuetest.Options{})})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, rest := range []string{`"actions":[` + strings.Repeat("0,", protocol.MaxDecisionValues) + `0]`, strings.Repeat(`"a":0,`, protocol.MaxDecisionValues) + `"actions":[]`} {
+		w := httptest.NewRecorder()
+		s.ServeHTTP(w, post("/queue/complete", `{"task_id":"`+taskID(1)+`","decision":"skip","rationale":"r",`+rest+`}`))
+		const want = `{"detail":[{"type":"too_long","loc":["body"],"msg":"Input should have at most 20000 values","input":null}]}`
+		if w.Code != http.StatusUnprocessableEntity || w.Body.String() != want {
+			t.Errorf("got %d: %.300s, want 422: %s", w.Code, w.Body, want)
+		}
 	}
 }
 

@@ -22,10 +22,10 @@ type call struct {
 	id  string // of the task that the path names
 }
 
-// The bounds of bodies, in bytes. A decision may have as many as the queue keeps.
+// The bounds of bodies, in bytes.
 const (
 	maxSmall    = 64 << 10
-	maxDecision = 32 << 20
+	maxDecision = 8 << 20 // a comment on GitHub has 64 KiB at most; each byte costs ten while it is read
 	maxWebhook  = 25 << 20 // GitHub sends no more
 )
 

@@ -102,8 +102,8 @@ func New(o Options) (*Server, error) {
 	}
 	s := &Server{o: o, log: o.Log, origins: http.NewCrossOriginProtection(), waiters: newWaiters(o.Queue.Watch), stopping: make(chan struct{})}
 	s.bodies = &bodies{open: map[*body]struct{}{}}
-	s.hooks = gate{brief: make(chan struct{}, 64), large: make(chan struct{}, 4)}
-	s.results = gate{large: make(chan struct{}, 4)}
+	s.hooks = gate{brief: newRoom(64, 2*time.Second), large: newRoom(4, 5*time.Second)}
+	s.results = gate{large: newRoom(4, 5*time.Second)}
 	s.wrong = guard.NewAttempts(o.Now)
 	for _, text := range o.WebhookSecrets {
 		if text == "" {

@@ -3,6 +3,7 @@ package runner
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 
@@ -100,6 +101,10 @@ func (w *work) remember(ctx context.Context) error {
 	case err == nil:
 	case w.noted():
 		return w.unkept(err)
+	case w.o.MustRemember && w.out.Err == nil:
+		err = fmt.Errorf("remember what was done: %w", err)
+		w.rep.fail(err)
+		return err
 	case w.forgot || w.o.MemoryByDefault:
 		w.o.Log("memory: %v; what was done is not remembered", err)
 	default:

@@ -45,6 +45,9 @@ type Options struct {
 	// MemoryByDefault says that nobody asked for the memory: that something could not be
 	// kept in it goes to the log and is no warning.
 	MemoryByDefault bool
+	// MustRemember says that an attempt has failed whose actions cannot be remembered, and
+	// is to be made again. Nothing is written twice then if there is a Journal.
+	MustRemember bool
 	// Forgets says that nothing that is put into Memory stays there: what would have to be
 	// kept for later is refused.
 	Forgets bool

@@ -121,7 +121,7 @@ func (d *Drainer) attempt(ctx context.Context, dec queue.Decision, h *hold) (rep
 		}
 	}
 	r, err := runner.New(runner.Options{
-		Config: set.Config, Host: set.Host, By: dec.Agent, Bot: set.Bot, Memory: d.o.Memory, Journal: d.o.Journal,
+		Config: set.Config, Host: set.Host, By: dec.Agent, Bot: set.Bot, Memory: d.o.Memory, MustRemember: true, Journal: d.o.Journal,
 		// An agent is asked only about events that its route takes; policy.comment_interval
 		// keeps it from answering each of them.
 		Answers: true,

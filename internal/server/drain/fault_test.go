@@ -307,6 +307,50 @@ func TestDoneLast(t *testing.T) {
 	})
 }
 
+// TestMemoryFails makes nothing done that is not remembered. What is written is not written
+// again for it.
+func TestMemoryFails(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name  string
+		fails int
+		state queue.State
+	}{
+		{"for a while", 5, queue.Done},
+		{"for good", 1000, queue.Failed},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			onBoth(t, func(r *rig) {
+				left := tt.fails
+				r.store = faultyStore{r.store, func() error {
+					if left--; left >= 0 {
+						return errors.New("the disk is full")
+					}
+					return nil
+				}}
+				r.enqueue(1)
+				r.complete(1, comment, addLabel)
+				r.start()
+				synctest.Wait()
+				r.is(1, queue.Completed)
+				time.Sleep(time.Hour)
+				r.is(1, tt.state)
+				r.wrote(on(1, talkPost, labelPost)...)
+				rec, err := r.store.Load(r.t.Context(), repo, 1)
+				if tt.state == queue.Failed {
+					if got := r.task(1).Reason; got != "given up after 8 tries: remember what was done: update the record of octo/hello#1: the disk is full" {
+						t.Errorf("got reason %q", got)
+					}
+				} else if err != nil || len(rec.Tasks) != 1 || rec.Tasks[0].Status != "applied" || rec.Tasks[0].Actions[0].Result != memory.Done {
+					t.Errorf("remembered: %v, %+v", err, rec.Tasks)
+				}
+			})
+		})
+	}
+}
+
 // TestJournalFirst is check 42: the decision is kept before the first write, also when that
 // fails.
 func TestJournalFirst(t *testing.T) {

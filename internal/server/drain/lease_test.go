@@ -127,14 +127,15 @@ func TestRenewed(t *testing.T) {
 func TestRenewedLate(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(r *rig) {
+		r.o.RequestTimeout, r.o.Lease, r.o.RequeueInterval = 5*time.Second, 20*time.Second, time.Second
 		r.store = faultyStore{r.store, func() error {
-			time.Sleep(10 * time.Minute)
+			time.Sleep(55 * time.Second)
 			return nil
 		}}
 		r.enqueue(1)
 		r.complete(1, comment)
 		r.start()
-		time.Sleep(11 * time.Minute)
+		time.Sleep(time.Minute)
 		r.is(1, queue.Done)
 		if got := r.task(1).Tries; got != 0 {
 			r.t.Errorf("got %d tries\n%s", got, r.log())

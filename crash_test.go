@@ -248,7 +248,7 @@ func (r *crashRound) arm(p crashPoint, reached chan struct{}) {
 // attempt runs the program once, and kills it when a call is reached.
 func (r *crashRound) attempt(t *testing.T, attempt int, reached <-chan struct{}) (killed bool, err error) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	var log strings.Builder
 	cmd := exec.CommandContext(ctx, r.program, "action")

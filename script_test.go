@@ -1,12 +1,13 @@
 package main
 
 import (
-	"net"
+	"context"
 	"strings"
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/org/foreman-action/internal/freeport"
 	"github.com/org/foreman-action/internal/github/githubtest"
 )
 
@@ -42,8 +43,7 @@ func portCommand(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: port NAME")
 	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	at, err := freeport.Find(context.Background())
 	ts.Check(err)
-	ts.Setenv(args[0], l.Addr().String())
-	ts.Check(l.Close())
+	ts.Setenv(args[0], at.String())
 }

@@ -3,7 +3,6 @@ package agent_test
 import (
 	"context"
 	"errors"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -13,11 +12,15 @@ import (
 	"time"
 
 	"github.com/org/foreman-action/agent"
+	"github.com/org/foreman-action/internal/freeport"
 	"github.com/org/foreman-action/internal/server"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/queue"
 	"github.com/org/foreman-action/queue/queuetest"
 )
+
+// patience is how long what happens in another process, or in a loop, may take.
+const patience = 2 * time.Minute
 
 // A liveServer is the harness's own server, over a queue in memory.
 type liveServer struct {
@@ -68,7 +71,7 @@ func (r *liveServer) wait(t *testing.T, ids ...string) protocol.DecisionMessage 
 	t.Helper()
 	changes, stop := r.queue.Watch()
 	defer stop()
-	end := time.NewTimer(30 * time.Second)
+	end := time.NewTimer(patience)
 	defer end.Stop()
 	var d protocol.DecisionMessage
 	for _, id := range ids {
@@ -173,14 +176,11 @@ func TestPythonAndServer(t *testing.T) {
 	if err != nil {
 		t.Skip("python3 is not there")
 	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	at, err := freeport.Find(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	self := "http://" + l.Addr().String()
-	if err := l.Close(); err != nil {
-		t.Fatal(err)
-	}
+	self := "http://" + at.String()
 	r := newLiveServer(t, self, nil)
 	early := []string{r.add(t, "one"), r.add(t, "two")}
 	cmd := exec.CommandContext(t.Context(), python, "../testdata/agents/agent.py")
@@ -196,7 +196,7 @@ func TestPythonAndServer(t *testing.T) {
 	r.wait(t, early...)
 	late := r.add(t, "three")
 	// It serves as soon as it was told that nothing waits, which may be now.
-	for end := time.Now().Add(20 * time.Second); ; {
+	for end := time.Now().Add(patience); ; {
 		resp, err := http.Post(self+"/task", "application/json", strings.NewReader(`{"task_id":"`+late+`"}`))
 		if err == nil {
 			_ = resp.Body.Close()

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"net"
 	"net/http"
 	"strings"
 	"testing"
@@ -13,6 +12,7 @@ import (
 
 	"github.com/org/foreman-action/agent"
 	"github.com/org/foreman-action/agent/agenttest"
+	"github.com/org/foreman-action/internal/freeport"
 	"github.com/org/foreman-action/protocol"
 )
 
@@ -166,14 +166,11 @@ func (timeoutError) Temporary() bool { return false }
 
 func TestTransportErrors(t *testing.T) {
 	t.Parallel()
-	closed, err := net.Listen("tcp", "127.0.0.1:0")
+	at, err := freeport.Find(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	nobody := "http://" + closed.Addr().String()
-	if err := closed.Close(); err != nil {
-		t.Fatal(err)
-	}
+	nobody := "http://" + at.String()
 	errProxy := errors.New(`invalid proxy address "http://bot:hunter2@proxy.example?k=hunter2": hunter2/xyz` + "\r\n::error::")
 	failing := func(err error) roundTrip {
 		return func(*http.Request) (*http.Response, error) { return nil, err }

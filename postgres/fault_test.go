@@ -90,7 +90,7 @@ func runStorm(t *testing.T, url string, disturb func(context.Context)) {
 		T: t, stores: [2]*postgres.Store{open(t, url, o), open(t, url, o)},
 		kept: map[string]bool{}, decided: map[string]int{}, done: map[string]int{},
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	calm := make(chan struct{})
 	var wg sync.WaitGroup

@@ -12,7 +12,7 @@ import (
 )
 
 // patience is how long tests wait for what comes by itself.
-const patience = 30 * time.Second
+const patience = 2 * time.Minute
 
 // await waits for a change.
 func await(t *testing.T, changes <-chan queue.Change, want queue.Change) {

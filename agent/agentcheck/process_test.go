@@ -16,24 +16,24 @@ import (
 	"time"
 
 	"github.com/org/foreman-action/agent/agentcheck"
+	"github.com/org/foreman-action/internal/freeport"
 )
 
 // freePort returns an address of 127.0.0.1 on which nobody listens.
 func freePort(t *testing.T) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	at, err := freeport.Find(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = l.Close() }()
-	return l.Addr().String()
+	return at.String()
 }
 
 // lookAt runs the kit on a program.
 func lookAt(t *testing.T, wire, addr string, argv ...string) agentcheck.Report {
 	t.Helper()
 	report, err := agentcheck.Run(t.Context(), agentcheck.Options{
-		Agent: "http://" + addr, Wire: wire, Patience: 8 * time.Second,
+		Agent: "http://" + addr, Wire: wire, Patience: 15 * time.Second,
 		Start: func(_ context.Context, harness string) (func(context.Context) error, error) {
 			cmd := exec.Command(argv[0], argv[1:]...)
 			_, port, err := net.SplitHostPort(addr)

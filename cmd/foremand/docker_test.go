@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -11,6 +10,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/org/foreman-action/internal/freeport"
 	"github.com/org/foreman-action/postgres/postgrestest"
 )
 
@@ -59,11 +59,10 @@ func imageCommand(ts *testscript.TestScript, neg bool, args []string) {
 		}
 		_ = exec.Command("docker", "image", "rm", "-f", name).Run()
 	})
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	at, err := freeport.Find(context.Background())
 	ts.Check(err)
-	defer l.Close()
 	ts.Setenv("IMAGE", name)
-	ts.Setenv("PORT", fmt.Sprint(l.Addr().(*net.TCPAddr).Port))
+	ts.Setenv("PORT", fmt.Sprint(at.Port()))
 }
 
 // postgresCommand starts a PostgreSQL server and sets $PG to the address of a database.

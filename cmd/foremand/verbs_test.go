@@ -27,7 +27,7 @@ import (
 )
 
 // deadline is how long a script waits for what another process does.
-const deadline = 30 * time.Second
+const deadline = 2 * time.Minute
 
 // await waits until a condition holds, which is asked every few milliseconds: what is
 // waited for happens in another process.

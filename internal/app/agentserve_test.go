@@ -4,12 +4,12 @@ import (
 	"context"
 	"errors"
 	"io"
-	"net"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/org/foreman-action/agent/agentcheck"
+	"github.com/org/foreman-action/internal/freeport"
 	"github.com/org/foreman-action/internal/llm/llmtest"
 )
 
@@ -24,17 +24,14 @@ func TestAgentServeModel(t *testing.T) {
 		prompts <- r
 		return llmtest.Say(says)
 	})
-	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	at, err := freeport.Find(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	addr := l.Addr().String()
-	if err := l.Close(); err != nil {
-		t.Fatal(err)
-	}
+	addr := at.String()
 	var log strings.Builder
 	report, err := agentcheck.Run(t.Context(), agentcheck.Options{
-		Agent: "http://" + addr, Patience: 20 * time.Second,
+		Agent: "http://" + addr,
 		Start: func(ctx context.Context, harness string) (func(context.Context) error, error) {
 			env := map[string]string{"FOREMAN_HARNESS_URL": harness, "AGENT_URL": "http://" + addr, "ANTHROPIC_API_KEY": llmtest.Key}
 			a := App{
@@ -54,7 +51,7 @@ func TestAgentServeModel(t *testing.T) {
 						return errors.New("it failed: " + log.String())
 					}
 					return nil
-				case <-time.After(20 * time.Second):
+				case <-time.After(2 * time.Minute):
 					return errors.New("it goes on")
 				}
 			}, nil

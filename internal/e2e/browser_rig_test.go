@@ -30,7 +30,7 @@ import (
 var shots = flag.String("shots", "", "`directory` for pictures of the dashboard; empty: none are made")
 
 // patience is how long a page may take to show what it should.
-const patience = 15 * time.Second
+const patience = 2 * time.Minute
 
 const browserAgent = "http://agent.example:9001"
 
@@ -210,7 +210,7 @@ func newTab(t *testing.T) *tab {
 	t.Helper()
 	ctx, stopBrowser := chromedp.NewExecAllocator(t.Context(), append(slices.Clone(chromedp.DefaultExecAllocatorOptions[:]),
 		chromedp.ExecPath(needBrowser(t)), chromedp.NoSandbox, chromedp.UserDataDir(t.TempDir()),
-		chromedp.Flag("disable-dev-shm-usage", true), chromedp.WindowSize(1280, 900))...)
+		chromedp.Flag("disable-dev-shm-usage", true), chromedp.WSURLReadTimeout(patience), chromedp.WindowSize(1280, 900))...)
 	b := &tab{t: t}
 	ctx, stop := chromedp.NewContext(ctx, chromedp.WithListener(b.listen))
 	b.ctx = ctx

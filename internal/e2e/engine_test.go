@@ -34,7 +34,7 @@ func require() bool { return os.Getenv("FOREMAN_E2E_REQUIRE_DOCKER") != "" }
 
 // engine reports why no Docker engine can be used; nil when one answers.
 var engine = sync.OnceValue(func() error {
-	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
 	out, err := exec.CommandContext(ctx, "docker", "version", "--format", "{{.Server.Version}}").CombinedOutput()
 	if err != nil {

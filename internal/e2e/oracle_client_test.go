@@ -151,7 +151,7 @@ func newOtherClient(t *testing.T, s service) otherClient {
 		via = http.DefaultTransport
 	}
 	// Its own waits are shared by all its clients, and the longest is minutes.
-	opt := actionscache.Opt{Client: &http.Client{Transport: via}, Timeout: 5 * time.Second, BackoffPool: &actionscache.BackoffPool{}}
+	opt := actionscache.Opt{Client: &http.Client{Transport: via}, Timeout: time.Minute, BackoffPool: &actionscache.BackoffPool{}}
 	cache, err := actionscache.New(s.options.RuntimeToken, url, s.v2, opt)
 	if err != nil {
 		t.Fatal(err)
@@ -160,7 +160,7 @@ func newOtherClient(t *testing.T, s service) otherClient {
 }
 
 func (c otherClient) save(key string, data []byte) error {
-	ctx, cancel := context.WithTimeout(c.t.Context(), 5*time.Second)
+	ctx, cancel := context.WithTimeout(c.t.Context(), time.Minute)
 	defer cancel()
 	return c.Save(ctx, key, actionscache.NewBlob(data))
 }
@@ -176,7 +176,7 @@ func (c otherClient) saves(key string, data []byte) {
 // key: none.
 func (c otherClient) finds(key string, data []byte, keys ...string) {
 	c.t.Helper()
-	ctx, cancel := context.WithTimeout(c.t.Context(), 5*time.Second)
+	ctx, cancel := context.WithTimeout(c.t.Context(), time.Minute)
 	defer cancel()
 	entry, err := c.Load(ctx, keys...)
 	switch {

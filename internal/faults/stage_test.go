@@ -10,7 +10,6 @@ import (
 	"encoding/hex"
 	"fmt"
 	"math/rand/v2"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -23,6 +22,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/org/foreman-action/internal/freeport"
 	"github.com/org/foreman-action/internal/github/githubtest"
 )
 
@@ -295,12 +295,11 @@ func (s *stage) logs() string {
 
 func freePort(t testing.TB) int {
 	t.Helper()
-	ln, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	at, err := freeport.Find(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer ln.Close()
-	return ln.Addr().(*net.TCPAddr).Port
+	return int(at.Port())
 }
 
 // build makes the server.

@@ -7,7 +7,6 @@ import (
 	"io"
 	"log"
 	"log/slog"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -16,6 +15,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/org/foreman-action/internal/freeport"
 	"github.com/org/foreman-action/internal/github"
 	"github.com/org/foreman-action/internal/github/githubtest"
 	"github.com/org/foreman-action/runner"
@@ -107,12 +107,11 @@ func TestReadsAreRepeated(t *testing.T) {
 // TestNothingListens: what did not leave is certain, and may be tried again.
 func TestNothingListens(t *testing.T) {
 	t.Parallel()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	at, err := freeport.Find(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	address := l.Addr().String()
-	l.Close()
+	address := at.String()
 	c, ticks := client(t, "http://"+address)
 	err = addLabel(t.Context(), c)
 	checkFailure(t, err, nil, "")

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -18,6 +17,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/org/foreman-action/internal/freeport"
 	"github.com/org/foreman-action/internal/llm"
 	"github.com/org/foreman-action/internal/llm/llmtest"
 	"github.com/org/foreman-action/memory"
@@ -202,14 +202,11 @@ func TestOwnTransport(t *testing.T) {
 
 func TestUnreachable(t *testing.T) {
 	t.Parallel()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	at, err := freeport.Find(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	addr := l.Addr().String()
-	if err := l.Close(); err != nil {
-		t.Fatal(err)
-	}
+	addr := at.String()
 	c := newClient(t, llm.Options{Provider: llm.Ollama, BaseURL: "http://" + addr})
 	_, err = c.Complete(t.Context(), thePrompt())
 	if want := "ask ollama at " + addr + ": no answer: dial tcp " + addr + ": "; !strings.HasPrefix(errText(err), want) {

@@ -78,7 +78,7 @@ func watchCases() []testCase {
 // expect waits for a change.
 func (r *rig) expect(what string, changes <-chan queue.Change, want queue.Change) {
 	r.Helper()
-	patience := time.NewTimer(10 * time.Second)
+	patience := time.NewTimer(2 * time.Minute)
 	defer patience.Stop()
 	for {
 		select {

@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/org/foreman-action/internal/freeport"
 	"github.com/org/foreman-action/internal/secret"
 	"github.com/org/foreman-action/internal/server/managed"
 )
@@ -91,12 +92,11 @@ func harness(t *testing.T, d *managed.Docker) (address string, last func() strin
 // freePort returns a port that nobody listens on.
 func freePort(t *testing.T) int {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	at, err := freeport.Find(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer l.Close()
-	return l.Addr().(*net.TCPAddr).Port
+	return int(at.Port())
 }
 
 func get(t *testing.T, url string) string {
@@ -156,7 +156,7 @@ func TestDocker(t *testing.T) {
 		case err := <-done:
 			done <- err
 			t.Fatalf("the fleet ended: %v", err)
-		case <-time.After(time.Minute):
+		case <-time.After(5 * time.Minute):
 			t.Fatalf("still %+v, want %s", f.Statuses(), s)
 		}
 	}

@@ -64,3 +64,22 @@ func cycle(ctx context.Context, s *postgres.Store) error {
 	}
 	return s.MarkDone(ctx, list[0].Hold, nil)
 }
+
+// BenchmarkBacklog looks for agents to tell of tasks, with few and with many that wait.
+func BenchmarkBacklog(b *testing.B) {
+	for _, pending := range []int{1_000, 100_000} {
+		b.Run(fmt.Sprintf("pending=%d", pending), func(b *testing.B) {
+			url := postgrestest.Start(b).URL("postgres")
+			s := open(b, url, postgres.Options{})
+			admin(b, url, `INSERT INTO task (task_id, agent, repo, issue, lane, state, priority, joinable, created_at)
+SELECT 't' || n, 'http://' || n % 8 || '/', 'o/r', n, 'o/r#' || n, 0, 0, 0, n FROM generate_series(1, $1) n`, pending)
+			admin(b, url, "VACUUM ANALYZE task")
+			b.ResetTimer()
+			for range b.N {
+				if list, err := s.Backlog(b.Context(), 64); err != nil || len(list) != 8 {
+					b.Fatal(list, err)
+				}
+			}
+		})
+	}
+}

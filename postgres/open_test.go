@@ -25,7 +25,7 @@ func enqueue(t *testing.T, s *postgres.Store, id string) {
 }
 
 // admin runs a statement beside the stores.
-func admin(t *testing.T, url, sql string, args ...any) {
+func admin(t testing.TB, url, sql string, args ...any) {
 	t.Helper()
 	conn, err := pgx.Connect(t.Context(), url)
 	if err != nil {

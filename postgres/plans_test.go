@@ -139,6 +139,7 @@ func record(t *testing.T, s *Store, rec *recorder) {
 		{"RequeueStale", func() error { _, err := s.RequeueStale(ctx, queue.Limits{Claims: 3, Drains: 8}); return err }},
 		{"Grace", func() error { _, err := s.Grace(ctx, time.Hour); return err }},
 		{"Purge", func() error { _, err := s.Purge(ctx, time.Now().Add(time.Hour), 100); return err }},
+		{"Backlog", func() error { _, err := s.Backlog(ctx, 9); return err }},
 		{"List, of an issue", func() error { _, err := s.List(ctx, queue.Filter{Repo: "o/r", Issue: 3}); return err }},
 		{"List", func() error { _, err := s.List(ctx, queue.Filter{}); return err }},
 		{"Inspect", func() error { _, err := s.Inspect(ctx, "2"); return err }},

@@ -134,7 +134,7 @@ type Queue interface {
 	Stats(ctx context.Context) (Stats, error)
 	// Backlog tells of the agents that have pending tasks which may be handed out now.
 	// Each comes with the ids of at most n of them, those first that are claimed first. The
-	// agents are sorted.
+	// agents are sorted. It costs the same with any number of tasks.
 	Backlog(ctx context.Context, n int) ([]Backlog, error)
 	// List returns the tasks that match, the newest first.
 	List(ctx context.Context, f Filter) ([]Info, error)

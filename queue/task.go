@@ -7,6 +7,7 @@ const (
 	MaxMessage  = 32 << 20 // bytes of a message, an origin, a decision or a report
 	MaxText     = 2000     // bytes of an id, an address, a name, a reason; CleanText cuts longer reasons and names of people
 	MaxLogs     = 200      // log entries that are kept of a task, the first and the newest ones
+	MaxBacklog  = 100      // up to which the pending tasks of an agent are counted in a Backlog
 	MaxPriority = 1000     // and at least -MaxPriority
 )
 
@@ -163,7 +164,7 @@ type AgentStats struct {
 // A Backlog is what waits for one agent.
 type Backlog struct {
 	Agent   string
-	Pending int // that may be handed out now
+	Pending int // that may be handed out now; MaxBacklog stands for more too
 	Claimed int
 	IDs     []string
 }

@@ -124,3 +124,19 @@ func resident(b *testing.B) float64 {
 	}
 	return float64(pages*os.Getpagesize()) / 1e6
 }
+
+// BenchmarkBacklog looks for agents to tell of tasks, with few and with many that wait.
+func BenchmarkBacklog(b *testing.B) {
+	for _, pending := range []int{1_000, 100_000} {
+		b.Run(fmt.Sprintf("pending=%d", pending), func(b *testing.B) {
+			s := open(b, filepath.Join(b.TempDir(), "foreman.db"), nil)
+			fill(b, s, pending)
+			b.ResetTimer()
+			for range b.N {
+				if list, err := s.Backlog(b.Context(), 64); err != nil || len(list) != 1 {
+					b.Fatal(len(list), err)
+				}
+			}
+		})
+	}
+}

@@ -24,13 +24,14 @@ func TestPlans(t *testing.T) {
 	}
 	defer s.Close()
 	// Those that people ask for, and that count: they read what they count.
-	counting := map[string]bool{"counts": true, "agents": true, "oldest": true}
+	counting := map[string]bool{"counts": true, "agents": true, "oldest": true, "backlogClaimed": true}
 	statements := sqlstore.Statements(sqlstore.SQLite())
 	var got strings.Builder
 	for _, name := range slices.Sorted(maps.Keys(statements)) {
 		plan := planOf(t, s, statements[name])
 		fmt.Fprintf(&got, "%s\n%s", name, plan)
-		plan = strings.NewReplacer("SCAN CONSTANT ROW", "", "SCAN json_each VIRTUAL", "").Replace(plan) // the parameters
+		plan = strings.NewReplacer("SCAN CONSTANT ROW", "", "SCAN json_each VIRTUAL", "", // the parameters
+			"SCAN w\n", "", "SCAN few\n", "").Replace(plan) // what was found already
 		if !counting[name] && (strings.Contains(plan, "SCAN") || strings.Contains(plan, "TEMP B-TREE")) {
 			t.Errorf("%s reads everything, or sorts:\n%s\n%s", name, statements[name], plan)
 		}

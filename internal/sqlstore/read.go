@@ -87,33 +87,46 @@ func (s *Store) Backlog(ctx context.Context, n int) ([]queue.Backlog, error) {
 		return nil, doing("look for waiting tasks", err)
 	}
 	var list []queue.Backlog
-	err := s.engine.Read(ctx, func(tx Tx) error {
-		list = nil
-		agents, err := s.agents(tx)
-		if err != nil {
-			return err
-		}
-		for _, a := range agents {
-			if a.Pending == a.Held {
-				continue
+	err := s.engine.Read(ctx, func(tx Tx) (err error) {
+		list, err = s.backlog(tx)
+		for i := range list {
+			if err != nil || n <= 0 {
+				return err
 			}
-			b := queue.Backlog{Agent: a.Agent, Pending: a.Pending - a.Held, Claimed: a.Claimed}
-			if n > 0 {
-				err := tx.Query(s.sql.backlogIDs, func(r Row) error {
-					var id string
-					err := r.Scan(&id)
-					b.IDs = append(b.IDs, id)
-					return err
-				}, a.Agent, int64(n))
-				if err != nil {
-					return err
-				}
-			}
-			list = append(list, b)
+			b := &list[i]
+			err = tx.Query(s.sql.backlogIDs, func(r Row) error {
+				var id string
+				err := r.Scan(&id)
+				b.IDs = append(b.IDs, id)
+				return err
+			}, b.Agent, int64(n))
 		}
-		return nil
+		return err
 	})
 	return list, doing("look for waiting tasks", err)
+}
+
+// backlog returns the agents that have tasks waiting, without their ids.
+func (s *Store) backlog(tx Tx) (list []queue.Backlog, err error) {
+	err = tx.Query(s.sql.backlog, func(r Row) error {
+		var b queue.Backlog
+		err := r.Scan(&b.Agent, &b.Pending)
+		list = append(list, b)
+		return err
+	})
+	if err != nil || len(list) == 0 {
+		return list, err
+	}
+	err = tx.Query(s.sql.backlogClaimed, func(r Row) error {
+		var agent string
+		var n int
+		err := r.Scan(&agent, &n)
+		if i, ok := slices.BinarySearchFunc(list, agent, func(b queue.Backlog, agent string) int { return cmp.Compare(b.Agent, agent) }); ok {
+			list[i].Claimed = n
+		}
+		return err
+	})
+	return list, err
 }
 
 // List implements queue.Queue.

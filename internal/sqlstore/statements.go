@@ -69,7 +69,8 @@ type statements struct {
 	exhaustCompleted, exhaustDraining           string
 	retry, unreport, decided, purge             string
 	purgeTexts                                  [5]string
-	counts, oldest, agents, backlogIDs          string
+	counts, oldest, agents                      string
+	backlog, backlogClaimed, backlogIDs         string
 	info, inspect, texts, entries               string
 	record, recordHold, update, create, replace string
 	ledger, ledgerHold, begin, mark, forget     string
@@ -174,6 +175,15 @@ UNION ALL SELECT state, count(*) FROM task WHERE ended_at IS NOT NULL GROUP BY s
 	s.agents = `SELECT 0, agent, count(*) FROM task WHERE state = 0 GROUP BY agent
 UNION ALL SELECT 1, agent, count(*) FROM task WHERE lease_until IS NOT NULL AND state = 1 GROUP BY agent
 UNION ALL SELECT 6, agent, count(*) FROM task WHERE state >= 6 AND state = 6 GROUP BY agent`
+	// From one agent to the next one, past all that wait for it.
+	s.backlog = `WITH RECURSIVE w(agent) AS (
+  SELECT (SELECT t.agent FROM task t WHERE t.state = 0 AND t.agent > '' ORDER BY t.agent LIMIT 1)
+  UNION ALL
+  SELECT (SELECT t.agent FROM task t WHERE t.state = 0 AND t.agent > w.agent ORDER BY t.agent LIMIT 1) FROM w WHERE w.agent IS NOT NULL
+)
+SELECT w.agent, (SELECT count(*) FROM (SELECT 1 FROM task t WHERE t.state = 0 AND t.agent = w.agent ORDER BY t.priority DESC, t.seq LIMIT ` + strconv.Itoa(queue.MaxBacklog) + `) few)
+FROM w WHERE w.agent IS NOT NULL`
+	s.backlogClaimed = "SELECT agent, count(*) FROM task WHERE lease_until IS NOT NULL AND state = 1 GROUP BY agent"
 	s.backlogIDs = "SELECT task_id FROM task WHERE state = 0 AND agent = $1 ORDER BY priority DESC, seq LIMIT $2"
 	s.info = selectInfo
 	s.inspect = selectInfo + "WHERE task_id = $2"
@@ -214,7 +224,7 @@ func (s *statements) all() []*string {
 		&s.exclusive, &s.claim, &s.claimedBody, &s.probe, &s.heartbeat, &s.giveBack, &s.find, &s.hold, &s.fail, &s.promote, &s.overdue, &s.complete,
 		&s.result, &s.log, &s.trim, &s.lease, &s.renew, &s.finish, &s.release, &s.report, &s.requeueClaimed,
 		&s.requeueDraining, &s.grace, &s.exhaustPending, &s.exhaustClaimed, &s.exhaustCompleted, &s.exhaustDraining,
-		&s.retry, &s.unreport, &s.decided, &s.purge, &s.counts, &s.oldest, &s.agents, &s.backlogIDs, &s.info, &s.inspect,
+		&s.retry, &s.unreport, &s.decided, &s.purge, &s.counts, &s.oldest, &s.agents, &s.backlog, &s.backlogClaimed, &s.backlogIDs, &s.info, &s.inspect,
 		&s.texts, &s.entries, &s.record, &s.recordHold, &s.update, &s.create, &s.replace, &s.ledger, &s.ledgerHold, &s.begin,
 		&s.mark, &s.forget, &s.due, &s.aside, &s.cursor, &s.saveCursor, &s.seize, &s.abdicate,
 	}

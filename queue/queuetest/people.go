@@ -78,7 +78,7 @@ func (q *Queue) Backlog(ctx context.Context, n int) ([]queue.Backlog, error) {
 		if len(waiting) == 0 {
 			continue
 		}
-		b := queue.Backlog{Agent: a.Agent, Pending: len(waiting), Claimed: a.Claimed}
+		b := queue.Backlog{Agent: a.Agent, Pending: min(len(waiting), queue.MaxBacklog), Claimed: a.Claimed}
 		for _, t := range waiting[:min(max(n, 0), len(waiting))] {
 			b.IDs = append(b.IDs, t.id())
 		}

@@ -12,6 +12,7 @@ func readCases() []testCase {
 		{"stats: counts", stats},
 		{"stats: nothing", statsEmpty},
 		{"backlog: what waits", backlog},
+		{"backlog: many", backlogMany},
 		{"list: filters", listFilters},
 		{"list: pages", listPages},
 		{"inspect: unknown", inspectUnknown},
@@ -96,6 +97,29 @@ func backlog(r *rig) {
 		r.Errorf("later: got %+v", list)
 	}
 	r.is(last, queue.Completed)
+}
+
+// backlogMany has more tasks wait than are counted, for the first agent and not for the last.
+func backlogMany(r *rig) {
+	for _, a := range []string{"http://a/", "http://b/", "http://c/"} {
+		for range queue.MaxBacklog + 5 {
+			t := r.task()
+			t.Agent = a
+			r.put(t)
+		}
+	}
+	few := r.task()
+	few.Agent = "http://d/"
+	r.put(few)
+	list := r.backlog(queue.MaxBacklog + 2)
+	if len(list) != 4 || list[3].Agent != few.Agent || list[3].Pending != 1 {
+		r.Fatalf("got %+v, want four agents", list)
+	}
+	for i, b := range list[:3] {
+		if b.Pending != queue.MaxBacklog || len(b.IDs) != queue.MaxBacklog+2 || b.IDs[0] != id(1+i*(queue.MaxBacklog+5)) {
+			r.Errorf("got %+v, want %d counted, and %d ids", b, queue.MaxBacklog, queue.MaxBacklog+2)
+		}
+	}
 }
 
 func listFilters(r *rig) {

@@ -25,7 +25,7 @@ type call struct {
 // The bounds of bodies, in bytes.
 const (
 	maxSmall    = 64 << 10
-	maxDecision = 8 << 20 // a comment on GitHub has 64 KiB at most; each byte costs ten while it is read
+	maxDecision = 8 << 20  // a comment on GitHub has 64 KiB at most; each byte costs ten while it is read
 	maxWebhook  = 25 << 20 // GitHub sends no more
 )
 

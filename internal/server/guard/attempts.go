@@ -14,8 +14,13 @@ const (
 	Window      = time.Minute
 )
 
-// maxSenders bounds the memory. Those beyond it are counted together.
+// maxSenders bounds the memory. Beyond it those who failed least are forgotten: to be
+// forgotten, who guesses has to fail as often under thousands of other names.
 const maxSenders = 4096
+
+// sweepEvery is how often a full table is looked through: a flood would have it done each
+// time.
+const sweepEvery = time.Second
 
 // Attempts count wrong secrets by who sent them and under which name, so that who tries
 // out one name keeps nobody else out who comes by the same proxy. They are safe for
@@ -26,6 +31,7 @@ type Attempts struct {
 	mu     sync.Mutex
 	failed map[sender]window
 	told   map[string]time.Time
+	swept  time.Time // when told was looked through last for what is over
 }
 
 type sender struct{ from, name string }
@@ -60,7 +66,7 @@ func From(r *http.Request) string {
 func (a *Attempts) Allowed(from, name string) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	w, ok := a.failed[a.sender(from, name)]
+	w, ok := a.failed[senderOf(from, name)]
 	return !ok || w.count < MaxFailures || a.now().Sub(w.begin) >= Window
 }
 
@@ -69,32 +75,37 @@ func (a *Attempts) Fail(from, name string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	now := a.now()
-	k := a.sender(from, name)
+	k := senderOf(from, name)
 	w, ok := a.failed[k]
 	if !ok && len(a.failed) >= maxSenders {
-		for k, w := range a.failed {
-			if now.Sub(w.begin) >= Window {
-				delete(a.failed, k)
-			}
-		}
-		k = a.sender(from, name)
-		w = a.failed[k]
+		a.forget(now)
 	}
 	if now.Sub(w.begin) >= Window {
 		w = window{begin: now}
 	}
-	w.count++
+	w.count = min(w.count+1, MaxFailures)
 	a.failed[k] = w
 }
 
-// sender returns under what a failure is counted.
-func (a *Attempts) sender(from, name string) sender {
-	k := sender{from, name[:min(len(name), 100)]}
-	if _, ok := a.failed[k]; !ok && len(a.failed) >= maxSenders {
-		return sender{}
+// forget makes room: of windows that are over, or else of a quarter of the others, those
+// with the fewest failures first.
+func (a *Attempts) forget(now time.Time) {
+	for k, w := range a.failed {
+		if now.Sub(w.begin) >= Window {
+			delete(a.failed, k)
+		}
 	}
-	return k
+	for count := 1; len(a.failed) >= maxSenders*3/4 && count <= MaxFailures; count++ {
+		for k, w := range a.failed {
+			if w.count <= count && len(a.failed) >= maxSenders*3/4 {
+				delete(a.failed, k)
+			}
+		}
+	}
 }
+
+// senderOf returns under what a failure is counted.
+func senderOf(from, name string) sender { return sender{from, name[:min(len(name), 100)]} }
 
 // Tell reports whether a log is to be told of what came from there: once in a window, for
 // somebody who goes on fills the disk else.
@@ -105,15 +116,16 @@ func (a *Attempts) Tell(from string) bool {
 	if at, ok := a.told[from]; ok && now.Sub(at) < Window {
 		return false
 	}
-	if len(a.told) >= maxSenders {
+	if len(a.told) >= maxSenders && now.Sub(a.swept) >= sweepEvery {
+		a.swept = now
 		for k, at := range a.told {
 			if now.Sub(at) >= Window {
 				delete(a.told, k)
 			}
 		}
-		if len(a.told) >= maxSenders {
-			return false
-		}
+	}
+	if len(a.told) >= maxSenders {
+		return false
 	}
 	a.told[from] = now
 	return true

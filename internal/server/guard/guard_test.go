@@ -121,20 +121,31 @@ func TestAttempts(t *testing.T) {
 	}
 }
 
-// TestAttemptsFull fills the table: who is not in it does not get to guess at will.
+// TestAttemptsFull fills the table: nobody is locked out by it, and who guesses does not
+// get to guess at will.
 func TestAttemptsFull(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC)
 	a := guard.NewAttempts(func() time.Time { return now })
 	told := 0
-	for i := range 10_000 {
-		a.Fail("1", fmt.Sprint(i))
-		if a.Tell(fmt.Sprint(i)) {
-			told++
+	flood := func() {
+		for i := range 10_000 {
+			a.Fail("1", fmt.Sprint(i))
+			if a.Tell(fmt.Sprint(i)) {
+				told++
+			}
 		}
 	}
-	if a.Allowed("1", "ada") || told > 5000 {
-		t.Errorf("got ada allowed, or %d lines in the log", told)
+	flood()
+	if !a.Allowed("1", "ada") || !a.Allowed("2", "") || told > 5000 {
+		t.Errorf("got ada allowed %v, others elsewhere %v, and %d lines in the log", a.Allowed("1", "ada"), a.Allowed("2", ""), told)
+	}
+	for range guard.MaxFailures {
+		a.Fail("1", "ada")
+	}
+	flood()
+	if a.Allowed("1", "ada") {
+		t.Error("who guesses was forgotten")
 	}
 	now = now.Add(guard.Window)
 	a.Fail("1", "eve")

@@ -13,7 +13,7 @@ import (
 	"github.com/org/foreman-action/queue"
 )
 
-const serveHelp = `Runs the server until it is told to stop (SIGINT, SIGTERM): then what is under way is
+const serveHelp = `Runs the server until it is told to stop (SIGINT, SIGTERM, SIGHUP): then what is under way is
 finished, what was claimed stays claimed, and the exit code is 0.
 
 Without credentials for agents in the configuration it listens on this machine only.`

@@ -115,11 +115,9 @@ func haltCommand(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("no foremand runs")
 	}
 	rigOf(ts).server = nil
-	kill := len(args) > 0 && args[0] == "kill"
-	signal := os.Signal(syscall.SIGTERM)
-	if kill {
-		signal = os.Kill
-	}
+	how := strings.Join(args, " ")
+	kill := how == "kill"
+	signal := map[string]os.Signal{"": syscall.SIGTERM, "kill": os.Kill, "hup": syscall.SIGHUP}[how]
 	ts.Check(p.cmd.Process.Signal(signal))
 	select {
 	case err := <-p.done:

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/org/foreman-action/queue"
@@ -168,7 +169,7 @@ func (s *Store) Heartbeat(ctx context.Context, ref queue.Ref, lease time.Duratio
 	ref.By = queue.CleanText(ref.By)
 	var n int64
 	err := s.engine.Single(ctx, func(tx Tx) (err error) {
-		n, err = tx.Exec(s.sql.heartbeat, tx.Now(), ref.ID, int64(ref.Attempt), ref.By, millis(lease))
+		n, err = tx.Exec(s.sql.heartbeat, tx.Now(), ref.ID, attemptOf(ref), ref.By, millis(lease))
 		return err
 	})
 	if err == nil && n == 0 {
@@ -190,6 +191,9 @@ func (s *Store) notHeld(ctx context.Context, ref queue.Ref) error {
 	})
 }
 
+// attemptOf is which claim is meant, as databases keep it: none has so large a number.
+func attemptOf(ref queue.Ref) int64 { return int64(min(ref.Attempt, math.MaxInt32)) }
+
 // GiveBack implements queue.Queue.
 func (s *Store) GiveBack(ctx context.Context, ref queue.Ref, wait time.Duration) error {
 	if !queue.IsText(ref.ID) {
@@ -207,7 +211,7 @@ func (s *Store) GiveBack(ctx context.Context, ref queue.Ref, wait time.Duration)
 		var attempt int
 		var owner string
 		found, err = one(tx, s.sql.giveBack, func(r Row) error { return r.Scan(&seq, &agent, &attempt, &owner) },
-			tx.Now(), ref.ID, int64(ref.Attempt), ref.By, state, max(0, millis(wait)))
+			tx.Now(), ref.ID, attemptOf(ref), ref.By, state, max(0, millis(wait)))
 		if err != nil || !found {
 			return err
 		}

@@ -41,7 +41,7 @@ const noSuchTask = "there is no such task"
 
 // complete keeps a decision, if the task is waiting for it.
 func (s *Store) complete(tx Tx, ref queue.Ref, decision []byte) (accepted bool, err error) {
-	args := []any{tx.Now(), ref.ID, int64(ref.Attempt), ref.By}
+	args := []any{tx.Now(), ref.ID, attemptOf(ref), ref.By}
 	if d := s.engine.Dialect(); d.Complete != "" {
 		return one(tx, s.sql.complete, none, append(args, decision)...)
 	}

@@ -2,6 +2,7 @@ package queuetest
 
 import (
 	"fmt"
+	"math"
 	"strings"
 	"time"
 
@@ -81,6 +82,7 @@ func completeStale(r *rig) {
 	task := r.add()
 	r.claim()
 	r.refuse(queue.Ref{ID: task, Attempt: 2}, queue.ErrLost)
+	r.refuse(queue.Ref{ID: task, Attempt: math.MaxInt64}, queue.ErrLost)
 	r.requeue()
 	r.claim()
 	r.refuse(queue.Ref{ID: task, Attempt: 1}, queue.ErrLost)

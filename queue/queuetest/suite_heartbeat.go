@@ -1,6 +1,7 @@
 package queuetest
 
 import (
+	"math"
 	"time"
 
 	"github.com/org/foreman-action/queue"
@@ -54,6 +55,7 @@ func heartbeatLost(r *rig) {
 	r.fails("pending", beat(0), queue.ErrLost)
 	r.claim()
 	r.fails("an attempt that is to come", beat(2), queue.ErrLost)
+	r.fails("an attempt that never comes", beat(math.MaxInt64), queue.ErrLost)
 	r.requeue()
 	r.fails("requeued", beat(1), queue.ErrLost)
 	r.fails("requeued, without attempt", beat(0), queue.ErrLost)
@@ -130,6 +132,7 @@ func giveBackNot(r *rig) {
 	}
 	r.fails("not yours", give(queue.Ref{ID: task, By: "two", Attempt: 1}), queue.ErrNotYours)
 	r.fails("another attempt", give(queue.Ref{ID: task, Attempt: 2}), queue.ErrLost)
+	r.fails("an attempt that never comes", give(queue.Ref{ID: task, Attempt: math.MaxInt64}), queue.ErrLost)
 	r.is(task, queue.Claimed)
 	r.complete(queue.Ref{ID: task, By: "one"})
 	r.fails("completed", give(queue.Ref{ID: task, By: "one", Attempt: 1}), queue.ErrLost)

@@ -126,7 +126,7 @@ func (w *Worker) Run(ctx context.Context) error {
 
 // claim gives tasks to start, which runs in a slot, until ctx ends.
 func (w *Worker) claim(ctx context.Context, start func(*protocol.TaskMessage)) error {
-	failures, drained := 0, false
+	failures, again, drained := 0, 0, false // again: claims in a row of tasks that are at hand
 	for {
 		select {
 		case w.slots <- struct{}{}:
@@ -139,7 +139,7 @@ func (w *Worker) claim(ctx context.Context, start func(*protocol.TaskMessage)) e
 		}
 		task, err := w.o.Client.next(ctx, wait)
 		if task != nil && !w.adopt(task) {
-			failures = 0
+			failures, again = 0, 0
 			start(task)
 			continue
 		}
@@ -158,7 +158,12 @@ func (w *Worker) claim(ctx context.Context, start func(*protocol.TaskMessage)) e
 			continue
 		}
 		failures = 0
-		if !drained {
+		if task != nil && again < cap(w.slots) {
+			again++ // it was one of ours; behind it there may be others
+			continue
+		}
+		again = 0
+		if !drained && task == nil {
 			drained = true
 			w.o.Drained()
 			if w.o.Client.wait > 0 {

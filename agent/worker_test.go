@@ -227,6 +227,39 @@ func TestAdopt(t *testing.T) {
 	})
 }
 
+// TestAdoptAtStart checks that a claim of a task at hand is not taken for the end of the
+// tasks: the next one is claimed at once, and the agent is not called ready before.
+func TestAdoptAtStart(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		h := newHarness("a", "b")
+		asked := 0
+		h.fault = func(path string) int {
+			if path == "/queue/next" {
+				if asked++; asked == 2 {
+					h.tasks[0].until = time.Time{} // it is handed out again
+				}
+			}
+			return 0
+		}
+		left := -1
+		r := run(t, h, agent.WorkerOptions{Decide: skipAfter(time.Second), Concurrency: 2, Drained: func() {
+			left = 0
+			for _, q := range h.tasks {
+				if q.attempt == 0 {
+					left++
+				}
+			}
+		}}, agent.ClientOptions{})
+		pass(2 * time.Second)
+		wantDecided(t, h, "a", "b")
+		if left != 0 || h.tasks[0].attempt != 2 {
+			t.Errorf("%d tasks were left when the agent was ready, want 0; the first was claimed %d times, want 2", left, h.tasks[0].attempt)
+		}
+		r.end(t)
+	})
+}
+
 // TestTransient checks that a decision is handed in again while the claim lasts, and a
 // lost answer does no harm.
 func TestTransient(t *testing.T) {

@@ -2,7 +2,10 @@ package server
 
 import (
 	"context"
+	"errors"
+	"log/slog"
 	"net/http"
+	"runtime/debug"
 	"slices"
 	"strings"
 )
@@ -77,6 +80,7 @@ func (s *Server) find(path string) (*route, string) {
 
 // ServeHTTP answers one request.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	defer s.panicked(r)
 	if r.Body != nil && r.ContentLength != 0 {
 		b := s.bodies.begin(w, r.Body)
 		defer b.leave()
@@ -94,6 +98,20 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if err := s.serve(c, route); err != nil {
 		s.fail(c, err)
 	}
+}
+
+// panicked tells the log of a panic, which net/http would do without saying what was asked,
+// and among what is only told when everything is. The connection is cut off.
+func (s *Server) panicked(r *http.Request) {
+	v := recover()
+	if v == nil {
+		return
+	}
+	if err, ok := v.(error); !ok || !errors.Is(err, http.ErrAbortHandler) {
+		s.log.LogAttrs(r.Context(), slog.LevelError, "panic while a request was answered", slog.String("method", shown(r.Method)),
+			slog.String("path", shown(r.URL.Path)), slog.Any("error", v), slog.String("stack", string(debug.Stack())))
+	}
+	panic(http.ErrAbortHandler)
 }
 
 func (s *Server) serve(c *call, route *route) error {

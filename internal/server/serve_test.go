@@ -346,3 +346,36 @@ func TestAround(t *testing.T) {
 		t.Errorf("Serve: %v", err)
 	}
 }
+
+// TestPanic has a handler that panics: the log is told, and the next request is answered.
+func TestPanic(t *testing.T) {
+	t.Parallel()
+	var log strings.Builder
+	s, err := server.New(server.Options{
+		Queue: queuetest.New(queuetest.Options{}), Log: slog.New(slog.NewTextHandler(&log, nil)),
+		Dashboard: http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+			if r.URL.Path == "/gone" {
+				panic(http.ErrAbortHandler)
+			}
+			panic("a nil map")
+		}),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{"/gone", "/page\n"} {
+		func() {
+			defer func() {
+				if v := recover(); v != http.ErrAbortHandler {
+					t.Errorf("got panic %v, want the connection to be cut off", v)
+				}
+			}()
+			r := httptest.NewRequest(http.MethodGet, "http://localhost/", nil)
+			r.URL.Path = path
+			s.ServeHTTP(httptest.NewRecorder(), r)
+		}()
+	}
+	if got := log.String(); strings.Count(got, "level=ERROR") != 1 || !strings.Contains(got, "a nil map") || !strings.Contains(got, "path=/page") {
+		t.Errorf("log: %s", got)
+	}
+}

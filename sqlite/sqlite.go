@@ -134,19 +134,32 @@ func number(version string) int {
 // Close closes the store, when it has answered those who wait.
 func (s *Store) Close() error { return s.engine.close() }
 
-// Healthy tells why nothing could be written the last time; nil when it could, or can
-// again.
+// Healthy tells why something could not be written, until as much can be written again as a
+// task takes; nil when it can.
 func (s *Store) Healthy() error {
 	failing := s.engine.writer.failing.Load()
 	if failing == nil {
 		return nil
 	}
-	// Nobody may have tried since.
-	return s.engine.Write(context.Background(), func(tx sqlstore.Tx) error {
-		_, err := tx.Exec("UPDATE foreman_schema SET version = version WHERE id = $1", int64(1))
-		return err
-	})
+	// On a disk that is full there may be room for a little, and nobody may have tried since.
+	for _, sql := range []string{
+		fmt.Sprintf("INSERT INTO poll_cursor (repo, at, data) VALUES ($1, 0, zeroblob(%d)) ON CONFLICT (repo) DO UPDATE SET data = excluded.data", roomOfTask),
+		"DELETE FROM poll_cursor WHERE repo = $1",
+	} {
+		err := s.engine.Write(context.Background(), func(tx sqlstore.Tx) error {
+			_, err := tx.Exec(sql, "?probe") // no repository's name
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	s.engine.writer.failing.CompareAndSwap(failing, nil)
+	return nil
 }
+
+// roomOfTask is how many bytes must find room before all is well again.
+const roomOfTask = 128 << 10
 
 // Backup writes a copy of everything to a new file, while the store is in use. Errors:
 // there is such a file; and those of the medium.

@@ -32,7 +32,8 @@ type writer struct {
 	expected int
 	longest  int64 // how many pages the journal may have
 	groups   int   // how many there were
-	// failing is why the last group could not be kept; nil if it could.
+	// failing is why something could not be kept, until Store.Healthy finds that it can be
+	// again; nil if all could.
 	failing atomic.Pointer[error]
 }
 
@@ -205,9 +206,6 @@ func (w *writer) end() error {
 	if _, err := w.conn.exec("COMMIT"); err != nil {
 		w.rollback()
 		return w.failed(err)
-	}
-	if w.failing.Load() != nil {
-		w.failing.Store(nil)
 	}
 	return nil
 }

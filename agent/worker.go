@@ -170,11 +170,15 @@ func (w *Worker) claim(ctx context.Context, start func(*protocol.TaskMessage)) e
 				continue
 			}
 		}
-		// A harness that waited for a task is asked again at once; one that did not would be
-		// asked without end.
-		if wait == 0 || time.Since(asked) < wait/2 {
-			w.pause(ctx, w.o.Poll)
-		}
+		w.pace(ctx, asked, wait)
+	}
+}
+
+// pace waits before the harness is asked again. One that waited for a task is asked at
+// once; one that did not would be asked without end.
+func (w *Worker) pace(ctx context.Context, asked time.Time, wait time.Duration) {
+	if wait == 0 || time.Since(asked) < wait/2 {
+		w.pause(ctx, w.o.Poll)
 	}
 }
 

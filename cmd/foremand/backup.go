@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/org/foreman-action/internal/command"
 	"github.com/org/foreman-action/internal/server/settings"
 	"github.com/org/foreman-action/sqlite"
 )
@@ -37,7 +38,7 @@ func (p program) backupCommand() *cobra.Command {
 		if settings.Postgres(at.queue(p, s)) {
 			return errors.New("the queue is in PostgreSQL: back it up with pg_dump")
 		}
-		return failed(p.backup(cmd.Context(), args[0], map[string]string{"queue.db": at.queue(p, s), "memory.db": at.memory(p, s)}))
+		return command.Failed(p.backup(cmd.Context(), args[0], map[string]string{"queue.db": at.queue(p, s), "memory.db": at.memory(p, s)}))
 	}
 	return cmd
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/org/foreman-action/internal/command"
 	"github.com/org/foreman-action/internal/server/settings"
 )
 
@@ -35,7 +36,7 @@ func (p program) configCommand() *cobra.Command {
 			e := json.NewEncoder(p.stdout)
 			e.SetEscapeHTML(false)
 			e.SetIndent("", "  ")
-			return failed(e.Encode(settings.Schema()))
+			return command.Failed(e.Encode(settings.Schema()))
 		},
 	})
 	return config

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/org/foreman-action/internal/command"
 	"github.com/org/foreman-action/internal/server/settings"
 )
 
@@ -57,7 +58,7 @@ func TestREADMECheck(t *testing.T) {
 	var out, errs bytes.Buffer
 	args := strings.Fields(strings.ReplaceAll(line, "testdata/", "../../testdata/"))
 	code := program{args: args, lookup: func(string) (string, bool) { return "", false }, stdout: &out, stderr: &errs}.main(t.Context())
-	if code != exitOK || !strings.Contains(out.String(), "Codertocat/Hello-World") {
+	if code != command.ExitOK || !strings.Contains(out.String(), "Codertocat/Hello-World") {
 		t.Errorf("exit code %d\n%s%s", code, out.String(), errs.String())
 	}
 }

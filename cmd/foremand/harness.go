@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/org/foreman-action/internal/command"
 	"github.com/org/foreman-action/internal/server"
 	"github.com/org/foreman-action/internal/server/drain"
 	"github.com/org/foreman-action/internal/server/intake"
@@ -71,7 +72,7 @@ func (p program) assemble(ctx context.Context, s *settings.Settings, at places, 
 	}
 	if h.bot = s.Identity.User; h.bot == "" {
 		if h.bot, err = h.hub.login(ctx); err != nil {
-			return h, failed(fmt.Errorf("identity.github_user is not set, and GitHub does not tell the App's login: %w", err))
+			return h, command.Failed(fmt.Errorf("identity.github_user is not set, and GitHub does not tell the App's login: %w", err))
 		}
 	}
 	h.places = [2]string{shownPlace(at.queue(p, s)), shownPlace(at.memory(p, s))}
@@ -152,7 +153,7 @@ func (h *harness) open(ctx context.Context, place string) error {
 	h.listeners, h.url = append(h.listeners, l), baseURL(l, h.s.Server)
 	fleet, bridge, err := startFleet(ctx, h.s, h.credentials, place, h.log)
 	if err != nil {
-		return failed(err)
+		return command.Failed(err)
 	}
 	if h.fleet = fleet; bridge != nil {
 		h.listeners = append(h.listeners, bridge)

@@ -7,6 +7,7 @@ import (
 	"net"
 	"strconv"
 
+	"github.com/org/foreman-action/internal/command"
 	"github.com/org/foreman-action/internal/server"
 	"github.com/org/foreman-action/internal/server/settings"
 )
@@ -28,7 +29,7 @@ func listen(ctx context.Context, s settings.Server, c *server.Credentials) (net.
 	}
 	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", at)
 	if err != nil {
-		return nil, failed(fmt.Errorf("listen on %s: %w", at, err))
+		return nil, command.Failed(fmt.Errorf("listen on %s: %w", at, err))
 	}
 	if config != nil {
 		l = tls.NewListener(l, config)

@@ -7,19 +7,12 @@ import (
 	"io"
 	"log/slog"
 	"path/filepath"
-	"runtime/debug"
-	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/org/foreman-action/internal/command"
+	"github.com/org/foreman-action/internal/sanitize"
 	"github.com/org/foreman-action/internal/strictyaml"
-)
-
-// The exit codes of every command.
-const (
-	exitOK     = 0 // done; a server that was asked to stop is done too
-	exitFailed = 1 // something failed that may work another time
-	exitUsage  = 2 // a mistake in the arguments or the configuration
 )
 
 // A program is one run of foremand.
@@ -34,29 +27,7 @@ type program struct {
 // buildVersion is set by the linker of a release.
 var buildVersion string
 
-func version() string {
-	if buildVersion != "" {
-		return buildVersion
-	}
-	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
-		return info.Main.Version
-	}
-	return "(devel)"
-}
-
-// A failure is an error that is nobody's mistake here; it ends with exit code 1.
-type failure struct{ err error }
-
-func (e *failure) Error() string { return e.err.Error() }
-func (e *failure) Unwrap() error { return e.err }
-
-// failed marks an error as a failure; nil stays nil.
-func failed(err error) error {
-	if err == nil {
-		return nil
-	}
-	return &failure{err}
-}
+func version() string { return command.Version(buildVersion) }
 
 const longHelp = `Foremand takes events from GitHub, keeps them as tasks in a durable queue, lets agents
 claim and decide them over HTTP, and carries their decisions out on GitHub. No agent ever
@@ -86,14 +57,10 @@ func (p program) main(ctx context.Context) int {
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.AddCommand(p.serveCommand(), p.queueCommand(), p.configCommand(), p.backupCommand())
 	err := root.ExecuteContext(ctx)
-	if err == nil {
-		return exitOK
+	if err != nil {
+		p.complain(err)
 	}
-	p.complain(err)
-	if _, ok := errors.AsType[*failure](err); ok {
-		return exitFailed
-	}
-	return exitUsage
+	return command.ExitCode(err)
 }
 
 // complain writes an error for people. Mistakes in a configuration stand by themselves.
@@ -102,18 +69,7 @@ func (p program) complain(err error) {
 		fmt.Fprintf(p.stderr, "%s\n", ps)
 		return
 	}
-	fmt.Fprintf(p.stderr, "Error: %s\n", oneLine(err.Error()))
-}
-
-// oneLine keeps text that somebody else wrote from looking like lines of ours, or from
-// steering the terminal.
-func oneLine(s string) string {
-	return strings.Map(func(r rune) rune {
-		if r < ' ' || r >= 0x7f && r < 0xa0 || r == 0x2028 || r == 0x2029 {
-			return ' '
-		}
-		return r
-	}, s)
+	fmt.Fprintf(p.stderr, "Error: %s\n", sanitize.Line(err.Error()))
 }
 
 // home returns the user's directory; empty when there is none.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/org/foreman-action/internal/command"
 	"github.com/org/foreman-action/internal/server/settings"
 	"github.com/org/foreman-action/queue"
 )
@@ -56,8 +57,8 @@ func (i *inspection) with(ctx context.Context, f func(queue.Queue) error) (err e
 	if err != nil {
 		return storeError(err)
 	}
-	defer func() { err = errors.Join(err, failed(q.Close())) }()
-	return failed(f(q))
+	defer func() { err = errors.Join(err, command.Failed(q.Close())) }()
+	return command.Failed(f(q))
 }
 
 // by is who the queue's log names for a change.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/org/foreman-action/internal/duration"
+	"github.com/org/foreman-action/internal/sanitize"
 	"github.com/org/foreman-action/queue"
 )
 
@@ -62,8 +63,8 @@ func (i *inspection) printList(list []queue.Info, stats queue.Stats) error {
 		fmt.Fprintln(w, "TASK\tSTATE\tISSUE\tAGENT\tENQUEUED\tREASON")
 	}
 	for _, t := range list {
-		fmt.Fprintf(w, "%s\t%s\t%s#%d\t%s\t%s\t%s\n", t.ID, stateWords(t), oneLine(t.Repo), t.Issue,
-			cmp.Or(oneLine(t.Agent), "-"), t.Enqueued.UTC().Format(time.DateTime), oneLine(t.Reason))
+		fmt.Fprintf(w, "%s\t%s\t%s#%d\t%s\t%s\t%s\n", sanitize.Line(t.ID), stateWords(t), sanitize.Line(t.Repo), t.Issue,
+			cmp.Or(sanitize.Line(t.Agent), "-"), t.Enqueued.UTC().Format(time.DateTime), sanitize.Line(t.Reason))
 	}
 	if err := w.Flush(); err != nil {
 		return err

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/org/foreman-action/internal/command"
 	"github.com/org/foreman-action/internal/server/settings"
 	"github.com/org/foreman-action/queue"
 )
@@ -79,15 +80,15 @@ func (p program) serve(ctx context.Context, o serving) error {
 			log.Error("the stores were not closed as they should", "error", err)
 		}
 	}()
-	return failed(h.run(ctx))
+	return command.Failed(h.run(ctx))
 }
 
 // storeError tells what to do about a database that cannot be opened.
 func storeError(err error) error {
 	if errors.Is(err, queue.ErrNewer) {
-		return failed(fmt.Errorf("%w: it was upgraded by a newer foremand; run that one, or go back to a backup", err))
+		return command.Failed(fmt.Errorf("%w: it was upgraded by a newer foremand; run that one, or go back to a backup", err))
 	}
-	return failed(err)
+	return command.Failed(err)
 }
 
 // A part is something that runs until its context ends.

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/org/foreman-action/internal/actions"
+	"github.com/org/foreman-action/internal/command"
 	"github.com/org/foreman-action/internal/strictyaml"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/rules"
@@ -25,10 +26,10 @@ func (a App) action(ctx context.Context) int {
 	res, err := a.step(ctx, rt)
 	err = classify(err)
 	if perr := publish(rt, res, err); perr != nil && err == nil {
-		err = &failure{perr}
+		err = command.Failed(perr)
 		annotate(rt, err)
 	}
-	return exitCode(err)
+	return command.ExitCode(err)
 }
 
 // step does the work of the action up to the report.
@@ -206,11 +207,9 @@ func problemsOf(err error) strictyaml.Problems {
 
 // unjoin returns the errors that errors.Join put together, else the error itself.
 func unjoin(err error) []error {
-	switch e := err.(type) { //nolint:errorlint // the wrapper on the outside, and no deeper
-	case *usageError:
-		return unjoin(e.err)
-	case *failure:
-		return unjoin(e.err)
+	switch err.(type) { //nolint:errorlint // the wrapper on the outside, and no deeper
+	case *usageError, *command.FailedError:
+		return unjoin(errors.Unwrap(err))
 	}
 	if j, ok := err.(interface{ Unwrap() []error }); ok {
 		return j.Unwrap()

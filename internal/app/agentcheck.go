@@ -17,6 +17,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/org/foreman-action/agent/agentcheck"
+	"github.com/org/foreman-action/internal/command"
+	"github.com/org/foreman-action/internal/sanitize"
 )
 
 const agentCheckHelp = `Plays the harness against an agent at URL, and tells what the agent does wrong: over the
@@ -60,7 +62,7 @@ func (a App) agentCheckCommand(code *int) *cobra.Command {
 			}
 			ok, err := a.agentCheck(c.Context(), o, asJSON)
 			if err == nil && !ok {
-				*code = exitFailed
+				*code = command.ExitFailed
 			}
 			return err
 		},
@@ -78,7 +80,7 @@ func (a App) agentCheckCommand(code *int) *cobra.Command {
 func (a App) agentCheck(ctx context.Context, o agentcheck.Options, asJSON bool) (ok bool, err error) {
 	if o.Start == nil {
 		o.Listening = func(harness string) {
-			fmt.Fprintf(a.Stderr, "foreman: waiting for the agent; one of the queue is started with FOREMAN_HARNESS_URL=%s AGENT_URL=%s\n", harness, oneLine(o.Agent))
+			fmt.Fprintf(a.Stderr, "foreman: waiting for the agent; one of the queue is started with FOREMAN_HARNESS_URL=%s AGENT_URL=%s\n", harness, sanitize.Line(o.Agent))
 		}
 	}
 	if !asJSON {
@@ -87,11 +89,11 @@ func (a App) agentCheck(ctx context.Context, o agentcheck.Options, asJSON bool) 
 	report, err := agentcheck.Run(ctx, o)
 	switch {
 	case ctx.Err() != nil:
-		return false, &failure{context.Cause(ctx)}
+		return false, command.Failed(context.Cause(ctx))
 	case err != nil && report.Version == 0:
 		return false, classifyCheck(err)
 	case err != nil:
-		return false, &failure{err}
+		return false, command.Failed(err)
 	case asJSON:
 		_, err = fmt.Fprintln(a.Stdout, encode(report, "  "))
 	default:
@@ -106,7 +108,7 @@ func classifyCheck(err error) error {
 	_, missing := errors.AsType[*exec.Error](err)
 	_, unusable := errors.AsType[*fs.PathError](err)
 	if listening || missing || unusable {
-		return &failure{err}
+		return command.Failed(err)
 	}
 	return &usageError{err}
 }
@@ -122,9 +124,9 @@ func printCheck(w io.Writer, c agentcheck.Check, p painter) {
 	case c.Result == agentcheck.Skipped:
 		colour = "33"
 	}
-	fmt.Fprintf(w, "%s%s%-22s%s\n", p.paint(colour, word), strings.Repeat(" ", 9-len(word)), c.ID, oneLine(c.Want))
+	fmt.Fprintf(w, "%s%s%-22s%s\n", p.paint(colour, word), strings.Repeat(" ", 9-len(word)), c.ID, sanitize.Line(c.Want))
 	if c.Got != "" {
-		fmt.Fprintf(w, "%-31s%s\n", "", p.faint("got: "+oneLine(c.Got)))
+		fmt.Fprintf(w, "%-31s%s\n", "", p.faint("got: "+sanitize.Line(c.Got)))
 	}
 }
 
@@ -139,7 +141,7 @@ func sumUp(r agentcheck.Report) string {
 		n[word]++
 	}
 	return fmt.Sprintf("\n%s (%s): %d ok, %d failed, %d advice, %d skipped",
-		oneLine(r.Agent), strings.Join(r.Wires, ", "), n["ok"], n["failed"], n["advice"], n["skipped"])
+		sanitize.Line(r.Agent), strings.Join(r.Wires, ", "), n["ok"], n["failed"], n["advice"], n["skipped"])
 }
 
 // startAgent returns what starts a program as the agent.

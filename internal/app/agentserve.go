@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/org/foreman-action/agent"
+	"github.com/org/foreman-action/internal/command"
 	"github.com/org/foreman-action/internal/issueagent"
 	"github.com/org/foreman-action/internal/llm"
 	"github.com/org/foreman-action/internal/strictyaml"
@@ -107,7 +108,7 @@ func (a App) agentServe(ctx context.Context, f serveFlags) error {
 	ready.Store(worker == nil)
 	l, err := new(net.ListenConfig).Listen(ctx, "tcp", f.listen)
 	if err != nil {
-		return &failure{fmt.Errorf("listen: %w", err)}
+		return command.Failed(fmt.Errorf("listen: %w", err))
 	}
 	fmt.Fprintf(a.Stderr, "foreman: the agent listens on http://%s\n", l.Addr())
 	return serveAgent(ctx, l, agent.NewHandler(o), worker)
@@ -171,7 +172,7 @@ func serveAgent(ctx context.Context, l net.Listener, h http.Handler, worker *age
 		err = errors.Join(err, gone)
 	}
 	if err != nil {
-		return &failure{err}
+		return command.Failed(err)
 	}
 	return nil
 }

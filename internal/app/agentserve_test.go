@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/org/foreman-action/agent/agentcheck"
+	"github.com/org/foreman-action/internal/command"
 	"github.com/org/foreman-action/internal/freeport"
 	"github.com/org/foreman-action/internal/llm/llmtest"
 )
@@ -47,7 +48,7 @@ func TestAgentServeModel(t *testing.T) {
 				select {
 				case c := <-code:
 					code <- c
-					if c != exitOK {
+					if c != command.ExitOK {
 						return errors.New("it failed: " + log.String())
 					}
 					return nil

@@ -4,19 +4,12 @@ package app
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
-	"runtime/debug"
 	"time"
-)
 
-// The exit codes of every command.
-const (
-	exitOK     = 0 // done; a skip, an escalation and a dry run are done too
-	exitFailed = 1 // something failed that may work another time
-	exitUsage  = 2 // a mistake in the arguments, the inputs, the event or the configuration
+	"github.com/org/foreman-action/internal/command"
 )
 
 // An App is one run of the program. Args, Stdout and Stderr must be set.
@@ -69,34 +62,7 @@ func usagef(format string, args ...any) error {
 	return &usageError{fmt.Errorf(format, args...)}
 }
 
-// exitCode tells the exit code of an error that cobra returned or that a command
-// left to Main.
-func exitCode(err error) int {
-	if err == nil {
-		return exitOK
-	}
-	if _, ok := errors.AsType[*failure](err); ok {
-		return exitFailed
-	}
-	return exitUsage
-}
-
-// A failure is an error that is nobody's mistake here; it ends with exit code 1.
-type failure struct{ err error }
-
-func (e *failure) Error() string { return e.err.Error() }
-func (e *failure) Unwrap() error { return e.err }
-
 // buildVersion is set by the linker of a release.
 var buildVersion string
 
-// version is the release, else what the build knows of itself.
-func version() string {
-	if buildVersion != "" {
-		return buildVersion
-	}
-	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
-		return info.Main.Version
-	}
-	return "(devel)"
-}
+func version() string { return command.Version(buildVersion) }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/org/foreman-action/internal/actions/actionstest"
+	"github.com/org/foreman-action/internal/command"
 	"github.com/org/foreman-action/internal/github/githubtest"
 )
 
@@ -86,8 +87,8 @@ func TestConfigUnreadable(t *testing.T) {
 				t.Fatal(err)
 			}
 			s.gh.Fault(f)
-			if code := s.run(t.Context()); code != exitFailed {
-				t.Errorf("got exit code %d, want %d", code, exitFailed)
+			if code := s.run(t.Context()); code != command.ExitFailed {
+				t.Errorf("got exit code %d, want %d", code, command.ExitFailed)
 			}
 			s.wantLog(t, tt.want...)
 			if len(s.slept) != tt.waits || !strings.Contains(s.Summary(), tt.summary) || s.Outputs()["status"] != "failed" {
@@ -104,7 +105,7 @@ func TestRateLimit(t *testing.T) {
 	s := newStep(t)
 	s.gh.Repo("octo-org/widgets").AddFile(".github/foreman.yml", labelRule)
 	s.gh.Fault(githubtest.Fault{Method: "POST", Nth: 1, Status: 429, Header: map[string]string{"Retry-After": "30"}})
-	if code := s.run(t.Context()); code != exitOK {
+	if code := s.run(t.Context()); code != command.ExitOK {
 		t.Fatalf("got exit code %d:\n%s", code, s.Log())
 	}
 	if len(s.slept) != 1 || s.slept[0] != 30*time.Second {
@@ -129,8 +130,8 @@ func TestStopped(t *testing.T) {
 		<-reached
 		stop()
 	}()
-	if code := s.run(ctx); code != exitFailed {
-		t.Errorf("got exit code %d, want %d", code, exitFailed)
+	if code := s.run(ctx); code != command.ExitFailed {
+		t.Errorf("got exit code %d, want %d", code, command.ExitFailed)
 	}
 	if s.Outputs()["status"] != "failed" || s.Outputs()["decision"] != "label_and_respond" || s.Summary() == "" {
 		t.Errorf("got outputs %v", s.Outputs())
@@ -144,8 +145,8 @@ func TestOIDC(t *testing.T) {
 	s := newStep(t)
 	s.SetInput("agent-url", "https://127.0.0.1:1/base/task")
 	s.SetInput("agent-auth", "oidc")
-	if code := s.run(t.Context()); code != exitFailed {
-		t.Errorf("got exit code %d, want %d", code, exitFailed)
+	if code := s.run(t.Context()); code != command.ExitFailed {
+		t.Errorf("got exit code %d, want %d", code, command.ExitFailed)
 	}
 	s.wantLog(t, "id-token: write")
 }
@@ -155,8 +156,8 @@ func TestOutputsUnwritable(t *testing.T) {
 	t.Parallel()
 	s := newStep(t)
 	s.Setenv("GITHUB_OUTPUT", filepath.Join(t.TempDir(), "absent", "output"))
-	if code := s.run(t.Context()); code != exitFailed {
-		t.Errorf("got exit code %d, want %d", code, exitFailed)
+	if code := s.run(t.Context()); code != command.ExitFailed {
+		t.Errorf("got exit code %d, want %d", code, command.ExitFailed)
 	}
 	s.wantLog(t, "::error", "output")
 }
@@ -177,8 +178,8 @@ func TestHugeEvent(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.Setenv("GITHUB_EVENT_PATH", path)
-	if code := s.run(t.Context()); code != exitUsage {
-		t.Errorf("got exit code %d, want %d", code, exitUsage)
+	if code := s.run(t.Context()); code != command.ExitUsage {
+		t.Errorf("got exit code %d, want %d", code, command.ExitUsage)
 	}
 	s.wantLog(t, "larger than")
 }

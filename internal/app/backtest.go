@@ -18,6 +18,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/org/foreman-action/internal/backtest"
+	"github.com/org/foreman-action/internal/command"
 	"github.com/org/foreman-action/internal/github"
 	"github.com/org/foreman-action/internal/strictyaml"
 	"github.com/org/foreman-action/protocol"
@@ -64,7 +65,7 @@ func (a App) rulesBacktestCommand(code *int) *cobra.Command {
 			f.cacheNamed = c.Flags().Changed("cache")
 			complete, err := a.backtest(c.Context(), f, args)
 			if err == nil && !complete {
-				*code = exitFailed
+				*code = command.ExitFailed
 			}
 			return err
 		},
@@ -138,7 +139,7 @@ func (a App) backtest(ctx context.Context, f backtestFlags, args []string) (comp
 	report, calls, err := r.run(ctx)
 	progress.end()
 	if err != nil {
-		return false, &failure{err}
+		return false, command.Failed(err)
 	}
 	a.logToStderr("%s, %d of them free because nothing had changed; %s kept from before",
 		count(calls.Made, "call"), calls.Unchanged, count(calls.Kept, "answer"))
@@ -254,7 +255,7 @@ func (a App) oldRules(ctx context.Context, r replay, old string, names []string)
 	case problemsOf(err) != nil:
 		return nil, usagef("the rules at %s have mistakes:\n%w", old, err)
 	case err != nil:
-		return nil, &failure{fmt.Errorf("read the rules at %s: %w", old, err)}
+		return nil, command.Failed(fmt.Errorf("read the rules at %s: %w", old, err))
 	}
 	return config, nil
 }
@@ -273,7 +274,7 @@ func (a App) deliver(name, text string) error {
 		err = replaceFile(path, []byte(text), 0o644)
 	}
 	if err != nil {
-		return &failure{fmt.Errorf("write the report to %s: %w", name, err)}
+		return command.Failed(fmt.Errorf("write the report to %s: %w", name, err))
 	}
 	return nil
 }

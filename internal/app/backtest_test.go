@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/org/foreman-action/internal/backtest"
+	"github.com/org/foreman-action/internal/command"
 	"github.com/org/foreman-action/internal/github"
 	"github.com/org/foreman-action/internal/github/githubtest"
 )
@@ -126,14 +127,14 @@ func TestBacktestInterrupted(t *testing.T) {
 		cancel(errors.New("a signal"))
 	}()
 	code, out, errs := backtest(ctx)
-	if code != exitFailed || !strings.HasPrefix(out, "octo-org/widgets: 2 issues replayed") ||
+	if code != command.ExitFailed || !strings.HasPrefix(out, "octo-org/widgets: 2 issues replayed") ||
 		!strings.Contains(errs, "stopped after 2 of about 3 issues: interrupted; run it again to go on") {
 		t.Fatalf("code %d\n%s\n%s", code, out, errs)
 	}
 	gh.ClearFaults()
 	gh.ResetCalls()
 	code, out, errs = backtest(t.Context())
-	if code != exitOK || !strings.HasPrefix(out, "octo-org/widgets: 3 issues replayed") {
+	if code != command.ExitOK || !strings.HasPrefix(out, "octo-org/widgets: 3 issues replayed") {
 		t.Fatalf("code %d\n%s\n%s", code, out, errs)
 	}
 	if diff := cmp.Diff([]string{"GET /repos/octo-org/widgets/issues/1/timeline 200"}, gh.Log()); diff != "" {

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/org/foreman-action/internal/command"
 )
 
 // BenchmarkAction is the program's own work on one event with ten rules of which none
@@ -32,7 +34,7 @@ func BenchmarkAction(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		var out strings.Builder
-		if code := (App{Getenv: func(name string) string { return env[name] }, Stdout: &out, Stderr: &out}).Main(b.Context()); code != exitOK {
+		if code := (App{Getenv: func(name string) string { return env[name] }, Stdout: &out, Stderr: &out}).Main(b.Context()); code != command.ExitOK {
 			b.Fatalf("exit code %d: %s", code, out.String())
 		}
 	}

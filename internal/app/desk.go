@@ -7,11 +7,13 @@ import (
 	"fmt"
 
 	"github.com/spf13/cobra"
+
+	"github.com/org/foreman-action/internal/command"
 )
 
 // command runs one command of the whole program and returns the exit code.
 func (a App) command(ctx context.Context, args []string) int {
-	code := exitOK
+	code := command.ExitOK
 	root := a.commands(&code)
 	if args == nil {
 		args = []string{} // nil would make cobra read the process's arguments
@@ -22,7 +24,7 @@ func (a App) command(ctx context.Context, args []string) int {
 	root.SetErr(a.Stderr)
 	if err := root.ExecuteContext(ctx); err != nil {
 		fmt.Fprintf(a.Stderr, "foreman: %v\n", err)
-		return exitCode(err)
+		return command.ExitCode(err)
 	}
 	return code
 }

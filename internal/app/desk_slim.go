@@ -6,6 +6,8 @@ import (
 	"context"
 	"fmt"
 	"slices"
+
+	"github.com/org/foreman-action/internal/command"
 )
 
 // command is that of the program in the action's image, which is the action and nothing
@@ -16,8 +18,8 @@ func (a App) command(ctx context.Context, args []string) int {
 		return a.action(ctx)
 	case slices.Equal(args, []string{"--version"}):
 		fmt.Fprintf(a.Stdout, "foreman version %s\n", version())
-		return exitOK
+		return command.ExitOK
 	}
 	fmt.Fprintln(a.Stderr, "foreman: this is the program of the action's image, and it knows one command, action; the others are in the whole program: go install github.com/org/foreman-action@latest")
-	return exitUsage
+	return command.ExitUsage
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/org/foreman-action/internal/command"
 	"github.com/org/foreman-action/internal/github"
 	"github.com/org/foreman-action/internal/github/githubtest"
 	"github.com/org/foreman-action/runner"
@@ -146,7 +147,7 @@ func TestTokenless(t *testing.T) {
 	_, err := tokenless{}.Read(t.Context(), "a.yml")
 	_, gerr := tokenless{}.Glob(t.Context(), "*.yml")
 	for _, err := range []error{err, gerr} {
-		if !errors.Is(err, runner.ErrNeedsHost) || exitCode(err) != exitUsage {
+		if !errors.Is(err, runner.ErrNeedsHost) || command.ExitCode(err) != command.ExitUsage {
 			t.Errorf("got %v, want a usage error that asks for a token", err)
 		}
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/org/foreman-action/internal/command"
 	"github.com/org/foreman-action/internal/importer"
 	"github.com/org/foreman-action/internal/sanitize"
 	"github.com/org/foreman-action/internal/strictyaml"
@@ -99,7 +100,7 @@ func (a App) importRules(tool, name string, f importFlags) error {
 		return printed(err)
 	}
 	if err := writeNew(anywhere{dir}.path(f.output), res.Config, f.force); err != nil {
-		return &failure{fmt.Errorf("write %s: %w", f.output, err)}
+		return command.Failed(fmt.Errorf("write %s: %w", f.output, err))
 	}
 	return nil
 }
@@ -142,7 +143,7 @@ func (a App) reportImport(name string, res importer.Result) error {
 	}
 	fmt.Fprint(a.Stderr, b.String())
 	if res.Rules == 0 {
-		return &failure{fmt.Errorf("%s: nothing in it could be imported", sanitize.Log(name))}
+		return command.Failed(fmt.Errorf("%s: nothing in it could be imported", sanitize.Log(name)))
 	}
 	return nil
 }

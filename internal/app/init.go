@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/org/foreman-action/internal/command"
 	"github.com/org/foreman-action/runner"
 )
 
@@ -83,7 +84,7 @@ func (a App) start(dir string, force bool) error {
 			err = writeNew(name, f.data, force)
 		}
 		if err != nil {
-			return &failure{fmt.Errorf("write %s: %w", f.name, err)}
+			return command.Failed(fmt.Errorf("write %s: %w", f.name, err))
 		}
 	}
 	_, err = fmt.Fprint(a.Stdout, nextSteps(root))

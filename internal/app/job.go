@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/org/foreman-action/agent"
+	"github.com/org/foreman-action/internal/command"
 	"github.com/org/foreman-action/internal/github"
 	"github.com/org/foreman-action/internal/secret"
 	"github.com/org/foreman-action/protocol"
@@ -323,5 +324,5 @@ func classify(err error) error {
 	if problemsOf(err) != nil {
 		return &usageError{err}
 	}
-	return &failure{err}
+	return command.Failed(err)
 }

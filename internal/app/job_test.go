@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/org/foreman-action/internal/actions"
+	"github.com/org/foreman-action/internal/command"
 	"github.com/org/foreman-action/internal/strictyaml"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/runner"
@@ -87,7 +88,7 @@ func TestExitCodes(t *testing.T) {
 		{"cancelled", context.Canceled, 1},
 	}
 	for _, tt := range tests {
-		if got := exitCode(classify(tt.err)); got != tt.want {
+		if got := command.ExitCode(classify(tt.err)); got != tt.want {
 			t.Errorf("%s: got %d, want %d", tt.name, got, tt.want)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/org/foreman-action/agent/agenttest"
 	"github.com/org/foreman-action/internal/actions/results/resultstest"
+	"github.com/org/foreman-action/internal/command"
 	"github.com/org/foreman-action/internal/github/githubtest"
 	"github.com/org/foreman-action/memory"
 	"github.com/org/foreman-action/protocol"
@@ -36,7 +37,7 @@ func TestMemoryInActions(t *testing.T) {
 				s := newStep(t)
 				s.memoryIn(t, service, store, run)
 				s.SetInput("agent-url", ag.URL)
-				if code := s.run(t.Context()); code != exitOK {
+				if code := s.run(t.Context()); code != command.ExitOK {
 					t.Fatalf("run %d: exit code %d:\n%s", run, code, s.Log())
 				}
 				if strings.Contains(s.Log(), "::warning") {
@@ -84,7 +85,7 @@ func TestMemoryDenied(t *testing.T) {
 	s := newStep(t)
 	s.gh.Repo("octo-org/widgets").AddFile(".github/foreman.yml", labelRule)
 	s.SetInput("memory", "cache")
-	if code := s.run(t.Context()); code != exitOK {
+	if code := s.run(t.Context()); code != command.ExitOK {
 		t.Fatalf("exit code %d:\n%s", code, s.Log())
 	}
 	s.wantLog(t, "::warning", "memory", "applied")
@@ -163,7 +164,7 @@ func TestMemoryUnusable(t *testing.T) {
 			repo := s.gh.Repo(service.Repo()).LabelAs("github-actions[bot]", 7, "bug")
 			repo.AddComment(7, "mallory", "x\n\n<!-- foreman:v1 task=a3f8c2d1-4b5e-4f6a-8c9d-0e1f2a3b4c5d comment=0 -->")
 			s.SetInput("agent-url", ag.URL)
-			if code := s.run(t.Context()); code != exitOK {
+			if code := s.run(t.Context()); code != command.ExitOK {
 				t.Fatalf("exit code %d:\n%s", code, s.Log())
 			}
 			if len(told) != 1 || !strings.Contains(told[0], "labelled 'bug'") || strings.Contains(told[0], "commented") {
@@ -190,7 +191,7 @@ func TestMemoryRulesOnly(t *testing.T) {
 		s := newStep(t)
 		s.memoryIn(t, service, "artifact", 0)
 		s.gh.Repo(service.Repo()).AddFile(".github/foreman.yml", labelRule)
-		if code := s.run(t.Context()); code != exitOK {
+		if code := s.run(t.Context()); code != command.ExitOK {
 			t.Fatalf("exit code %d:\n%s", code, s.Log())
 		}
 		if strings.Contains(s.Log(), "::warning") {

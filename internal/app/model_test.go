@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/org/foreman-action/agent/agenttest"
+	"github.com/org/foreman-action/internal/command"
 	"github.com/org/foreman-action/internal/llm/llmtest"
 	"github.com/org/foreman-action/protocol"
 )
@@ -62,7 +63,7 @@ func TestSummaryByModel(t *testing.T) {
 				s.Setenv(name, value)
 			}
 			remembers(t, dir)
-			if code := s.run(t.Context()); code != exitOK {
+			if code := s.run(t.Context()); code != command.ExitOK {
 				t.Fatalf("exit code %d:\n%s", code, s.Log())
 			}
 			if len(told) != 1 || told[0] != tt.want {

@@ -46,11 +46,11 @@ func printReport(w io.Writer, res result, p painter) error {
 			fmt.Fprintf(&b, "%-10s%s\n", name, value)
 		}
 	}
-	fmt.Fprintf(&b, "%s  %s\n", p.bold(fmt.Sprintf("%s#%d", oneLine(rep.Repo), rep.Issue)), oneLine(rep.Title))
-	line("event", oneLine(rep.Event))
+	fmt.Fprintf(&b, "%s  %s\n", p.bold(fmt.Sprintf("%s#%d", sanitize.Line(rep.Repo), rep.Issue)), sanitize.Line(rep.Title))
+	line("event", sanitize.Line(rep.Event))
 	line("decision", p.bold(string(rep.Decision)))
-	line("why", oneLine(rep.Rationale))
-	line("by", oneLine(rep.By))
+	line("why", sanitize.Line(rep.Rationale))
+	line("by", sanitize.Line(rep.By))
 	if len(rep.Actions) > 0 {
 		b.WriteString("\nplan\n")
 		printActions(&b, rep, p)
@@ -62,13 +62,13 @@ func printReport(w io.Writer, res result, p painter) error {
 			if t.fired {
 				mark = p.paint("32", "+")
 			}
-			fmt.Fprintf(&b, "  %s %-20s %s\n", mark, t.id, p.faint(oneLine(t.why)))
+			fmt.Fprintf(&b, "  %s %-20s %s\n", mark, t.id, p.faint(sanitize.Line(t.why)))
 		}
 	}
 	b.WriteString("\n")
 	line("status", p.verdict(string(rep.Status)))
 	if rep.Reason != rep.Rationale {
-		line("reason", oneLine(rep.Reason))
+		line("reason", sanitize.Line(rep.Reason))
 	}
 	line("note", closingNote(res))
 	for _, warning := range rep.Warnings {
@@ -99,8 +99,8 @@ func printActions(b *strings.Builder, rep runner.Report, p painter) {
 		}
 		// The colour codes must not count for the width.
 		pad := strings.Repeat(" ", max(0, 8-len(state)))
-		fmt.Fprintf(b, "  %d. %s%s %s  %s\n", a.Index+1, p.verdict(state), pad, p.bold(clip(oneLine(a.Action.Type), 40)), whatOf(a.Action))
-		fmt.Fprintf(b, "     %s\n", p.faint(strings.Join(nonEmpty(oneLine(a.Reason), "by "+oneLine(a.Source), oneLine(a.URL)), ", ")))
+		fmt.Fprintf(b, "  %d. %s%s %s  %s\n", a.Index+1, p.verdict(state), pad, p.bold(clip(sanitize.Line(a.Action.Type), 40)), whatOf(a.Action))
+		fmt.Fprintf(b, "     %s\n", p.faint(strings.Join(nonEmpty(sanitize.Line(a.Reason), "by "+sanitize.Line(a.Source), sanitize.Line(a.URL)), ", ")))
 	}
 }
 
@@ -119,17 +119,13 @@ func whatOf(a protocol.ActionItem) string {
 	var parts []string
 	for _, name := range a.ParamNames() {
 		if list, ok, err := a.Texts(name); ok && err == nil {
-			parts = append(parts, clip(oneLine(strings.Join(list, ", ")), 100))
+			parts = append(parts, clip(sanitize.Line(strings.Join(list, ", ")), 100))
 			continue
 		}
 		raw, _ := a.Param(name)
-		parts = append(parts, clip(oneLine(name+" "+string(raw)), 100))
+		parts = append(parts, clip(sanitize.Line(name+" "+string(raw)), 100))
 	}
 	return strings.Join(parts, "; ")
-}
-
-func oneLine(s string) string {
-	return strings.Join(strings.Fields(sanitize.Log(s)), " ")
 }
 
 func clip(s string, n int) string {

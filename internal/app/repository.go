@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/org/foreman-action/internal/command"
 	"github.com/org/foreman-action/internal/github"
 	"github.com/org/foreman-action/internal/lint"
 	"github.com/org/foreman-action/internal/strictyaml"
@@ -118,7 +119,7 @@ func unreached(full string, err error) error {
 	} else if errors.Is(err, runner.ErrNotFound) {
 		hint = "check the name, and that GITHUB_TOKEN may read it"
 	}
-	return &failure{fmt.Errorf("read the repository %s: %w; %s", full, err, hint)}
+	return command.Failed(fmt.Errorf("read the repository %s: %w; %s", full, err, hint))
 }
 
 // lenient reads files of which single ones may be left out.

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/org/foreman-action/internal/command"
 	"github.com/org/foreman-action/internal/github/githubtest"
 )
 
@@ -22,16 +23,16 @@ func TestOwnersForms(t *testing.T) {
 		code  int
 		want  string
 	}{
-		{"none", nil, "", exitOK, "0 mistakes, 0 warnings"},
-		{"of the owner", map[string]string{"octo-org/.github .github/ISSUE_TEMPLATE/a.yml": form}, "", exitUsage, `"Verison"; did you mean "Version"?`},
+		{"none", nil, "", command.ExitOK, "0 mistakes, 0 warnings"},
+		{"of the owner", map[string]string{"octo-org/.github .github/ISSUE_TEMPLATE/a.yml": form}, "", command.ExitUsage, `"Verison"; did you mean "Version"?`},
 		{"its own wins", map[string]string{
 			"octo-org/.github .github/ISSUE_TEMPLATE/a.yml": form,
 			"octo-org/widgets .github/ISSUE_TEMPLATE/a.yml": strings.ReplaceAll(form, "Version", "Verison"),
-		}, "", exitOK, "0 mistakes, 0 warnings"},
-		{"a file where a folder would stand", map[string]string{"octo-org/widgets .github/ISSUE_TEMPLATE": "x", "octo-org/widgets .github/workflows": "x"}, "", exitOK, "0 mistakes, 0 warnings"},
-		{"a large file", map[string]string{"octo-org/widgets .github/workflows/a.yml": strings.Repeat("#", 1<<20+1)}, "", exitOK, "a.yml: warning: left out of the check: it cannot be read"},
-		{"a folder that cannot be read", nil, "GET /repos/*/*/contents/*/* status=403 body={\"message\":\"Resource_not_accessible_by_integration\"}", exitFailed, "give the token contents: read"},
-		{"trouble", nil, "GET /repos/*/*/contents/*/* status=501", exitFailed, "try again later"},
+		}, "", command.ExitOK, "0 mistakes, 0 warnings"},
+		{"a file where a folder would stand", map[string]string{"octo-org/widgets .github/ISSUE_TEMPLATE": "x", "octo-org/widgets .github/workflows": "x"}, "", command.ExitOK, "0 mistakes, 0 warnings"},
+		{"a large file", map[string]string{"octo-org/widgets .github/workflows/a.yml": strings.Repeat("#", 1<<20+1)}, "", command.ExitOK, "a.yml: warning: left out of the check: it cannot be read"},
+		{"a folder that cannot be read", nil, "GET /repos/*/*/contents/*/* status=403 body={\"message\":\"Resource_not_accessible_by_integration\"}", command.ExitFailed, "give the token contents: read"},
+		{"trouble", nil, "GET /repos/*/*/contents/*/* status=501", command.ExitFailed, "try again later"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/org/foreman-action/internal/command"
 	"github.com/org/foreman-action/internal/strictyaml"
 	"github.com/org/foreman-action/runner"
 )
@@ -79,7 +80,7 @@ func (a App) rulesCheckCommand(code *int) *cobra.Command {
 				problems = inOrder(append(problems, more...))
 			}
 			if len(problems.Errors()) > 0 {
-				*code = exitUsage
+				*code = command.ExitUsage
 			}
 			_, err = fmt.Fprint(a.Stdout, write(problems))
 			return printed(err)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/org/foreman-action/internal/command"
 	"github.com/org/foreman-action/rules"
 	"github.com/org/foreman-action/runner"
 )
@@ -109,10 +110,10 @@ func appendTest(path, name, item string) error {
 	}
 	info, err := os.Stat(path)
 	if err != nil {
-		return &failure{err}
+		return command.Failed(err)
 	}
 	if err := replaceFile(path, out, info.Mode().Perm()); err != nil {
-		return &failure{fmt.Errorf("write %s: %w", name, err)}
+		return command.Failed(fmt.Errorf("write %s: %w", name, err))
 	}
 	return nil
 }

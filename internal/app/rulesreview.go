@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/org/foreman-action/internal/backtest"
+	"github.com/org/foreman-action/internal/command"
 	"github.com/org/foreman-action/internal/github"
 	"github.com/org/foreman-action/internal/sanitize"
 	"github.com/org/foreman-action/internal/strictyaml"
@@ -135,7 +136,7 @@ func reviewTests(ctx context.Context, c *runner.Config) (text string, failed err
 	for _, t := range c.Tests {
 		if ctx.Err() != nil {
 			what := fmt.Sprintf("their tests take too long: %d of %d were run", len(results), len(c.Tests))
-			return reviewHead("**"+what+"**", ""), &failure{errors.New("the rules of the pull request: " + what)}
+			return reviewHead("**"+what+"**", ""), command.Failed(errors.New("the rules of the pull request: " + what))
 		}
 		results = append(results, runner.Test(c, t))
 	}
@@ -153,7 +154,7 @@ func reviewTests(ctx context.Context, c *runner.Config) (text string, failed err
 		}
 	}
 	what := fmt.Sprintf("%d of %s fail", n, count(len(results), "test"))
-	return reviewHead("**"+what+"**", sanitize.Fence(clip(b.String(), maxReview), "text")), &failure{errors.New("the rules of the pull request: " + what)}
+	return reviewHead("**"+what+"**", sanitize.Fence(clip(b.String(), maxReview), "text")), command.Failed(errors.New("the rules of the pull request: " + what))
 }
 
 // replayed is what the rules would have done, in Markdown, or why nobody knows.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/org/foreman-action/internal/command"
 	"github.com/org/foreman-action/rules"
 	"github.com/org/foreman-action/runner"
 )
@@ -38,7 +39,7 @@ func (a App) rulesTestCommand(code *int) *cobra.Command {
 				return err
 			}
 			if failures(results) > 0 {
-				*code = exitFailed
+				*code = command.ExitFailed
 			}
 			if asJSON {
 				text = encode(testReportOf(results), "  ") + "\n"
@@ -68,7 +69,7 @@ func (a App) testRules(ctx context.Context, names []string, wanted *regexp.Regex
 			continue
 		}
 		if ctx.Err() != nil {
-			return nil, "", &failure{context.Cause(ctx)}
+			return nil, "", command.Failed(context.Cause(ctx))
 		}
 		results = append(results, runner.Test(config, t))
 	}

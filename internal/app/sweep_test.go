@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/org/foreman-action/internal/actions/results/resultstest"
+	"github.com/org/foreman-action/internal/command"
 	"github.com/org/foreman-action/runner"
 )
 
@@ -31,7 +32,7 @@ func TestClosingInActions(t *testing.T) {
 		s.Setenv("GITHUB_RUN_ID", strconv.Itoa(100+run))
 		s.Setenv("ACTIONS_RUNTIME_TOKEN", service.RuntimeToken(resultstest.Job{Run: int64(100 + run)}))
 		a := App{Getenv: s.Getenv, Stdout: s, Stderr: s, Sleep: s.sleep, Now: func() time.Time { return start.Add(after) }}
-		if code := a.Main(t.Context()); code != exitOK {
+		if code := a.Main(t.Context()); code != command.ExitOK {
 			t.Fatalf("run %d: exit code %d:\n%s", run, code, s.Log())
 		}
 		log := s.Log()[before:]
@@ -77,7 +78,7 @@ func TestClosingInCache(t *testing.T) {
 	s := newStep(t)
 	s.memoryIn(t, service, "cache", 0)
 	s.gh.Repo(service.Repo()).AddFile(".github/foreman.yml", closesLater)
-	if code := s.run(t.Context()); code != exitOK {
+	if code := s.run(t.Context()); code != command.ExitOK {
 		t.Fatalf("exit code %d:\n%s", code, s.Log())
 	}
 	s.wantLog(t, `"verdict":"refuse","reason":"nobody would find it in this memory when it is due`)
@@ -91,7 +92,7 @@ func TestClosingUnannounced(t *testing.T) {
 	s.memoryIn(t, service, "artifact", 0)
 	s.gh.Repo(service.Repo()).AddFile(".github/foreman.yml", closesLater)
 	service.Deny(resultstest.ArtifactWrite, true)
-	if code := s.run(t.Context()); code != exitFailed {
+	if code := s.run(t.Context()); code != command.ExitFailed {
 		t.Fatalf("exit code %d:\n%s", code, s.Log())
 	}
 	s.wantLog(t, "::error", "keep in mind what is to be done later", "artifacts may not be written")

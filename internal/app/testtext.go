@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/org/foreman-action/internal/sanitize"
 	"github.com/org/foreman-action/rules"
 	"github.com/org/foreman-action/runner"
 )
@@ -38,7 +39,7 @@ func testText(config *runner.Config, results []rules.TestResult, p painter) stri
 // writeFailure shows what is not as a test expects. What the rules made of it may be
 // foreign text.
 func writeFailure(b *strings.Builder, r rules.TestResult, p painter) {
-	fmt.Fprintf(b, "%s %s\n", p.paint("31", "FAIL"), p.bold(oneLine(r.Test.Name)))
+	fmt.Fprintf(b, "%s %s\n", p.paint("31", "FAIL"), p.bold(sanitize.Line(r.Test.Name)))
 	for _, m := range r.Mismatches {
 		what := m.Key
 		if what == "" {

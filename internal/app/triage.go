@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/org/foreman-action/internal/command"
 	"github.com/org/foreman-action/internal/sanitize"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/runner"
@@ -61,7 +62,7 @@ func (a App) triageCommand(code *int) *cobra.Command {
 		RunE: func(c *cobra.Command, _ []string) error {
 			ok, err := a.triage(c.Context(), f)
 			if err == nil && !ok {
-				*code = exitFailed
+				*code = command.ExitFailed
 			}
 			return err
 		},
@@ -91,7 +92,7 @@ func (a App) triage(ctx context.Context, f triageFlags) (ok bool, err error) {
 	res, err := j.run(ctx)
 	err = classify(err)
 	switch {
-	case exitCode(err) == exitUsage, err != nil && res.report.By == "" && !f.json:
+	case command.ExitCode(err) == command.ExitUsage, err != nil && res.report.By == "" && !f.json:
 		// Nothing was decided: there is no report worth printing.
 		return false, explain(res, err)
 	case f.json:
@@ -105,7 +106,7 @@ func printed(err error) error {
 	if err == nil {
 		return nil
 	}
-	return &failure{fmt.Errorf("print the report: %w", err)}
+	return command.Failed(fmt.Errorf("print the report: %w", err))
 }
 
 // explain adds the permissions to grant to an error that lacks one.
@@ -113,7 +114,7 @@ func explain(res result, err error) error {
 	if len(res.report.Missing) == 0 {
 		return err
 	}
-	return &failure{fmt.Errorf("%w\n%s", err, permissionsHelp(res.needs, res.report.Missing))}
+	return command.Failed(fmt.Errorf("%w\n%s", err, permissionsHelp(res.needs, res.report.Missing)))
 }
 
 // triageJob turns the flags into a job.
@@ -248,7 +249,7 @@ func (a App) fetchedEvent(ctx context.Context, f triageFlags, j job) (runner.Eve
 	}
 	raw, err := client.Issue(ctx, runner.Ref{Owner: owner, Repo: name, Number: n})
 	if err != nil {
-		return runner.EventSource{}, &failure{err}
+		return runner.EventSource{}, command.Failed(err)
 	}
 	event, action, _ := strings.Cut(f.eventName, ".")
 	if event == "" {

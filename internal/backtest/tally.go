@@ -99,7 +99,7 @@ func linkTo(h history, why string) Link {
 // oneLine makes foreign text fit for a line of any of the formats; each escapes it
 // besides.
 func oneLine(s string) string {
-	r := []rune(strings.Join(strings.Fields(sanitize.Log(s)), " "))
+	r := []rune(sanitize.Line(s))
 	if len(r) > maxTitle {
 		r = append(r[:maxTitle-1], '…')
 	}

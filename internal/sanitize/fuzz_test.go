@@ -84,13 +84,18 @@ func FuzzValue(f *testing.F) {
 func FuzzLog(f *testing.F) {
 	seed(f)
 	f.Fuzz(func(t *testing.T, s string) {
-		got := Log(s)
-		checkText(t, s, got)
-		if again := Log(got); again != got {
-			t.Errorf("once %q, twice %q", got, again)
+		for _, safe := range []func(string) string{Log, Line} {
+			got := safe(s)
+			checkText(t, s, got)
+			if again := safe(got); again != got {
+				t.Errorf("once %q, twice %q", got, again)
+			}
+			if found := commands(got); len(found) > 0 {
+				t.Errorf("%q has commands %q", got, found)
+			}
 		}
-		if found := commands(got); len(found) > 0 {
-			t.Errorf("%q has commands %q", got, found)
+		if got := Line(s); strings.ContainsAny(got, "\n\t") {
+			t.Errorf("%q is not one line", got)
 		}
 	})
 }

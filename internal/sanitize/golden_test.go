@@ -25,6 +25,7 @@ func functions(c golden) map[string]func(string) string {
 		"comment":  func(s string) string { return Comment(s, c.options()) },
 		"cell":     func(s string) string { return Cell(s, c.number("max")) },
 		"fence":    func(s string) string { return Fence(s, c.settings["lang"]) },
+		"line":     Line,
 		"log":      Log,
 		"markdown": Markdown,
 		"marker":   func(s string) string { return strconv.FormatBool(HasMarker(s)) },

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -74,11 +75,7 @@ func lasting(r *http.Request) (context.Context, context.CancelFunc) {
 func (s *Server) heartbeat(c *call) error {
 	b := buffer()
 	defer release(b)
-	fields, body, err := c.object(b, maxSmall)
-	if err != nil {
-		return err
-	}
-	id, err := text(fields, "task_id", body)
+	id, fields, err := c.task(b)
 	if err != nil {
 		return err
 	}
@@ -99,11 +96,7 @@ func (s *Server) heartbeat(c *call) error {
 func (s *Server) result(c *call) error {
 	b := buffer()
 	defer release(b)
-	fields, body, err := c.object(b, maxSmall)
-	if err != nil {
-		return err
-	}
-	id, err := text(fields, "task_id", body)
+	id, _, err := c.task(b)
 	if err != nil {
 		return err
 	}
@@ -113,6 +106,16 @@ func (s *Server) result(c *call) error {
 	}
 	c.empty(http.StatusAccepted)
 	return nil
+}
+
+// task reads which task a small body names. The fields of the body lie in b.
+func (c *call) task(b *bytes.Buffer) (id string, fields map[string]json.RawMessage, err error) {
+	fields, body, err := c.object(b, maxSmall)
+	if err != nil {
+		return "", nil, err
+	}
+	id, err = text(fields, "task_id", body)
+	return id, fields, err
 }
 
 // ref says which claim the caller means.

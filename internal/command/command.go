@@ -1,0 +1,54 @@
+// Package command is what the commands of all programs have in common: how they end, and
+// which version they are of.
+package command
+
+import (
+	"errors"
+	"runtime/debug"
+)
+
+// The exit codes of every command.
+const (
+	ExitOK     = 0 // done; a skip, an escalation, a dry run and a server that was asked to stop are done too
+	ExitFailed = 1 // something failed that may work another time
+	ExitUsage  = 2 // a mistake in the arguments, the inputs, the event or the configuration
+)
+
+// A FailedError is an error that is nobody's mistake here; it ends with [ExitFailed].
+type FailedError struct{ err error }
+
+// Error says what the error that failed says.
+func (e *FailedError) Error() string { return e.err.Error() }
+
+// Unwrap returns the error that failed.
+func (e *FailedError) Unwrap() error { return e.err }
+
+// Failed marks an error as a [FailedError]; nil stays nil.
+func Failed(err error) error {
+	if err == nil {
+		return nil
+	}
+	return &FailedError{err}
+}
+
+// ExitCode tells the exit code of the error that a command returned.
+func ExitCode(err error) int {
+	if err == nil {
+		return ExitOK
+	}
+	if _, ok := errors.AsType[*FailedError](err); ok {
+		return ExitFailed
+	}
+	return ExitUsage
+}
+
+// Version is that which the linker set, else what the build knows of itself.
+func Version(linked string) string {
+	if linked != "" {
+		return linked
+	}
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
+		return info.Main.Version
+	}
+	return "(devel)"
+}

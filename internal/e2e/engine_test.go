@@ -3,6 +3,7 @@ package e2e
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net"
 	"net/netip"
 	"os"
@@ -60,6 +61,16 @@ func needEngine(t *testing.T) {
 // standard output without the space around it.
 func output(t *testing.T, dir, name string, args ...string) string {
 	t.Helper()
+	out, err := try(t, dir, name, args...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// try is output whose failure is told.
+func try(t *testing.T, dir, name string, args ...string) (string, error) {
+	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), timeout)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, name, args...)
@@ -68,9 +79,9 @@ func output(t *testing.T, dir, name string, args ...string) string {
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()
 	if err != nil {
-		t.Fatalf("%s %s: %v\n%s%s", name, strings.Join(args, " "), err, out, stderr.String())
+		return "", fmt.Errorf("%s %s: %w\n%s%s", name, strings.Join(args, " "), err, out, stderr.String())
 	}
-	return strings.TrimSpace(string(out))
+	return strings.TrimSpace(string(out)), nil
 }
 
 // images makes the local base images and returns their tags: the Go toolchain for the
@@ -84,13 +95,21 @@ func images(t *testing.T) (goImage, jobImage string) {
 	return tags[0], tags[1]
 }
 
-// build makes the action's image from the Dockerfile as it is.
+// build makes the action's image from the Dockerfile as it is. Modules are fetched on the
+// way, so that it is tried again: the network may be away for a moment.
 func build(t *testing.T) {
 	t.Helper()
 	goImage, _ := images(t)
 	start := time.Now()
 	args := []string{"build", "-q", "--force-rm", "-t", image, "--build-arg", "GO_IMAGE=" + goImage}
-	output(t, root, "docker", append(args, ".")...)
+	_, err := try(t, root, "docker", append(args, ".")...)
+	for n := 1; err != nil && n < 3; n++ {
+		t.Log(err)
+		_, err = try(t, root, "docker", append(args, ".")...)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
 	t.Logf("docker build: %.1f s", time.Since(start).Seconds())
 }
 

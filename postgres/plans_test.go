@@ -33,7 +33,7 @@ type recorder struct {
 func (r *recorder) TraceQueryStart(ctx context.Context, _ *pgx.Conn, d pgx.TraceQueryStartData) context.Context {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.verb != "" && regexp.MustCompile(`\btask`).MatchString(d.SQL) && !slices.Contains(r.texts[r.verb], d.SQL) {
+	if r.verb != "" && regexp.MustCompile(`\b(task|write_slot)`).MatchString(d.SQL) && !slices.Contains(r.texts[r.verb], d.SQL) {
 		r.texts[r.verb] = append(r.texts[r.verb], d.SQL)
 	}
 	return ctx
@@ -144,6 +144,10 @@ func record(t *testing.T, s *Store, rec *recorder) {
 		{"List", func() error { _, err := s.List(ctx, queue.Filter{}); return err }},
 		{"Inspect", func() error { _, err := s.Inspect(ctx, "2"); return err }},
 		{"Retry", func() error { return s.Cancel(ctx, "2", "person") }},
+		{"TakeSlot", func() error {
+			_, _, err := s.TakeSlot(ctx, queue.SlotRequest{Identity: "bot", PerMinute: 80, PerHour: 500})
+			return err
+		}},
 	}
 	for _, step := range steps {
 		rec.as(step.verb)
@@ -172,6 +176,7 @@ SELECT 't' || n, 'http://' || n % 8 || '/', 'o/r', n % 5000, 'o/r#' || n % 5000,
 		"INSERT INTO task_report (seq, report) SELECT seq, '{}' FROM task WHERE state = 4 AND task_id LIKE 't%'",
 		"INSERT INTO task_log (seq, n, at, what, who, text) SELECT seq, 1, 1, '', '', '' FROM task WHERE task_id LIKE 't%'",
 		"INSERT INTO task_also (dedup, seq) SELECT 'also' || seq, seq FROM task WHERE task_id LIKE 't%'",
+		"INSERT INTO write_slot (identity, at) SELECT 'bot' || n % 3, n FROM generate_series(1, 3000) n",
 		"ANALYZE",
 		"SET plan_cache_mode = force_generic_plan",
 	} {

@@ -62,3 +62,13 @@ func (j journal) Reopen(t *testing.T) memory.Journal {
 	t.Helper()
 	return open(t, j.url, postgres.Options{})
 }
+
+func TestSlots(t *testing.T) {
+	t.Parallel()
+	queuetest.RunSlots(t, func(t *testing.T) queuetest.Pair {
+		clock := queuetest.NewClock()
+		url := schema(t)
+		o := postgres.Options{Now: clock.Now, Connections: 8}
+		return queuetest.Pair{A: open(t, url, o), B: open(t, url, o), Clock: clock}
+	})
+}

@@ -11,7 +11,8 @@ type gateKey struct{}
 // change something, also before one that it repeats. Between [Options.Guard] and the
 // request time may pass: a limit is waited for, or the whole process stands still. The
 // gate's error stops the request, and the run as [ErrHalted] does. It may be called by
-// several goroutines, must not wait for long, and gets the context of the request.
+// several goroutines, may wait for a rate that is kept, and gets the context of the request.
+// Nil: none, whatever the context has.
 func WithGate(ctx context.Context, gate func(context.Context) error) context.Context {
 	return context.WithValue(ctx, gateKey{}, gate)
 }

@@ -65,3 +65,11 @@ func (j journal) Reopen(t *testing.T) memory.Journal {
 	t.Helper()
 	return open(t, j.path, nil)
 }
+
+func TestSlots(t *testing.T) {
+	t.Parallel()
+	queuetest.RunSlots(t, func(t *testing.T) queuetest.Pair {
+		path, clock := filepath.Join(t.TempDir(), "foreman.db"), queuetest.NewClock()
+		return queuetest.Pair{A: open(t, path, clock.Now), B: open(t, path, clock.Now), Clock: clock}
+	})
+}

@@ -22,7 +22,8 @@ type hub struct {
 	mu     sync.Mutex
 	byRepo map[string]*github.Client
 	shared *github.Client
-	id     string // of the account: its writes share one rate
+	// id names the account, the same in all servers that have it: its writes share one rate.
+	id string
 }
 
 // newHub returns the clients of an identity. It does no call.
@@ -32,7 +33,7 @@ func newHub(i settings.Identity, via http.RoundTripper, log *slog.Logger) (*hub,
 	}
 	if i.App == nil {
 		client, err := github.New(o)
-		return &hub{shared: client, id: "token of " + i.User}, err
+		return &hub{shared: client, id: "token of " + strings.ToLower(i.User)}, err
 	}
 	key := []byte(string(i.App.PrivateKey))
 	if i.App.PrivateKeyFile != "" {
@@ -46,7 +47,11 @@ func newHub(i settings.Identity, via http.RoundTripper, log *slog.Logger) (*hub,
 	if err != nil {
 		return nil, err
 	}
-	return &hub{app: a, byRepo: map[string]*github.Client{}, id: fmt.Sprintf("app %d", i.App.ID)}, nil
+	id := fmt.Sprintf("app %d", i.App.ID)
+	if i.App.Installation != 0 {
+		id += fmt.Sprintf(" installation %d", i.App.Installation)
+	}
+	return &hub{app: a, byRepo: map[string]*github.Client{}, id: id}, nil
 }
 
 // client returns the client for a repository.

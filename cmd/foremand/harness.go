@@ -123,7 +123,7 @@ func (h *harness) decide() (err error) {
 	h.drain, err = drain.New(drain.Options{
 		Queue: h.queue, Owner: fmt.Sprintf("%s/%d", host, os.Getpid()), Settings: desk.settings,
 		Agents: func(address string) (drain.Agent, bool) { a, ok := known[address]; return a, ok },
-		Memory: h.stores.memory, Journal: h.stores.memory, Marks: h.stores.queue,
+		Memory: h.stores.memory, Journal: h.stores.memory, Marks: h.stores.queue, Slots: h.stores.queue,
 		Interval: q.DrainInterval.Duration(), ClaimTimeout: q.ClaimTimeout.Duration(), RequeueInterval: q.RequeueInterval.Duration(),
 		MaxClaims: q.MaxRetries, MaxDrains: q.MaxDrains, Retention: q.Retention,
 		PerMinute: q.WritesPerMinute, PerHour: q.WritesPerHour, Lease: q.DrainTimeout.Duration(), RequestTimeout: h.s.Identity.Timeout.Duration(),

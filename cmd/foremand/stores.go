@@ -19,6 +19,7 @@ import (
 // PostgreSQL.
 type store interface {
 	queue.Queue
+	queue.Slots
 	memory.Store
 	memory.Agenda
 	memory.Journal

@@ -3,11 +3,15 @@ package github_test
 import (
 	"context"
 	"errors"
+	"io"
+	"net/http"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/org/foreman-action/internal/github"
 	"github.com/org/foreman-action/internal/github/githubtest"
 	"github.com/org/foreman-action/runner"
 )
@@ -69,4 +73,34 @@ func TestDeadlinePassed(t *testing.T) {
 	if len(s.Log()) > 0 || !slices.Equal(ticks.Waits(), nil) {
 		t.Errorf("got calls %v, waits %v", s.Log(), ticks.Waits())
 	}
+}
+
+// unhurried answers every request, but late.
+type unhurried time.Duration
+
+func (u unhurried) RoundTrip(req *http.Request) (*http.Response, error) {
+	select {
+	case <-req.Context().Done():
+		return nil, req.Context().Err()
+	case <-time.After(time.Duration(u)):
+		return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: io.NopCloser(strings.NewReader("[]")), Request: req}, nil
+	}
+}
+
+// TestGateWaits gives a request that had to wait for its leave as long as any other.
+func TestGateWaits(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		c, err := github.New(github.Options{BaseURL: "http://github.test", Token: "secret", Transport: unhurried(10 * time.Second), RequestTimeout: 15 * time.Second})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx := runner.WithGate(t.Context(), func(context.Context) error {
+			time.Sleep(12 * time.Second)
+			return nil
+		})
+		if err := addLabel(ctx, c); err != nil {
+			t.Errorf("got %v", err)
+		}
+	})
 }

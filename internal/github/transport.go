@@ -178,16 +178,16 @@ func cause(r *reply, err error) string {
 // once sends the request and reads the answer, within the time-out.
 func (t *transport) once(req *http.Request, refused string) (*reply, error) {
 	parent := req.Context()
-	ctx, cancel := context.WithTimeout(parent, t.timeout)
-	defer cancel()
-	token, err := t.credential(ctx, refused)
+	token, err := t.credential(parent, refused)
 	if err != nil {
 		return nil, &unsentError{&credentialError{err}}
 	}
-	// After the token, which may take a while to come.
+	// After the token, which may take a while to come. So may the leave.
 	if err := mayLeave(parent, req.Method); err != nil {
 		return nil, &unsentError{fmt.Errorf("%w: %w", errNotSent, err)}
 	}
+	ctx, cancel := context.WithTimeout(parent, t.timeout)
+	defer cancel()
 	out, err := prepare(ctx, req, token)
 	if err != nil {
 		return nil, &unsentError{err}
@@ -227,11 +227,13 @@ func mayLeave(ctx context.Context, method string) error {
 // changes reports whether a request may change something.
 func changes(method string) bool { return method != http.MethodGet && method != http.MethodHead }
 
-// credential returns the token for one try.
+// credential returns the token for one try, within the time-out.
 func (t *transport) credential(ctx context.Context, refused string) (string, error) {
 	if t.tokens == nil {
 		return t.token, nil
 	}
+	ctx, cancel := context.WithTimeout(ctx, t.timeout)
+	defer cancel()
 	return t.tokens.Token(ctx, refused)
 }
 

@@ -76,6 +76,8 @@ type statements struct {
 	ledger, ledgerHold, begin, mark, forget     string
 	due, aside, cursor, saveCursor              string
 	seize, abdicate                             string
+	slotTimes, takeSlot                         string
+	shiftSlots, forgetSlots                     string
 }
 
 func statementsOf(d Dialect) statements {
@@ -113,6 +115,7 @@ WHERE task_id = $2 AND state = 1 AND ($3 = 0 OR attempt = $3) AND ($4 = '' OR cl
 	s.sweeps(d)
 	s.people()
 	s.memory()
+	s.slots()
 	for i, table := range []string{"task_body", "task_result", "task_report", "task_log", "task_also"} {
 		s.purgeTexts[i] = "DELETE FROM " + table + " WHERE seq IN " + d.list("$1")
 	}
@@ -227,6 +230,7 @@ func (s *statements) all() []*string {
 		&s.retry, &s.unreport, &s.decided, &s.purge, &s.counts, &s.oldest, &s.agents, &s.backlog, &s.backlogClaimed, &s.backlogIDs, &s.info, &s.inspect,
 		&s.texts, &s.entries, &s.record, &s.recordHold, &s.update, &s.create, &s.replace, &s.ledger, &s.ledgerHold, &s.begin,
 		&s.mark, &s.forget, &s.due, &s.aside, &s.cursor, &s.saveCursor, &s.seize, &s.abdicate,
+		&s.slotTimes, &s.takeSlot, &s.shiftSlots, &s.forgetSlots,
 	}
 }
 

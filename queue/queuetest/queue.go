@@ -24,6 +24,7 @@ type Queue struct {
 	seq      int64
 	tasks    []*task // by seq
 	watchers map[chan queue.Change]bool
+	slots    map[string][]time.Time // by account
 	broken   error
 }
 

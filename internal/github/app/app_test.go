@@ -310,3 +310,23 @@ func TestOptions(t *testing.T) {
 		t.Error("a repository without an owner is accepted")
 	}
 }
+
+// TestTokenNeedsNoLeave asks for leave for what changes something, and not for a token.
+func TestTokenNeedsNoLeave(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	c := w.client(t, repo)
+	asked := 0
+	ctx := runner.WithGate(t.Context(), func(context.Context) error {
+		asked++
+		return nil
+	})
+	if _, err := c.Issue(ctx, ref); err != nil || asked != 0 {
+		t.Errorf("a read: got %v, asked %d times", err, asked)
+	}
+	w.pass(2 * time.Hour)
+	if err := c.AddLabels(ctx, ref, []string{"bug"}); err != nil || asked != 1 {
+		t.Errorf("a write: got %v, asked %d times", err, asked)
+	}
+	w.calls(t, find, mint, read, mint, "POST /repos/octo/hello/issues/7/labels 200")
+}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/org/foreman-action/protocol"
@@ -125,7 +126,7 @@ func (d *Drainer) attempt(ctx context.Context, dec queue.Decision, h *hold) (rep
 		// An agent is asked only about events that its route takes; policy.comment_interval
 		// keeps it from answering each of them.
 		Answers: true,
-		TaskID:  dec.ID, Resumed: dec.Tries > 0 || dec.Epoch > 1, Guard: d.guard(h, set.Identity),
+		TaskID:  dec.ID, Resumed: dec.Tries > 0 || dec.Epoch > 1, Guard: d.guard(h),
 		Log: func(format string, args ...any) {
 			d.o.Log.DebugContext(ctx, "carrying out", "task", dec.ID, "step", fmt.Sprintf(format, args...))
 		},
@@ -134,7 +135,7 @@ func (d *Drainer) attempt(ctx context.Context, dec queue.Decision, h *hold) (rep
 		return rep, &finalError{err}
 	}
 	d.outages.over("settings of "+dec.Repo, dec.ID)
-	rep, err = r.Apply(runner.WithGate(ctx, h.ensure), j.event, j.message)
+	rep, err = r.Apply(runner.WithGate(ctx, d.leave(h, set.Identity)), j.event, j.message)
 	if err == nil {
 		err = gone(&rep, j)
 	}
@@ -166,24 +167,39 @@ func (d *Drainer) blame(identity string, dec queue.Decision, rep runner.Report, 
 	return &outageError{err, wait}
 }
 
-// guard returns what stands before each write of a decision.
-func (d *Drainer) guard(h *hold, identity string) func(context.Context) error {
+// guard returns what stands before each step of a decision that writes, be it but a note
+// for later.
+func (d *Drainer) guard(h *hold) func(context.Context) error {
 	return func(ctx context.Context) error {
 		if d.stopped() {
 			return errStopping
 		}
-		if err := h.ensure(ctx); err != nil {
+		return h.ensure(ctx)
+	}
+}
+
+// leave returns what stands before each request of a decision that may change something:
+// GitHub counts these.
+func (d *Drainer) leave(h *hold, identity string) func(context.Context) error {
+	guard := d.guard(h)
+	var turn sync.Mutex // a decision has but one slot to let others have
+	return func(ctx context.Context) error {
+		turn.Lock()
+		defer turn.Unlock()
+		if err := guard(ctx); err != nil {
 			return err
 		}
-		wait, ok := d.rate.take(identity, rateBound)
-		switch {
-		case !ok:
+		wait, ok := d.rate.take(ctx, identity, rateBound)
+		if !ok {
 			return &rateError{wait}
-		case wait == 0:
-			return nil
 		}
-		if err := d.standBy(ctx, wait); err != nil {
-			return err
+		if wait > 0 {
+			if err := d.standBy(ctx, wait); err != nil {
+				return err
+			}
+		}
+		if err := ctx.Err(); err != nil {
+			return context.Cause(ctx)
 		}
 		return h.ensure(ctx)
 	}

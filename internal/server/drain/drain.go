@@ -49,9 +49,10 @@ func New(o Options) (*Drainer, error) {
 		return nil, err
 	}
 	d := &Drainer{
-		o: o, rate: limiter{perMinute: o.PerMinute, perHour: o.PerHour}, slots: make(chan struct{}, o.Concurrency),
+		o: o, rate: limiter{perMinute: o.PerMinute, perHour: o.PerHour, slots: o.Slots}, slots: make(chan struct{}, o.Concurrency),
 		peers: peers{remote: remote, known: map[string]*peer{}}, stopping: make(chan struct{}), life: context.Background(),
 	}
+	d.rate.trouble = d.cutOff
 	d.decisions = d.loop("decisions", o.Interval, d.lease)
 	d.requeues = d.loop("requeue", o.RequeueInterval, d.requeue)
 	d.nudges = d.loop("nudges", nudgeInterval, d.nudge)
@@ -106,6 +107,15 @@ func (d *Drainer) Health() []Health {
 		list = append(list, l.health())
 	}
 	return list
+}
+
+// cutOff tells the log that writes are counted by this process alone; nil: not any more.
+func (d *Drainer) cutOff(ctx context.Context, err error) {
+	if err == nil {
+		d.o.Log.InfoContext(ctx, "writes are counted with those of other servers again")
+		return
+	}
+	d.o.Log.WarnContext(ctx, "writes cannot be counted in the database; until they can, each server counts its own", "error", err)
 }
 
 // stopped reports whether the server is being stopped.

@@ -1,6 +1,7 @@
 package drain
 
 import (
+	"context"
 	"time"
 
 	"github.com/org/foreman-action/queue"
@@ -14,10 +15,10 @@ func Parse(dec queue.Decision) error {
 
 // Turned returns how long each of those has to stay away who ask for a write when there is
 // none to be had.
-func Turned(n, perMinute, perHour int) []time.Duration {
+func Turned(ctx context.Context, n, perMinute, perHour int) []time.Duration {
 	l := limiter{perMinute: perMinute, perHour: perHour}
 	for range perMinute {
-		l.take("bot", time.Hour)
+		l.take(ctx, "bot", time.Hour)
 	}
 	var list []time.Duration
 	for range n {

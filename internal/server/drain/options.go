@@ -56,6 +56,9 @@ type Options struct {
 	// Marks keep when a server was last there; all that work on one queue have the same.
 	// Nil: they are forgotten with the process, and each start makes claims last longer.
 	Marks Marks
+	// Slots count the writes of each identity; all that work on one queue have the same.
+	// Nil: each process counts its own, and forgets them.
+	Slots queue.Slots
 
 	Concurrency     int           // decisions that are carried out at a time; 0: 16
 	Interval        time.Duration // between looks at the queue for decisions, should no word come; 0: 10 s
@@ -65,7 +68,7 @@ type Options struct {
 	MaxClaims       int           // how often a task is handed out; 0: 3
 	MaxDrains       int           // how often it is tried to carry a decision out; 0: 8
 	Retention       time.Duration // how long done and failed tasks are kept; 0: 30 days; negative: for ever
-	PerMinute       int           // writes of one identity; 0: 80
+	PerMinute       int           // requests of one identity that change something; 0: 80
 	PerHour         int           // 0: 500
 	// RequestTimeout is the longest that a Host takes for one request; 0: 30 s.
 	RequestTimeout time.Duration

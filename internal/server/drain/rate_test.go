@@ -16,7 +16,7 @@ import (
 func TestTurned(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		list := drain.Turned(20000, 80, 500)
+		list := drain.Turned(t.Context(), 20000, 80, 500)
 		if len(list) != 20000 || list[0] != time.Minute || list[80] != 2*time.Minute {
 			t.Fatalf("got %d, the first %s, %s", len(list), list[0], list[80])
 		}

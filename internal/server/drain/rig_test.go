@@ -85,7 +85,7 @@ func onBoth(t *testing.T, test func(r *rig)) {
 					r.t.Error(err)
 				}
 			})
-			r.q, r.store, r.journal = s, s, s
+			r.q, r.store, r.journal, r.o.Slots = s, s, s, s
 		})
 	})
 }
@@ -99,7 +99,8 @@ func onRig(t *testing.T, test, change func(r *rig)) {
 		repo.AddIssue(githubtest.Issue{Number: n, CreatedAt: time.Date(1999, 12, 1, 0, 0, 0, 0, time.UTC)})
 	}
 	synctest.Test(t, func(t *testing.T) {
-		r := &rig{t: t, gh: gh, q: queuetest.New(queuetest.Options{}), journal: &memorytest.Journal{}, store: &memorytest.Store{}, host: &hosts{known: map[string]http.HandlerFunc{}}}
+		q := queuetest.New(queuetest.Options{})
+		r := &rig{t: t, gh: gh, q: q, o: drain.Options{Slots: q}, journal: &memorytest.Journal{}, store: &memorytest.Store{}, host: &hosts{known: map[string]http.HandlerFunc{}}}
 		change(r)
 		test(r)
 	})

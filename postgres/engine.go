@@ -34,39 +34,50 @@ func (e *engine) Announce(c queue.Change) { e.news.add(c) }
 
 // Write implements sqlstore.Engine.
 func (e *engine) Write(ctx context.Context, f func(sqlstore.Tx) error) error {
-	return e.again(ctx, func(ctx context.Context) error {
-		return pgx.BeginTxFunc(ctx, e.pool, pgx.TxOptions{IsoLevel: pgx.ReadCommitted, AccessMode: pgx.ReadWrite}, func(t pgx.Tx) error {
-			return f(e.tx(ctx, t))
-		})
+	return e.again(ctx, func(ctx context.Context) (bool, error) {
+		return e.transact(ctx, pgx.TxOptions{IsoLevel: pgx.ReadCommitted, AccessMode: pgx.ReadWrite}, f)
 	})
 }
 
 // Single implements sqlstore.Engine: a statement is a transaction by itself, and needs no
 // words before and after it.
 func (e *engine) Single(ctx context.Context, f func(sqlstore.Tx) error) error {
-	return e.again(ctx, func(ctx context.Context) error { return f(e.tx(ctx, e.pool)) })
+	return e.again(ctx, func(ctx context.Context) (bool, error) { return true, f(e.tx(ctx, e.pool)) })
 }
 
 // Read implements sqlstore.Engine. All statements of f see the same state.
 func (e *engine) Read(ctx context.Context, f func(sqlstore.Tx) error) error {
-	return e.again(ctx, func(ctx context.Context) error {
-		return pgx.BeginTxFunc(ctx, e.pool, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}, func(t pgx.Tx) error {
-			return f(e.tx(ctx, t))
-		})
+	return e.again(ctx, func(ctx context.Context) (bool, error) {
+		_, err := e.transact(ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}, f)
+		return false, err
 	})
 }
 
 // Look implements sqlstore.Engine.
 func (e *engine) Look(ctx context.Context, f func(sqlstore.Tx) error) error {
-	return e.again(ctx, func(ctx context.Context) error { return f(e.tx(ctx, e.pool)) })
+	return e.again(ctx, func(ctx context.Context) (bool, error) { return false, f(e.tx(ctx, e.pool)) })
+}
+
+// transact runs f in a transaction, and reports whether it went as far as committing it.
+func (e *engine) transact(ctx context.Context, o pgx.TxOptions, f func(sqlstore.Tx) error) (committing bool, err error) {
+	t, err := e.pool.BeginTx(ctx, o)
+	if err != nil {
+		return false, err
+	}
+	defer func() { _ = t.Rollback(ctx) }() // of no effect after the commit; if it fails, the connection is closed
+	if err := f(e.tx(ctx, t)); err != nil {
+		return false, err
+	}
+	return true, t.Commit(ctx)
 }
 
 // defaultTimeout is longer than anything takes, other than a lock that is waited for.
 const defaultTimeout = 30 * time.Second
 
-// again runs a transaction until it is one that nothing got in the way of. A database may
-// stop answering without a word, so that there is always a deadline.
-func (e *engine) again(ctx context.Context, run func(context.Context) error) error {
+// again runs a transaction until it is one that nothing got in the way of. run reports
+// whether it went as far as committing something. A database may stop answering without a
+// word, so that there is always a deadline.
+func (e *engine) again(ctx context.Context, run func(context.Context) (committing bool, err error)) error {
 	within := ctx
 	if _, ok := ctx.Deadline(); !ok {
 		var cancel context.CancelFunc
@@ -75,7 +86,8 @@ func (e *engine) again(ctx context.Context, run func(context.Context) error) err
 	}
 	err := ctx.Err()
 	for n := 0; n < maxRuns && within.Err() == nil; n++ {
-		if err = run(within); err == nil || !conflict(err) && !cutOff(err) {
+		var committing bool
+		if committing, err = run(within); err == nil || !undone(committing, err) {
 			break
 		}
 	}

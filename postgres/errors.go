@@ -33,12 +33,32 @@ func conflict(err error) bool {
 	return false
 }
 
-// cutOff reports whether a connection was of no use any more, before anything was done over it.
+// undone reports whether nothing of a transaction that failed can have been kept because of
+// something that is over, so that it is run once more. This is the rule:
+//
+//   - The database says that it undid the transaction: it is run again.
+//   - Nothing was sent to the database: it is run again.
+//   - A connection was cut off before the commit was sent, or what was run only reads: it is
+//     run again. The database undoes what was not committed.
+//   - A connection was cut off after that: nobody knows. The answer to the commit may have been
+//     lost on its way, or have been replaced, by a pooler that is shut down, by one that says so
+//     (57P01). The caller is told that the queue is not available, and finds out what was done when it
+//     tries again, for all calls name the task, the attempt or the lease that they are about. What
+//     was handed out and did not arrive runs out. A statement that is a transaction by itself
+//     is its own commit.
+func undone(committing bool, err error) bool {
+	return conflict(err) || pgconn.SafeToRetry(err) || !committing && cutOff(err)
+}
+
+// cutOff reports whether a connection was lost that could be used before.
 func cutOff(err error) bool {
 	if e, ok := errors.AsType[*pgconn.PgError](err); ok {
 		return e.Code == "57P01" || e.Code == "57P02" || e.Code == "57P05" // shut down, crashed, idle for too long
 	}
-	return pgconn.SafeToRetry(err)
+	if _, ok := errors.AsType[*pgconn.ConnectError](err); ok {
+		return false // the next one will fail too, as long as there is no server
+	}
+	return lost(err)
 }
 
 // medium makes of an error of the database or the network one that is
@@ -71,9 +91,13 @@ func passing(err error) bool {
 		}
 		return conflict(err)
 	}
+	_, connect := errors.AsType[*pgconn.ConnectError](err)
+	return connect || lost(err) || errors.Is(err, context.DeadlineExceeded) || pgconn.SafeToRetry(err)
+}
+
+// lost reports whether an error is one of the network.
+func lost(err error) bool {
 	var network net.Error
-	var connect *pgconn.ConnectError
-	return errors.As(err, &network) || errors.As(err, &connect) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) ||
-		errors.Is(err, net.ErrClosed) || errors.Is(err, context.DeadlineExceeded) || pgconn.SafeToRetry(err) ||
-		strings.Contains(err.Error(), "conn closed")
+	return errors.As(err, &network) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) ||
+		errors.Is(err, net.ErrClosed) || strings.Contains(err.Error(), "conn closed")
 }

@@ -13,7 +13,7 @@
 //	 │                          │                    │  ▼
 //	 └── Retry, without ────────┼──── failed ────────┘
 //	     a decision             │      ▲    Retry, with a decision
-//	                            └──────┘ RequeueStale, Cancel (pending ones too)
+//	                            └──────┘ RequeueStale, GiveUp, Cancel (pending ones too)
 //
 // A pending task may be held back until a time, and a completed one too: it is not
 // handed out before, and from then on it is, whether RequeueStale was called or not. One
@@ -96,6 +96,9 @@ type Queue interface {
 	// over, and the claim does not count towards Limits.Claims. ErrNotFound, ErrNotYours and
 	// ErrLost as Heartbeat.
 	GiveBack(ctx context.Context, ref Ref, wait time.Duration) error
+	// GiveUp ends a claim, and the task with it: it fails for the reason. ErrNotFound,
+	// ErrNotYours and ErrLost as Heartbeat.
+	GiveUp(ctx context.Context, ref Ref, reason string) error
 	// Complete keeps the decision on a task. It is accepted from a pending and from a
 	// claimed task; but if ref names an attempt and another one has the task, the error is
 	// ErrLost. What is not accepted goes to the task's log, with the beginning of the

@@ -194,6 +194,29 @@ func (s *Store) notHeld(ctx context.Context, ref queue.Ref) error {
 // attemptOf is which claim is meant, as databases keep it: none has so large a number.
 func attemptOf(ref queue.Ref) int64 { return int64(min(ref.Attempt, math.MaxInt32)) }
 
+// GiveUp implements queue.Queue.
+func (s *Store) GiveUp(ctx context.Context, ref queue.Ref, reason string) error {
+	if !queue.IsText(ref.ID) {
+		return doing("give up a task", queue.ErrNotFound)
+	}
+	ref.By = queue.CleanText(ref.By)
+	var found bool
+	err := s.engine.Write(ctx, func(tx Tx) (err error) {
+		var seq int64
+		var owner, why string
+		found, err = one(tx, s.sql.giveUp, func(r Row) error { return r.Scan(&seq, &owner, &why) },
+			tx.Now(), ref.ID, attemptOf(ref), ref.By, queue.CleanText(reason))
+		if err != nil || !found {
+			return err
+		}
+		return s.note(tx, seq, queue.Entry{What: "given up", Who: owner, Text: why})
+	})
+	if err == nil && !found {
+		err = s.notHeld(ctx, ref)
+	}
+	return doing("give up task "+ref.ID, err)
+}
+
 // GiveBack implements queue.Queue.
 func (s *Store) GiveBack(ctx context.Context, ref queue.Ref, wait time.Duration) error {
 	if !queue.IsText(ref.ID) {

@@ -61,7 +61,7 @@ type statements struct {
 	joinable, join, joinBody, hourly, exclusive string
 	claimedBody                                 string
 	claim, probe, heartbeat, find, hold, fail   string
-	giveBack, promote, overdue                  string
+	giveBack, giveUp, promote, overdue          string
 	complete, result, log, trim                 string
 	lease, renew, finish, release, report       string
 	requeueClaimed, requeueDraining, grace      string
@@ -105,6 +105,8 @@ WHERE task_id = $2 AND state = 1 AND ($3 = 0 OR attempt = $3) AND ($4 = '' OR cl
 		giveBack: `UPDATE task SET state = CAST($5 AS BIGINT), lease_until = NULL, claims = CASE WHEN claims > 0 THEN claims - 1 ELSE 0 END,
   run_at = CASE WHEN CAST($5 AS BIGINT) < 6 THEN 0 ELSE {now} + $6 END
 WHERE task_id = $2 AND state = 1 AND ($3 = 0 OR attempt = $3) AND ($4 = '' OR claimed_by = $4) RETURNING seq, agent, attempt, claimed_by`,
+		giveUp: failing + `reason = $5
+WHERE task_id = $2 AND state = 1 AND ($3 = 0 OR attempt = $3) AND ($4 = '' OR claimed_by = $4) RETURNING seq, claimed_by, reason`,
 		find:    findTask,
 		hold:    findTask + "{lock}",
 		fail:    failing + "reason = $3, hourly = CASE WHEN attempt > 0 THEN hourly END WHERE seq = $2",
@@ -224,7 +226,7 @@ WHERE leader.owner = excluded.owner OR leader.until <= {now}`
 func (s *statements) all() []*string {
 	return []*string{
 		&s.insert, &s.body, &s.byID, &s.byDedup, &s.byAlso, &s.also, &s.joinable, &s.join, &s.joinBody, &s.hourly,
-		&s.exclusive, &s.claim, &s.claimedBody, &s.probe, &s.heartbeat, &s.giveBack, &s.find, &s.hold, &s.fail, &s.promote, &s.overdue, &s.complete,
+		&s.exclusive, &s.claim, &s.claimedBody, &s.probe, &s.heartbeat, &s.giveBack, &s.giveUp, &s.find, &s.hold, &s.fail, &s.promote, &s.overdue, &s.complete,
 		&s.result, &s.log, &s.trim, &s.lease, &s.renew, &s.finish, &s.release, &s.report, &s.requeueClaimed,
 		&s.requeueDraining, &s.grace, &s.exhaustPending, &s.exhaustClaimed, &s.exhaustCompleted, &s.exhaustDraining,
 		&s.retry, &s.unreport, &s.decided, &s.purge, &s.counts, &s.oldest, &s.agents, &s.backlog, &s.backlogClaimed, &s.backlogIDs, &s.info, &s.inspect,

@@ -65,16 +65,41 @@ func (q *Queue) Heartbeat(ctx context.Context, ref queue.Ref, lease time.Duratio
 		return err
 	}
 	defer q.mu.Unlock()
+	t, err := q.claimed(ref)
+	if err != nil {
+		return err
+	}
+	t.Until = now.Add(lease)
+	return nil
+}
+
+// claimed returns a task that is the caller's. The queue is locked.
+func (q *Queue) claimed(ref queue.Ref) (*task, error) {
 	t := q.byID(ref.ID)
 	switch {
 	case t == nil:
-		return queue.ErrNotFound
+		return nil, queue.ErrNotFound
 	case t.foreign(ref):
-		return queue.ErrNotYours
+		return nil, queue.ErrNotYours
 	case t.State != queue.Claimed, ref.Attempt != 0 && ref.Attempt != t.Attempt:
-		return queue.ErrLost
+		return nil, queue.ErrLost
 	}
-	t.Until = now.Add(lease)
+	return t, nil
+}
+
+// GiveUp implements queue.Queue.
+func (q *Queue) GiveUp(ctx context.Context, ref queue.Ref, reason string) error {
+	now, err := q.begin(ctx)
+	if err != nil {
+		return err
+	}
+	defer q.mu.Unlock()
+	t, err := q.claimed(ref)
+	if err != nil {
+		return err
+	}
+	t.fail(now, reason)
+	t.note(now, "given up", t.claimedBy, t.Reason)
 	return nil
 }
 
@@ -85,14 +110,9 @@ func (q *Queue) GiveBack(ctx context.Context, ref queue.Ref, wait time.Duration)
 		return err
 	}
 	defer q.mu.Unlock()
-	t := q.byID(ref.ID)
-	switch {
-	case t == nil:
-		return queue.ErrNotFound
-	case t.foreign(ref):
-		return queue.ErrNotYours
-	case t.State != queue.Claimed, ref.Attempt != 0 && ref.Attempt != t.Attempt:
-		return queue.ErrLost
+	t, err := q.claimed(ref)
+	if err != nil {
+		return err
 	}
 	t.State, t.Until, t.claims = queue.Pending, time.Time{}, max(0, t.claims-1)
 	t.note(now, "given back", t.claimedBy, fmt.Sprintf("claim %d", t.Attempt))

@@ -16,6 +16,8 @@ func heartbeatCases() []testCase {
 		{"give back: pending again, and not counted", giveBackFree},
 		{"give back: not before the wait is over", giveBackWaits},
 		{"give back: lost, unknown and not yours", giveBackNot},
+		{"give up: fails, and can be retried", giveUp},
+		{"give up: lost, unknown and not yours", giveUpNot},
 	}
 }
 
@@ -122,7 +124,37 @@ func giveBackWaits(r *rig) {
 }
 
 func giveBackNot(r *rig) {
-	give := func(ref queue.Ref) error { return r.b.GiveBack(r.Context(), ref, 0) }
+	r.claimantOnly(func(ref queue.Ref) error { return r.b.GiveBack(r.Context(), ref, 0) })
+}
+
+func giveUpNot(r *rig) {
+	r.claimantOnly(func(ref queue.Ref) error { return r.b.GiveUp(r.Context(), ref, "why") })
+}
+
+func giveUp(r *rig) {
+	task := r.add()
+	c := r.claim()
+	r.works("GiveUp", r.b.GiveUp(r.Context(), queue.Ref{ID: task, Attempt: c.Attempt}, "no \x00 answer"))
+	d := r.look(task)
+	if d.State != queue.Failed || d.Reason != "no \ufffd answer" || !d.Ended.Equal(r.clock.Now()) || !d.Until.IsZero() {
+		r.Errorf("got %+v", d.Info)
+	}
+	if n := len(d.Log); n != 1 || d.Log[0].What != "given up" || d.Log[0].Text != d.Reason {
+		r.Errorf("got log %+v", d.Log)
+	}
+	r.nothing()
+	r.clock.Advance(2 * lease)
+	r.sweep()
+	r.refuse(queue.Ref{ID: task, Attempt: c.Attempt}, nil)
+	if state, err := r.a.Retry(r.Context(), task, "ada"); err != nil || state != queue.Pending {
+		r.Fatalf("Retry: got %s, %v", state, err)
+	}
+	r.claims(task)
+}
+
+// claimantOnly has a verb refuse all but the one who has the claim.
+func (r *rig) claimantOnly(give func(queue.Ref) error) {
+	r.Helper()
 	r.fails("unknown", give(queue.Ref{ID: id(99), By: "x"}), queue.ErrNotFound)
 	r.fails("no text", give(queue.Ref{ID: "\x00"}), queue.ErrNotFound)
 	task := r.add()

@@ -121,6 +121,7 @@ func cancelled(r *rig) {
 		"Enqueue":   func() error { _, err := r.a.Enqueue(ctx, r.task()); return err },
 		"ClaimNext": func() error { _, err := r.a.ClaimNext(ctx, agent, queue.ClaimOptions{Lease: lease}); return err },
 		"GiveBack":  func() error { return r.a.GiveBack(ctx, queue.Ref{ID: task}, lease) },
+		"GiveUp":    func() error { return r.a.GiveUp(ctx, queue.Ref{ID: task}, "why") },
 		"Heartbeat": func() error { return r.a.Heartbeat(ctx, queue.Ref{ID: task}, lease) },
 		"Complete":  func() error { _, err := r.a.Complete(ctx, queue.Ref{ID: task}, []byte("{}")); return err },
 		"DrainCompleted": func() error {

@@ -23,6 +23,7 @@ func (d *Drainer) ask(ctx context.Context, p *peer, a Agent, n int) {
 			p.standing.end(t)
 			if ctx.Err() == nil {
 				d.heard(ctx, p, said)
+				d.bury(ctx, p, said)
 				time.AfterFunc(p.standing.out(t), d.nudges.wake)
 			}
 			return
@@ -81,6 +82,7 @@ func (d *Drainer) consult(ctx context.Context, p *peer, a Agent, claim queue.Cla
 	case err == nil:
 		p.standing.well(claim.ID)
 		d.heard(ctx, p, answered)
+		d.present(ctx, p)
 		err = d.insist(ctx, func(ctx context.Context) error {
 			_, err := d.o.Queue.Complete(ctx, ref, m)
 			return err
@@ -93,20 +95,30 @@ func (d *Drainer) consult(ctx context.Context, p *peer, a Agent, claim queue.Cla
 	case lost:
 		d.o.Log.InfoContext(ctx, "the claim of a task was lost while an agent was asked", "agent", p.address, "task", claim.ID)
 	default:
-		d.undecided(ctx, p, ref, t, err)
+		d.undecided(ctx, p, claim, t, err)
 	}
 }
 
 // undecided takes care of a task that an agent gave no decision on. While the agent is out
-// of order nothing is counted.
-func (d *Drainer) undecided(ctx context.Context, p *peer, ref queue.Ref, t turn, err error) {
+// of order nothing is counted, but not for ever.
+func (d *Drainer) undecided(ctx context.Context, p *peer, claim queue.Claim, t turn, err error) {
+	ref := queue.Ref{ID: claim.ID, Attempt: claim.Attempt, By: d.o.Owner}
 	d.heard(ctx, p, reason(err))
 	var wait time.Duration
 	counts := !ailing(err)
 	if counts {
 		wait = p.standing.wrong(ref.ID)
+		d.present(ctx, p)
 	} else {
 		wait, counts = p.standing.ill(t, ref.ID, err, d.o.MaxClaims)
+	}
+	switch {
+	case !counts && d.overdue(ctx, p, claim):
+		d.giveUp(ctx, p, ref, noDecision(reason(err)))
+		return
+	case counts && p.standing.tried(ref.ID) >= d.o.MaxClaims:
+		d.giveUp(ctx, p, ref, fmt.Sprintf("given up: asked %d times, and no decision came; the last time: %s", d.o.MaxClaims, reason(err)))
+		return
 	}
 	d.o.Log.InfoContext(ctx, "an agent gave no decision; it is asked again", "agent", p.address, "task", ref.ID, "in", wait, "counts", counts, "error", err)
 	if !counts {

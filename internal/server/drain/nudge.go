@@ -44,6 +44,7 @@ type peers struct {
 type peer struct {
 	address  string
 	standing standing // of one that is asked
+	absence  absence
 
 	mu     sync.Mutex // guards what follows
 	busy   bool       // it is its turn

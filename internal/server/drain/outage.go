@@ -13,7 +13,8 @@ import (
 const (
 	outageMost = 5 * time.Minute // between two tries of a decision while nothing can be had
 	// outageEnd is how old a decision may get without its tries being counted: maybe it is
-	// the only one there is, and its issue can never be read.
+	// the only one there is, and its issue can never be read. It is how long an agent that
+	// is asked may be out of order, too.
 	outageEnd = 24 * time.Hour
 )
 

@@ -49,7 +49,10 @@ func (m *marks) Cursor(_ context.Context, name string) ([]byte, error) {
 func (m *marks) SaveCursor(_ context.Context, name string, data []byte) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.kept = map[string]string{name: string(data)}
+	if m.kept == nil {
+		m.kept = map[string]string{}
+	}
+	m.kept[name] = string(data)
 	return m.err
 }
 

@@ -30,7 +30,9 @@ type trouble struct {
 	failed  int // so often
 	strikes int // so often although the agent decided on another task since the last time
 	decided int // standing.decided then
+	tried   int // so often that counts
 	at      time.Time
+	own     time.Time // since when the agent itself has said that it fails; zero: it did not, the last time
 }
 
 // A turn is a leave to ask an agent about a task.
@@ -128,7 +130,8 @@ func (s *standing) wrong(task string) time.Duration {
 // ill notes that the agent did not get to decide on a task. If that is so with one task
 // alone, it tells of the agent only once. wait is how long the task waits: longer
 // than the agent is left alone, so that it is the turn of another one. counts says that the
-// agent fails on this task, and not on others, as often as most.
+// agent fails on this task, and not on others, as often as most, or that it has said itself
+// for a long time that it fails on this one.
 func (s *standing) ill(t turn, task string, err error, most int) (wait time.Duration, counts bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -145,9 +148,32 @@ func (s *standing) ill(t turn, task string, err error, most int) (wait time.Dura
 	}
 	tr.failed++
 	tr.decided = s.decided
+	switch own := faulty(statusOf(err)); {
+	case !own:
+		tr.own = time.Time{}
+	case tr.own.IsZero():
+		tr.own = time.Now()
+	}
+	stays := !tr.own.IsZero() && time.Since(tr.own) >= faultyFor
 	const rounds = 3
 	wait = max(s.rest()*time.Duration(1+min(tr.failed, rounds)), backoff(tr.failed, outageMost))
-	return wait, tr.strikes >= most
+	return wait, tr.strikes >= most || stays
+}
+
+// tried notes that not deciding on a task counts, and returns how often it did.
+func (s *standing) tried(task string) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	tr := s.about(task)
+	tr.tried++
+	return tr.tried
+}
+
+// forget forgets a task that is asked about no more.
+func (s *standing) forget(task string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.trouble, task)
 }
 
 // about returns what is known of a task. The caller holds s.mu.
@@ -186,6 +212,15 @@ func ailing(err error) bool {
 // much to do.
 func broken(status int) bool {
 	return status >= http.StatusInternalServerError || status == http.StatusTooManyRequests
+}
+
+// faultyFor is how long an agent may say of a task that it fails on it, before that counts.
+const faultyFor = time.Hour
+
+// faulty reports whether a status is what a program answers when it fails by itself, and
+// not what something before it does.
+func faulty(status int) bool {
+	return status == http.StatusInternalServerError || status == http.StatusNotImplemented
 }
 
 func statusOf(err error) int {

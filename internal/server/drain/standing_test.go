@@ -229,3 +229,94 @@ func TestBusy(t *testing.T) {
 		}
 	})
 }
+
+// TestLoneTask fails a task in the end that is alone with its agent, and says what that
+// answered. An outage of the agent counts for no try until then.
+func TestLoneTask(t *testing.T) {
+	t.Parallel()
+	refused := func(r *rig, _ *patient) { r.host.set("agent:9001", nil) }
+	says := func(health, status int) func(*rig, *patient) {
+		return func(_ *rig, p *patient) { p.is(health, always(status)) }
+	}
+	tests := []struct {
+		name    string
+		set     func(*rig, *patient)
+		pending time.Duration // it is until then at least
+		failed  time.Duration // it has by then
+		reason  string
+	}{
+		{"it falls over", says(200, 500), 50 * time.Minute, 2 * time.Hour, "given up: asked 3 times, and no decision came; the last time: status 500"},
+		{"it falls over, and is not well", says(500, 500), 23 * time.Hour, 25 * time.Hour, "given up: the agent gave no decision for 24 hours; the last time: status 500"},
+		{"it has too much to do", says(404, 503), 23 * time.Hour, 25 * time.Hour, "given up: the agent gave no decision for 24 hours; the last time: status 503"},
+		{"a proxy", says(502, 502), 23 * time.Hour, 25 * time.Hour, "given up: the agent gave no decision for 24 hours; the last time: status 502"},
+		{"limited", says(200, 429), 23 * time.Hour, 25 * time.Hour, "given up: the agent gave no decision for 24 hours; the last time: status 429"},
+		{"not there", refused, 23 * time.Hour, 25 * time.Hour, "given up: the agent gave no decision for 24 hours; the last time: not reachable"},
+		{"no answer", func(_ *rig, p *patient) { p.takes = time.Hour }, 23 * time.Hour, 25 * time.Hour, "given up: the agent gave no decision for 24 hours; the last time: timeout"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			onPatient(t, func(r *rig, p *patient) {
+				tt.set(r, p)
+				r.enqueue(1)
+				r.start()
+				time.Sleep(tt.pending)
+				r.is(1, queue.Pending)
+				r.enqueue(2)
+				time.Sleep(tt.failed - tt.pending)
+				r.is(1, queue.Failed)
+				if got := r.task(1).Reason; got != tt.reason {
+					t.Errorf("got reason %q, want %q\n%s", got, tt.reason, r.log())
+				}
+				// A younger one is not given up for it, and both are decided on when it is well.
+				r.is(2, queue.Pending)
+				p.is(0, nil)
+				p.takes = 0
+				r.host.set("agent:9001", p.serve)
+				if _, err := r.q.Retry(r.t.Context(), id(1), "ada"); err != nil {
+					t.Fatal(err)
+				}
+				time.Sleep(30 * time.Minute)
+				r.is(1, queue.Done)
+				r.is(2, queue.Done)
+			})
+		})
+	}
+}
+
+// TestAbsenceKept counts how long an agent is out of order over restarts, and no longer
+// than it is.
+func TestAbsenceKept(t *testing.T) {
+	t.Parallel()
+	onPatient(t, func(r *rig, p *patient) {
+		r.o.Marks = &marks{}
+		p.is(404, always(503))
+		r.enqueue(1)
+		for range 24 {
+			_, stop := r.start()
+			time.Sleep(time.Hour)
+			stop()
+		}
+		r.is(1, queue.Pending)
+		_, stop := r.start()
+		time.Sleep(time.Hour)
+		r.is(1, queue.Failed)
+		stop()
+		// While no server is there, it comes back. What waits long is not given up for a
+		// moment of a later day.
+		p.is(404, nil)
+		r.enqueue(2)
+		r.enqueue(3, func(task *queue.Task) { task.Wait = 30 * time.Hour })
+		_, stop = r.start()
+		time.Sleep(29 * time.Hour)
+		r.is(2, queue.Done)
+		stop()
+		p.is(404, always(503))
+		r.start()
+		time.Sleep(90 * time.Minute)
+		r.is(3, queue.Pending)
+		p.is(404, nil)
+		time.Sleep(30 * time.Minute)
+		r.is(3, queue.Done)
+	})
+}

@@ -72,7 +72,7 @@ func makeMetrics() *metrics {
 		heartbeats:  counters("foreman_heartbeats_total", "Heartbeats of agents.", "outcome"),
 		completions: counters("foreman_completions_total", "Decisions sent in by agents.", "outcome"),
 		requeued:    counters("foreman_requeued_total", "Tasks whose claim or lease ran out, by the state in which they are again.", "state"),
-		exhausted:   prometheus.NewCounter(prometheus.CounterOpts{Name: "foreman_exhausted_total", Help: "Tasks that were given up because they were handed out too often."}),
+		exhausted:   prometheus.NewCounter(prometheus.CounterOpts{Name: "foreman_exhausted_total", Help: "Tasks that were given up because no decision came, or could not be carried out."}),
 		ended:       counters("foreman_drained_total", "Leases of decisions that ended: done, failed, released, or lost to somebody else.", "outcome"),
 		releases:    counters("foreman_releases_total", "Decisions that were put off: by a limit or a stop (free), or by an error that counts as a try.", "cause"),
 		operator:    counters("foreman_operator_changes_total", "Tasks that people retried or cancelled.", "verb", "outcome"),

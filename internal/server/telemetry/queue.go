@@ -150,6 +150,17 @@ func (w *watched) GiveBack(ctx context.Context, ref queue.Ref, wait time.Duratio
 	return err
 }
 
+// GiveUp implements queue.Queue.
+func (w *watched) GiveUp(ctx context.Context, ref queue.Ref, reason string) error {
+	err := w.Queue.GiveUp(ctx, ref, reason)
+	w.unusual("give_up", err)
+	if err == nil {
+		w.open.end(claimKey(ref.ID))
+		w.t.m.exhausted.Inc()
+	}
+	return err
+}
+
 // Complete implements queue.Queue.
 func (w *watched) Complete(ctx context.Context, ref queue.Ref, decision []byte) (queue.Receipt, error) {
 	parent := w.open.get(claimKey(ref.ID)).trace

@@ -1,15 +1,28 @@
 package main
 
 import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
 	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/org/foreman-action/internal/freeport"
 )
 
 func agentCommand(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) == 0 {
-		ts.Fatalf("usage: agent FILE|stop|start|tasks COUNT")
+		ts.Fatalf("usage: agent FILE|stop|start|tasks COUNT|told N PATTERN")
 	}
 	a := rigOf(ts).agent
 	switch args[0] {
@@ -22,6 +35,12 @@ func agentCommand(ts *testscript.TestScript, neg bool, args []string) {
 		defer a.mu.Unlock()
 		if len(a.tasks) != number(ts, args[1]) || len(a.errs) > 0 {
 			ts.Fatalf("%d tasks decided, want %s: %v %v", len(a.tasks), args[1], a.tasks, a.errs)
+		}
+	case "told":
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		if n := number(ts, args[1]); n > len(a.told) || !regexp.MustCompile(args[2]).MatchString(a.told[n-1]) {
+			ts.Fatalf("told %q, want of task %d: %s", a.told, n, args[2])
 		}
 	case "sync":
 		a.mu.Lock()
@@ -39,4 +58,125 @@ func agentCommand(ts *testscript.TestScript, neg bool, args []string) {
 		rigOf(ts).agent = a
 		ts.Setenv("AGENT", srv.URL)
 	}
+}
+
+// A scriptAgent is an agent as published ones are: it is nudged, claims until there is
+// nothing, and completes each task with the same decision.
+type scriptAgent struct {
+	mu     sync.Mutex
+	answer string
+	url    func() string // of the harness
+	user   string        // userinfo of its address, with "@"; empty: none
+	down   bool
+	sync   bool     // it answers the whole task at once
+	tasks  []string // ids, as they were decided
+	told   []string // the memory summaries of them
+	errs   []string
+}
+
+func (a *scriptAgent) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	a.mu.Lock()
+	down, whole := a.down, a.sync
+	a.mu.Unlock()
+	switch {
+	case down:
+		w.WriteHeader(http.StatusServiceUnavailable)
+	case r.URL.Path == "/health":
+		fmt.Fprint(w, `{"status":"ok"}`)
+	case whole:
+		a.decide(w, r)
+	default:
+		w.WriteHeader(http.StatusAccepted)
+		go a.work("http://" + r.Host)
+	}
+}
+
+// decide answers the task that a request holds.
+func (a *scriptAgent) decide(w http.ResponseWriter, r *http.Request) {
+	var task struct {
+		ID      string          `json:"task_id"`
+		Payload json.RawMessage `json:"payload"`
+		Context summary         `json:"context"`
+	}
+	if err := json.NewDecoder(r.Body).Decode(&task); err != nil || len(task.Payload) == 0 {
+		http.Error(w, "want a whole task", http.StatusUnprocessableEntity)
+		return
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.tasks, a.told = append(a.tasks, task.ID), append(a.told, task.Context.Text)
+	w.Header().Set("Content-Type", "application/json")
+	fmt.Fprint(w, strings.ReplaceAll(a.answer, "$TASK", task.ID))
+}
+
+// work claims and decides until there is no task.
+func (a *scriptAgent) work(own string) {
+	for a.one(own) {
+	}
+}
+
+func (a *scriptAgent) one(own string) bool {
+	post := func(path string, body any) (int, []byte) {
+		data, err := json.Marshal(body)
+		if err != nil {
+			return 0, nil
+		}
+		a.mu.Lock()
+		at := strings.Replace(a.url(), "://", "://"+a.user, 1)
+		a.mu.Unlock()
+		resp, err := http.Post(at+path, "application/json", bytes.NewReader(data))
+		if err != nil {
+			return 0, nil // the harness is down; it nudges again
+		}
+		defer resp.Body.Close()
+		data, _ = io.ReadAll(resp.Body)
+		return resp.StatusCode, data
+	}
+	code, data := post("/queue/next", map[string]string{"agent_url": own})
+	var task struct {
+		ID      string  `json:"task_id"`
+		Context summary `json:"context"`
+	}
+	if code != http.StatusOK || json.Unmarshal(data, &task) != nil {
+		return false
+	}
+	a.mu.Lock()
+	answer := strings.ReplaceAll(a.answer, "$TASK", task.ID)
+	a.tasks, a.told = append(a.tasks, task.ID), append(a.told, task.Context.Text)
+	a.mu.Unlock()
+	if code, data := post("/queue/complete", json.RawMessage(answer)); code != http.StatusAccepted {
+		a.mu.Lock()
+		a.errs = append(a.errs, fmt.Sprintf("complete: %d %s", code, data))
+		a.mu.Unlock()
+	}
+	post("/harness/result", map[string]string{"task_id": task.ID})
+	return true
+}
+
+// A summary is what a task tells of earlier ones.
+type summary struct {
+	Text string `json:"memory_summary"`
+}
+
+// pythonCommand starts the agent of testdata/agents, which is written from the wire as the
+// published one behaves.
+func pythonCommand(ts *testscript.TestScript, neg bool, args []string) {
+	switch {
+	case neg || len(args) > 1:
+		ts.Fatalf("usage: python [USERINFO]")
+	case len(args) == 0:
+		at, err := freeport.Find(context.Background())
+		ts.Check(err)
+		ts.Setenv("AGENT", "http://"+at.String())
+		return
+	}
+	source, err := filepath.Abs("../../testdata/agents/agent.py")
+	ts.Check(err)
+	cmd := exec.Command("python3", source)
+	cmd.Env = append(os.Environ(), "AGENT_URL="+ts.Getenv("AGENT"), "FOREMAN_HARNESS_URL="+strings.Replace(ts.Getenv("URL"), "://", "://"+args[0]+"@", 1))
+	ts.Check(cmd.Start())
+	ts.Defer(func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait() // it was killed
+	})
 }

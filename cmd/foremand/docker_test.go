@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -67,11 +68,34 @@ func imageCommand(ts *testscript.TestScript, neg bool, args []string) {
 
 // postgresCommand starts a PostgreSQL server and sets $PG to the address of a database.
 func postgresCommand(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) != 0 {
-		ts.Fatalf("usage: postgres")
+	r := rigOf(ts)
+	switch {
+	case !neg && len(args) == 0:
+		c, err := postgrestest.Launch(context.Background(), "fsync=off")
+		ts.Check(err)
+		ts.Defer(c.Close)
+		r.database = c
+		ts.Setenv("PG", c.URL("postgres"))
+	case !neg && args[0] == "stop":
+		ts.Check(r.database.Stop(context.Background(), "immediate"))
+	case !neg && args[0] == "start":
+		ts.Check(r.database.Start(context.Background()))
+	default:
+		ts.Fatalf("usage: postgres [stop|start]")
 	}
-	c, err := postgrestest.Launch(context.Background(), "fsync=off")
-	ts.Check(err)
-	ts.Defer(c.Close)
-	ts.Setenv("PG", c.URL("postgres"))
+}
+
+// readyCommand waits until the server says whether tasks make progress.
+func readyCommand(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: ready CODE")
+	}
+	await(ts, "ready "+args[0], func() bool {
+		resp, err := http.Get(ts.Getenv("URL") + "/healthcheck/ready")
+		if err != nil {
+			return false
+		}
+		_ = resp.Body.Close()
+		return resp.StatusCode == number(ts, args[0])
+	})
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/org/foreman-action/internal/github/githubtest"
+	"github.com/org/foreman-action/postgres/postgrestest"
 )
 
 var update = flag.Bool("update", false, "rewrite what the scripts expect")
@@ -42,12 +43,17 @@ const (
 //	agent sync                  the agent speaks the synchronous wire
 //	agent stop|start            the agent is out of reach, or back
 //	agent tasks COUNT           want so many tasks decided
+//	agent told N PATTERN        want its N-th task to tell this of earlier ones; ^$: nothing
+//	python                      set $AGENT to an address that is free
+//	python NAME:SECRET          start the agent of testdata/agents there, with a credential
 //	hook EVENT FILE [delivery=D] [secret=S] STATUS   what GitHub would send
 //	http METHOD PATH STATUS [BODY] [header:value…]   send a request, and print the answer
 //	state STATE COUNT           wait until the queue has so many tasks in the state, or held
 //	fails CODE PROGRAM ARG…     run a program that must end with the exit code
 //	image                       make an image of the agent of testdata, and set $IMAGE and $PORT
 //	postgres                    start a PostgreSQL server, and set $PG to a database's address
+//	postgres stop|start         it crashes, or is back
+//	ready CODE                  wait until /healthcheck/ready answers with the code
 //	until TEXT                  wait until the log holds a text
 //	task FILE                   set $TASK to the newest task of a queue
 //	upstream FILE               make a queue.db of the published harness, with a task in each state
@@ -64,6 +70,7 @@ func TestScripts(t *testing.T) {
 			"gh": ghCommand, "serve": serveCommand, "halt": haltCommand, "agent": agentCommand, "hook": hookCommand,
 			"http": httpCommand, "state": stateCommand, "fails": failsCommand, "upstream": upstreamCommand, "task": taskCommand,
 			"image": imageCommand, "postgres": postgresCommand, "until": untilCommand, "sql": sqlCommand,
+			"python": pythonCommand, "ready": readyCommand,
 		},
 	})
 }
@@ -102,6 +109,8 @@ type rig struct {
 	url    atomic.Value // string: where the server listens now
 	server *process
 	agent  *scriptAgent
+
+	database *postgrestest.Cluster // nil: there is none
 }
 
 func rigOf(ts *testscript.TestScript) *rig { return ts.Value("rig").(*rig) }

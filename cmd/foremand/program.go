@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"path/filepath"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -83,7 +84,12 @@ func (p program) inHome(name string) string { return filepath.Join(p.home(), ".f
 
 // logger returns the log: words on a terminal, JSON elsewhere.
 func (p program) logger(verbose bool) *slog.Logger {
-	o := &slog.HandlerOptions{Level: slog.LevelInfo}
+	o := &slog.HandlerOptions{Level: slog.LevelInfo, ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
+		if a.Value.Kind() == slog.KindDuration { // JSON would have it in nanoseconds
+			a.Value = slog.StringValue(a.Value.Duration().Round(time.Millisecond).String())
+		}
+		return a
+	}}
 	if verbose {
 		o.Level = slog.LevelDebug
 	}

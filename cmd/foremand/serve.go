@@ -39,7 +39,7 @@ func (p program) serveCommand() *cobra.Command {
 	var o serving
 	path := configFlag(cmd)
 	f := cmd.Flags()
-	f.StringVar(&o.places.db, "db", "", "`file` of the memory (default ~/.foreman/memory.db)")
+	f.StringVar(&o.places.db, "db", "", "`file` of the memory, or postgres://… (default: as configured, else ~/.foreman/memory.db)")
 	f.StringVar(&o.places.queueDB, "queue-db", "", "`file` of the queue, or postgres://… (default: as configured, else ~/.foreman/queue.db)")
 	f.StringVar(&o.host, "host", "", "`address` to listen on (default: as configured, else 127.0.0.1)")
 	f.IntVar(&o.port, "port", -1, "`port` to listen on (default: as configured, else 8000; 0: any free one)")

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bufio"
-	"bytes"
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
@@ -17,7 +16,6 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
-	"sync"
 	"syscall"
 	"time"
 
@@ -299,94 +297,4 @@ func scriptIssue(ts *testscript.TestScript, args []string) githubtest.Issue {
 		}
 	}
 	return i
-}
-
-// A scriptAgent is an agent as published ones are: it is nudged, claims until there is
-// nothing, and completes each task with the same decision.
-type scriptAgent struct {
-	mu     sync.Mutex
-	answer string
-	url    func() string // of the harness
-	user   string        // userinfo of its address, with "@"; empty: none
-	down   bool
-	sync   bool     // it answers the whole task at once
-	tasks  []string // ids, as they were decided
-	errs   []string
-}
-
-func (a *scriptAgent) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	a.mu.Lock()
-	down, whole := a.down, a.sync
-	a.mu.Unlock()
-	switch {
-	case down:
-		w.WriteHeader(http.StatusServiceUnavailable)
-	case r.URL.Path == "/health":
-		fmt.Fprint(w, `{"status":"ok"}`)
-	case whole:
-		a.decide(w, r)
-	default:
-		w.WriteHeader(http.StatusAccepted)
-		go a.work("http://" + r.Host)
-	}
-}
-
-// decide answers the task that a request holds.
-func (a *scriptAgent) decide(w http.ResponseWriter, r *http.Request) {
-	var task struct {
-		ID      string          `json:"task_id"`
-		Payload json.RawMessage `json:"payload"`
-	}
-	if err := json.NewDecoder(r.Body).Decode(&task); err != nil || len(task.Payload) == 0 {
-		http.Error(w, "want a whole task", http.StatusUnprocessableEntity)
-		return
-	}
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.tasks = append(a.tasks, task.ID)
-	w.Header().Set("Content-Type", "application/json")
-	fmt.Fprint(w, strings.ReplaceAll(a.answer, "$TASK", task.ID))
-}
-
-// work claims and decides until there is no task.
-func (a *scriptAgent) work(own string) {
-	for a.one(own) {
-	}
-}
-
-func (a *scriptAgent) one(own string) bool {
-	post := func(path string, body any) (int, []byte) {
-		data, err := json.Marshal(body)
-		if err != nil {
-			return 0, nil
-		}
-		a.mu.Lock()
-		at := strings.Replace(a.url(), "://", "://"+a.user, 1)
-		a.mu.Unlock()
-		resp, err := http.Post(at+path, "application/json", bytes.NewReader(data))
-		if err != nil {
-			return 0, nil // the harness is down; it nudges again
-		}
-		defer resp.Body.Close()
-		data, _ = io.ReadAll(resp.Body)
-		return resp.StatusCode, data
-	}
-	code, data := post("/queue/next", map[string]string{"agent_url": own})
-	var task struct {
-		ID string `json:"task_id"`
-	}
-	if code != http.StatusOK || json.Unmarshal(data, &task) != nil {
-		return false
-	}
-	a.mu.Lock()
-	answer := strings.ReplaceAll(a.answer, "$TASK", task.ID)
-	a.tasks = append(a.tasks, task.ID)
-	a.mu.Unlock()
-	if code, data := post("/queue/complete", json.RawMessage(answer)); code != http.StatusAccepted {
-		a.mu.Lock()
-		a.errs = append(a.errs, fmt.Sprintf("complete: %d %s", code, data))
-		a.mu.Unlock()
-	}
-	post("/harness/result", map[string]string{"task_id": task.ID})
-	return true
 }

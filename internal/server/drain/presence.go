@@ -36,7 +36,9 @@ func (d *Drainer) attend(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		d.o.Log.InfoContext(ctx, "claims were made longer: agents could not be heard", "claims", n)
+		if n > 0 {
+			d.o.Log.InfoContext(ctx, "claims were made longer: agents could not be heard", "claims", n)
+		}
 	}
 	return d.o.Marks.SaveCursor(ctx, presenceMark, now.UTC().AppendFormat(nil, time.RFC3339Nano))
 }

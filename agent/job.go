@@ -48,13 +48,9 @@ func lease(task protocol.TaskMessage) time.Duration {
 	return time.Duration(task.Claim.Lease) * time.Second
 }
 
-// beat returns the time between two heartbeats: two may get lost.
-func beat(task protocol.TaskMessage) time.Duration {
-	if task.Claim == nil || task.Claim.Lease <= 0 {
-		return publishedBeat
-	}
-	return lease(task) / 3
-}
+// beat returns the time between two heartbeats: that of published agents, or less where two
+// could not get lost then.
+func beat(task protocol.TaskMessage) time.Duration { return min(lease(task)/3, publishedBeat) }
 
 // adopt gives a claim to the job that works on its task already: the harness took an
 // earlier one back, because heartbeats got lost, and we are the ones who have it again.

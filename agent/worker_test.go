@@ -1,6 +1,7 @@
 package agent_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -121,19 +122,21 @@ func TestConcurrency(t *testing.T) {
 	})
 }
 
-// TestHeartbeats checks that a slow task is kept: by a third of its lease, or by 25 s
-// when the harness says nothing of it, also when some heartbeats are not taken.
+// TestHeartbeats checks that a slow task is kept: by a heartbeat every 25 s, or every third
+// of a lease that is shorter, also when some heartbeats are not taken.
 func TestHeartbeats(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		name      string
 		published bool
-		lose      int // of three heartbeats, so many are not taken
+		lease     time.Duration // 0: a short one
+		lose      int           // of three heartbeats, so many are not taken
 		least     int
 	}{
-		{"lease", false, 0, 10},
-		{"lossy", false, 2, 8},
-		{"published", true, 0, 4},
+		{"short lease", false, 0, 0, 10},
+		{"lossy", false, 0, 2, 8},
+		{"lease", false, 300 * time.Second, 0, 4},
+		{"published", true, 300 * time.Second, 0, 4},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -141,9 +144,7 @@ func TestHeartbeats(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				h := newHarness("a")
 				h.published = tt.published
-				if tt.published {
-					h.lease = 300 * time.Second
-				}
+				h.lease = cmp.Or(tt.lease, h.lease)
 				beats := 0
 				h.fault = func(path string) int {
 					if path != "/queue/heartbeat" {

@@ -27,7 +27,7 @@ func endChecks() []check {
 		{"once", Queue, true, "each task is decided on once", checkOnce},
 		{"abandoned", Queue, true, "each task that it claimed gets a decision", checkAbandoned},
 		{"heartbeat", Queue, true, "it sends heartbeats while a task takes long, also after one that failed", checkHeartbeat},
-		{"actions", Queue, true, "actions are of known types, with the parameters that they need", checkActions},
+		{"actions", "", true, "actions are of known types, with the parameters that they need", checkActions},
 		{"result", Queue, false, "a decision is followed by POST /harness/result", checkResult},
 		{"shutdown", "", true, "it ends by itself when it is asked to, and has nothing in hand then", checkShutdown},
 	}
@@ -207,14 +207,17 @@ func round(d time.Duration) time.Duration { return d.Round(10 * time.Millisecond
 func checkActions(_ context.Context, s *session) outcome {
 	s.h.mu.Lock()
 	defer s.h.mu.Unlock()
-	n := 0
+	all, n := slices.Clone(s.answers), 0
 	for _, e := range s.h.tasks {
 		for _, d := range e.decisions {
-			if wrong := wrongAction(d.message); wrong != "" {
-				return bad("%s", wrong)
-			}
-			n += len(d.message.Actions)
+			all = append(all, d.message)
 		}
+	}
+	for _, d := range all {
+		if wrong := wrongAction(d); wrong != "" {
+			return bad("%s", wrong)
+		}
+		n += len(d.Actions)
 	}
 	if n == 0 {
 		return skipped("no decision had an action")

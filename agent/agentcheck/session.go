@@ -31,6 +31,8 @@ type session struct {
 	early     []*entry // that waited before the agent was started
 	stop      func(context.Context) error
 	dead      string // why nothing more can be looked at; empty: go on
+	// answers are the decisions on whole tasks. h.mu guards them.
+	answers []protocol.DecisionMessage
 }
 
 // A check is a row of a table: what is looked at, and how. look returns what came of it.
@@ -245,5 +247,9 @@ func (s *session) decide(ctx context.Context, task protocol.TaskMessage) (protoc
 	if err != nil {
 		return protocol.DecisionMessage{}, err
 	}
-	return r.Decide(ctx, task)
+	d, err := r.Decide(ctx, task)
+	if err == nil {
+		s.mark(func() { s.answers = append(s.answers, d) })
+	}
+	return d, err
 }

@@ -248,6 +248,8 @@ func (a *wild) decide(task protocol.TaskMessage) (map[string]any, bool) {
 		d["actions"] = nil
 	case a.is("odd-action"):
 		d["actions"] = []any{map[string]any{"type": "explode"}}
+	case a.is("odd-action-for-nothing") && p.Body == nil:
+		d["actions"] = []any{map[string]any{"type": "explode"}}
 	case a.is("bare-action"):
 		d["actions"] = []any{map[string]any{"type": "add_label"}}
 	case a.is("skip-with-actions"):

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/riverqueue/river/riverdriver/riverpgxv5"
 
 	"github.com/org/foreman-action/queue"
 )
@@ -168,7 +169,7 @@ func (b *bench) verbs(ctx context.Context, q queue.Queue, engine string, pending
 	return nil
 }
 
-// onPostgres measures cycles and verbs on PostgreSQL, and single claims beside River.
+// onPostgres measures cycles and verbs on PostgreSQL, cycles and single claims beside River.
 func (b *bench) onPostgres(ctx context.Context, _ string) error {
 	if b.postgres == "" {
 		return nil
@@ -183,6 +184,11 @@ func (b *bench) onPostgres(ctx context.Context, _ string) error {
 		return errors.New("connect to PostgreSQL: the URL cannot be used")
 	}
 	defer pool.Close()
+	rate, err := riverCycles(ctx, riverpgxv5.New(pool), 8, b.scale(2000))
+	if err != nil {
+		return fmt.Errorf("cycles of River on PostgreSQL: %w", err)
+	}
+	b.add("cycles: River on PostgreSQL, 8 clients", rate)
 	s, err := riverFetches(ctx, pool, 8, b.scale(2000))
 	if err != nil {
 		return fmt.Errorf("river on PostgreSQL: %w", err)

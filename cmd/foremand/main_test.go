@@ -2,8 +2,11 @@ package main
 
 import (
 	"flag"
+	"os"
+	"os/signal"
 	"path/filepath"
 	"sync/atomic"
+	"syscall"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -59,6 +62,9 @@ const (
 //	upstream FILE               make a queue.db of the published harness, with a task in each state
 func TestScripts(t *testing.T) {
 	t.Parallel()
+	if signal.Ignored(syscall.SIGHUP) { // as under nohup: the servers, which would inherit it, are to end by it
+		signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)
+	}
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",
 		RequireExplicitExec: true,

@@ -157,7 +157,7 @@ func parallelAll(r *rig) {
 				r.Errorf("Enqueue: %v", err)
 			}
 			c, err := q.ClaimNext(r.Context(), agent, queue.ClaimOptions{Lease: lease})
-			for n := 0; n < 1000 && errors.Is(err, queue.ErrEmpty); n++ { // there are as many tasks as claimants
+			for n := 0; n < 100_000 && errors.Is(err, queue.ErrEmpty); n++ { // there are as many tasks as claimants
 				c, err = q.ClaimNext(r.Context(), agent, queue.ClaimOptions{Lease: lease})
 			}
 			if err != nil {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/org/foreman-action/internal/command"
 	"github.com/org/foreman-action/internal/server/settings"
+	"github.com/org/foreman-action/runner"
 )
 
 func (p program) configCommand() *cobra.Command {
@@ -67,11 +68,7 @@ func (p program) describe(path string, s *settings.Settings) {
 	for _, w := range s.Warnings {
 		fmt.Fprintf(p.stderr, "%s\n", w.Error())
 	}
-	as := "a token"
-	if s.Identity.App != nil {
-		as = fmt.Sprintf("the GitHub App %d", s.Identity.App.ID)
-	}
-	fmt.Fprintf(p.stdout, "%s is fine.\nwrites as %s, with %s, at %s\n", path, orNone(s.Identity.User, "the App's own login"), as, orNone(s.Identity.APIURL, "https://api.github.com"))
+	fmt.Fprintf(p.stdout, "%s is fine.\n%s\n", path, writes(s))
 	fmt.Fprintf(p.stdout, "listens on %s:%d, with %d credentials of agents and %d operators\n", s.Server.Host, s.Server.Port, len(s.Server.Credentials), len(s.Server.Operators))
 	events := "polls every " + s.Polling.Interval.Duration().String()
 	if !s.Polling.Enabled {
@@ -91,6 +88,22 @@ func (p program) describe(path string, s *settings.Settings) {
 			fmt.Fprintf(p.stdout, "  %s (%s): %s, allow_close %v\n", a.Type, a.Protocol, hideUser(where), mayClose(s, a))
 		}
 	}
+}
+
+// writes says as whom the server writes, and where.
+func writes(s *settings.Settings) string {
+	who, with := orNone(s.Identity.User, "the App's own login"), "a token"
+	if s.Identity.App != nil {
+		with = fmt.Sprintf("the GitHub App %d", s.Identity.App.ID)
+	}
+	verb := "writes"
+	switch {
+	case s.Offline():
+		return "writes nothing (mode: shadow), and has no token to ask GitHub with"
+	case s.Runner.Mode == runner.ModeShadow:
+		verb = "writes nothing (mode: shadow), and reads"
+	}
+	return fmt.Sprintf("%s as %s, with %s, at %s", verb, who, with, orNone(s.Identity.APIURL, "https://api.github.com"))
 }
 
 func orNone(s, none string) string {

@@ -13,10 +13,12 @@ import (
 	"github.com/org/foreman-action/internal/github"
 	"github.com/org/foreman-action/internal/github/app"
 	"github.com/org/foreman-action/internal/server/settings"
+	"github.com/org/foreman-action/runner"
 )
 
 // A hub makes the clients for GitHub: one for all repositories with a token, one for each
-// with an App. It is safe for concurrent use.
+// with an App. Nil stands for a server that never asks GitHub. It is safe for concurrent
+// use.
 type hub struct {
 	app    *app.App // nil: a token is used
 	mu     sync.Mutex
@@ -52,6 +54,23 @@ func newHub(i settings.Identity, via http.RoundTripper, log *slog.Logger) (*hub,
 		id += fmt.Sprintf(" installation %d", i.App.Installation)
 	}
 	return &hub{app: a, byRepo: map[string]*github.Client{}, id: id}, nil
+}
+
+// host returns what a decision on a repository's issue is carried out with, which is nil
+// for a server that never asks GitHub.
+func (h *hub) host(repo string) (runner.Host, error) {
+	if h == nil {
+		return nil, nil
+	}
+	return h.client(repo)
+}
+
+// account names who writes.
+func (h *hub) account() string {
+	if h == nil {
+		return "nobody"
+	}
+	return h.id
 }
 
 // client returns the client for a repository.

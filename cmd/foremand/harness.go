@@ -30,7 +30,7 @@ type harness struct {
 	stores stores
 	queue  queue.Queue // that of stores, measured
 	meter  *telemetry.Telemetry
-	hub    *hub
+	hub    *hub // nil: GitHub is never asked
 	bot    string
 	lead   leading // whether this process polls
 
@@ -67,13 +67,8 @@ func (p program) assemble(ctx context.Context, s *settings.Settings, at places, 
 	if h.meter, err = telemetry.New(ctx, telemetry.Options{Version: version(), Endpoint: s.Telemetry.Endpoint, Polls: h.polls, Log: log}); err != nil {
 		return h, err
 	}
-	if h.hub, err = newHub(s.Identity, h.meter.Transport(nil), log); err != nil {
+	if err := h.identify(ctx); err != nil {
 		return h, err
-	}
-	if h.bot = s.Identity.User; h.bot == "" {
-		if h.bot, err = h.hub.login(ctx); err != nil {
-			return h, command.Failed(fmt.Errorf("identity.github_user is not set, and GitHub does not tell the App's login: %w", err))
-		}
 	}
 	h.places = [2]string{shownPlace(at.queue(p, s)), shownPlace(at.memory(p, s))}
 	if h.stores, err = at.open(ctx, p, s, log); err != nil {
@@ -87,6 +82,20 @@ func (p program) assemble(ctx context.Context, s *settings.Settings, at places, 
 	}
 	err = h.open(ctx, at.queue(p, s))
 	return h, err
+}
+
+// identify makes the clients for GitHub, and finds out who the server is there.
+func (h *harness) identify(ctx context.Context) (err error) {
+	if h.bot = h.s.Identity.User; h.s.Offline() {
+		return nil
+	}
+	if h.hub, err = newHub(h.s.Identity, h.meter.Transport(nil), h.log); err != nil || h.bot != "" {
+		return err
+	}
+	if h.bot, err = h.hub.login(ctx); err != nil {
+		return command.Failed(fmt.Errorf("identity.github_user is not set, and GitHub does not tell the App's login: %w", err))
+	}
+	return nil
 }
 
 // credentials returns those of the configuration.
@@ -118,7 +127,7 @@ func (h *harness) decide() (err error) {
 	}
 	host, _ := os.Hostname() // only a name for the log
 	known := agents(h.s)
-	desk := desk{s: h.s, bot: h.bot, id: h.hub.id, host: func(repo string) (runner.Host, error) { return h.hub.client(repo) }}
+	desk := desk{s: h.s, bot: h.bot, id: h.hub.account(), host: h.hub.host}
 	q := h.s.Queue
 	h.drain, err = drain.New(drain.Options{
 		Queue: h.queue, Owner: fmt.Sprintf("%s/%d", host, os.Getpid()), Settings: desk.settings,
@@ -186,9 +195,14 @@ func (h *harness) run(ctx context.Context) error {
 	}
 	h.log.Info("foremand is listening", "url", h.url, "version", version(), "queue", h.places[0], "memory", h.places[1],
 		"repositories", len(h.s.Repos), "polls", h.poller != nil, "webhook", len(h.s.Server.WebhookSecrets) > 0)
+	if h.s.Runner.Mode == runner.ModeShadow {
+		h.log.Info("mode is shadow: decisions are planned and reported, and nothing is written", "asks_github", h.hub != nil)
+	}
 	check, stop := context.WithCancel(ctx)
 	defer stop()
-	go checkLogin(check, h.hub, h.bot, h.log)
+	if h.hub != nil {
+		go checkLogin(check, h.hub, h.bot, h.log)
+	}
 	err := runAll(ctx, h.log, parts)
 	if err == nil {
 		h.log.Info("foremand was told to stop, and has; what was claimed stays claimed")

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"strings"
 	"time"
@@ -50,7 +51,7 @@ func (i *inspection) with(ctx context.Context, f func(queue.Queue) error) (err e
 	place := i.places.queue(i.p, s)
 	if !settings.Postgres(place) {
 		if _, err := os.Stat(strings.TrimPrefix(place, "file:")); err != nil {
-			return fmt.Errorf("there is no queue: %w", err)
+			return fmt.Errorf("there is no queue: %w; name one with --queue-db, or the configuration with --config", err)
 		}
 	}
 	q, err := openStore(ctx, place, nil)
@@ -113,17 +114,41 @@ func knownState(s string) (queue.State, error) {
 
 func (i *inspection) show() *cobra.Command {
 	return &cobra.Command{
-		Use: "show TASK", Short: "Show all that is kept of a task", Args: cobra.ExactArgs(1),
+		Use: "show [TASK]", Short: "Show what became of a task, the newest one if none is named; with --json all that is kept of it",
+		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return i.with(cmd.Context(), func(q queue.Queue) error {
-				d, err := q.Inspect(cmd.Context(), args[0])
+				id, err := i.named(cmd.Context(), q, args)
 				if err != nil {
-					return fmt.Errorf("task %s: %w", args[0], err)
+					return err
 				}
-				return i.printDetails(d)
+				d, err := q.Inspect(cmd.Context(), id)
+				if err != nil {
+					return fmt.Errorf("task %s: %w", id, err)
+				}
+				if i.asJSON {
+					return i.printDetails(d)
+				}
+				_, err = io.WriteString(i.p.stdout, story(d))
+				return err
 			})
 		},
 	}
+}
+
+// named returns the task that the arguments name, else the newest one.
+func (i *inspection) named(ctx context.Context, q queue.Queue, args []string) (string, error) {
+	if len(args) > 0 {
+		return args[0], nil
+	}
+	list, err := q.List(ctx, queue.Filter{Limit: 1})
+	if err != nil {
+		return "", err
+	}
+	if len(list) == 0 {
+		return "", errors.New("there is no task yet")
+	}
+	return list[0].ID, nil
 }
 
 // each runs a change on every task that is named, and goes on after one that cannot be

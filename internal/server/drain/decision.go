@@ -113,7 +113,7 @@ func (d *Drainer) attempt(ctx context.Context, dec queue.Decision, h *hold) (rep
 		return rep, &finalError{err}
 	case err != nil:
 		return rep, d.blame("settings of "+dec.Repo, dec, rep, fmt.Errorf("prepare to carry it out: %w", err))
-	case set.Config == nil || set.Host == nil:
+	case set.Config == nil || set.Host == nil && set.Config.Mode != runner.ModeShadow:
 		return rep, errors.New("prepare to carry it out: the settings are not complete")
 	}
 	if j.message == nil || j.message.Decision.Writes() || set.Config.Rules != nil {

@@ -13,6 +13,7 @@ import (
 	"github.com/org/foreman-action/internal/address"
 	"github.com/org/foreman-action/internal/secret"
 	"github.com/org/foreman-action/internal/strictyaml"
+	"github.com/org/foreman-action/runner"
 )
 
 // A checker looks at what the types of the sections do not tell, and fills in defaults
@@ -44,7 +45,7 @@ func newChecker(f *strictyaml.File, root *yaml.Node, l *loading) checker {
 
 func (c checker) check() {
 	c.identity(&c.s.Identity)
-	c.polling(c.s.Polling)
+	c.polling(&c.s.Polling)
 	c.queue(&c.s.Queue)
 	c.path(&c.s.Memory.DBPath, "memory", "db_path")
 	c.server(&c.s.Server)
@@ -110,8 +111,8 @@ func (c checker) identity(i *Identity) {
 	switch {
 	case token != nil && app != nil:
 		c.problem(app, "identity: either github_token or app, not both")
-	case token == nil && app == nil:
-		c.problem(at, "identity: github_token is required, but missing (or app, for a GitHub App)")
+	case token == nil && app == nil && !c.shadow():
+		c.problem(at, "identity: github_token is required, but missing (or app, for a GitHub App; or mode: shadow, which writes nothing)")
 	}
 	if i.User == "" && app == nil {
 		c.problem(at, "identity: github_user is required, but missing: the login that the token belongs to")
@@ -136,6 +137,12 @@ func (c checker) identity(i *Identity) {
 		c.wrong("identity.app.installation_id: want more than 0", "identity", "app", "installation_id")
 	}
 	c.path(&i.App.PrivateKeyFile, "identity", "app", "private_key_file")
+}
+
+// shadow reports whether the file says that nothing is to be written.
+func (c checker) shadow() bool {
+	at := child(c.root, "mode")
+	return at != nil && at.Value == string(runner.ModeShadow)
 }
 
 // A bound is a number and between what it must lie.
@@ -164,7 +171,13 @@ func (c checker) oneOf(got string, want []string, keys ...string) {
 	}
 }
 
-func (c checker) polling(p Polling) {
+func (c checker) polling(p *Polling) {
+	if c.shadow() && c.s.Identity.Token == "" && c.s.Identity.App == nil {
+		if p.Enabled && child(c.root, "polling", "enabled") != nil {
+			c.wrong("polling.enabled: without a token GitHub is not asked; leave it out", "polling", "enabled")
+		}
+		p.Enabled = false
+	}
 	c.within(
 		bound{"polling", "interval_seconds", int(p.Interval), 1, maxSeconds},
 		bound{"polling", "first_run", p.FirstRun, 0, 100_000},

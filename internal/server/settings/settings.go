@@ -33,7 +33,14 @@ type Settings struct {
 	Warnings strictyaml.Problems
 }
 
-// Identity is who the server is on GitHub: by a token, or as an App.
+// Offline reports whether GitHub is never asked: nothing is to be written, and there is
+// nothing to show it.
+func (s *Settings) Offline() bool {
+	return s.Runner.Mode == runner.ModeShadow && s.Identity.Token == "" && s.Identity.App == nil
+}
+
+// Identity is who the server is on GitHub: by a token, or as an App. In mode shadow it
+// may have neither.
 type Identity struct {
 	Token  secret.Text `yaml:"github_token"`
 	User   string      `yaml:"github_user"` // login under which its writes appear; empty: that of App

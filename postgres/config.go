@@ -18,11 +18,21 @@ import (
 // several harnesses.
 const defaultConnections = 16
 
+// ErrURL says that the URL of a database cannot be read.
+var ErrURL = errors.New("read the URL of the database")
+
+// CheckURL says what is wrong with the URL of a database, without repeating any of it. It
+// matches ErrURL.
+func CheckURL(url string) error {
+	_, err := parse(url, Options{})
+	return err
+}
+
 // parse reads the URL of a database.
 func parse(url string, o Options) (*pgxpool.Config, error) {
 	config, err := pgxpool.ParseConfig(url)
 	if err != nil {
-		return nil, fmt.Errorf("read the URL of the database: %w; want postgres://user:password@host:5432/database", public(err, url))
+		return nil, fmt.Errorf("%w: %w; want postgres://user:password@host:5432/database", ErrURL, public(err, url))
 	}
 	if o.Connections > 0 {
 		config.MaxConns = int32(min(o.Connections, 10_000))

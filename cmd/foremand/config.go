@@ -9,6 +9,7 @@ import (
 
 	"github.com/org/foreman-action/internal/command"
 	"github.com/org/foreman-action/internal/server/settings"
+	"github.com/org/foreman-action/postgres"
 	"github.com/org/foreman-action/runner"
 )
 
@@ -60,7 +61,7 @@ func configFlag(cmd *cobra.Command) *string {
 }
 
 func (p program) spec(path string) settings.Spec {
-	return settings.Spec{Path: path, Lookup: p.lookup, Home: p.home()}
+	return settings.Spec{Path: path, Lookup: p.lookup, Home: p.home(), Database: postgres.CheckURL}
 }
 
 // describe prints what a configuration sets up, without any secret.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/org/foreman-action/internal/command"
 	"github.com/org/foreman-action/internal/server/settings"
+	"github.com/org/foreman-action/postgres"
 	"github.com/org/foreman-action/queue"
 )
 
@@ -85,6 +86,9 @@ func (p program) serve(ctx context.Context, o serving) error {
 
 // storeError tells what to do about a database that cannot be opened.
 func storeError(err error) error {
+	if errors.Is(err, postgres.ErrURL) {
+		return err // of a flag
+	}
 	if errors.Is(err, queue.ErrNewer) {
 		return command.Failed(fmt.Errorf("%w: it was upgraded by a newer foremand; run that one, or go back to a backup", err))
 	}

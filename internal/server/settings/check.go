@@ -220,6 +220,11 @@ func (c checker) queue(q *Queue) {
 	if q.URL != "" && q.DBPath != "" {
 		c.wrong("queue: either url or db_path, not both", "queue", "url")
 	}
+	if Postgres(plain) && c.Database != nil {
+		if err := c.Database(plain); err != nil {
+			c.wrong(fmt.Sprintf("queue.url: %v", err), "queue", "url")
+		}
+	}
 	if scheme, _, ok := strings.Cut(plain, "://"); ok && !Postgres(plain) {
 		c.wrong(fmt.Sprintf("queue.url: want the path of a SQLite file or postgres://…%s", strictyaml.DidYouMean(scheme, []string{"postgres"})), "queue", "url")
 	}

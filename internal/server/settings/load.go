@@ -24,6 +24,9 @@ type Spec struct {
 	// Lookup returns an environment variable, and whether it is set; nil: none is.
 	Lookup func(string) (string, bool)
 	Home   string // what "~" stands for; empty: paths with it are refused
+	// Database says what is wrong with the URL of a PostgreSQL database, and repeats none of
+	// it; nil: nothing is.
+	Database func(url string) error
 }
 
 // Load reads a configuration. Its mistakes come together, as [strictyaml.Problems]; no

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/org/foreman-action/internal/address"
 	"github.com/org/foreman-action/internal/command"
 	"github.com/org/foreman-action/internal/server/settings"
 	"github.com/org/foreman-action/queue"
@@ -82,6 +83,14 @@ func (i *inspection) list() *cobra.Command {
 		var err error
 		if filter.State, err = knownState(state); err != nil {
 			return err
+		}
+		if filter.Agent != "" {
+			if filter.Agent, err = address.Canonical(filter.Agent); err != nil {
+				return fmt.Errorf("--agent: %w", err)
+			}
+		}
+		if filter.Limit < 1 {
+			return fmt.Errorf("--limit: want 1 or more, got %d", filter.Limit)
 		}
 		return i.with(cmd.Context(), func(q queue.Queue) error {
 			list, err := q.List(cmd.Context(), filter)

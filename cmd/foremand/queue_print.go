@@ -120,8 +120,8 @@ func (i *inspection) printDetails(d queue.Details) error {
 
 func parseAge(s string) (time.Duration, error) {
 	d, err := duration.Parse(s)
-	if err == nil && d < 0 {
-		err = fmt.Errorf("want an age, got %q", s)
+	if err != nil || d < 0 {
+		return 0, fmt.Errorf("want an age such as 30d or 12h, got %q", s)
 	}
-	return d, err
+	return d, nil
 }

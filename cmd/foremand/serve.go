@@ -47,6 +47,9 @@ func (p program) serveCommand() *cobra.Command {
 	f.Lookup("port").DefValue = "0" // the sentence says what counts
 	f.BoolVarP(&o.verbose, "verbose", "v", false, "log every step")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		if cmd.Flags().Changed("port") && (o.port < 0 || o.port > 65535) {
+			return fmt.Errorf("--port: want 0 to 65535, got %d", o.port)
+		}
 		o.config = *path
 		return p.serve(cmd.Context(), o)
 	}

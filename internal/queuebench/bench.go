@@ -158,12 +158,11 @@ func (b *bench) verbs(ctx context.Context, q queue.Queue, engine string, pending
 		return err
 	}
 	for _, clients := range clientCounts {
-		got, err := ourVerbs(ctx, q, clients, b.scale(1000))
+		err := ourVerbs(ctx, q, clients, b.scale(1000), func(name string, s sample) {
+			b.addSample(fmt.Sprintf("%s: %s, %d pending, %d clients", name, engine, pending, clients), s)
+		})
 		if err != nil {
 			return err
-		}
-		for _, verb := range verbs {
-			b.addSample(fmt.Sprintf("%s: %s, %d pending, %d clients", verb, engine, pending, clients), got[verb])
 		}
 	}
 	return nil

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"fmt"
 	"sync"
 	"time"
 
@@ -81,35 +82,59 @@ func ourCycles(ctx context.Context, q queue.Queue, clients, n int) (float64, err
 	return s.rate, err
 }
 
-// verbs are the calls that ourVerbs measures, in their order.
-var verbs = []string{"enqueue", "claim", "heartbeat", "complete", "drain+done"}
+// A verb is a call that ourVerbs measures, n times.
+type verb struct {
+	name string
+	n    int
+	call func(ctx context.Context, i int) error
+}
 
-// ourVerbs measures each verb by itself, with the backlog that the queue has.
-func ourVerbs(ctx context.Context, q queue.Queue, clients, n int) (map[string]sample, error) {
-	out := map[string]sample{}
+// ourVerbs measures each verb by itself, with the backlog that the queue has, which has n
+// tasks or more, and has as many in the end.
+func ourVerbs(ctx context.Context, q queue.Queue, clients, n int, measured func(name string, s sample)) error {
 	var mu sync.Mutex
-	claims := make([]queue.Claim, 0, n)
-	steps := []func(context.Context, int) error{
-		func(ctx context.Context, i int) error { return enqueue(ctx, q, i) },
-		func(ctx context.Context, _ int) error {
+	claims, ids := make([]queue.Claim, 0, n), make([]string, n)
+	later := time.Now().Add(lease)
+	verbs := []verb{
+		{"enqueue", n, func(ctx context.Context, i int) error {
+			t, err := task(i)
+			if err != nil {
+				return err
+			}
+			ids[i] = t.ID
+			_, err = q.Enqueue(ctx, t)
+			return err
+		}},
+		{"claim", n, func(ctx context.Context, _ int) error {
 			c, err := claim(ctx, q)
 			mu.Lock()
 			claims = append(claims, c)
 			mu.Unlock()
 			return err
-		},
-		func(ctx context.Context, i int) error {
+		}},
+		{"heartbeat", n, func(ctx context.Context, i int) error {
 			return q.Heartbeat(ctx, queue.Ref{ID: claims[i].ID, Attempt: claims[i].Attempt}, lease)
-		},
-		func(ctx context.Context, i int) error { return complete(ctx, q, claims[i]) },
-		func(ctx context.Context, _ int) error { return finish(ctx, q) },
+		}},
+		{"complete", n, func(ctx context.Context, i int) error { return complete(ctx, q, claims[i]) }},
+		{"drain+done", n, func(ctx context.Context, _ int) error { return finish(ctx, q) }},
+		{"requeue+fail", n / 10, func(ctx context.Context, _ int) error {
+			_, err := q.RequeueStale(ctx, queue.Limits{Claims: 3, Drains: 8})
+			return err
+		}},
+		{"backlog", n / 10, func(ctx context.Context, _ int) error { _, err := q.Backlog(ctx, 8); return err }},
+		{"stats", n / 10, func(ctx context.Context, _ int) error { _, err := q.Stats(ctx); return err }},
+		{"list of 100", n / 10, func(ctx context.Context, _ int) error { _, err := q.List(ctx, queue.Filter{Limit: 100}); return err }},
+		{"inspect", n, func(ctx context.Context, i int) error { _, err := q.Inspect(ctx, claims[i].ID); return err }},
+		{"cancel", n, func(ctx context.Context, i int) error { return q.Cancel(ctx, ids[i], "bench") }},
+		{"retry", n, func(ctx context.Context, i int) error { _, err := q.Retry(ctx, ids[i], "bench"); return err }},
+		{"purge of one", n, func(ctx context.Context, _ int) error { _, err := q.Purge(ctx, later, 1); return err }},
 	}
-	for i, step := range steps {
-		s, err := each(ctx, clients, n, step)
+	for _, v := range verbs {
+		s, err := each(ctx, clients, v.n, v.call)
 		if err != nil {
-			return nil, err
+			return fmt.Errorf("%s: %w", v.name, err)
 		}
-		out[verbs[i]] = s
+		measured(v.name, s)
 	}
-	return out, nil
+	return nil
 }

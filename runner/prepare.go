@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -70,6 +71,9 @@ func (x *execution) lookBack(ctx context.Context) error {
 		x.warn("the end of the timeline of %s cannot be found: what we did before is not counted", x.Ref)
 	}
 	h := hindsight{Timeline: t, bot: x.Bot, issue: x.issue}
+	if err := x.recollect(ctx, h); err != nil {
+		return err
+	}
 	p := x.newPace(h)
 	for i := range x.steps {
 		s := &x.steps[i]
@@ -88,6 +92,20 @@ func (x *execution) lookBack(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// recollect finds out whether an earlier attempt at the task has commented, of which
+// nothing is kept: what is kept may be a backup. Then the task is resumed.
+func (x *execution) recollect(ctx context.Context, h hindsight) error {
+	begun := slices.ContainsFunc(h.Events, func(e TimelineEvent) bool {
+		m, ok := markOf(e.Body)
+		return ok && e.Kind == "commented" && m.task == x.Task && m.scope == x.Scope && h.ours(e)
+	})
+	if x.Resumed || !begun {
+		return nil
+	}
+	x.Resumed = true
+	return x.refresh(ctx)
 }
 
 // lookUp keeps the labels of a step that the repository has, in its spelling.

@@ -11,7 +11,9 @@ import (
 
 	"github.com/org/foreman-action/internal/server/drain"
 	"github.com/org/foreman-action/memory"
+	"github.com/org/foreman-action/memory/memorytest"
 	"github.com/org/foreman-action/queue"
+	"github.com/org/foreman-action/queue/queuetest"
 )
 
 // TestRestart is check 33: what a harness left when it stopped goes on with the next one.
@@ -39,6 +41,25 @@ func TestRestart(t *testing.T) {
 		}
 		time.Sleep(6*time.Minute + time.Second)
 		r.is(1, queue.Pending)
+	})
+}
+
+// TestRestored repeats no comment when queue and memory are those of a backup which knows
+// nothing of it.
+func TestRestored(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(r *rig) {
+		for range 3 {
+			q := queuetest.New(queuetest.Options{})
+			r.q, r.o.Slots, r.journal, r.store = q, q, &memorytest.Journal{}, &memorytest.Store{}
+			r.enqueue(1)
+			r.complete(1, comment, addLabel)
+			_, stop := r.start()
+			time.Sleep(time.Minute)
+			r.is(1, queue.Done)
+			stop()
+		}
+		r.wrote(on(1, talkPost, labelPost)...)
 	})
 }
 

@@ -105,12 +105,12 @@ func (d *Drainer) undecided(ctx context.Context, p *peer, claim queue.Claim, t t
 	ref := queue.Ref{ID: claim.ID, Attempt: claim.Attempt, By: d.o.Owner}
 	d.heard(ctx, p, reason(err))
 	var wait time.Duration
-	counts := !ailing(err)
-	if counts {
+	counts, ill := true, ailing(err)
+	if ill {
+		wait, counts = p.standing.ill(t, ref.ID, err, d.o.MaxClaims)
+	} else {
 		wait = p.standing.wrong(ref.ID)
 		d.present(ctx, p)
-	} else {
-		wait, counts = p.standing.ill(t, ref.ID, err, d.o.MaxClaims)
 	}
 	switch {
 	case !counts && d.overdue(ctx, p, claim):
@@ -121,12 +121,12 @@ func (d *Drainer) undecided(ctx context.Context, p *peer, claim queue.Claim, t t
 		return
 	}
 	d.o.Log.InfoContext(ctx, "an agent gave no decision; it is asked again", "agent", p.address, "task", ref.ID, "in", wait, "counts", counts, "error", err)
-	if !counts {
+	if ill { // it may wait for long, and a claim would keep others from the agent
 		d.giveBack(ctx, ref, wait)
 		time.AfterFunc(wait, d.nudges.wake) // others are looked for more often than that
 		return
 	}
-	// A claim that runs out counts.
+	// A claim that runs out counts, over a restart too.
 	err = d.insist(ctx, func(ctx context.Context) error { return d.o.Queue.Heartbeat(ctx, ref, wait) })
 	if err == nil {
 		time.AfterFunc(wait, d.requeues.wake)

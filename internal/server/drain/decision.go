@@ -18,6 +18,7 @@ import (
 const (
 	applyTime = 15 * time.Minute // of one attempt
 	rateBound = 20 * time.Second // that a write waits for its rate; longer, and the decision is given back
+	rateLate  = time.Second      // that a write may come after its turn; later, and it is somebody else's
 )
 
 // lease leases as many decisions as there is room for, and carries each out beside the
@@ -161,7 +162,7 @@ func (d *Drainer) blame(identity string, dec queue.Decision, rep runner.Report, 
 		return err
 	}
 	wait, ok := d.outages.met(identity, dec.ID)
-	if !ok || time.Since(dec.Completed) > outageEnd {
+	if !ok {
 		return err
 	}
 	return &outageError{err, wait}
@@ -182,26 +183,31 @@ func (d *Drainer) guard(h *hold) func(context.Context) error {
 // GitHub counts these.
 func (d *Drainer) leave(h *hold, identity string) func(context.Context) error {
 	guard := d.guard(h)
-	var turn sync.Mutex // a decision has but one slot to let others have
+	var one sync.Mutex // a decision has but one place to let others have
 	return func(ctx context.Context) error {
-		turn.Lock()
-		defer turn.Unlock()
-		if err := guard(ctx); err != nil {
-			return err
-		}
-		wait, ok := d.rate.take(ctx, identity, rateBound)
-		if !ok {
-			return &rateError{wait}
-		}
-		if wait > 0 {
-			if err := d.standBy(ctx, wait); err != nil {
+		one.Lock()
+		defer one.Unlock()
+		for {
+			if err := guard(ctx); err != nil {
+				return err
+			}
+			wait, ok := d.rate.take(ctx, identity, rateBound)
+			if !ok {
+				return &rateError{wait}
+			}
+			turn := time.Now().Add(wait)
+			if wait > 0 {
+				if err := d.standBy(ctx, wait); err != nil {
+					return err
+				}
+			}
+			if ctx.Err() != nil {
+				return context.Cause(ctx)
+			}
+			if err := h.ensure(ctx); err != nil || time.Since(turn) <= rateLate {
 				return err
 			}
 		}
-		if err := ctx.Err(); err != nil {
-			return context.Cause(ctx)
-		}
-		return h.ensure(ctx)
 	}
 }
 

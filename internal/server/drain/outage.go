@@ -12,7 +12,7 @@ import (
 
 const (
 	outageMost = 5 * time.Minute // between two tries of a decision while nothing can be had
-	// outageEnd is how old a decision may get without its tries being counted: maybe it is
+	// outageEnd is how long a decision may be tried without that being counted: maybe it is
 	// the only one there is, and its issue can never be read. It is how long an agent that
 	// is asked may be out of order, too.
 	outageEnd = 24 * time.Hour
@@ -30,8 +30,12 @@ type outages struct {
 type spell struct {
 	well  time.Time // when something was last had from GitHub
 	since time.Time // of the outage; zero: there is none
-	tasks map[string]time.Time
+	tasks map[string]want
 }
+
+// A want is when nothing could be had for a task: for the first time since something was,
+// and the last.
+type want struct{ first, last time.Time }
 
 // get returns the spell of an identity. The caller holds o.mu.
 func (o *outages) get(identity string) *spell {
@@ -39,7 +43,7 @@ func (o *outages) get(identity string) *spell {
 		o.known = map[string]*spell{}
 	}
 	if o.known[identity] == nil {
-		o.known[identity] = &spell{tasks: map[string]time.Time{}}
+		o.known[identity] = &spell{tasks: map[string]want{}}
 	}
 	return o.known[identity]
 }
@@ -51,15 +55,15 @@ func (o *outages) over(identity, task string) {
 	s := o.get(identity)
 	s.well, s.since = time.Now(), time.Time{}
 	delete(s.tasks, task)
-	for id, at := range s.tasks {
-		if s.well.Sub(at) > time.Hour {
+	for id, w := range s.tasks {
+		if s.well.Sub(w.last) > time.Hour {
 			delete(s.tasks, id)
 		}
 	}
 }
 
 // met notes that nothing could be had for a task. ok says that this may be so for all, and
-// wait when it is worth trying again: the longer it lasts, the later.
+// not for ever, and wait when it is worth trying again: the longer it lasts, the later.
 func (o *outages) met(identity, task string) (wait time.Duration, ok bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -67,10 +71,14 @@ func (o *outages) met(identity, task string) (wait time.Duration, ok bool) {
 	if s.since.IsZero() {
 		s.since = now
 	}
-	last, again := s.tasks[task]
-	s.tasks[task] = now
-	if again && s.well.After(last) {
-		return 0, false // others had something since
+	w, again := s.tasks[task]
+	others := again && s.well.After(w.last) // had something since
+	if w.last = now; !again {
+		w.first = now
+	}
+	s.tasks[task] = w
+	if others || now.Sub(w.first) > outageEnd {
+		return 0, false
 	}
 	return min(max(now.Sub(s.since)/2, time.Second), outageMost), true
 }

@@ -83,7 +83,7 @@ func (d *Drainer) judge(o outcome) verdict {
 	case o.dec.Tries+1 >= d.o.MaxDrains:
 		v.status, v.reason = statusGivenUp, fmt.Sprintf("given up after %d tries: %s", o.dec.Tries+1, v.reason)
 	default:
-		v.status, v.wait = statusAgain, d.jitter(backoff(o.dec.Tries, maxBackoff))
+		v.status, v.wait = statusAgain, d.jitter(backoff(2*o.dec.Tries, maxBackoff))
 	}
 	return v
 }

@@ -155,10 +155,16 @@ func (s *standing) ill(t turn, task string, err error, most int) (wait time.Dura
 		tr.own = time.Now()
 	}
 	stays := !tr.own.IsZero() && time.Since(tr.own) >= faultyFor
-	const rounds = 3
+	rounds := 3
+	if tr.failed > rounds { // as many as there are may stand before one that it can decide on
+		rounds = min(max(rounds, len(s.trouble)), maxRounds)
+	}
 	wait = max(s.rest()*time.Duration(1+min(tr.failed, rounds)), backoff(tr.failed, outageMost))
 	return wait, tr.strikes >= most || stays
 }
+
+// maxRounds is how many turns of other tasks a task is left out for at most.
+const maxRounds = 24
 
 // tried notes that not deciding on a task counts, and returns how often it did.
 func (s *standing) tried(task string) int {

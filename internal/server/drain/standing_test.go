@@ -216,6 +216,38 @@ func TestPoison(t *testing.T) {
 	}
 }
 
+// TestManyPoison gets to the tasks behind more poison than an agent is asked about at a time, and
+// then fails that.
+func TestManyPoison(t *testing.T) {
+	t.Parallel()
+	for _, status := range []int{500, 504} {
+		t.Run(fmt.Sprint(status), func(t *testing.T) {
+			t.Parallel()
+			onPatient(t, func(r *rig, p *patient) {
+				poison := map[string]int{}
+				for n := 1; n <= 10; n++ {
+					poison[id(n)] = status
+				}
+				p.is(200, func(task string) int { return poison[task] })
+				r.enqueueTo(15)
+				r.start()
+				time.Sleep(5 * time.Hour)
+				for n := 11; n <= 15; n++ {
+					r.is(n, queue.Done)
+				}
+				for n := 16; n <= 40; n++ { // others come
+					r.enqueue(n)
+					time.Sleep(20 * time.Minute)
+					r.is(n, queue.Done)
+				}
+				for n := 1; n <= 10; n++ {
+					r.is(n, queue.Failed)
+				}
+			})
+		})
+	}
+}
+
 // TestBusy lets an agent work that takes fewer tasks at a time than it is asked about.
 func TestBusy(t *testing.T) {
 	t.Parallel()

@@ -1,0 +1,125 @@
+package drain_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/org/foreman-action/internal/github/githubtest"
+	"github.com/org/foreman-action/internal/server/drain"
+	"github.com/org/foreman-action/queue"
+)
+
+// TestLateSlot asks anew for leave when a write could not go when it was its turn.
+func TestLateSlot(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(r *rig) {
+		r.o.PerMinute, r.o.PerHour, r.o.Concurrency = 1, 100, 1
+		var y tally
+		r.onWrite = func(req *http.Request) error {
+			if strings.Contains(req.URL.Path, "/issues/3/") {
+				time.Sleep(50 * time.Second)
+				return nil
+			}
+			return y.note(req)
+		}
+		r.o.Settings = func(ctx context.Context, name, agent string) (drain.Settings, error) {
+			s, err := r.settings(ctx, name, agent)
+			s.Identity = agent
+			return s, err
+		}
+		add := func(n int, agent string) {
+			r.enqueue(n, func(task *queue.Task) { task.Agent = agent })
+			r.complete(n, comment)
+		}
+		r.o.RequestTimeout, r.o.Lease = time.Minute, 3*time.Minute
+		add(1, agentURL)
+		_, stop := r.start()
+		time.Sleep(45 * time.Second)
+		add(2, agentURL)
+		synctest.Wait()
+		add(3, "http://other") // has the only place until long after it is the turn of 2
+		time.Sleep(52 * time.Second)
+		stop()
+		r.start()
+		add(4, agentURL)
+		time.Sleep(10 * time.Minute)
+		y.within(r.t, 1, 100, 3)
+	})
+}
+
+// TestOldDecision gives no decision up for an outage that begins when it is old.
+func TestOldDecision(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(r *rig) {
+		for n := 1; n <= 3; n++ {
+			r.enqueue(n)
+			r.complete(n, comment)
+		}
+		time.Sleep(30 * time.Hour) // nobody was there
+		r.gh.Fault(githubtest.Fault{Status: 503})
+		r.start()
+		time.Sleep(2 * time.Hour)
+		for n := 1; n <= 3; n++ {
+			r.is(n, queue.Completed)
+		}
+		r.gh.ClearFaults()
+		time.Sleep(6 * time.Minute)
+		for n := 1; n <= 3; n++ {
+			r.is(n, queue.Done)
+		}
+	})
+}
+
+// TestMovesMeanwhile writes nowhere else when the issue moves between the read and the write.
+func TestMovesMeanwhile(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(r *rig) {
+		r.gh.Repo("octo/other").AddIssue(githubtest.Issue{Number: 1})
+		var once sync.Once
+		r.onWrite = func(*http.Request) error {
+			once.Do(func() { r.gh.Repo(repo).TransferIssue(1, "octo/other", 9) })
+			return nil
+		}
+		r.enqueue(1)
+		r.complete(1, comment, addLabel, closeIt)
+		r.start()
+		time.Sleep(2 * time.Hour)
+		r.is(1, queue.Failed)
+		r.wrote(on(1, "POST /repos/octo/hello/issues/%d/comments 301")...)
+	})
+}
+
+// TestWritesFail gives no decision up because GitHub, which can be read, takes no writes for
+// half an hour.
+func TestWritesFail(t *testing.T) {
+	t.Parallel()
+	for _, fault := range []githubtest.Fault{{Status: 503}, {Status: 500}, {CutBefore: true}, {Status: 403}, {Status: 404}} {
+		t.Run(fmt.Sprint(fault.Status), func(t *testing.T) {
+			t.Parallel()
+			inBubble(t, func(r *rig) {
+				for _, method := range []string{"POST", "PATCH"} {
+					fault := fault
+					fault.Method = method
+					r.gh.Fault(fault)
+				}
+				for n := 1; n <= 5; n++ {
+					r.enqueue(n)
+					r.complete(n, comment)
+				}
+				r.start()
+				time.Sleep(30 * time.Minute)
+				r.gh.ClearFaults()
+				time.Sleep(20 * time.Minute)
+				for n := 1; n <= 5; n++ {
+					r.is(n, queue.Done)
+				}
+			})
+		})
+	}
+}

@@ -61,6 +61,8 @@ func (w *work) refuseNotes(p *Plan) {
 		case s.Verdict != Do || !s.noted():
 		case w.o.Memory == nil || w.o.Forgets:
 			s.set(Refuse, "there is no memory to keep it in: memory.store (input memory)")
+		case s.after > 0 && w.o.Unscheduled:
+			s.set(Refuse, "nobody would carry it out when it is due: there are no scheduled runs here")
 		case s.after > 0 && !searched:
 			s.set(Refuse, "nobody would find it in this memory when it is due: memory.store (input memory) must be artifact or file")
 		}

@@ -51,6 +51,9 @@ type Options struct {
 	// Forgets says that nothing that is put into Memory stays there: what would have to be
 	// kept for later is refused.
 	Forgets bool
+	// Unscheduled says that there are no scheduled runs, which would look into Memory for what
+	// is due: closings after a grace period are refused.
+	Unscheduled bool
 	// Journal keeps each decision and how far its actions got, so that a later attempt
 	// at the task goes on with it. Nil: an attempt that is cut off is decided anew.
 	Journal memory.Journal

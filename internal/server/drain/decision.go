@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -117,13 +118,13 @@ func (d *Drainer) attempt(ctx context.Context, dec queue.Decision, h *hold) (rep
 	case set.Config == nil || set.Host == nil && set.Config.Mode != runner.ModeShadow:
 		return rep, errors.New("prepare to carry it out: the settings are not complete")
 	}
-	if j.message == nil || j.message.Decision.Writes() || set.Config.Rules != nil {
+	if j.sends() || set.Config.Rules != nil {
 		if wait, ok := d.rate.ready(set.Identity, rateBound); !ok {
 			return rep, &rateError{wait}
 		}
 	}
 	r, err := runner.New(runner.Options{
-		Config: set.Config, Host: set.Host, By: dec.Agent, Bot: set.Bot, Memory: d.o.Memory, MustRemember: true, Journal: d.o.Journal,
+		Config: set.Config, Host: set.Host, By: dec.Agent, Bot: set.Bot, Memory: d.o.Memory, MustRemember: true, Unscheduled: true, Journal: d.o.Journal,
 		// An agent is asked only about events that its route takes; policy.comment_interval
 		// keeps it from answering each of them.
 		Answers: true,
@@ -233,6 +234,15 @@ type job struct {
 	event   runner.Event
 	message *protocol.DecisionMessage // nil: nobody was asked
 	trace   string
+}
+
+// sends reports whether anything of the decision may go to GitHub: a note for later does not.
+func (j job) sends() bool {
+	if j.message == nil {
+		return true
+	}
+	return j.message.Decision.Writes() &&
+		slices.ContainsFunc(j.message.Actions, func(a protocol.ActionItem) bool { return a.Type != protocol.ActionNeverAgain })
 }
 
 // parse reads a decision and the event that it is about. What an event says of another

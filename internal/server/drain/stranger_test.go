@@ -13,6 +13,7 @@ import (
 	"github.com/org/foreman-action/internal/github/githubtest"
 	"github.com/org/foreman-action/internal/server/drain"
 	"github.com/org/foreman-action/queue"
+	"github.com/org/foreman-action/runner"
 )
 
 // TestLateSlot asks anew for leave when a write could not go when it was its turn.
@@ -122,4 +123,21 @@ func TestWritesFail(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestCloseLater refuses to close an issue later: nobody would.
+func TestCloseLater(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(r *rig) {
+		r.config = "policy: {allow_close: true}\nagent: {may: [comment, close_issue]}\n"
+		r.enqueue(1)
+		r.complete(1, `{"type":"close_issue","after":"72h"}`, comment)
+		r.start()
+		synctest.Wait()
+		r.is(1, queue.Done)
+		rep := r.report(1)
+		if len(rep.Actions) != 2 || rep.Actions[0].Verdict != runner.Refuse || !strings.Contains(rep.Actions[0].Reason, "no scheduled runs") || rep.Executed != 1 {
+			r.t.Errorf("got %+v", rep.Actions)
+		}
+	})
 }

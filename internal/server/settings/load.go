@@ -46,8 +46,20 @@ func Load(ctx context.Context, spec Spec) (*Settings, error) {
 	}
 	s := l.s
 	s.Runner, s.Warnings = config, l.clean(dir, name, config.Warnings)
+	s.Warnings = append(s.Warnings, unscheduled(name, config)...)
 	s.Runner.LLM = protocol.LLMBackendRef{Provider: s.LLM.Provider, Model: s.LLM.Model}
 	return s, nil
+}
+
+// unscheduled warns of rules that wait for a scheduled run: a server makes none.
+func unscheduled(file string, config *runner.Config) (list strictyaml.Problems) {
+	if len(config.Rules.Scans()) > 0 {
+		list = append(list, strictyaml.Problem{File: file, Warning: true, Msg: "there are rules with a scan, which only scheduled runs of the action look at: this server never asks them"})
+	}
+	if config.Rules.ClosesLater() {
+		list = append(list, strictyaml.Problem{File: file, Warning: true, Msg: "there are rules that close an issue after a time, which only scheduled runs of the action do: this server refuses to"})
+	}
+	return list
 }
 
 // defaults returns what counts where a file says nothing.

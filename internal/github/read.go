@@ -226,5 +226,8 @@ func issuePath(ref runner.Ref, below string) string {
 
 // segment reports whether a name can be one segment of a path. Dots alone cannot:
 // the way to GitHub would take them out, and what is left of the path to remove a
-// label named "." is the one that removes all labels.
-func segment(name string) bool { return name != "" && name != "." && name != ".." }
+// label named "." is the one that removes all labels. Nothing on GitHub has a name as long as
+// maxName, and an address with a longer one is refused without a word of what is wrong.
+func segment(name string) bool { return name != "" && name != "." && name != ".." && len(name) <= maxName }
+
+const maxName = 1000 // bytes

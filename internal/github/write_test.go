@@ -204,17 +204,18 @@ func TestLabelNamesAreEscaped(t *testing.T) {
 	}
 }
 
-// TestDotsAreNoPath keeps "." from becoming the path that removes all labels.
-func TestDotsAreNoPath(t *testing.T) {
+// TestNoPath keeps "." from becoming the path that removes all labels, and an agent's text of
+// a megabyte from becoming an address.
+func TestNoPath(t *testing.T) {
 	t.Parallel()
 	s := fake(t)
 	c, _ := client(t, s.URL)
-	for _, name := range []string{"", ".", ".."} {
-		if err := c.RemoveLabel(t.Context(), ref, name); err == nil {
-			t.Errorf("RemoveLabel(%q): got success, want an error", name)
+	for _, name := range []string{"", ".", "..", strings.Repeat("x", 1001)} {
+		if err := c.RemoveLabel(t.Context(), ref, name); err == nil || len(err.Error()) > 300 {
+			t.Errorf("RemoveLabel(%.20q): got %v, want a short error", name, err)
 		}
-		if _, err := c.Label(t.Context(), ref, name); !errors.Is(err, runner.ErrNotFound) {
-			t.Errorf("Label(%q): got %v, want ErrNotFound", name, err)
+		if _, err := c.Label(t.Context(), ref, name); !errors.Is(err, runner.ErrNotFound) || len(err.Error()) > 300 {
+			t.Errorf("Label(%.20q): got %v, want a short ErrNotFound", name, err)
 		}
 	}
 	if len(s.Log()) != 0 {

@@ -84,8 +84,8 @@ func (s *Server) alive(c *call) error {
 	return nil
 }
 
-// ready says whether tasks make progress. What exactly is wrong goes to the log: anybody
-// may ask.
+// ready says whether tasks make progress. What exactly is wrong goes to the log, once in a
+// minute: anybody may ask, and ask on.
 func (s *Server) ready(c *call) error {
 	answer := struct {
 		Ready        bool              `json:"ready"`
@@ -98,7 +98,9 @@ func (s *Server) ready(c *call) error {
 			if err != nil {
 				answer.Dependencies[name] = "down"
 				answer.Ready, status = false, http.StatusServiceUnavailable
-				s.log.LogAttrs(c.r.Context(), slog.LevelWarn, "not ready", slog.String("dependency", name), slog.Any("error", err))
+				if s.wrong.Tell("not ready: " + name) {
+					s.log.LogAttrs(c.r.Context(), slog.LevelWarn, "not ready", slog.String("dependency", name), slog.Any("error", err))
+				}
 			}
 		}
 	}

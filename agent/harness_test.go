@@ -1,6 +1,7 @@
 package agent_test
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"io"
@@ -20,6 +21,7 @@ import (
 // transport too: requests reach it without a network.
 type harness struct {
 	lease     time.Duration
+	seconds   int                                          // that it says a claim lasts; 0: lease
 	published bool                                         // says nothing of claims
 	fault     func(path string) int                        // status instead of an answer; -1: no connection; 0: none
 	hold      func(ctx context.Context, path string) error // called before a request is looked at
@@ -146,7 +148,7 @@ func (h *harness) next(w http.ResponseWriter) {
 		task := theTask()
 		task.TaskID = q.id
 		if !h.published {
-			task.Claim = &protocol.TaskClaim{Attempt: q.attempt, Lease: int(h.lease / time.Second)}
+			task.Claim = &protocol.TaskClaim{Attempt: q.attempt, Lease: cmp.Or(h.seconds, int(h.lease/time.Second))}
 		}
 		data, err := protocol.Encode(task)
 		if err != nil {

@@ -45,8 +45,11 @@ func lease(task protocol.TaskMessage) time.Duration {
 	if task.Claim == nil || task.Claim.Lease <= 0 {
 		return publishedLease
 	}
-	return time.Duration(task.Claim.Lease) * time.Second
+	return time.Duration(min(task.Claim.Lease, maxLease)) * time.Second
 }
+
+// maxLease is a year in seconds: more does not fit into a time.
+const maxLease = 366 * 24 * 60 * 60
 
 // beat returns the time between two heartbeats: that of published agents, or less where two
 // could not get lost then.

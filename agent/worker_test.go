@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"sync/atomic"
 	"testing"
@@ -169,6 +170,22 @@ func TestHeartbeats(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestLongLease has a harness that says of a claim that it lasts longer than a time can be.
+func TestLongLease(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		h := newHarness("a")
+		h.seconds = math.MaxInt
+		r := run(t, h, agent.WorkerOptions{Decide: skipAfter(time.Hour)}, agent.ClientOptions{})
+		pass(2 * time.Hour)
+		wantDecided(t, h, "a")
+		if n := h.count("/queue/heartbeat"); n > 144 {
+			t.Errorf("%d heartbeats were sent in an hour, want one every 25 s", n)
+		}
+		r.end(t)
+	})
 }
 
 // TestLost checks that work ends when the claim is lost, and that nothing is handed in.

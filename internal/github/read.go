@@ -228,6 +228,8 @@ func issuePath(ref runner.Ref, below string) string {
 // the way to GitHub would take them out, and what is left of the path to remove a
 // label named "." is the one that removes all labels. Nothing on GitHub has a name as long as
 // maxName, and an address with a longer one is refused without a word of what is wrong.
-func segment(name string) bool { return name != "" && name != "." && name != ".." && len(name) <= maxName }
+func segment(name string) bool {
+	return name != "" && name != "." && name != ".." && len(name) <= maxName
+}
 
 const maxName = 1000 // bytes

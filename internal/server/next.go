@@ -90,9 +90,24 @@ func (s *Server) claim(ctx context.Context, agent string, who *known) (queue.Cla
 	if err != nil {
 		return queue.Claim{}, err
 	}
+	if ctx.Err() != nil {
+		s.giveBack(ctx, claim, who)
+		return queue.Claim{}, ctx.Err()
+	}
 	s.log.LogAttrs(ctx, slog.LevelInfo, "task claimed", slog.String("task", claim.ID), slog.String("agent", agent),
 		slog.Int("attempt", claim.Attempt), slog.String("by", who.by()))
 	return claim, nil
+}
+
+// giveBack ends a claim that nobody hears of: who asked for it is gone. It would run for the
+// whole of its time else, and count as a hand-out.
+func (s *Server) giveBack(ctx context.Context, claim queue.Claim, who *known) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), keepTimeout)
+	defer cancel()
+	err := s.o.Queue.GiveBack(ctx, queue.Ref{ID: claim.ID, Attempt: claim.Attempt, By: who.by()}, 0)
+	if err != nil {
+		s.log.LogAttrs(ctx, slog.LevelWarn, "a task that nobody got could not be given back; its claim runs out", slog.String("task", claim.ID), slog.Any("error", err))
+	}
 }
 
 // await claims a task as soon as there is one. ErrEmpty when the time is over, or the

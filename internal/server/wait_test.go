@@ -211,3 +211,37 @@ func post(path, body string) *http.Request {
 	r.Header.Set("Content-Type", "application/json")
 	return r
 }
+
+// leaves is a queue whose caller goes while a task is claimed.
+type leaves struct {
+	queue.Queue
+
+	leave context.CancelFunc
+}
+
+func (l leaves) ClaimNext(ctx context.Context, agent string, o queue.ClaimOptions) (queue.Claim, error) {
+	l.leave()
+	return l.Queue.ClaimNext(context.WithoutCancel(ctx), agent, o)
+}
+
+// TestGone has a client go away before it hears which task it got: the next one may have it
+// at once.
+func TestGone(t *testing.T) {
+	t.Parallel()
+	q := queuetest.New(queuetest.Options{})
+	enqueue(t, q, 1, 0)
+	ctx, leave := context.WithCancel(t.Context())
+	s, err := server.New(server.Options{Queue: leaves{q, leave}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := httptest.NewRecorder()
+	s.ServeHTTP(w, post("/queue/next", `{"agent_url":"http://a:9001"}`).WithContext(ctx))
+	if w.Code != http.StatusServiceUnavailable {
+		t.Errorf("got %d: %s", w.Code, w.Body)
+	}
+	d, err := q.Inspect(t.Context(), taskID(1))
+	if err != nil || d.State != queue.Pending {
+		t.Errorf("got %s, %v, want it pending as before", d.State, err)
+	}
+}

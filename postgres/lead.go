@@ -22,8 +22,8 @@ const (
 const leadLock = "hashtextextended('foreman lead ' || current_schema() || ' ' || $1, 0)"
 
 // Lead is sqlstore's Lead, by a lock that a connection of its own holds. The lock goes with the connection, and so
-// with the process: another one leads a moment after this one is killed. Through a pooler
-// it works if that lends a connection for a whole session.
+// with the process: another one leads a moment after this one is killed. A pooler would lend the
+// connection to others, with the lock; there it is the lock of a transaction that is left open.
 func (s *Store) Lead(ctx context.Context, name string, f func(context.Context) error) error {
 	for {
 		conn, err := s.seize(ctx, name)
@@ -49,8 +49,16 @@ func (s *Store) seize(ctx context.Context, name string) (*pgx.Conn, error) {
 	if err != nil {
 		return nil, fmt.Errorf("connect: %w", err)
 	}
+	query := "SELECT pg_try_advisory_lock(" + leadLock + ")"
+	if s.pooled {
+		query = "SELECT pg_try_advisory_xact_lock(" + leadLock + ")"
+		_, err = conn.Exec(ctx, "BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL idle_in_transaction_session_timeout = 0")
+	}
 	var first bool
-	if err := conn.QueryRow(ctx, "SELECT pg_try_advisory_lock("+leadLock+")", name).Scan(&first); err != nil || !first {
+	if err == nil {
+		err = conn.QueryRow(ctx, query, name).Scan(&first)
+	}
+	if err != nil || !first {
 		hangUp(ctx, conn)
 		return nil, err
 	}

@@ -27,6 +27,7 @@ type news struct {
 	id     string // of this process
 	config *pgx.ConnConfig
 	log    *slog.Logger
+	deaf   bool          // nothing is heard of others: a pooler lends the connections
 	silent time.Duration // after which it is asked whether the database is there still, and how long that may take
 
 	mu     sync.Mutex
@@ -56,7 +57,9 @@ func (n *news) add(c queue.Change) {
 func (n *news) run(ctx context.Context, pool *pgxpool.Pool, heard func(...queue.Change)) {
 	var wg sync.WaitGroup
 	wg.Go(func() { n.tell(ctx, pool) })
-	wg.Go(func() { n.hear(ctx, heard) })
+	if !n.deaf {
+		wg.Go(func() { n.hear(ctx, heard) })
+	}
 	wg.Wait()
 }
 
@@ -172,9 +175,13 @@ func (n *news) next(ctx context.Context, conn *pgx.Conn) (string, error) {
 	return "", conn.Ping(within)
 }
 
-// hangUp closes a connection, without waiting long for a server that does not answer.
+// hangUp closes a connection, without waiting long for a server that does not answer. A
+// pooler may lend the server's to others if no transaction is left open.
 func hangUp(ctx context.Context, conn *pgx.Conn) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 	defer cancel()
+	if conn.PgConn().TxStatus() == 'T' {
+		_, _ = conn.Exec(ctx, "ROLLBACK")
+	}
 	_ = conn.Close(ctx) // the server notices by itself
 }

@@ -2,8 +2,9 @@
 // store of harnesses on several machines.
 //
 // All times are those of the database, so that it does not matter what the clocks of the
-// machines show. Wake-ups come by LISTEN and NOTIFY where these work, and are missed where
-// they do not, as behind a pooler: who waits looks again by itself.
+// machines show. Wake-ups come by LISTEN and NOTIFY. Behind a pooler they are missed: who waits
+// looks again by itself. All else works there too, also where a connection is lent for one
+// transaction; that there is a pooler is found out.
 package postgres
 
 import (
@@ -42,6 +43,7 @@ type Store struct {
 
 	engine *engine
 	config *pgx.ConnConfig
+	pooled bool // connections are a pooler's
 	log    *slog.Logger
 	close  func()
 }
@@ -65,12 +67,19 @@ func Open(ctx context.Context, url string, o Options) (*Store, error) {
 }
 
 func open(ctx context.Context, config *pgxpool.Config, o Options) (*Store, error) {
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	pooled, err := findPooler(ctx, config)
+	if err != nil {
+		return nil, medium(ctx, err)
+	}
+	if pooled {
+		o.Log.InfoContext(ctx, "the database is behind a pooler: changes of other processes are seen later", "database", nameOf(config.ConnConfig))
+	}
 	pool, err := pgxpool.NewWithConfig(ctx, config)
 	if err != nil {
 		return nil, err
-	}
-	if o.Log == nil {
-		o.Log = slog.New(slog.DiscardHandler)
 	}
 	e := &engine{pool: pool, dialect: sqlstore.PostgreSQL(), now: o.Now, timeout: cmp.Or(max(o.Timeout, 0), defaultTimeout)}
 	if err := e.migrate(ctx); err != nil {
@@ -78,7 +87,8 @@ func open(ctx context.Context, config *pgxpool.Config, o Options) (*Store, error
 		return nil, err
 	}
 	e.news = newNews(config.ConnConfig, e.timeout, o.Log)
-	s := &Store{Store: sqlstore.New(e), engine: e, config: config.ConnConfig, log: o.Log}
+	e.news.deaf = pooled
+	s := &Store{Store: sqlstore.New(e), engine: e, config: config.ConnConfig, pooled: pooled, log: o.Log}
 	run, stop := context.WithCancel(context.WithoutCancel(ctx))
 	ended := make(chan struct{})
 	go func() {

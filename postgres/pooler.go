@@ -1,0 +1,66 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+// A pooler, such as PgBouncer, may lend a connection of the server for one transaction, and
+// another one for the next. Behind one nothing is left on a connection: no setting, no
+// prepared statement, no lock, no word to be told of changes.
+
+// findPooler finds out whether a database is reached through a pooler, and gets connections
+// ready for it then.
+func findPooler(ctx context.Context, config *pgxpool.Config) (pooled bool, err error) {
+	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
+	defer cancel()
+	probe := config.ConnConfig.Copy()
+	if probe.DefaultQueryExecMode == pgx.QueryExecModeCacheStatement {
+		probe.DefaultQueryExecMode = pgx.QueryExecModeExec
+	}
+	conn, err := pgx.ConnectConfig(ctx, probe)
+	if err != nil {
+		return false, err
+	}
+	defer hangUp(ctx, conn)
+	var server uint32
+	if err := conn.QueryRow(ctx, "SELECT pg_backend_pid()").Scan(&server); err != nil {
+		return false, err
+	}
+	// A pooler makes up a number of its own, for it is told it when somebody wants a statement
+	// to be ended, and has to know of whom.
+	if server == conn.PgConn().PID() {
+		return false, nil
+	}
+	config.ConnConfig.DefaultQueryExecMode = probe.DefaultQueryExecMode
+	config.AfterConnect = nil
+	return true, durable(ctx, conn)
+}
+
+// durable makes sure of what session sees to where there is no pooler: the connections
+// have to come like that.
+func durable(ctx context.Context, conn *pgx.Conn) error {
+	var user, commit, isolation, readOnly string
+	err := conn.QueryRow(ctx, `SELECT quote_ident(current_user), current_setting('synchronous_commit'),
+  current_setting('default_transaction_isolation'), current_setting('default_transaction_read_only')`).Scan(&user, &commit, &isolation, &readOnly)
+	if err != nil {
+		return err
+	}
+	for _, s := range []struct {
+		name, value, want string
+		fine              bool
+	}{
+		{"synchronous_commit", commit, "on", commit != "off"},
+		{"default_transaction_isolation", isolation, "read committed", isolation == "read committed"},
+		{"default_transaction_read_only", readOnly, "off", readOnly == "off"},
+	} {
+		if !s.fine {
+			return fmt.Errorf("connections come from a pooler, so that nothing can be set on them, and their %s is %q; run ALTER ROLE %s SET %s = '%s', and have the pooler connect anew",
+				s.name, s.value, user, s.name, s.want)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,126 @@
+package postgrestest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// poolerPort names the socket of the pooler, in the folder of the server's.
+const poolerPort = "6432"
+
+// maxSchemas is how many schemas may be made in a cluster for its pooler to lead to.
+const maxSchemas = 5000
+
+// A Pooler is a PgBouncer before a cluster.
+type Pooler struct{ cluster *Cluster }
+
+// Pooler starts a PgBouncer before the cluster, for one test at a time, which skips when there
+// is none installed. It lends a connection of the server for one transaction, at most four for
+// a database and a user.
+func (c *Cluster) Pooler(tb testing.TB) *Pooler {
+	tb.Helper()
+	bin, err := exec.LookPath("pgbouncer")
+	if err != nil {
+		bin, err = exec.LookPath("/usr/sbin/pgbouncer")
+	}
+	if err != nil {
+		tb.Skip("no PgBouncer is installed (Debian: pgbouncer)")
+	}
+	c.startPooler(tb, bin)
+	p := &Pooler{cluster: c}
+	ctx, cancel := context.WithTimeout(tb.Context(), time.Minute)
+	defer cancel()
+	if err := reachable(ctx, p.URL(c.URL("postgres"))); err != nil {
+		log, _ := os.ReadFile(filepath.Join(c.dir, "pooler.log"))
+		tb.Fatalf("PgBouncer does not answer: %v\n%s", err, log)
+	}
+	return p
+}
+
+// URL returns the URL that leads to a database of the cluster by way of the pooler. The database
+// is told nothing else that the URL has, such as a search path.
+func (p *Pooler) URL(direct string) string { return direct + "&port=" + poolerPort }
+
+// Schema is Cluster.Schema by way of the pooler. The user has the schema's name, and gets there
+// by it.
+func (p *Pooler) Schema(tb testing.TB) string {
+	tb.Helper()
+	name := p.cluster.name()
+	p.cluster.exec(tb, fmt.Sprintf("CREATE SCHEMA %[1]s; CREATE ROLE %[1]s SUPERUSER LOGIN; ALTER ROLE %[1]s SET search_path = %[1]s", name))
+	return p.URL(strings.Replace(p.cluster.URL("postgres"), "user=postgres", "user="+name, 1))
+}
+
+// startPooler starts the program, and has it end with the test, or with this process.
+func (c *Cluster) startPooler(tb testing.TB, bin string) {
+	tb.Helper()
+	config := filepath.Join(c.dir, "pooler.ini")
+	users := filepath.Join(c.dir, "pooler.users")
+	text := fmt.Sprintf(`[databases]
+* = host=%[1]s port=5432
+[pgbouncer]
+listen_addr =
+listen_port = %[2]s
+unix_socket_dir = %[1]s
+auth_type = trust
+auth_file = %[3]s
+logfile = %[1]s/pooler.log
+pool_mode = transaction
+default_pool_size = 4
+max_user_connections = 60
+max_client_conn = 1000
+server_idle_timeout = 5
+`, c.dir, poolerPort, users)
+	names := []byte(`"postgres" ""` + "\n")
+	for n := range maxSchemas {
+		names = fmt.Appendf(names, "\"test_%d\" \"\"\n", n)
+	}
+	if err := errors.Join(os.WriteFile(config, []byte(text), 0o644), os.WriteFile(users, names, 0o644)); err != nil {
+		tb.Fatal(err)
+	}
+	// The program ends with the shell's standard input.
+	cmd := exec.Command("sh", "-c", `"$@" >/dev/null 2>&1 & pid=$!; cat >/dev/null; kill "$pid"; wait "$pid"`, "sh")
+	cmd.Args = append(cmd.Args, append(c.as, bin, "-q", config)...)
+	cmd.Dir = c.dir
+	apart(cmd)
+	leash, err := cmd.StdinPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() { stop(leash, cmd) })
+}
+
+// stop ends a program that ends with its standard input.
+func stop(leash io.Closer, cmd *exec.Cmd) {
+	_ = leash.Close()
+	_ = cmd.Wait()
+}
+
+// reachable waits until connections are answered.
+func reachable(ctx context.Context, url string) error {
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		conn, err := pgx.Connect(ctx, url)
+		if err == nil {
+			return conn.Close(ctx)
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return err
+		}
+	}
+}

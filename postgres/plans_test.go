@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -140,10 +141,17 @@ func record(t *testing.T, s *Store, rec *recorder) {
 		{"Grace", func() error { _, err := s.Grace(ctx, time.Hour); return err }},
 		{"Purge", func() error { _, err := s.Purge(ctx, time.Now().Add(time.Hour), 100); return err }},
 		{"Backlog", func() error { _, err := s.Backlog(ctx, 9); return err }},
+		{"Enqueue, behind", func() error {
+			if err := enqueue(ctx, s, queue.Task{ID: "4", Agent: agent, Repo: "o/r", Issue: 2}); err != nil {
+				return err
+			}
+			return enqueue(ctx, s, queue.Task{ID: "5", Agent: agent, Repo: "o/r", Issue: 2, Coalesce: true, Join: refuse})
+		}},
+		{"Cancel, ahead", func() error { return errors.Join(s.Cancel(ctx, "2", "person"), s.Cancel(ctx, "4", "person")) }},
 		{"List, of an issue", func() error { _, err := s.List(ctx, queue.Filter{Repo: "o/r", Issue: 3}); return err }},
 		{"List", func() error { _, err := s.List(ctx, queue.Filter{}); return err }},
 		{"Inspect", func() error { _, err := s.Inspect(ctx, "2"); return err }},
-		{"Retry", func() error { return s.Cancel(ctx, "2", "person") }},
+		{"Retry", func() error { _, err := s.Retry(ctx, "2", "person"); return err }},
 		{"TakeSlot", func() error {
 			_, _, err := s.TakeSlot(ctx, queue.SlotRequest{Identity: "bot", PerMinute: 80, PerHour: 500})
 			return err
@@ -157,6 +165,9 @@ func record(t *testing.T, s *Store, rec *recorder) {
 	}
 	rec.as("")
 }
+
+// refuse refuses to be joined.
+func refuse(_, _ queue.Told) (queue.Told, bool) { return queue.Told{}, false }
 
 func enqueue(ctx context.Context, s *Store, t queue.Task) error {
 	t.Message = []byte("{}")

@@ -17,7 +17,8 @@
 //
 // A pending task may be held back until a time, and a completed one too: it is not
 // handed out before, and from then on it is, whether RequeueStale was called or not. One
-// that is not held back is handed out whatever a clock does. A claim or a lease that ran
+// that is not held back is handed out whatever a clock does. A pending one may also be
+// held back behind other tasks of its issue, until these have ended: see Task.Coalesce. A claim or a lease that ran
 // out is the claimant's still, until RequeueStale takes it away. A completed task that is being carried out is under a lease of
 // whoever does it (DrainCompleted, Renew), and comes back when the lease runs out; one
 // task of an issue is carried out at a time.
@@ -144,9 +145,10 @@ type Queue interface {
 	// Inspect returns all that is kept of a task. ErrNotFound.
 	Inspect(ctx context.Context, id string) (Details, error)
 	// Retry takes a failed task up again, with nothing counting towards the limits of
-	// RequeueStale: from its decision if it has one, or if there is nobody to ask. It lets a
-	// task that is held back go at once. It returns the state then. ErrNotFound; ErrState in
-	// other states. by goes to the log.
+	// RequeueStale: from its decision if it has one, or if there is nobody to ask. One that
+	// coalesces, and whose agent is to be asked, is held back behind others of its issue as if it came
+	// anew. It lets a task that is held back go at once, behind others or not. It returns the
+	// state then. ErrNotFound; ErrState in other states. by goes to the log.
 	Retry(ctx context.Context, id, by string) (State, error)
 	// Cancel fails a task that has not ended, and is not being carried out. One that was
 	// never claimed does not count towards Task.HourlyLimit any more; those that wait for

@@ -31,6 +31,13 @@ type Task struct {
 	// claimed, and was enqueued so too, takes over Message (as Renamed has it), Origin and
 	// a higher priority, and that no task is added then. It keeps its place, and how long it is held back. Without
 	// an issue there is nothing to join.
+	//
+	// Where there is none to join, but other tasks of this agent and issue that have not
+	// ended, whether they coalesce or not, the task is added and held back behind them: until
+	// each of those has ended that was there when it came. Of several that are held back so
+	// the oldest one goes first, and the others wait for its end. Who comes later
+	// without Coalesce holds it up no longer. A task that is pending again holds up those
+	// behind it as before.
 	Coalesce bool
 	// Join returns what that task takes over in place of Message (as Renamed has it) and
 	// Origin, from what both hold; ok is false when it is not to be joined after all: then
@@ -65,7 +72,9 @@ const (
 type Enqueued struct {
 	How   How
 	ID    string    // of the task that stands for it
-	Ready time.Time // when it may be handed out first; the zero time: at once
+	Ready time.Time // when it may be handed out first; the zero time: at once, or when Behind has ended
+	// Behind is the task whose end it waits for, or one of them; empty: it waits for none.
+	Behind string
 }
 
 // ClaimOptions say how a task is claimed.
@@ -82,6 +91,9 @@ type Claim struct {
 	Attempt  int       // counts the claims of the task, from 1
 	Until    time.Time // when the claim runs out
 	Enqueued time.Time
+	// Waited says that it was held back behind another task of its issue: what its message
+	// tells of that issue may be old.
+	Waited bool
 }
 
 // A Ref says which claim of which task is meant.
@@ -150,7 +162,7 @@ type Swept struct {
 type Stats struct {
 	Agents   []AgentStats // with tasks that are pending or claimed, sorted
 	States   map[State]int
-	Held     int       // of the pending and completed ones: held back until a time
+	Held     int       // of the pending and completed ones: held back until a time, or behind another one
 	Draining int       // of the completed ones: being carried out
 	Oldest   time.Time // when the oldest pending task was enqueued; zero: there is none
 }
@@ -189,7 +201,8 @@ type Info struct {
 	Repo      string
 	Issue     int
 	State     State
-	Held      bool   // held back until Ready
+	Held      bool   // held back until Ready, or behind another task
+	Behind    string // the task that it is held back behind, or one of them; empty: none
 	Draining  bool   // being carried out by Owner
 	Owner     string // credential of the last claim, or who carries it out
 	Attempt   int    // claims so far

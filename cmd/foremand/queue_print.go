@@ -21,6 +21,7 @@ type row struct {
 	Repo      string     `json:"repo"`
 	Issue     int        `json:"issue"`
 	Held      bool       `json:"held"`
+	Behind    string     `json:"behind,omitempty"`
 	Draining  bool       `json:"draining"`
 	Owner     string     `json:"owner,omitempty"`
 	Attempt   int        `json:"attempt"`
@@ -44,7 +45,7 @@ func rowOf(t queue.Info) row {
 		return &t
 	}
 	return row{
-		ID: t.ID, State: string(t.State), Agent: t.Agent, Repo: t.Repo, Issue: t.Issue, Held: t.Held, Draining: t.Draining,
+		ID: t.ID, State: string(t.State), Agent: t.Agent, Repo: t.Repo, Issue: t.Issue, Held: t.Held, Behind: t.Behind, Draining: t.Draining,
 		Owner: t.Owner, Attempt: t.Attempt, Tries: t.Tries, Priority: t.Priority, Reason: t.Reason, Enqueued: t.Enqueued.UTC(),
 		Ready: at(t.Ready), Claimed: at(t.Claimed), Until: at(t.Until), Completed: at(t.Completed), Ended: at(t.Ended),
 	}

@@ -12,7 +12,8 @@ import (
 // A Status is what GET /queue/status answers.
 type Status struct {
 	States map[queue.State]int `json:"states"` // how many tasks are in each
-	// Held are those of the pending and completed ones that are held back until a time.
+	// Held are those of the pending and completed ones that are held back until a time, or
+	// behind another task.
 	Held     int `json:"held"`
 	Draining int `json:"draining"` // completed ones that are being carried out
 	// Oldest is when the oldest pending task was enqueued, and OldestAge how many seconds

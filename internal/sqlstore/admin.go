@@ -17,30 +17,27 @@ func (s *Store) Retry(ctx context.Context, id, by string) (queue.State, error) {
 		return "", doing("retry task "+id, err)
 	}
 	err := s.engine.Write(ctx, func(tx Tx) error {
+		behind, err := s.inLine(tx, id) // before the task itself is held: see crowded
+		if err != nil {
+			return err
+		}
 		t, err := lookup(tx, s.sql.hold, id)
 		if err != nil {
 			return err
 		}
-		agent = t.agent
-		switch t.state {
-		case stateFailed:
-			decided := agent == ""
-			if !decided {
-				if decided, err = one(tx, s.sql.decided, none, t.seq); err != nil {
-					return err
-				}
-			}
-			state = statePending
-			if decided {
-				state = stateCompleted
-			}
-		case stateDelayed, stateHeld:
-			state = t.state - holding
-		default:
-			return fmt.Errorf("%w: it is %s", queue.ErrState, stateOf(t.state))
+		if state, err = s.taken(tx, t); err != nil {
+			return err
+		}
+		if agent = t.agent; state != statePending {
+			agent = ""
 		}
 		if _, err := tx.Exec(s.sql.retry, t.seq, int64(state)); err != nil {
 			return err
+		}
+		if behind != "" && t.state == stateFailed && state == statePending {
+			if err := s.keepBehind(tx, t.seq, behind); err != nil {
+				return err
+			}
 		}
 		if _, err := tx.Exec(s.sql.unreport, t.seq); err != nil {
 			return err
@@ -50,15 +47,33 @@ func (s *Store) Retry(ctx context.Context, id, by string) (queue.State, error) {
 	if err != nil {
 		return "", doing("retry task "+id, err)
 	}
-	if state != statePending {
-		agent = ""
-	}
 	s.tell(agent)
 	return stateOf(state), nil
 }
 
+// taken says in which state a task is taken up again.
+func (s *Store) taken(tx Tx, t place) (state int, err error) {
+	switch t.state {
+	case stateBehind:
+		return statePending, nil
+	case stateDelayed, stateHeld:
+		return t.state - holding, nil
+	case stateFailed:
+	default:
+		return 0, fmt.Errorf("%w: it is %s", queue.ErrState, stateOf(t.state))
+	}
+	if t.agent == "" {
+		return stateCompleted, nil
+	}
+	if decided, err := one(tx, s.sql.decided, none, t.seq); err != nil || decided {
+		return stateCompleted, err
+	}
+	return statePending, nil
+}
+
 // Cancel implements queue.Queue.
 func (s *Store) Cancel(ctx context.Context, id, by string) error {
+	var o over
 	err := s.engine.Write(ctx, func(tx Tx) error {
 		t, err := lookup(tx, s.sql.hold, id)
 		switch {
@@ -69,11 +84,14 @@ func (s *Store) Cancel(ctx context.Context, id, by string) error {
 		case t.state == stateDone || t.state == stateFailed:
 			return fmt.Errorf("%w: it is %s", queue.ErrState, stateOf(t.state))
 		}
-		if err := s.fail(tx, t.seq, "cancelled by "+by); err != nil {
+		if o, err = s.fail(tx, t, "cancelled by "+by); err != nil {
 			return err
 		}
 		return s.note(tx, t.seq, queue.Entry{What: "cancelled", Who: by})
 	})
+	if err == nil {
+		s.follows(ctx, o)
+	}
 	return doing("cancel task "+id, err)
 }
 

@@ -41,7 +41,7 @@ func (s *Store) claim(ctx context.Context, agent string, o queue.ClaimOptions) (
 		return c, queue.ErrEmpty
 	}
 	var found bool
-	var renewed int
+	var waited, renewed int
 	var agents []string
 	alone := s.engine.Dialect().Claim != ""
 	do := s.engine.Write
@@ -56,9 +56,9 @@ func (s *Store) claim(ctx context.Context, agent string, o queue.ClaimOptions) (
 		}
 		var until, enqueued int64
 		found, err = one(tx, s.sql.claim, func(r Row) error {
-			return r.Scan(&c.ID, &c.Attempt, &until, &enqueued, &c.Origin, &c.Message, &renewed)
+			return r.Scan(&c.ID, &c.Attempt, &until, &enqueued, &c.Origin, &c.Message, &waited, &renewed)
 		}, tx.Now(), agent, millis(o.Lease), queue.CleanText(o.By))
-		c.Until, c.Enqueued = timeOf(until), timeOf(enqueued)
+		c.Until, c.Enqueued, c.Waited = timeOf(until), timeOf(enqueued), waited == 1
 		return err
 	})
 	if err != nil {
@@ -119,7 +119,9 @@ func (s *Store) nothing(ctx context.Context, agent string) (nothing bool, err er
 
 // quarantine fails a task whose message cannot be read.
 func (s *Store) quarantine(ctx context.Context, c queue.Claim) error {
-	return s.engine.Write(ctx, func(tx Tx) error {
+	var o over
+	err := s.engine.Write(ctx, func(tx Tx) error {
+		o = over{}
 		t, err := lookup(tx, s.sql.hold, c.ID)
 		if errors.Is(err, queue.ErrNotFound) {
 			return nil
@@ -127,15 +129,22 @@ func (s *Store) quarantine(ctx context.Context, c queue.Claim) error {
 		if err != nil || t.state != stateClaimed || t.attempt != c.Attempt {
 			return err // nil: somebody else saw to it
 		}
-		return s.fail(tx, t.seq, "its message is no JSON object")
+		o, err = s.fail(tx, t, "its message is no JSON object")
+		return err
 	})
+	if err == nil {
+		s.follows(ctx, o)
+	}
+	return err
 }
 
 // A place is where a task stands, as far as those need to know who change it.
 type place struct {
-	seq, epoch, runAt int64
-	state, attempt    int
-	claimedBy, agent  string
+	lane
+
+	seq, epoch, issue        int64
+	state, attempt, joinable int
+	claimedBy                string
 }
 
 // lookup finds a task by a statement with the columns of findTask.
@@ -144,7 +153,7 @@ func lookup(tx Tx, query, id string) (t place, err error) {
 		return t, queue.ErrNotFound
 	}
 	found, err := one(tx, query, func(r Row) error {
-		return r.Scan(&t.seq, &t.state, &t.attempt, &t.claimedBy, &t.epoch, &t.agent, &t.runAt)
+		return r.Scan(&t.seq, &t.state, &t.attempt, &t.claimedBy, &t.epoch, &t.agent, &t.issue, &t.joinable, &t.name, &t.followed)
 	}, id)
 	if err == nil && !found {
 		err = queue.ErrNotFound
@@ -153,9 +162,11 @@ func lookup(tx Tx, query, id string) (t place, err error) {
 }
 
 // fail fails a task.
-func (s *Store) fail(tx Tx, seq int64, reason string) error {
-	_, err := tx.Exec(s.sql.fail, tx.Now(), seq, queue.CleanText(reason))
-	return err
+func (s *Store) fail(tx Tx, t place, reason string) (over, error) {
+	if _, err := tx.Exec(s.sql.fail, tx.Now(), t.seq, queue.CleanText(reason)); err != nil {
+		return over{}, err
+	}
+	return s.ended(tx, t.lane)
 }
 
 // Heartbeat implements queue.Queue.
@@ -201,18 +212,26 @@ func (s *Store) GiveUp(ctx context.Context, ref queue.Ref, reason string) error 
 	}
 	ref.By = queue.CleanText(ref.By)
 	var found bool
+	var o over
 	err := s.engine.Write(ctx, func(tx Tx) (err error) {
 		var seq int64
 		var owner, why string
-		found, err = one(tx, s.sql.giveUp, func(r Row) error { return r.Scan(&seq, &owner, &why) },
+		var l lane
+		found, err = one(tx, s.sql.giveUp, func(r Row) error { return r.Scan(&seq, &owner, &why, &l.agent, &l.name, &l.followed) },
 			tx.Now(), ref.ID, attemptOf(ref), ref.By, queue.CleanText(reason))
 		if err != nil || !found {
 			return err
 		}
+		if o, err = s.ended(tx, l); err != nil {
+			return err
+		}
 		return s.note(tx, seq, queue.Entry{What: "given up", Who: owner, Text: why})
 	})
-	if err == nil && !found {
+	switch {
+	case err == nil && !found:
 		err = s.notHeld(ctx, ref)
+	case err == nil:
+		s.follows(ctx, o)
 	}
 	return doing("give up task "+ref.ID, err)
 }

@@ -42,7 +42,7 @@ WITH ready AS MATERIALIZED (
 )
 UPDATE task SET state = 1, attempt = attempt + 1, claims = claims + 1, claimed_by = $4, claimed_at = {now}, lease_until = {now} + $3, run_at = 0
 FROM pick LEFT JOIN task_body b ON b.seq = pick.seq WHERE task.seq = pick.seq
-RETURNING task_id, attempt, lease_until, created_at, b.origin, b.message,
+RETURNING task_id, attempt, lease_until, created_at, b.origin, b.message, CASE WHEN behind = '' THEN 0 ELSE 1 END,
   CASE WHEN joinable = (SELECT s.joinable FROM task s WHERE s.seq = task.seq) THEN 0 ELSE 1 END`
 
 // expand writes a statement for a dialect.

@@ -140,16 +140,23 @@ func (s *Store) end(ctx context.Context, h queue.Hold, e ending) error {
 		do = s.engine.Write
 	}
 	var found bool
+	var o over
 	err := do(ctx, func(tx Tx) (err error) {
 		var seq int64
-		found, err = one(tx, s.sql.finish, func(r Row) error { return r.Scan(&seq) }, tx.Now(), h.ID, h.Epoch, e.state, queue.CleanText(e.reason))
+		var l lane
+		found, err = one(tx, s.sql.finish, func(r Row) error { return r.Scan(&seq, &l.agent, &l.name, &l.followed) },
+			tx.Now(), h.ID, h.Epoch, e.state, queue.CleanText(e.reason))
 		if err == nil && found && e.report != nil {
 			_, err = tx.Exec(s.sql.report, seq, e.report)
+		}
+		if err == nil {
+			o, err = s.ended(tx, l)
 		}
 		return err
 	})
 	if err = lostUnless(found, err); err == nil {
 		s.tell("") // the next decision on the issue may go
+		s.follows(ctx, o)
 	}
 	return err
 }

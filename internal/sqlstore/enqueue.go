@@ -30,7 +30,11 @@ func (s *Store) Enqueue(ctx context.Context, t queue.Task) (queue.Enqueued, erro
 	if err != nil {
 		return queue.Enqueued{}, doing("enqueue task "+t.ID, err)
 	}
-	if out.How != queue.Duplicate && out.Ready.IsZero() {
+	switch {
+	case out.How == queue.Duplicate:
+	case out.Behind != "":
+		s.tell(t.Agent, "") // where others look past what is locked, they have missed those ahead
+	case out.Ready.IsZero():
 		s.tell(t.Agent)
 	}
 	return out, nil
@@ -40,11 +44,13 @@ func (s *Store) Enqueue(ctx context.Context, t queue.Task) (queue.Enqueued, erro
 // that it duplicates, and returns nothing if there is one.
 func (s *Store) enqueue(tx Tx, t queue.Task, alone bool) (queue.Enqueued, error) {
 	var notBefore int64
+	var behind string
 	if t.Coalesce && t.Issue > 0 && t.Agent != "" {
-		out, err := s.coalesce(tx, t)
+		out, ahead, err := s.coalesce(tx, t)
 		if err != nil || out.How != "" {
 			return out, err
 		}
+		behind = ahead
 	}
 	if t.HourlyLimit > 0 {
 		var err error
@@ -62,7 +68,10 @@ func (s *Store) enqueue(tx Tx, t queue.Task, alone bool) (queue.Enqueued, error)
 		}
 		return s.find(tx, queue.Duplicate, t)
 	}
-	out := queue.Enqueued{How: queue.Added, ID: t.ID}
+	out := queue.Enqueued{How: queue.Added, ID: t.ID, Behind: behind}
+	if behind != "" {
+		return out, s.keepBehind(tx, seq, behind)
+	}
 	if t.Wait > 0 || notBefore > 0 {
 		return s.find(tx, out.How, t)
 	}
@@ -142,53 +151,65 @@ func (s *Store) duplicate(ctx context.Context, t queue.Task) (out queue.Enqueued
 // find finds the task of the same id or the same key, and returns nothing if there is
 // none.
 func (s *Store) find(tx Tx, how queue.How, t queue.Task) (queue.Enqueued, error) {
-	out, _, err := stands(tx, how, s.sql.byID, tx.Now(), t.ID)
+	out, err := stands(tx, how, s.sql.byID, tx.Now(), t.ID)
 	if err == nil && out.How == "" && t.Dedup != "" {
-		out, _, err = stands(tx, how, s.sql.byDedup, tx.Now(), t.Dedup)
+		out, err = stands(tx, how, s.sql.byDedup, tx.Now(), t.Dedup)
 	}
 	if err == nil && out.How == "" && t.Dedup != "" {
-		out, _, err = stands(tx, how, s.sql.byAlso, tx.Now(), t.Dedup)
+		out, err = stands(tx, how, s.sql.byAlso, tx.Now(), t.Dedup)
 	}
 	return out, err
 }
 
 // stands runs a statement with the columns of selectStands.
-func stands(tx Tx, how queue.How, query string, args ...any) (out queue.Enqueued, seq int64, err error) {
-	var ready int64
-	found, err := one(tx, query, func(r Row) error { return r.Scan(&seq, &out.ID, &ready) }, args...)
+func stands(tx Tx, how queue.How, query string, args ...any) (out queue.Enqueued, err error) {
+	var seq, ready int64
+	found, err := one(tx, query, func(r Row) error { return r.Scan(&seq, &out.ID, &ready, &out.Behind) }, args...)
 	if out.Ready = timeOf(ready); found {
 		out.How = how
 	}
-	return out, seq, err
+	return out, err
 }
 
-// coalesce lets a task that waits already tell of a new one, if there is one.
-func (s *Store) coalesce(tx Tx, t queue.Task) (queue.Enqueued, error) {
+// coalesce lets a task that waits already tell of a new one, if there is one. If there is
+// none, it returns the task that the new one is to wait for; empty: none.
+func (s *Store) coalesce(tx Tx, t queue.Task) (out queue.Enqueued, behind string, err error) {
 	key := Lane(t.Repo, t.Issue)
 	if err := s.exclusive(tx, key); err != nil {
-		return queue.Enqueued{}, err
+		return out, "", err
 	}
-	if out, err := s.find(tx, queue.Duplicate, t); err != nil || out.How != "" {
-		return out, err
+	if out, err = s.find(tx, queue.Duplicate, t); err != nil || out.How != "" {
+		return out, "", err
 	}
-	out, seq, err := stands(tx, queue.Coalesced, s.sql.joinable, tx.Now(), key, t.Agent)
-	if err != nil || out.How == "" {
-		return queue.Enqueued{}, err
+	list, err := s.neighbours(tx, key, t.Agent)
+	if err != nil {
+		return out, "", err
 	}
-	told, ok, err := s.joined(tx, t, seq, out.ID)
-	if err != nil || !ok {
-		return queue.Enqueued{}, err
-	}
-	if _, err := tx.Exec(s.sql.join, seq, int64(t.Priority)); err != nil {
-		return out, err
-	}
-	if t.Dedup != "" {
-		if _, err := tx.Exec(s.sql.also, t.Dedup, seq); err != nil {
-			return out, err
+	if n, ok := joinable(list); ok {
+		if ok, err = s.joinTo(tx, t, n); err != nil || ok {
+			n.How = queue.Coalesced
+			return n.Enqueued, "", err
 		}
 	}
-	_, err = tx.Exec(s.sql.joinBody, seq, blob(told.Origin), text(told.Message))
-	return out, err
+	return out, ahead(list), nil
+}
+
+// joinTo lets a task that waits tell of a new one too, and reports whether it does.
+func (s *Store) joinTo(tx Tx, t queue.Task, n neighbour) (bool, error) {
+	told, ok, err := s.joined(tx, t, n.seq, n.ID)
+	if err != nil || !ok {
+		return false, err
+	}
+	if _, err := tx.Exec(s.sql.join, n.seq, int64(t.Priority)); err != nil {
+		return false, err
+	}
+	if t.Dedup != "" {
+		if _, err := tx.Exec(s.sql.also, t.Dedup, n.seq); err != nil {
+			return false, err
+		}
+	}
+	_, err = tx.Exec(s.sql.joinBody, n.seq, blob(told.Origin), text(told.Message))
+	return err == nil, err
 }
 
 // joined is what a task that waits tells of together with a new one.

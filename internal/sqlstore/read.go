@@ -27,7 +27,7 @@ func (s *Store) Stats(ctx context.Context) (queue.Stats, error) {
 				out.States[stateOf(state)] += n
 			}
 			switch state {
-			case stateDelayed, stateHeld:
+			case stateDelayed, stateHeld, stateBehind:
 				out.Held += n
 			case stateDraining:
 				out.Draining += n
@@ -170,7 +170,7 @@ func conditions(f queue.Filter) (where []string, args []any) {
 	switch f.State {
 	case "":
 	case queue.Pending:
-		add("state IN (0, 6)")
+		add("state IN (0, 6, 12)")
 	case queue.Claimed:
 		add("state = 1")
 	case queue.Completed:
@@ -202,12 +202,15 @@ func scanInfo(r Row) (queue.Info, error) {
 	var i queue.Info
 	var state, isHeld int
 	var enqueued, runAt, claimedAt, until, completedAt, ended int64
-	var claimedBy, owner string
+	var claimedBy, owner, behind string
 	err := r.Scan(&i.Seq, &i.ID, &i.Agent, &i.Repo, &i.Issue, &state, &isHeld, &i.Attempt, &i.Tries, &i.Priority,
-		&i.Reason, &enqueued, &runAt, &claimedAt, &until, &completedAt, &ended, &claimedBy, &owner)
+		&i.Reason, &enqueued, &runAt, &claimedAt, &until, &completedAt, &ended, &claimedBy, &owner, &behind)
 	i.State, i.Held, i.Draining, i.Owner = stateOf(state), isHeld == 1, state == stateDraining, claimedBy
 	if i.Draining {
 		i.Owner = owner
+	}
+	if state == stateBehind {
+		i.Behind, i.Reason = behind, queue.CleanText("waits for task "+behind+" of the same issue")
 	}
 	i.Enqueued, i.Ready, i.Claimed, i.Until = timeOf(enqueued), timeOf(runAt), timeOf(claimedAt), timeOf(until)
 	i.Completed, i.Ended = timeOf(completedAt), timeOf(ended)

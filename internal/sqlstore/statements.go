@@ -24,11 +24,12 @@ WHERE seq = (SELECT t.seq FROM task t WHERE t.state = 0 AND t.agent = $2 ORDER B
 
 	claimed = `
 RETURNING task_id, attempt, lease_until, created_at,
-  (SELECT b.origin FROM task_body b WHERE b.seq = task.seq), (SELECT b.message FROM task_body b WHERE b.seq = task.seq), 0`
+  (SELECT b.origin FROM task_body b WHERE b.seq = task.seq), (SELECT b.message FROM task_body b WHERE b.seq = task.seq),
+  CASE WHEN behind = '' THEN 0 ELSE 1 END, 0`
 
 	completeTask = `
 UPDATE task SET state = 2, completed_at = {now}, lease_until = NULL, run_at = 0, reason = ''
-WHERE task_id = $2 AND (state IN (0, 6) OR state = 1 AND ($3 = 0 OR attempt = $3)) AND ($4 = '' OR claimed_by = $4)
+WHERE task_id = $2 AND (state IN (0, 6, 12) OR state = 1 AND ($3 = 0 OR attempt = $3)) AND ($4 = '' OR claimed_by = $4)
 RETURNING seq`
 
 	leaseDecision = `
@@ -42,23 +43,26 @@ RETURNING seq, task_id, epoch, lease_until, agent, repo, issue, tries, created_a
 
 	// What Info holds, in the order of scanInfo; $1 is the time.
 	selectInfo = `
-SELECT seq, task_id, agent, repo, issue, state, CASE WHEN state >= 6 AND run_at > {now} THEN 1 ELSE 0 END, attempt, tries, priority,
-  reason, created_at, run_at, claimed_at, lease_until, completed_at, ended_at, claimed_by, owner
+SELECT seq, task_id, agent, repo, issue, state, CASE WHEN state >= 6 AND (state = 12 OR run_at > {now}) THEN 1 ELSE 0 END, attempt, tries, priority,
+  reason, created_at, CASE WHEN state = 12 THEN 0 ELSE run_at END, claimed_at, lease_until, completed_at, ended_at, claimed_by, owner, behind
 FROM task `
 
-	// What stands for a task that is enqueued; the last column is until when it is held back.
-	selectStands = "SELECT seq, task_id, CASE WHEN state >= 6 AND run_at > {now} THEN run_at ELSE 0 END FROM task "
+	// What stands for a task that is enqueued; the last columns are until when it is held back, and behind which one.
+	standing     = "seq, task_id, CASE WHEN state IN (6, 8) AND run_at > {now} THEN run_at ELSE 0 END, CASE WHEN state = 12 THEN behind ELSE '' END"
+	selectStands = "SELECT " + standing + " FROM task "
 
-	findTask = "SELECT seq, state, attempt, claimed_by, epoch, agent, run_at FROM task WHERE task_id = $1"
+	findTask = "SELECT seq, state, attempt, claimed_by, epoch, agent, issue, joinable, lane, followed FROM task WHERE task_id = $1"
 
 	failing      = "UPDATE task SET state = 5, ended_at = {now}, lease_until = NULL, run_at = 0, "
-	sweptColumns = " RETURNING seq, task_id, agent, claimed_by, reason"
+	sweptColumns = " RETURNING seq, task_id, agent, claimed_by, reason, lane, followed"
 )
 
 // The statements in the form of one dialect, by what they are for.
 type statements struct {
 	insert, body, byID, byDedup, byAlso, also   string
-	joinable, join, joinBody, hourly, exclusive string
+	join, joinBody, hourly, exclusive           string
+	follow, wait, next, ahead, letGo, tellAhead string
+	rearm                                       string
 	claimedBody                                 string
 	claim, probe, heartbeat, find, hold, fail   string
 	giveBack, giveUp, promote, overdue          string
@@ -83,14 +87,12 @@ type statements struct {
 func statementsOf(d Dialect) statements {
 	s := statements{
 		// Enqueue.
-		insert:  insertTask,
-		body:    "INSERT INTO task_body (seq, origin, message) VALUES ($1, $2, $3)",
-		byID:    selectStands + "WHERE task_id = $2",
-		byDedup: selectStands + "WHERE dedup = $2",
-		byAlso:  selectStands + "WHERE seq = (SELECT a.seq FROM task_also a WHERE a.dedup = $2)",
-		also:    "INSERT INTO task_also (dedup, seq) VALUES ($1, $2)",
-		joinable: selectStands + `
-WHERE lane = $2 AND agent = $3 AND state IN (0, 6) AND attempt = 0 AND joinable > 0 ORDER BY seq DESC LIMIT 1{lock}`,
+		insert:    insertTask,
+		body:      "INSERT INTO task_body (seq, origin, message) VALUES ($1, $2, $3)",
+		byID:      selectStands + "WHERE task_id = $2",
+		byDedup:   selectStands + "WHERE dedup = $2",
+		byAlso:    selectStands + "WHERE seq = (SELECT a.seq FROM task_also a WHERE a.dedup = $2)",
+		also:      "INSERT INTO task_also (dedup, seq) VALUES ($1, $2)",
 		join:      "UPDATE task SET joinable = joinable + 1, priority = CASE WHEN priority < $2 THEN $2 ELSE priority END WHERE seq = $1",
 		joinBody:  "UPDATE task_body SET origin = $2, message = $3 WHERE seq = $1",
 		hourly:    "SELECT slot, {now} FROM task WHERE hourly = $2 ORDER BY slot DESC LIMIT 1 OFFSET $3",
@@ -106,15 +108,16 @@ WHERE task_id = $2 AND state = 1 AND ($3 = 0 OR attempt = $3) AND ($4 = '' OR cl
   run_at = CASE WHEN CAST($5 AS BIGINT) < 6 THEN 0 ELSE {now} + $6 END
 WHERE task_id = $2 AND state = 1 AND ($3 = 0 OR attempt = $3) AND ($4 = '' OR claimed_by = $4) RETURNING seq, agent, attempt, claimed_by`,
 		giveUp: failing + `reason = $5
-WHERE task_id = $2 AND state = 1 AND ($3 = 0 OR attempt = $3) AND ($4 = '' OR claimed_by = $4) RETURNING seq, claimed_by, reason`,
+WHERE task_id = $2 AND state = 1 AND ($3 = 0 OR attempt = $3) AND ($4 = '' OR claimed_by = $4) RETURNING seq, claimed_by, reason, agent, lane, followed`,
 		find:    findTask,
 		hold:    findTask + "{lock}",
 		fail:    failing + "reason = $3, hourly = CASE WHEN attempt > 0 THEN hourly END WHERE seq = $2",
-		promote: "UPDATE task SET state = state - 6 WHERE " + d.free("state >= 6 AND run_at <= {now}") + " RETURNING state, agent",
+		promote: "UPDATE task SET state = state - 6 WHERE " + d.free("state >= 6 AND state < 12 AND run_at <= {now}") + " RETURNING state, agent",
 		overdue: "SELECT 1 FROM task WHERE state >= 6 AND run_at <= {now} LIMIT 1",
 	}
 	s.decisions()
 	s.sweeps(d)
+	s.behind(d)
 	s.people()
 	s.memory()
 	s.slots()
@@ -142,7 +145,7 @@ SELECT $2, coalesce(max(n), 0) + 1, {now}, $3, $4, $5 FROM task_log WHERE seq = 
 	s.lease = leaseDecision
 	s.renew = "UPDATE task SET lease_until = {now} + $4 WHERE task_id = $2 AND state = 3 AND epoch = $3 RETURNING lease_until"
 	s.finish = `UPDATE task SET state = $4, reason = $5, ended_at = {now}, lease_until = NULL, run_at = 0
-WHERE task_id = $2 AND state = 3 AND epoch = $3 RETURNING seq`
+WHERE task_id = $2 AND state = 3 AND epoch = $3 RETURNING seq, agent, lane, followed`
 	s.release = `UPDATE task SET state = CAST($4 AS BIGINT), run_at = CASE WHEN CAST($4 AS BIGINT) < 6 THEN 0 ELSE {now} + $5 END, tries = tries + $6, reason = $7, lease_until = NULL
 WHERE task_id = $2 AND state = 3 AND epoch = $3 RETURNING seq, owner`
 	s.report = "INSERT INTO task_report (seq, report) VALUES ($1, $2) ON CONFLICT (seq) DO UPDATE SET report = excluded.report"
@@ -162,9 +165,24 @@ func (s *statements) sweeps(d Dialect) {
 		d.free("lease_until <= {now} AND state = 3 AND tries + 1 >= $3") + sweptColumns
 }
 
+// behind are the statements about tasks that wait for the end of others of their issue.
+func (s *statements) behind(d Dialect) {
+	s.follow = "UPDATE task SET followed = 1 WHERE " + d.inOrder("lane = $2 AND agent = $3 AND state NOT IN (4, 5)") +
+		" RETURNING " + standing + ", state, attempt, joinable"
+	s.wait = "UPDATE task SET state = 12, run_at = {now} + $3, behind = $4 WHERE seq = $2"
+	// The plus keeps databases from looking for them among all that are held back.
+	s.next = "SELECT seq, task_id FROM task WHERE lane = $1 AND agent = $2 AND +state = 12 ORDER BY seq LIMIT 1"
+	s.ahead = "SELECT task_id FROM task WHERE lane = $1 AND agent = $2 AND followed = 1 AND state NOT IN (4, 5, 12) ORDER BY seq LIMIT 1"
+	s.letGo = `UPDATE task SET state = CASE WHEN slot > {now} THEN 6 ELSE 0 END, run_at = CASE WHEN slot > {now} THEN slot ELSE 0 END
+WHERE seq = $2 AND +state = 12 RETURNING state`
+	s.tellAhead = "UPDATE task SET behind = $3 WHERE " + d.inOrder("lane = $1 AND agent = $2 AND +state = 12 AND behind <> $3")
+	s.rearm = "UPDATE task SET run_at = {now} + $2 WHERE " + d.free("state >= 6 AND state = 12 AND run_at <= {now}") + " RETURNING agent, lane"
+}
+
 // people are the statements for those who look, and change things by hand.
 func (s *statements) people() {
-	s.retry = "UPDATE task SET state = $2, claims = 0, tries = 0, reason = '', run_at = 0, ended_at = NULL WHERE seq = $1"
+	s.retry = `UPDATE task SET state = $2, claims = 0, tries = 0, reason = '', run_at = 0, ended_at = NULL, followed = 1,
+  slot = CASE WHEN hourly IS NULL THEN 0 ELSE slot END WHERE seq = $1`
 	s.unreport = "DELETE FROM task_report WHERE seq = $1"
 	s.decided = "SELECT 1 FROM task_result WHERE seq = $1"
 	s.purge = `DELETE FROM task WHERE seq IN (
@@ -176,10 +194,10 @@ UNION ALL SELECT state, count(*) FROM task WHERE state >= 6 GROUP BY state
 UNION ALL SELECT state, count(*) FROM task WHERE ended_at IS NOT NULL GROUP BY state`
 	// The plus keeps databases from looking for the first one among all, from the oldest on.
 	s.oldest = `SELECT created_at FROM task WHERE seq IN (
-(SELECT min(+seq) FROM task WHERE state = 0), (SELECT min(+seq) FROM task WHERE state >= 6 AND state = 6)) ORDER BY seq LIMIT 1`
+(SELECT min(+seq) FROM task WHERE state = 0), (SELECT min(+seq) FROM task WHERE state >= 6 AND state IN (6, 12))) ORDER BY seq LIMIT 1`
 	s.agents = `SELECT 0, agent, count(*) FROM task WHERE state = 0 GROUP BY agent
 UNION ALL SELECT 1, agent, count(*) FROM task WHERE lease_until IS NOT NULL AND state = 1 GROUP BY agent
-UNION ALL SELECT 6, agent, count(*) FROM task WHERE state >= 6 AND state = 6 GROUP BY agent`
+UNION ALL SELECT 6, agent, count(*) FROM task WHERE state >= 6 AND state IN (6, 12) GROUP BY agent`
 	// From one agent to the next one, past all that wait for it.
 	s.backlog = `WITH RECURSIVE w(agent) AS (
   SELECT (SELECT t.agent FROM task t WHERE t.state = 0 AND t.agent > '' ORDER BY t.agent LIMIT 1)
@@ -225,8 +243,8 @@ WHERE leader.owner = excluded.owner OR leader.until <= {now}`
 // all are the statements that are written for a dialect.
 func (s *statements) all() []*string {
 	return []*string{
-		&s.insert, &s.body, &s.byID, &s.byDedup, &s.byAlso, &s.also, &s.joinable, &s.join, &s.joinBody, &s.hourly,
-		&s.exclusive, &s.claim, &s.claimedBody, &s.probe, &s.heartbeat, &s.giveBack, &s.giveUp, &s.find, &s.hold, &s.fail, &s.promote, &s.overdue, &s.complete,
+		&s.insert, &s.body, &s.byID, &s.byDedup, &s.byAlso, &s.also, &s.join, &s.joinBody, &s.hourly,
+		&s.exclusive, &s.follow, &s.wait, &s.next, &s.ahead, &s.letGo, &s.tellAhead, &s.rearm, &s.claim, &s.claimedBody, &s.probe, &s.heartbeat, &s.giveBack, &s.giveUp, &s.find, &s.hold, &s.fail, &s.promote, &s.overdue, &s.complete,
 		&s.result, &s.log, &s.trim, &s.lease, &s.renew, &s.finish, &s.release, &s.report, &s.requeueClaimed,
 		&s.requeueDraining, &s.grace, &s.exhaustPending, &s.exhaustClaimed, &s.exhaustCompleted, &s.exhaustDraining,
 		&s.retry, &s.unreport, &s.decided, &s.purge, &s.counts, &s.oldest, &s.agents, &s.backlog, &s.backlogClaimed, &s.backlogIDs, &s.info, &s.inspect,

@@ -38,8 +38,9 @@ const (
 	stateDraining  = 3
 	stateDone      = 4
 	stateFailed    = 5
-	stateDelayed   = 6 // pending, and held back until run_at; less holding it is what it becomes
-	stateHeld      = 8 // completed, and held back until run_at
+	stateDelayed   = 6  // pending, and held back until run_at; less holding it is what it becomes
+	stateHeld      = 8  // completed, and held back until run_at
+	stateBehind    = 12 // pending, and held back behind others of its issue; looked at again at run_at
 
 	holding = 6
 )
@@ -47,7 +48,7 @@ const (
 // stateOf is the state that callers know.
 func stateOf(n int) queue.State {
 	switch n {
-	case statePending, stateDelayed:
+	case statePending, stateDelayed, stateBehind:
 		return queue.Pending
 	case stateClaimed:
 		return queue.Claimed
@@ -140,13 +141,17 @@ func (s *Store) tell(agents ...string) {
 }
 
 // promote makes those tasks ready whose time came, and returns the agents of which
-// there are some; "" for decisions.
+// there are some; "" for decisions. It is run where no other transaction is: see crowded.
 func (s *Store) promote(tx Tx) (agents []string, err error) {
 	// Looking is much cheaper than a change of nothing, and mostly there is nothing.
 	if due, err := one(tx, s.sql.overdue, none, tx.Now()); err != nil || !due {
 		return nil, err
 	}
-	return s.ready(tx)
+	if agents, err = s.ready(tx); err != nil {
+		return nil, err
+	}
+	o, err := s.rearm(tx)
+	return append(agents, o.agents...), err
 }
 
 // ready is promote where there are such tasks.
@@ -182,8 +187,17 @@ func (s *Store) settle(ctx context.Context) error {
 		agents, err = s.ready(tx)
 		return err
 	})
+	if err != nil {
+		return err
+	}
+	s.tell(agents...)
+	var o over
+	err = s.engine.Write(ctx, func(tx Tx) (err error) {
+		o, err = s.rearm(tx)
+		return err
+	})
 	if err == nil {
-		s.tell(agents...)
+		s.follows(ctx, o)
 	}
 	return err
 }

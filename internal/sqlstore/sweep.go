@@ -12,13 +12,13 @@ import (
 // between them. What it passes over, for somebody is changing it, is for the next time.
 func (s *Store) RequeueStale(ctx context.Context, l queue.Limits) ([]queue.Swept, error) {
 	var swept []queue.Swept
-	var agents []string
+	var o over
 	if err := s.settle(ctx); err != nil {
 		return nil, doing("requeue stale tasks", err)
 	}
 	err := s.engine.Write(ctx, func(tx Tx) (err error) {
 		swept = nil
-		if err := s.exhaust(tx, &swept, l); err != nil {
+		if o, err = s.exhaust(tx, &swept, l); err != nil {
 			return err
 		}
 		if err := s.requeue(tx, &swept, requeueing{s.sql.requeueClaimed, queue.Pending, l.Claims}); err != nil {
@@ -29,6 +29,7 @@ func (s *Store) RequeueStale(ctx context.Context, l queue.Limits) ([]queue.Swept
 	if err != nil {
 		return nil, doing("requeue stale tasks", err)
 	}
+	var agents []string
 	for _, w := range swept {
 		if w.State != queue.Pending {
 			w.Agent = "" // the end of one lets the next decision on the issue go
@@ -36,11 +37,12 @@ func (s *Store) RequeueStale(ctx context.Context, l queue.Limits) ([]queue.Swept
 		agents = append(agents, w.Agent)
 	}
 	s.tell(agents...)
+	s.follows(ctx, o)
 	return swept, nil
 }
 
 // exhaust fails the tasks that were handed out as often as the limits allow.
-func (s *Store) exhaust(tx Tx, swept *[]queue.Swept, l queue.Limits) error {
+func (s *Store) exhaust(tx Tx, swept *[]queue.Swept, l queue.Limits) (o over, err error) {
 	claims := fmt.Sprintf("given up: handed out %d times, and no decision came", l.Claims)
 	drains := fmt.Sprintf("given up: could not be carried out in %d tries: ", l.Drains)
 	for _, r := range []exhaustion{
@@ -52,11 +54,13 @@ func (s *Store) exhaust(tx Tx, swept *[]queue.Swept, l queue.Limits) error {
 		if r.limit <= 0 {
 			continue
 		}
-		if err := s.sweep(tx, swept, r); err != nil {
-			return err
+		ended, err := s.sweep(tx, swept, r)
+		if err != nil {
+			return over{}, err
 		}
+		o.add(ended)
 	}
-	return nil
+	return o, nil
 }
 
 // An exhaustion is a statement that fails tasks, why, and what its limit is.
@@ -66,18 +70,29 @@ type exhaustion struct {
 }
 
 // sweep runs a statement that fails tasks, and notes it in their logs.
-func (s *Store) sweep(tx Tx, swept *[]queue.Swept, e exhaustion) error {
+func (s *Store) sweep(tx Tx, swept *[]queue.Swept, e exhaustion) (o over, err error) {
 	var list []sweptTask
-	err := tx.Query(e.query, func(r Row) error {
+	err = tx.Query(e.query, func(r Row) error {
 		w := sweptTask{Swept: queue.Swept{State: queue.Failed}}
-		err := r.Scan(&w.seq, &w.ID, &w.Agent, &w.who, &w.text)
+		err := r.Scan(&w.seq, &w.ID, &w.Agent, &w.who, &w.text, &w.lane.name, &w.lane.followed)
+		w.lane.agent = w.Agent
 		list = append(list, w)
 		return err
 	}, tx.Now(), e.reason, int64(e.limit))
 	if err != nil {
-		return err
+		return over{}, err
 	}
-	return s.noteAll(tx, swept, "given up", list)
+	if err := s.noteAll(tx, swept, "given up", list); err != nil {
+		return over{}, err
+	}
+	for _, w := range list {
+		ended, err := s.ended(tx, w.lane)
+		if err != nil {
+			return over{}, err
+		}
+		o.add(ended)
+	}
+	return o, nil
 }
 
 // A sweptTask is one of which the log is to tell.
@@ -86,6 +101,7 @@ type sweptTask struct {
 
 	seq       int64
 	who, text string
+	lane      lane // of one that failed
 }
 
 // noteAll adds an entry to the logs of tasks, and the tasks to those that were swept.

@@ -20,9 +20,10 @@ func (q *Queue) ClaimNext(ctx context.Context, agent string, o queue.ClaimOption
 		return queue.Claim{}, err
 	}
 	defer q.mu.Unlock()
-	for _, t := range q.waiting(agent, now) {
+	for list := q.waiting(agent, now); len(list) > 0; list = q.waiting(agent, now) {
+		t := list[0]
 		if !queue.Decodable(t.Message) {
-			t.fail(now, "its message is no JSON object")
+			q.fail(t, now, "its message is no JSON object")
 			continue
 		}
 		t.State, t.claimedBy, t.Owner = queue.Claimed, queue.CleanText(o.By), queue.CleanText(o.By)
@@ -31,7 +32,7 @@ func (q *Queue) ClaimNext(ctx context.Context, agent string, o queue.ClaimOption
 		t.Claimed, t.Until, t.Ready = now, now.Add(o.Lease), time.Time{}
 		return queue.Claim{
 			ID: t.id(), Message: slices.Clone(t.Message), Origin: slices.Clone(t.Origin),
-			Attempt: t.Attempt, Until: t.Until, Enqueued: t.Enqueued,
+			Attempt: t.Attempt, Until: t.Until, Enqueued: t.Enqueued, Waited: t.waited,
 		}, nil
 	}
 	return queue.Claim{}, queue.ErrEmpty
@@ -50,9 +51,10 @@ func (q *Queue) waiting(agent string, now time.Time) []*task {
 }
 
 // fail ends a task.
-func (t *task) fail(now time.Time, reason string) {
+func (q *Queue) fail(t *task, now time.Time, reason string) {
 	t.State, t.Ended, t.Reason = queue.Failed, now, queue.CleanText(reason)
-	t.Draining, t.Until, t.Ready = false, time.Time{}, time.Time{}
+	t.Draining, t.Until, t.Ready, t.Behind = false, time.Time{}, time.Time{}, ""
+	q.free(t, now)
 }
 
 // Heartbeat implements queue.Queue.
@@ -98,7 +100,7 @@ func (q *Queue) GiveUp(ctx context.Context, ref queue.Ref, reason string) error 
 	if err != nil {
 		return err
 	}
-	t.fail(now, reason)
+	q.fail(t, now, reason)
 	t.note(now, "given up", t.claimedBy, t.Reason)
 	return nil
 }
@@ -159,7 +161,7 @@ func (q *Queue) Complete(ctx context.Context, ref queue.Ref, decision []byte) (q
 		return queue.Receipt{Reason: reason}, err
 	}
 	t.State, t.decided, t.result, t.Completed = queue.Completed, true, slices.Clone(decision), now
-	t.Until, t.Ready, t.Reason = time.Time{}, time.Time{}, ""
+	t.Until, t.Ready, t.Reason, t.Behind = time.Time{}, time.Time{}, "", ""
 	q.tell(t)
 	return queue.Receipt{Accepted: true}, nil
 }

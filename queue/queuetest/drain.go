@@ -96,6 +96,7 @@ func (q *Queue) MarkDone(ctx context.Context, h queue.Hold, report []byte) error
 	t.State, t.Ended, t.Reason, t.report = queue.Done, now, "", slices.Clone(report)
 	t.Draining, t.Until = false, time.Time{}
 	q.tellLane(t)
+	q.free(t, now)
 	return nil
 }
 
@@ -109,7 +110,7 @@ func (q *Queue) Fail(ctx context.Context, h queue.Hold, reason string, report []
 		return err
 	}
 	defer q.mu.Unlock()
-	t.fail(now, reason)
+	q.fail(t, now, reason)
 	t.report = slices.Clone(report)
 	q.tellLane(t)
 	return nil
@@ -161,10 +162,10 @@ func (q *Queue) exhaust(t *task, now time.Time, l queue.Limits) bool {
 	}
 	switch {
 	case l.Claims > 0 && t.claims >= l.Claims && (t.State == queue.Pending || t.State == queue.Claimed && over):
-		t.fail(now, fmt.Sprintf("given up: handed out %d times, and no decision came", t.claims))
+		q.fail(t, now, fmt.Sprintf("given up: handed out %d times, and no decision came", t.claims))
 	case l.Drains > 0 && tries >= l.Drains && t.State == queue.Completed && (!t.Draining || over):
 		t.Tries = tries
-		t.fail(now, fmt.Sprintf("given up: could not be carried out in %d tries: %s", tries, t.Reason))
+		q.fail(t, now, fmt.Sprintf("given up: could not be carried out in %d tries: %s", tries, t.Reason))
 		q.tellLane(t)
 	default:
 		return false

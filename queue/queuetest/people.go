@@ -117,6 +117,9 @@ func matches(i queue.Info, f queue.Filter) bool {
 func (t *task) info(now time.Time) queue.Info {
 	i := t.Info
 	i.Held = t.held(now)
+	if i.Behind != "" {
+		i.Reason, i.Ready = "waits for task "+i.Behind+" of the same issue", time.Time{}
+	}
 	return i
 }
 
@@ -156,8 +159,12 @@ func (q *Queue) Retry(ctx context.Context, id, by string) (queue.State, error) {
 	default:
 		t.State = queue.Pending
 	}
+	failed := !t.Ended.IsZero()
 	t.claims, t.Tries, t.Reason, t.report = 0, 0, "", nil
-	t.Ended, t.Ready = time.Time{}, time.Time{}
+	t.Ended, t.Ready, t.Behind, t.followed = time.Time{}, time.Time{}, "", true
+	if failed && t.State == queue.Pending && t.coalesces {
+		q.line(t)
+	}
 	t.note(now, "retried", by, "")
 	q.tell(t)
 	return t.State, nil
@@ -179,7 +186,7 @@ func (q *Queue) Cancel(ctx context.Context, id, by string) error {
 	case t.State == queue.Done, t.State == queue.Failed:
 		return fmt.Errorf("%w: it is %s", queue.ErrState, t.State)
 	}
-	t.fail(now, "cancelled by "+by)
+	q.fail(t, now, "cancelled by "+by)
 	if t.Attempt == 0 {
 		t.slot = time.Time{}
 	}

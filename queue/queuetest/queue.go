@@ -37,6 +37,8 @@ type task struct {
 
 	coalesces bool     // was enqueued with Coalesce
 	keys      []string // its Dedup, and those of tasks that were coalesced into it
+	followed  bool     // others may wait for its end
+	waited    bool     // it was held back behind others
 	claimedBy string   // of the last claim
 	claims    int      // since the last Retry
 	epoch     int64
@@ -84,6 +86,16 @@ func (q *Queue) find(match func(*task) bool) *task {
 	return nil
 }
 
+// last is find from the newest one on.
+func (q *Queue) last(match func(*task) bool) *task {
+	for _, t := range slices.Backward(q.tasks) {
+		if match(t) {
+			return t
+		}
+	}
+	return nil
+}
+
 func (q *Queue) byID(id string) *task {
 	return q.find(func(t *task) bool { return t.id() == id })
 }
@@ -93,7 +105,7 @@ func (t *task) id() string { return t.Info.ID }
 // held reports whether a task that waits is held back.
 func (t *task) held(now time.Time) bool {
 	waits := t.State == queue.Pending || t.State == queue.Completed && !t.Draining
-	return waits && t.Ready.After(now)
+	return waits && (t.Ready.After(now) || t.Behind != "")
 }
 
 // note puts a line into the log of a task, which keeps the first and the newest ones.
@@ -118,18 +130,21 @@ func (q *Queue) Enqueue(ctx context.Context, in queue.Task) (queue.Enqueued, err
 		return old.stands(queue.Duplicate, now), nil
 	}
 	in.Message, in.Origin = slices.Clone(in.Message), slices.Clone(in.Origin)
-	if old := q.find(func(t *task) bool { return joins(t, in) }); old != nil && old.join(in) {
+	if old := q.last(func(t *task) bool { return joins(t, in) }); old != nil && old.join(in) {
 		return old.stands(queue.Coalesced, now), nil
 	}
 	t := q.add(in, now)
+	if in.Coalesce && in.Agent != "" {
+		q.line(t)
+	}
 	q.tell(t)
 	return t.stands(queue.Added, now), nil
 }
 
 // stands tells of the task that stands for one that was enqueued.
 func (t *task) stands(how queue.How, now time.Time) queue.Enqueued {
-	e := queue.Enqueued{How: how, ID: t.id()}
-	if t.held(now) {
+	e := queue.Enqueued{How: how, ID: t.id(), Behind: t.Behind}
+	if t.held(now) && t.Behind == "" {
 		e.Ready = t.Ready
 	}
 	return e

@@ -38,7 +38,7 @@ type testCase struct {
 
 // cases returns all of the suite.
 func cases() []testCase {
-	all := slices.Concat(enqueueCases(), claimCases(), heartbeatCases(), completeCases(), drainCases(), leaseCases(),
+	all := slices.Concat(enqueueCases(), behindCases(), claimCases(), heartbeatCases(), completeCases(), drainCases(), leaseCases(),
 		sweepCases(), limitCases(), readCases(), peopleCases(), purgeCases(), watchCases(), hostileCases(), parallelCases())
 	slices.SortStableFunc(all, func(a, b testCase) int { return cmp.Compare(a.name, b.name) })
 	return all

@@ -73,6 +73,7 @@ type row struct {
 	Text      string // what is to be said of its state
 	Held      bool
 	Until     time.Time // of Held
+	Behind    string    // address of the task that it waits for; empty: none
 	Draining  bool
 	Enqueued  time.Time
 	Happened  time.Time // the last thing
@@ -192,7 +193,7 @@ func tiles(s queue.Stats) []tile {
 		list = append(list, tile{Name: name, Count: n, Note: note, URL: filterURL(queue.Filter{State: state})})
 	}
 	add("pending", s.States[queue.Pending], "wait for an agent", queue.Pending)
-	add("held back", s.Held, "of these, until a time", queue.Pending)
+	add("held back", s.Held, "of these, for now", queue.Pending)
 	add("claimed", s.States[queue.Claimed], "an agent works on them", queue.Claimed)
 	add("completed", s.States[queue.Completed], "decided", queue.Completed)
 	add("being carried out", s.Draining, "of the completed ones", queue.Completed)
@@ -213,7 +214,7 @@ func summary(s queue.Stats) string {
 func heldRows(list []queue.Info) []heldRow {
 	byRepo := map[string]*heldRow{}
 	for _, i := range list {
-		if !i.Held {
+		if !i.Held || i.Behind != "" {
 			continue
 		}
 		key := strings.ToLower(i.Repo)

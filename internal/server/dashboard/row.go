@@ -19,6 +19,9 @@ func (d *Dashboard) row(i queue.Info, b brief) row {
 	if i.Held {
 		r.Until = i.Ready
 	}
+	if i.Behind != "" {
+		r.Behind = taskURL(i.Behind)
+	}
 	switch i.State {
 	case queue.Pending:
 	case queue.Claimed:

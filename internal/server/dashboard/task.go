@@ -266,6 +266,8 @@ func claimant(t queue.Details) string {
 // coming says what happens next, unless somebody does something.
 func coming(t queue.Details) []step {
 	switch {
+	case t.Behind != "":
+		return []step{{What: "held back", Text: block(t.Reason, maxLine), Coming: true}}
 	case t.Held:
 		return []step{{At: t.Ready, What: "held back until", Text: block(t.Reason, maxLine), Coming: true}}
 	case t.State == queue.Claimed:

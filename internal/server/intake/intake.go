@@ -54,7 +54,9 @@ type Outcome struct {
 	Task  string    // id of the task that stands for it; empty: there is none
 	How   queue.How // what the queue did; empty: there is no task
 	Agent string    // who is asked; empty: nobody
-	Ready time.Time // when the task may be handed out first; the zero time: at once
+	Ready time.Time // when the task may be handed out first; the zero time: at once, or when Behind has ended
+	// Behind is the task of the same issue whose end it waits for; empty: none.
+	Behind string
 	// Reason says why there is no task; empty if there is one. It may hold hostile text.
 	Reason string
 }
@@ -151,8 +153,11 @@ func (t *Intake) Take(ctx context.Context, a Arrival) (Outcome, error) {
 	if !got.Ready.IsZero() {
 		log = log.With("held_until", got.Ready)
 	}
+	if got.Behind != "" {
+		log = log.With("behind", got.Behind)
+	}
 	log.InfoContext(ctx, "task enqueued")
-	return Outcome{Task: got.ID, How: got.How, Agent: task.Agent, Ready: got.Ready}, nil
+	return Outcome{Task: got.ID, How: got.How, Agent: task.Agent, Ready: got.Ready, Behind: got.Behind}, nil
 }
 
 // task returns what is enqueued for an event.
@@ -193,9 +198,11 @@ func (t *Intake) task(ctx context.Context, a Arrival, route Route) (queue.Task, 
 		Dedup:       a.Dedup,
 		HourlyLimit: t.o.HourlyLimit,
 	}
-	// Rules look at what happened, one event after the other; an agent at the issue.
-	if a.Origin.Source == SourceWebhook && t.o.Rules == nil && joinable(a.Event) {
+	if a.Origin.Source == SourceWebhook && joinable(a.Event) {
 		task.Coalesce, task.Join = true, join(a.Event, spec)
+		if t.o.Rules != nil {
+			task.Join = apart // rules look at what happened, one event after the other; an agent at the issue
+		}
 	}
 	return task, nil
 }

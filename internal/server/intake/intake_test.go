@@ -203,6 +203,9 @@ func take(t *testing.T, in *intake.Intake, q *recorder, text string) string {
 	if !got.Ready.IsZero() {
 		fmt.Fprintf(&b, ", held back until %s", got.Ready.Format("15:04"))
 	}
+	if got.Behind != "" {
+		fmt.Fprintf(&b, ", behind %s", got.Behind)
+	}
 	switch task := *q.last; got.How {
 	case queue.Added:
 		fmt.Fprintf(&b, "\n%s#%d dedup=%q coalesce=%v limit=%d\norigin %s\n%s", task.Repo, task.Issue, task.Dedup, task.Coalesce, task.HourlyLimit, task.Origin, task.Message)
@@ -332,7 +335,9 @@ func takeMeanwhile(t *testing.T, q queue.Queue) {
 	var told strings.Builder
 	claim := func() error {
 		c, err := q.ClaimNext(t.Context(), "http://a", queue.ClaimOptions{Lease: time.Hour})
-		told.Write(c.Message)
+		if told.Write(c.Message); err == nil {
+			err = q.Cancel(t.Context(), c.ID, "agent") // others may wait for its end
+		}
 		return err
 	}
 	for range 3 {

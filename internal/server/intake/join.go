@@ -19,6 +19,9 @@ func strength(e runner.Event) int {
 	return slices.Index([]string{"issues.edited", "issues.reopened", "issues.opened"}, e.Key())
 }
 
+// apart keeps tasks apart: the new one waits for the end of the old one.
+func apart(_, _ queue.Told) (queue.Told, bool) { return queue.Told{}, false }
+
 // join makes one task of two: it tells of the stronger event, and of the newer issue. Of
 // equal ones the later delivery counts. ok is false when the task that waits is not one
 // that may be joined to.

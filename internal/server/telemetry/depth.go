@@ -33,7 +33,7 @@ func newDepth(t *Telemetry, q queue.Queue) *depth {
 	return &depth{
 		t: t, q: q,
 		tasks:    desc("tasks", "Tasks in the queue.", "state"),
-		held:     desc("held_tasks", "Of the pending and completed tasks: held back until a time, such as by the hourly limit."),
+		held:     desc("held_tasks", "Of the pending and completed tasks: held back until a time, such as by the hourly limit, or until another task of their issue has ended."),
 		draining: desc("draining_tasks", "Of the completed tasks: being carried out."),
 		agents:   desc("agent_tasks", "Tasks of an agent; those held back are also pending.", "agent", "state"),
 		oldest:   desc("oldest_pending_seconds", "Age of the oldest pending task; 0: there is none."),

@@ -1,0 +1,3 @@
+ALTER TABLE task ADD COLUMN followed {int} NOT NULL DEFAULT 0;
+
+ALTER TABLE task ADD COLUMN behind {text} NOT NULL DEFAULT '';

@@ -22,7 +22,7 @@ import (
 
 func agentCommand(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) == 0 {
-		ts.Fatalf("usage: agent FILE|stop|start|tasks COUNT|told N PATTERN")
+		ts.Fatalf("usage: agent FILE|stop|start|hold|go|tasks COUNT|told N PATTERN")
 	}
 	a := rigOf(ts).agent
 	switch args[0] {
@@ -42,6 +42,13 @@ func agentCommand(ts *testscript.TestScript, neg bool, args []string) {
 		if n := number(ts, args[1]); n > len(a.told) || !regexp.MustCompile(args[2]).MatchString(a.told[n-1]) {
 			ts.Fatalf("told %q, want of task %d: %s", a.told, n, args[2])
 		}
+	case "hold":
+		ts.Defer(a.letGo)
+		a.mu.Lock()
+		a.hold = make(chan struct{})
+		a.mu.Unlock()
+	case "go":
+		a.letGo()
 	case "sync":
 		a.mu.Lock()
 		a.sync = true
@@ -68,10 +75,33 @@ type scriptAgent struct {
 	url    func() string // of the harness
 	user   string        // userinfo of its address, with "@"; empty: none
 	down   bool
-	sync   bool     // it answers the whole task at once
-	tasks  []string // ids, as they were decided
-	told   []string // the memory summaries of them
+	sync   bool          // it answers the whole task at once
+	hold   chan struct{} // decisions are not sent before it is closed; nil: they are
+	tasks  []string      // ids, as it got them
+	told   []string      // the memory summaries of them
 	errs   []string
+}
+
+// letGo lets the agent send the decisions that it keeps.
+func (a *scriptAgent) letGo() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.hold != nil {
+		close(a.hold)
+		a.hold = nil
+	}
+}
+
+// think decides on a task.
+func (a *scriptAgent) think(id, told string) string {
+	a.mu.Lock()
+	answer, hold := strings.ReplaceAll(a.answer, "$TASK", id), a.hold
+	a.tasks, a.told = append(a.tasks, id), append(a.told, told)
+	a.mu.Unlock()
+	if hold != nil {
+		<-hold
+	}
+	return answer
 }
 
 func (a *scriptAgent) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -102,11 +132,9 @@ func (a *scriptAgent) decide(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "want a whole task", http.StatusUnprocessableEntity)
 		return
 	}
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.tasks, a.told = append(a.tasks, task.ID), append(a.told, task.Context.Text)
+	answer := a.think(task.ID, task.Context.Text)
 	w.Header().Set("Content-Type", "application/json")
-	fmt.Fprint(w, strings.ReplaceAll(a.answer, "$TASK", task.ID))
+	fmt.Fprint(w, answer)
 }
 
 // work claims and decides until there is no task.
@@ -140,10 +168,7 @@ func (a *scriptAgent) one(own string) bool {
 	if code != http.StatusOK || json.Unmarshal(data, &task) != nil {
 		return false
 	}
-	a.mu.Lock()
-	answer := strings.ReplaceAll(a.answer, "$TASK", task.ID)
-	a.tasks, a.told = append(a.tasks, task.ID), append(a.told, task.Context.Text)
-	a.mu.Unlock()
+	answer := a.think(task.ID, task.Context.Text)
 	if code, data := post("/queue/complete", json.RawMessage(answer)); code != http.StatusAccepted {
 		a.mu.Lock()
 		a.errs = append(a.errs, fmt.Sprintf("complete: %d %s", code, data))

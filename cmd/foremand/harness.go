@@ -29,6 +29,7 @@ type harness struct {
 	places [2]string // of queue and memory, as a log may show them
 	stores stores
 	queue  queue.Queue // that of stores, measured
+	claims queue.Queue // queue, for those who hand tasks out: it tells what was done before
 	meter  *telemetry.Telemetry
 	hub    *hub // nil: GitHub is never asked
 	bot    string
@@ -125,12 +126,13 @@ func (h *harness) decide() (err error) {
 	if err != nil {
 		return err
 	}
+	h.claims = h.intake.Fresh(h.queue)
 	host, _ := os.Hostname() // only a name for the log
 	known := agents(h.s)
 	desk := desk{s: h.s, bot: h.bot, id: h.hub.account(), host: h.hub.host}
 	q := h.s.Queue
 	h.drain, err = drain.New(drain.Options{
-		Queue: h.queue, Owner: fmt.Sprintf("%s/%d", host, os.Getpid()), Settings: desk.settings,
+		Queue: h.claims, Owner: fmt.Sprintf("%s/%d", host, os.Getpid()), Settings: desk.settings,
 		Agents: func(address string) (drain.Agent, bool) { a, ok := known[address]; return a, ok },
 		Memory: h.stores.memory, Journal: h.stores.memory, Marks: h.stores.queue, Slots: h.stores.queue,
 		Interval: q.DrainInterval.Duration(), ClaimTimeout: q.ClaimTimeout.Duration(), RequeueInterval: q.RequeueInterval.Duration(),
@@ -172,7 +174,7 @@ func (h *harness) open(ctx context.Context, place string) error {
 		return err
 	}
 	h.api, err = server.New(server.Options{
-		Queue: h.queue, Lease: h.s.Queue.ClaimTimeout.Duration(), Credentials: h.credentials,
+		Queue: h.claims, Lease: h.s.Queue.ClaimTimeout.Duration(), Credentials: h.credentials,
 		Intake: h.intake, WebhookSecrets: h.s.Server.WebhookSecrets, Wake: h.drain.Wake,
 		Health: h.health, Metrics: h.meter.Metrics(), Around: h.meter.Handler, Dashboard: page, Log: h.log,
 	})

@@ -45,7 +45,8 @@ const (
 //	sql FILE STATEMENT          change a database behind the program's back
 //	agent sync                  the agent speaks the synchronous wire
 //	agent stop|start            the agent is out of reach, or back
-//	agent tasks COUNT           want so many tasks decided
+//	agent hold|go               the agent keeps its decisions to itself, or sends them
+//	agent tasks COUNT           want that it got so many tasks
 //	agent told N PATTERN        want its N-th task to tell this of earlier ones; ^$: nothing
 //	python                      set $AGENT to an address that is free
 //	python NAME:SECRET          start the agent of testdata/agents there, with a credential

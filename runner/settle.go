@@ -39,9 +39,13 @@ func (r *Runner) Apply(ctx context.Context, e Event, m *protocol.DecisionMessage
 	return w.rep, err
 }
 
-// renew replaces the issue of an event whose decision is given by the issue as it is now.
+// renew replaces the issue of an event whose decision is given by the issue as it is now,
+// unless the decision is to do nothing, and no rule has a say in it.
 func (w *work) renew(ctx context.Context) error {
 	if w.given == nil || w.o.Host == nil || w.e.Pull != nil {
+		return nil
+	}
+	if m := w.given.message; m != nil && !m.Decision.Writes() && w.c.Rules.Len() == 0 {
 		return nil
 	}
 	return w.fetch(ctx)

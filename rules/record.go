@@ -35,7 +35,7 @@ func Record(s *Set, name string, f Facts) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("record a test: %w", err)
 	}
-	tests := parseTests(nil, Source{File: file, Tests: valueOf(file.Root(), "tests")})
+	tests := parseTests(nil, Source{File: file, Tests: strictyaml.Child(file.Root(), "tests")})
 	if err := file.Err(); err != nil {
 		return "", fmt.Errorf("record a test: %w", err)
 	}

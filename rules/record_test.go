@@ -40,7 +40,7 @@ func FuzzRecord(f *testing.F) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			tests := parseTests(nil, Source{File: file, Tests: valueOf(file.Root(), "tests")})
+			tests := parseTests(nil, Source{File: file, Tests: strictyaml.Child(file.Root(), "tests")})
 			last := tests[len(tests)-1]
 			if file.Err() != nil || !reflect.DeepEqual(recordable(last.facts), recordable(facts)) {
 				t.Errorf("%s\n%v\n%s", text, file.Err(), cmp.Diff(recordable(facts), recordable(last.facts)))
@@ -122,8 +122,8 @@ func FuzzInsertTest(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		list := valueOf(file.Root(), "tests").Content
-		if last := valueOf(list[len(list)-1], "name"); last == nil || last.Value != "added" {
+		list := strictyaml.Child(file.Root(), "tests").Content
+		if last := strictyaml.Child(list[len(list)-1], "name"); last == nil || last.Value != "added" {
 			t.Errorf("%q is not the last", out)
 		}
 	})

@@ -28,7 +28,7 @@ func InsertTest(name string, src []byte, item string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	root, tests := f.Root(), valueOf(f.Root(), "tests")
+	root, tests := f.Root(), strictyaml.Child(f.Root(), "tests")
 	switch {
 	case root.Kind != yaml.MappingNode || len(root.Content) == 0 || root.Style&yaml.FlowStyle != 0,
 		tests != nil && (tests.Kind != yaml.SequenceNode || tests.Style&yaml.FlowStyle != 0 || len(tests.Content) == 0):
@@ -56,8 +56,8 @@ func InsertTest(name string, src []byte, item string) ([]byte, error) {
 
 func sameName(item *yaml.Node) func(*yaml.Node) bool {
 	return func(n *yaml.Node) bool {
-		other := valueOf(n, "name")
-		return other != nil && other.Value == valueOf(item, "name").Value
+		other := strictyaml.Child(n, "name")
+		return other != nil && other.Value == strictyaml.Child(item, "name").Value
 	}
 }
 
@@ -132,7 +132,7 @@ func insertAt(src []byte, at int, item string, tests *yaml.Node) []byte {
 
 // appended reports whether after is before with the item as its last test.
 func appended(before, after, item *yaml.Node) bool {
-	tests := valueOf(after, "tests")
+	tests := strictyaml.Child(after, "tests")
 	if tests == nil || tests.Kind != yaml.SequenceNode || len(tests.Content) == 0 {
 		return false
 	}

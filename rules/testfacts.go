@@ -219,17 +219,4 @@ func (d testDecoder) moment(name string, n *yaml.Node, out *time.Time) {
 	d.f.Problemf(n, "%s: want a time like 2026-01-31 or 2026-01-31T15:04:05Z, got %s", name, strictyaml.Kind(n))
 }
 
-// valueOf returns the value of a key of a mapping, or nil.
-func valueOf(n *yaml.Node, key string) *yaml.Node {
-	if n == nil || n.Kind != yaml.MappingNode {
-		return nil
-	}
-	for i := 0; i+1 < len(n.Content); i += 2 {
-		if n.Content[i].Value == key {
-			return n.Content[i+1]
-		}
-	}
-	return nil
-}
-
-func given(n *yaml.Node, key string) bool { return valueOf(n, key) != nil }
+func given(n *yaml.Node, key string) bool { return strictyaml.Child(n, key) != nil }

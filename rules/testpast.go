@@ -14,7 +14,7 @@ import (
 func (d testDecoder) actor(n *yaml.Node, f *Facts, known *Known) {
 	d.fill("actor", n, reflect.ValueOf(&f.Actor).Elem(), "permission")
 	permission := defaultPermission(f.Actor.Association)
-	if p := valueOf(n, "permission"); p != nil {
+	if p := strictyaml.Child(n, "permission"); p != nil {
 		d.value("actor.permission", p, reflect.ValueOf(&permission).Elem())
 	}
 	known.Permissions = map[string]string{f.Actor.Login: permission}
@@ -28,7 +28,7 @@ func (d testDecoder) pull(n *yaml.Node, f *Facts, known *Known) {
 		return
 	}
 	d.fill("pr", n, reflect.ValueOf(&f.Pull).Elem(), "files")
-	if files := valueOf(n, "files"); files != nil {
+	if files := strictyaml.Child(n, "files"); files != nil {
 		d.f.DecodeKey("pr.files", files, &known.Changed)
 		if !given(n, "changed_files") {
 			f.Pull.ChangedFiles = len(known.Changed)
@@ -38,7 +38,7 @@ func (d testDecoder) pull(n *yaml.Node, f *Facts, known *Known) {
 
 // by reads which rule added the labels that memory.labels lists.
 func (d testDecoder) by(n *yaml.Node) map[string]string {
-	by, listed := valueOf(n, "by"), []string(nil)
+	by, listed := strictyaml.Child(n, "by"), []string(nil)
 	if by == nil {
 		return nil
 	}
@@ -46,7 +46,7 @@ func (d testDecoder) by(n *yaml.Node) map[string]string {
 	if !d.f.DecodeKey("memory.by", by, &given) {
 		return nil
 	}
-	if labels := valueOf(n, "labels"); labels != nil && labels.Kind == yaml.SequenceNode {
+	if labels := strictyaml.Child(n, "labels"); labels != nil && labels.Kind == yaml.SequenceNode {
 		for _, label := range labels.Content {
 			listed = append(listed, label.Value)
 		}

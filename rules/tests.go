@@ -154,7 +154,7 @@ func (d testDecoder) facts(keys testKeys) Facts {
 	switch {
 	case f.Event.Name == "issue_comment":
 		author := f.Issue.Author
-		if n := valueOf(keys.Comment, "author"); n != nil {
+		if n := strictyaml.Child(keys.Comment, "author"); n != nil {
 			author = n.Value
 		}
 		f.Event.Comment = defaultComment(f, author)
@@ -163,7 +163,7 @@ func (d testDecoder) facts(keys testKeys) Facts {
 		d.f.Problemf(keys.Comment, "comment: only the events of issue_comment have one; the number of comments is issue.comments")
 	}
 	login := subjectOf(f).Login
-	if n := valueOf(keys.Actor, "login"); n != nil {
+	if n := strictyaml.Child(keys.Actor, "login"); n != nil {
 		login = n.Value
 	}
 	f.Actor = defaultActor(f, login)

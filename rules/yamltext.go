@@ -26,7 +26,7 @@ func scalarText(s string, indent int) string {
 		block := blockText(s, indent+2)
 		// The scanner has the last word on lines that begin or end with space.
 		f, err := strictyaml.Parse("", []byte(strings.Repeat(" ", indent)+"v: "+block+"\n"))
-		if err == nil && !slices.ContainsFunc([]rune(s), escaped) && valueOf(f.Root(), "v").Value == s {
+		if err == nil && !slices.ContainsFunc([]rune(s), escaped) && strictyaml.Child(f.Root(), "v").Value == s {
 			return block
 		}
 	}

@@ -151,16 +151,16 @@ func (i *includeSection) DecodeYAML(f *strictyaml.File, n *yaml.Node) {
 func (m *memorySection) DecodeYAML(f *strictyaml.File, n *yaml.Node) {
 	type plain memorySection
 	f.Decode(n, (*plain)(m))
-	oneOf(f, child(n, "store"), "memory.store", "off", "artifact", "cache", "file")
-	oneOf(f, child(n, "summary"), "memory.summary", "facts", "model")
+	oneOf(f, strictyaml.Child(n, "store"), "memory.store", "off", "artifact", "cache", "file")
+	oneOf(f, strictyaml.Child(n, "summary"), "memory.summary", "facts", "model")
 }
 
 // DecodeYAML fills the section and checks its values.
 func (l *llmSection) DecodeYAML(f *strictyaml.File, n *yaml.Node) {
 	type plain llmSection
 	f.Decode(n, (*plain)(l))
-	positive(f, child(n, "timeout"), "llm.timeout")
-	if at := child(n, "max_tokens"); at != nil && at.Tag == "!!int" && l.MaxTokens < 1 {
+	positive(f, strictyaml.Child(n, "timeout"), "llm.timeout")
+	if at := strictyaml.Child(n, "max_tokens"); at != nil && at.Tag == "!!int" && l.MaxTokens < 1 {
 		f.Problemf(at, "llm.max_tokens: want more than 0")
 	}
 }
@@ -179,9 +179,9 @@ func positive(f *strictyaml.File, at *yaml.Node, name string) {
 func (a *agentSection) DecodeYAML(f *strictyaml.File, n *yaml.Node) {
 	type plain agentSection
 	f.Decode(n, (*plain)(a))
-	oneOf(f, child(n, "auth"), "agent.auth", "none", "token", "oidc")
-	positive(f, child(n, "timeout"), "agent.timeout")
-	checkActions(f, child(n, "may"), "agent.may")
+	oneOf(f, strictyaml.Child(n, "auth"), "agent.auth", "none", "token", "oidc")
+	positive(f, strictyaml.Child(n, "timeout"), "agent.timeout")
+	checkActions(f, strictyaml.Child(n, "may"), "agent.may")
 }
 
 // onFailure reads "fail", "skip" or {add_label: name}.
@@ -203,19 +203,6 @@ func oneOf(f *strictyaml.File, n *yaml.Node, name string, want ...string) {
 		return // absent, of the wrong type, which was reported, or right
 	}
 	f.Problemf(n, "%s: want %s, got %q%s", name, strings.Join(want, " or "), n.Value, strictyaml.DidYouMean(n.Value, want))
-}
-
-// child returns the value of a key of a mapping, or nil.
-func child(n *yaml.Node, key string) *yaml.Node {
-	if n == nil || n.Kind != yaml.MappingNode {
-		return nil
-	}
-	for i := 0; i+1 < len(n.Content); i += 2 {
-		if n.Content[i].Value == key {
-			return n.Content[i+1]
-		}
-	}
-	return nil
 }
 
 func sortedKeys[V any](m map[string]V) []string {

@@ -39,13 +39,13 @@ type labelSection struct {
 func (p *policySection) DecodeYAML(f *strictyaml.File, n *yaml.Node) {
 	type plain policySection
 	f.Decode(n, (*plain)(p))
-	checkActions(f, child(n, "actions"), "policy.actions")
-	checkLimits(f, child(n, "limits"), "policy.limits", p.Limits)
-	oneOf(f, child(n, "unknown_action"), "policy.unknown_action", "stop", "reject")
+	checkActions(f, strictyaml.Child(n, "actions"), "policy.actions")
+	checkLimits(f, strictyaml.Child(n, "limits"), "policy.limits", p.Limits)
+	oneOf(f, strictyaml.Child(n, "unknown_action"), "policy.unknown_action", "stop", "reject")
 	if c := p.CommentLength; c != nil && (*c < 1 || *c > MaxCommentLength) {
-		f.Problemf(child(n, "comment_length"), "policy.comment_length: want 1 to %d, got %d", MaxCommentLength, *c)
+		f.Problemf(strictyaml.Child(n, "comment_length"), "policy.comment_length: want 1 to %d, got %d", MaxCommentLength, *c)
 	}
-	at := child(n, "max_scanned_issues")
+	at := strictyaml.Child(n, "max_scanned_issues")
 	if c := p.MaxScanned; c != nil && at.ShortTag() == "!!int" && (*c < 1 || *c > maxScanned) {
 		f.Problemf(at, "policy.max_scanned_issues: want 1 to %d, got %d", maxScanned, *c)
 	}
@@ -58,13 +58,13 @@ func (p *policySection) DecodeYAML(f *strictyaml.File, n *yaml.Node) {
 		{"max_writes_per_hour", p.MaxWrites != nil && *p.MaxWrites < 0},
 	} {
 		if limit.less {
-			f.Problemf(child(n, limit.name), "policy.%s: want more than 0, or 0 for no limit", limit.name)
+			f.Problemf(strictyaml.Child(n, limit.name), "policy.%s: want more than 0, or 0 for no limit", limit.name)
 		}
 	}
-	positive(f, child(n, "shadow_period"), "policy.shadow_period")
-	p.Labels.check(f, child(n, "labels"), "policy.labels")
-	checkGlobs(f, child(n, "mentions"), "policy.mentions", p.Mentions)
-	checkGlobs(f, child(n, "links"), "policy.links", p.Links)
+	positive(f, strictyaml.Child(n, "shadow_period"), "policy.shadow_period")
+	p.Labels.check(f, strictyaml.Child(n, "labels"), "policy.labels")
+	checkGlobs(f, strictyaml.Child(n, "mentions"), "policy.mentions", p.Mentions)
+	checkGlobs(f, strictyaml.Child(n, "links"), "policy.links", p.Links)
 }
 
 // knownActions lists the types of actions that a plan may hold.
@@ -94,7 +94,7 @@ func checkActions(f *strictyaml.File, list *yaml.Node, name string) {
 func checkLimits(f *strictyaml.File, n *yaml.Node, prefix string, limits map[string]int) {
 	known := knownActions()
 	for _, name := range sortedKeys(limits) {
-		at := child(n, name)
+		at := strictyaml.Child(n, name)
 		if !slices.Contains(known, name) {
 			f.Problemf(at, "%s: unknown action %q%s", prefix, name, strictyaml.DidYouMean(name, known))
 		}
@@ -111,8 +111,8 @@ func (l *labelSection) check(f *strictyaml.File, n *yaml.Node, prefix string) {
 	if l == nil {
 		return
 	}
-	checkGlobs(f, child(n, "allow"), prefix+".allow", l.Allow)
-	checkGlobs(f, child(n, "deny"), prefix+".deny", l.Deny)
+	checkGlobs(f, strictyaml.Child(n, "allow"), prefix+".allow", l.Allow)
+	checkGlobs(f, strictyaml.Child(n, "deny"), prefix+".deny", l.Deny)
 }
 
 func checkGlobs(f *strictyaml.File, at *yaml.Node, name string, globs []string) {

@@ -132,7 +132,7 @@ func (l *loader) inherit(name string, src []byte) error {
 		{"disable", "a file that others extend inherits nothing"},
 		{"include", "a file that others extend stands alone; write the rules into it"},
 	} {
-		if n := child(f.Root(), key.name); n != nil {
+		if n := strictyaml.Child(f.Root(), key.name); n != nil {
 			f.Problemf(n, "%s: %s", key.name, key.why)
 		}
 	}
@@ -187,7 +187,7 @@ func (l *loader) disabled() map[string]bool {
 }
 
 func ruleID(n *yaml.Node) string {
-	if id := child(n, "id"); id != nil {
+	if id := strictyaml.Child(n, "id"); id != nil {
 		return id.Value
 	}
 	return ""

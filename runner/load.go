@@ -288,7 +288,7 @@ func (l *loader) finish() (*Config, error) {
 	}
 	if set.Undoes() && l.config.Memory.Store == "off" {
 		for _, f := range l.parsed {
-			if at := child(child(f.Root(), "memory"), "store"); at != nil {
+			if at := strictyaml.Child(f.Root(), "memory", "store"); at != nil {
 				f.Warnf(at, "memory.store is off, and rules with else_undo take back only what is remembered: nothing; choose artifact, cache or file")
 			}
 		}

@@ -7,6 +7,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
+	"github.com/org/foreman-action/internal/strictyaml"
 	"github.com/org/foreman-action/rules"
 )
 
@@ -27,7 +28,7 @@ func asksMemory(sources []rules.Source) bool {
 			continue
 		}
 		for _, rule := range s.Node.Content {
-			if when := child(rule, "when"); when != nil && recalls(when.Value) || recallsBelow(child(rule, "then")) {
+			if when := strictyaml.Child(rule, "when"); when != nil && recalls(when.Value) || recallsBelow(strictyaml.Child(rule, "then")) {
 				return true
 			}
 		}
@@ -40,7 +41,7 @@ func recallsBelow(n *yaml.Node) bool {
 	if n == nil {
 		return false
 	}
-	if child(n, "once") != nil {
+	if strictyaml.Child(n, "once") != nil {
 		return true
 	}
 	for _, m := range inserted.FindAllStringSubmatch(n.Value, -1) {

@@ -18,7 +18,7 @@ type place struct {
 
 // child is the place of a key of the mapping; nowhere when it has none.
 func (p place) child(key string) place {
-	if n := child(p.n, key); n != nil {
+	if n := strictyaml.Child(p.n, key); n != nil {
 		return place{p.f, n}
 	}
 	return place{}
@@ -37,7 +37,7 @@ type side struct {
 // take adds what a file says. A section stands in one file.
 func (d *side) take(f *strictyaml.File, s sections) {
 	if d.once(f, "mode", s.Mode != nil) {
-		oneOf(f, child(f.Root(), "mode"), "mode", string(ModeApply), string(ModeShadow))
+		oneOf(f, strictyaml.Child(f.Root(), "mode"), "mode", string(ModeApply), string(ModeShadow))
 		d.say.Mode = s.Mode
 	}
 	d.takePolicy(f, s)
@@ -73,7 +73,7 @@ func (d *side) take(f *strictyaml.File, s sections) {
 
 // once reports whether a section is there, and in no file before.
 func (d *side) once(f *strictyaml.File, name string, there bool) bool {
-	n := child(f.Root(), name)
+	n := strictyaml.Child(f.Root(), name)
 	if !there {
 		return false
 	}
@@ -87,8 +87,8 @@ func (d *side) once(f *strictyaml.File, name string, there bool) bool {
 
 // takePolicy adds the policy and the short forms of its parts.
 func (d *side) takePolicy(f *strictyaml.File, s sections) {
-	checkLimits(f, child(f.Root(), "limits"), "limits", s.Limits)
-	s.Labels.check(f, child(f.Root(), "labels"), "labels")
+	checkLimits(f, strictyaml.Child(f.Root(), "limits"), "limits", s.Limits)
+	s.Labels.check(f, strictyaml.Child(f.Root(), "labels"), "labels")
 	var p policySection
 	if d.once(f, "policy", s.Policy != nil) {
 		p = *s.Policy
@@ -112,9 +112,9 @@ func (d *side) takePolicy(f *strictyaml.File, s sections) {
 func (d *side) shortForm(f *strictyaml.File, name string, long, short bool) {
 	var places []*yaml.Node
 	if long {
-		places = append(places, child(child(f.Root(), "policy"), name))
+		places = append(places, strictyaml.Child(f.Root(), "policy", name))
 	}
-	if n := child(f.Root(), name); short {
+	if n := strictyaml.Child(f.Root(), name); short {
 		places = append(places, n)
 		if long && n.Line < places[0].Line {
 			places[0], places[1] = places[1], places[0]

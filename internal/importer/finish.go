@@ -72,13 +72,7 @@ func compile(text string) (strictyaml.Problems, error) {
 	if err != nil {
 		return nil, fmt.Errorf("import: read what was produced: %w", err)
 	}
-	src := rules.Source{File: f}
-	root := f.Root()
-	for i := 0; i+1 < len(root.Content); i += 2 {
-		if root.Content[i].Value == "rules" {
-			src.Node = root.Content[i+1]
-		}
-	}
+	src := rules.Source{File: f, Node: strictyaml.Child(f.Root(), "rules")}
 	if src.Node == nil || src.Node.Tag == "!!null" {
 		return nil, nil
 	}

@@ -19,12 +19,12 @@ func (d *draft) stale() {
 		return
 	}
 	steps := uses(root, "actions/stale")
-	if with := child(root, "with"); len(steps) == 0 && with != nil {
+	if with := strictyaml.Child(root, "with"); len(steps) == 0 && with != nil {
 		root = with
 	}
 	switch {
 	case len(steps) > 0:
-	case child(root, "jobs") != nil || child(root, "runs") != nil:
+	case strictyaml.Child(root, "jobs") != nil || strictyaml.Child(root, "runs") != nil:
 		d.file.Problemf(root, "no step of this workflow uses actions/stale")
 		return
 	case !slices.ContainsFunc(pairsOf(root), func(p pair) bool { return slices.Contains(staleInputs(), p.key.Value) }):
@@ -38,7 +38,7 @@ func (d *draft) stale() {
 		return
 	}
 	for _, s := range steps {
-		with := child(s, "with")
+		with := strictyaml.Child(s, "with")
 		if !isNull(with) && with.Kind != yaml.MappingNode {
 			d.file.Problemf(with, "with: want a mapping of inputs, got %s", strictyaml.Kind(with))
 			continue
@@ -54,10 +54,10 @@ const maxSteps = 50
 // cron finds the times of a workflow.
 func (d *draft) cron() string {
 	var times []string
-	schedule := child(child(d.file.Root(), "on"), "schedule")
+	schedule := strictyaml.Child(d.file.Root(), "on", "schedule")
 	if schedule != nil {
 		for _, item := range schedule.Content {
-			if c := child(item, "cron"); c != nil && len(c.Value) < 100 {
+			if c := strictyaml.Child(item, "cron"); c != nil && len(c.Value) < 100 {
 				times = append(times, quoted(c.Value))
 			}
 		}

@@ -101,7 +101,7 @@ var repository = regexp.MustCompile(`\$\{\{ "\{\{" \}\}\s*github\.repository\s*\
 
 // message returns the text of a comment.
 func (in inputs) message(name string) string {
-	n := child(in.source.with, name)
+	n := strictyaml.Child(in.source.with, name)
 	switch {
 	case isNull(n):
 		return ""
@@ -135,7 +135,7 @@ func (in inputs) label(otherwise, input string) string {
 func (in inputs) each(action, input string) []act {
 	var out []act
 	for _, word := range in.words(input) {
-		if name, ok := in.labelName(child(in.source.with, input), word); ok {
+		if name, ok := in.labelName(strictyaml.Child(in.source.with, input), word); ok {
 			out = append(out, do(action, template(name)))
 		}
 	}
@@ -247,7 +247,7 @@ func (in inputs) close(kind, label string, exempt term) lasting {
 		return r
 	}
 	if search("label", label) == "" {
-		in.note(child(in.source.with, "stale-"+kind+"-label"), "the search cannot ask for the label %s, so nothing is closed", quoted(label))
+		in.note(strictyaml.Child(in.source.with, "stale-"+kind+"-label"), "the search cannot ask for the label %s, so nothing is closed", quoted(label))
 		return r
 	}
 	in.policy.interval = in.policy.interval || days < 2
@@ -259,7 +259,7 @@ func (in inputs) close(kind, label string, exempt term) lasting {
 	}
 	reason, n := in.get("close-issue-reason")
 	switch {
-	case child(in.source.with, "close-issue-reason") == nil:
+	case strictyaml.Child(in.source.with, "close-issue-reason") == nil:
 		reason = "not_planned"
 	case reason != "" && reason != "completed" && reason != "not_planned":
 		in.problem(n, "close-issue-reason: want completed or not_planned, got %s", quoted(reason))

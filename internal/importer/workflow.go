@@ -16,19 +16,6 @@ type step struct {
 	events []string         // of the workflow, as "on" of a rule has them; nil: not known
 }
 
-// child returns the value of a key of a mapping, or nil.
-func child(n *yaml.Node, key string) *yaml.Node {
-	if n == nil || n.Kind != yaml.MappingNode {
-		return nil
-	}
-	for i := 0; i+1 < len(n.Content); i += 2 {
-		if n.Content[i].Value == key {
-			return n.Content[i+1]
-		}
-	}
-	return nil
-}
-
 // isNull reports whether a value was left out.
 func isNull(n *yaml.Node) bool {
 	return n == nil || n.Kind == yaml.ScalarNode && n.ShortTag() == "!!null"
@@ -44,7 +31,7 @@ func uses(n *yaml.Node, action string) []*yaml.Node {
 			return
 		}
 		seen[n] = true
-		if u := child(n, "uses"); u != nil {
+		if u := strictyaml.Child(n, "uses"); u != nil {
 			name, _, _ := strings.Cut(u.Value, "@")
 			if strings.EqualFold(name, action) {
 				found = append(found, n)
@@ -70,7 +57,7 @@ func (d *draft) stepOf(f *strictyaml.File) step {
 	for _, more := range found[1:] {
 		d.noteIn(f, more, 0, "another step that uses "+name+"; only the inputs of the first count")
 	}
-	s := step{file: f, with: child(found[0], "with")}
+	s := step{file: f, with: strictyaml.Child(found[0], "with")}
 	if isNull(s.with) {
 		s.with = nil
 	} else if s.with.Kind != yaml.MappingNode {
@@ -83,7 +70,7 @@ func (d *draft) stepOf(f *strictyaml.File) step {
 // input returns the text of an input; n is nil when it is not given. What a workflow
 // computes is noted and counts as not given.
 func (d *draft) input(s step, name string) (text string, n *yaml.Node) {
-	n = child(s.with, name)
+	n = strictyaml.Child(s.with, name)
 	switch {
 	case isNull(n):
 		return "", nil
@@ -116,7 +103,7 @@ func activities(event string) []string {
 
 // eventsOf returns the issue and pull request events of a workflow.
 func (d *draft) eventsOf(f *strictyaml.File) []string {
-	on := child(f.Root(), "on")
+	on := strictyaml.Child(f.Root(), "on")
 	var out []string
 	add := func(name string, types *yaml.Node) {
 		event := strings.TrimSuffix(name, "_target")
@@ -133,7 +120,7 @@ func (d *draft) eventsOf(f *strictyaml.File) []string {
 	case on == nil:
 	case on.Kind == yaml.MappingNode:
 		for i := 0; i+1 < len(on.Content); i += 2 {
-			add(on.Content[i].Value, child(on.Content[i+1], "types"))
+			add(on.Content[i].Value, strictyaml.Child(on.Content[i+1], "types"))
 		}
 	case on.Kind == yaml.SequenceNode:
 		for _, item := range on.Content {

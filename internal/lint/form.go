@@ -41,13 +41,13 @@ func ParseForm(name string, src []byte) (Form, error) {
 	if err != nil {
 		return form, err
 	}
-	body := child(f.Root(), "body")
+	body := strictyaml.Child(f.Root(), "body")
 	if body == nil || body.Kind != yaml.SequenceNode {
 		return form, errNoForm
 	}
 	for _, item := range body.Content {
-		attributes := child(item, "attributes")
-		label := text(child(attributes, "label"))
+		attributes := strictyaml.Child(item, "attributes")
+		label := text(strictyaml.Child(attributes, "label"))
 		if label == "" {
 			continue // Markdown between the fields
 		}
@@ -55,8 +55,8 @@ func ParseForm(name string, src []byte) (Form, error) {
 			break
 		}
 		form.Fields = append(form.Fields, Field{
-			Label: label, Type: text(child(item, "type")),
-			Many: text(child(attributes, "multiple")) == "true", Options: options(child(attributes, "options")),
+			Label: label, Type: text(strictyaml.Child(item, "type")),
+			Many: text(strictyaml.Child(attributes, "multiple")) == "true", Options: options(strictyaml.Child(attributes, "options")),
 		})
 	}
 	return form, nil
@@ -69,7 +69,7 @@ func options(n *yaml.Node) []string {
 	}
 	var list []string
 	for _, item := range n.Content {
-		if label := child(item, "label"); label != nil {
+		if label := strictyaml.Child(item, "label"); label != nil {
 			item = label
 		}
 		if s := text(item); s != "" {
@@ -91,19 +91,6 @@ func headings(src []byte) []Field {
 		}
 	}
 	return list
-}
-
-// child returns the value of a key of a mapping, or nil.
-func child(n *yaml.Node, key string) *yaml.Node {
-	if n == nil || n.Kind != yaml.MappingNode {
-		return nil
-	}
-	for i := 0; i+1 < len(n.Content); i += 2 {
-		if n.Content[i].Value == key {
-			return n.Content[i+1]
-		}
-	}
-	return nil
 }
 
 // text returns the value of a scalar, in one line; "" for anything else.

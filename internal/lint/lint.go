@@ -64,9 +64,9 @@ func (c *checker) warn(at strictyaml.Problem, format string, args ...any) {
 
 // settings collects the labels of a file outside of its rules.
 func (c *checker) settings(f *strictyaml.File) {
-	for _, labels := range []*yaml.Node{child(child(f.Root(), "policy"), "labels"), child(f.Root(), "labels")} {
+	for _, labels := range []*yaml.Node{strictyaml.Child(f.Root(), "policy", "labels"), strictyaml.Child(f.Root(), "labels")} {
 		for _, list := range []string{"allow", "deny"} {
-			n := child(labels, list)
+			n := strictyaml.Child(labels, list)
 			if n == nil {
 				continue
 			}
@@ -75,13 +75,13 @@ func (c *checker) settings(f *strictyaml.File) {
 			}
 		}
 	}
-	agent := child(f.Root(), "agent")
+	agent := strictyaml.Child(f.Root(), "agent")
 	if agent == nil {
 		return
 	}
 	place := f.At(agent, 1, 1, "")
 	c.agent = &place
-	if n := child(child(agent, "on_failure"), "add_label"); n != nil {
+	if n := strictyaml.Child(agent, "on_failure", "add_label"); n != nil {
 		c.uses = append(c.uses, rules.LabelUse{Label: n.Value, Verb: rules.LabelAdded, Place: f.At(n, 1, 1, "")})
 	}
 }

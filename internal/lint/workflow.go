@@ -35,20 +35,20 @@ func ParseWorkflow(name string, src []byte) (Workflow, error) {
 	if err != nil {
 		return Workflow{}, err
 	}
-	on, jobs := child(f.Root(), "on"), child(f.Root(), "jobs")
+	on, jobs := strictyaml.Child(f.Root(), "on"), strictyaml.Child(f.Root(), "jobs")
 	if on == nil || jobs == nil || jobs.Kind != yaml.MappingNode {
 		return Workflow{}, errNoWorkflow
 	}
 	w := Workflow{File: name, events: labeledBy(on)}
 	for i := 1; i < len(jobs.Content) && len(w.events) > 0; i += 2 {
 		n := jobs.Content[i]
-		j := job{when: parseCondition(text(child(n, "if"))), needs: child(n, "needs") != nil}
-		if steps := child(n, "steps"); steps != nil {
+		j := job{when: parseCondition(text(strictyaml.Child(n, "if"))), needs: strictyaml.Child(n, "needs") != nil}
+		if steps := strictyaml.Child(n, "steps"); steps != nil {
 			for _, step := range steps.Content {
-				if c := parseCondition(text(child(step, "if"))); c != nil {
+				if c := parseCondition(text(strictyaml.Child(step, "if"))); c != nil {
 					j.steps = append(j.steps, c)
 				}
-				w.own = w.own || strings.Contains(text(child(step, "uses")), "/foreman-action@")
+				w.own = w.own || strings.Contains(text(strictyaml.Child(step, "uses")), "/foreman-action@")
 			}
 		}
 		w.jobs = append(w.jobs, j)
@@ -79,11 +79,11 @@ func activities(on *yaml.Node, event string) (types []string, listens bool) {
 	case yaml.SequenceNode:
 		return types, slices.ContainsFunc(on.Content, func(n *yaml.Node) bool { return text(n) == event })
 	}
-	n := child(on, event)
+	n := strictyaml.Child(on, event)
 	if n == nil {
 		return nil, false
 	}
-	switch named := child(n, "types"); {
+	switch named := strictyaml.Child(n, "types"); {
 	case named == nil:
 		return types, true
 	case named.Kind == yaml.SequenceNode:

@@ -84,11 +84,13 @@ func end(n *yaml.Node) place {
 }
 
 // wrong records a problem at the value of a key.
-func (c checker) wrong(msg string, keys ...string) { c.problem(child(c.root, keys...), "%s", msg) }
+func (c checker) wrong(msg string, keys ...string) {
+	c.problem(strictyaml.Child(c.root, keys...), "%s", msg)
+}
 
 // path resolves "~" at the start of a path.
 func (c checker) path(p *string, keys ...string) {
-	at := child(c.root, keys...)
+	at := strictyaml.Child(c.root, keys...)
 	out, err := c.home(*p)
 	if err != nil {
 		c.problem(at, "%s: %v", strings.Join(keys, "."), err)
@@ -103,11 +105,11 @@ func webAddress(s string) bool {
 }
 
 func (c checker) identity(i *Identity) {
-	at := child(c.root, "identity")
+	at := strictyaml.Child(c.root, "identity")
 	if at == nil || at.Kind != yaml.MappingNode {
 		return // reported
 	}
-	token, app := child(at, "github_token"), child(at, "app")
+	token, app := strictyaml.Child(at, "github_token"), strictyaml.Child(at, "app")
 	switch {
 	case token != nil && app != nil:
 		c.problem(app, "identity: either github_token or app, not both")
@@ -126,14 +128,14 @@ func (c checker) identity(i *Identity) {
 	if i.App == nil || app == nil || app.Kind != yaml.MappingNode {
 		return
 	}
-	key, file := child(app, "private_key"), child(app, "private_key_file")
+	key, file := strictyaml.Child(app, "private_key"), strictyaml.Child(app, "private_key_file")
 	if (key == nil) == (file == nil) {
 		c.problem(app, "identity.app: want either private_key or private_key_file")
 	}
-	if child(app, "app_id") != nil && i.App.ID < 1 {
+	if strictyaml.Child(app, "app_id") != nil && i.App.ID < 1 {
 		c.wrong("identity.app.app_id: want more than 0", "identity", "app", "app_id")
 	}
-	if child(app, "installation_id") != nil && i.App.Installation < 1 {
+	if strictyaml.Child(app, "installation_id") != nil && i.App.Installation < 1 {
 		c.wrong("identity.app.installation_id: want more than 0", "identity", "app", "installation_id")
 	}
 	c.path(&i.App.PrivateKeyFile, "identity", "app", "private_key_file")
@@ -141,7 +143,7 @@ func (c checker) identity(i *Identity) {
 
 // shadow reports whether the file says that nothing is to be written.
 func (c checker) shadow() bool {
-	at := child(c.root, "mode")
+	at := strictyaml.Child(c.root, "mode")
 	return at != nil && at.Value == string(runner.ModeShadow)
 }
 
@@ -157,7 +159,7 @@ const maxSeconds = 365 * 24 * 60 * 60
 // within reports numbers outside of their bounds. What was not decoded has its default.
 func (c checker) within(bounds ...bound) {
 	for _, b := range bounds {
-		at := child(c.root, b.section, b.key)
+		at := strictyaml.Child(c.root, b.section, b.key)
 		if at == nil || b.from <= b.n && b.n <= b.to {
 			continue
 		}
@@ -166,14 +168,14 @@ func (c checker) within(bounds ...bound) {
 }
 
 func (c checker) oneOf(got string, want []string, keys ...string) {
-	if at := child(c.root, keys...); at != nil && at.ShortTag() == "!!str" && !slices.Contains(want, got) {
+	if at := strictyaml.Child(c.root, keys...); at != nil && at.ShortTag() == "!!str" && !slices.Contains(want, got) {
 		c.problem(at, "%s: want %s%s", strings.Join(keys, "."), strings.Join(want, " or "), strictyaml.DidYouMean(got, want))
 	}
 }
 
 func (c checker) polling(p *Polling) {
 	if c.shadow() && c.s.Identity.Token == "" && c.s.Identity.App == nil {
-		if p.Enabled && child(c.root, "polling", "enabled") != nil {
+		if p.Enabled && strictyaml.Child(c.root, "polling", "enabled") != nil {
 			c.wrong("polling.enabled: without a token GitHub is not asked; leave it out", "polling", "enabled")
 		}
 		p.Enabled = false
@@ -185,7 +187,7 @@ func (c checker) polling(p *Polling) {
 	c.oneOf(p.Maintainers, []string{"skip", "include"}, "polling", "maintainers")
 	for i, login := range p.Ignore {
 		if login == "" || strings.ContainsAny(login, " \t\r\n@/") {
-			c.problem(item(child(c.root, "polling", "ignore"), i), "polling.ignore: want logins, such as stale[bot]")
+			c.problem(item(strictyaml.Child(c.root, "polling", "ignore"), i), "polling.ignore: want logins, such as stale[bot]")
 		}
 	}
 }
@@ -204,7 +206,7 @@ func (c checker) queue(q *Queue) {
 	)
 	if least := 2*c.s.Identity.Timeout + 10; q.DrainTimeout < least && q.DrainTimeout > 0 && c.s.Identity.Timeout > 0 {
 		key := "drain_timeout_seconds"
-		if child(c.root, "queue", key) == nil {
+		if strictyaml.Child(c.root, "queue", key) == nil {
 			c.wrong(fmt.Sprintf("identity.timeout_seconds: with so many, queue.drain_timeout_seconds must be at least %d", least), "identity", "timeout_seconds")
 		} else {
 			c.wrong(fmt.Sprintf("queue.%s: want at least %d, twice identity.timeout_seconds and ten more", key, least), "queue", key)
@@ -245,24 +247,24 @@ func (c checker) server(s *Server) {
 		c.path(&s.TLS.Key, "server", "tls", "key")
 	}
 	if s.InClear() {
-		c.f.Warnf(child(c.root, "server", "host"), "server.host: %s", InClearWarning)
+		c.f.Warnf(strictyaml.Child(c.root, "server", "host"), "server.host: %s", InClearWarning)
 	}
 	c.webhook(s)
 	seen := map[string]bool{}
 	for i := range s.Credentials {
 		cr := &s.Credentials[i]
-		at := item(child(c.root, "server", "credentials"), i)
+		at := item(strictyaml.Child(c.root, "server", "credentials"), i)
 		c.entry(at, "server.credentials", Operator{cr.Name, cr.Secret}, seen)
 		for k, raw := range cr.Agents {
 			canonical, err := address.Canonical(raw)
 			if err != nil {
-				c.problem(item(child(at, "agents"), k), "server.credentials: agents: %v", err)
+				c.problem(item(strictyaml.Child(at, "agents"), k), "server.credentials: agents: %v", err)
 			}
 			cr.Agents[k] = canonical
 		}
 	}
 	for i, o := range s.Operators {
-		c.entry(item(child(c.root, "server", "operators"), i), "server.operators", o, seen)
+		c.entry(item(strictyaml.Child(c.root, "server", "operators"), i), "server.operators", o, seen)
 	}
 }
 
@@ -275,17 +277,17 @@ const InClearWarning = "the secrets of agents and operators cross the network in
 func (c checker) webhook(s *Server) {
 	for i, text := range s.WebhookSecrets {
 		if text == "" {
-			c.problem(item(child(c.root, "server", "webhook_secrets"), i), "server.webhook_secrets: one is empty")
+			c.problem(item(strictyaml.Child(c.root, "server", "webhook_secrets"), i), "server.webhook_secrets: one is empty")
 		}
 	}
-	at := child(c.root, "server", "webhook_secret")
+	at := strictyaml.Child(c.root, "server", "webhook_secret")
 	if at != nil && s.WebhookSecret == "" {
 		c.problem(at, "server.webhook_secret: it is empty; leave it out where no webhook comes")
 	}
 	if s.WebhookSecret != "" {
 		s.WebhookSecrets = append([]secret.Text{s.WebhookSecret}, s.WebhookSecrets...)
 	}
-	if at = cmp.Or(at, child(c.root, "server", "webhook_secrets")); len(s.WebhookSecrets) > 0 && len(s.Credentials) == 0 {
+	if at = cmp.Or(at, strictyaml.Child(c.root, "server", "webhook_secrets")); len(s.WebhookSecrets) > 0 && len(s.Credentials) == 0 {
 		c.f.Warnf(at, "server: a webhook comes from outside, and without server.credentials who comes from outside can take tasks: "+
 			"let what stands in front pass /github/webhook alone, or configure credentials")
 	}

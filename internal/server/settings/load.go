@@ -137,21 +137,6 @@ func pairs(n *yaml.Node) func(func(k, v *yaml.Node) bool) {
 	}
 }
 
-// child returns the value of a key of a mapping, or nil.
-func child(n *yaml.Node, keys ...string) *yaml.Node {
-	for _, key := range keys {
-		var found *yaml.Node
-		for k, v := range pairs(n) {
-			if k.Value == key {
-				found = v
-				break
-			}
-		}
-		n = found
-	}
-	return n
-}
-
 // openLines returns the lines on which a runner's sections stand alone.
 func openLines(root *yaml.Node) []span {
 	var list []span

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/org/foreman-action/internal/address"
+	"github.com/org/foreman-action/internal/roundtrip"
 )
 
 // The defaults of RemoteOptions.
@@ -89,10 +90,7 @@ func NewRemote(o RemoteOptions) (*Remote, error) {
 
 // newTransport returns the transport of a Remote that was given none.
 func newTransport() *http.Transport {
-	t := &http.Transport{ForceAttemptHTTP2: true}
-	if base, ok := http.DefaultTransport.(*http.Transport); ok {
-		t = base.Clone()
-	}
+	t := roundtrip.New()
 	t.Proxy = http.ProxyFromEnvironment
 	t.MaxResponseHeaderBytes = maxHeaderBytes
 	// A kept connection may turn out to be dead, and then the transport repeats the

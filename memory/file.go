@@ -130,20 +130,32 @@ func (f *File) save(ctx context.Context, key string, r Record) error {
 	if err := os.MkdirAll(f.dir, 0o755); err != nil {
 		return err
 	}
-	root, err := os.OpenRoot(f.dir)
+	root, leave, err := f.enter(ctx)
 	if err != nil {
 		return err
 	}
-	defer root.Close()
-	unlock, err := lock(ctx, root)
-	if err != nil {
-		return err
-	}
-	defer unlock()
+	defer leave()
 	if err := makeRoom(root, key, r); err != nil {
 		return err
 	}
 	return replace(root, key+".json", data)
+}
+
+// enter opens the folder, and keeps other writers out of it until leave is called.
+func (f *File) enter(ctx context.Context) (root *os.Root, leave func(), err error) {
+	root, err = os.OpenRoot(f.dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	unlock, err := lock(ctx, root)
+	if err != nil {
+		_ = root.Close() // nothing was done in it
+		return nil, nil, err
+	}
+	return root, func() {
+		unlock()
+		_ = root.Close() // it holds nothing that is not written
+	}, nil
 }
 
 // makeRoom compares revisions, and sets a broken file aside. The lock is held.

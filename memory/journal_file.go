@@ -126,16 +126,11 @@ func (f *File) begin(ctx context.Context, name string, l Ledger) error {
 	if err := os.MkdirAll(f.dir, 0o755); err != nil {
 		return err
 	}
-	root, err := os.OpenRoot(f.dir)
+	root, leave, err := f.enter(ctx)
 	if err != nil {
 		return err
 	}
-	defer root.Close()
-	unlock, err := lock(ctx, root)
-	if err != nil {
-		return err
-	}
-	defer unlock()
+	defer leave()
 	_, _, err = loadLedger(root, name, l.LedgerKey)
 	switch {
 	case err == nil:
@@ -192,19 +187,14 @@ func (f *File) mark(ctx context.Context, name string, key LedgerKey, e Entry) er
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	root, err := os.OpenRoot(f.dir)
+	root, leave, err := f.enter(ctx)
 	if errors.Is(err, fs.ErrNotExist) {
 		return ErrNotFound
 	}
 	if err != nil {
 		return err
 	}
-	defer root.Close()
-	unlock, err := lock(ctx, root)
-	if err != nil {
-		return err
-	}
-	defer unlock()
+	defer leave()
 	l, size, err := loadLedger(root, name, key)
 	if err != nil {
 		return err

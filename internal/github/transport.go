@@ -13,6 +13,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/org/foreman-action/internal/roundtrip"
 	"github.com/org/foreman-action/internal/wait"
 	"github.com/org/foreman-action/runner"
 )
@@ -50,7 +51,7 @@ func newTransport(o Options) *transport {
 		timeout: o.RequestTimeout, maxWait: o.MaxWait, log: o.Log,
 	}
 	if t.base == nil {
-		t.base = defaultTransport()
+		t.base = roundtrip.New()
 	}
 	if t.now == nil {
 		t.now = time.Now
@@ -68,13 +69,6 @@ func newTransport(o Options) *transport {
 		t.log = slog.New(slog.DiscardHandler)
 	}
 	return t
-}
-
-func defaultTransport() http.RoundTripper {
-	if t, ok := http.DefaultTransport.(*http.Transport); ok {
-		return t.Clone()
-	}
-	return &http.Transport{Proxy: http.ProxyFromEnvironment}
 }
 
 // An exchange is where the transport tells the maker of a call what happened.

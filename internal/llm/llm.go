@@ -13,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/org/foreman-action/internal/address"
+	"github.com/org/foreman-action/internal/roundtrip"
 	"github.com/org/foreman-action/internal/wait"
 	"github.com/org/foreman-action/memory"
 )
@@ -151,10 +152,7 @@ func printable(s string) bool {
 // newTransport returns the transport of a Client that was given none. One question is
 // all that most programs have: no connection is kept.
 func newTransport() *http.Transport {
-	t := &http.Transport{ForceAttemptHTTP2: true}
-	if base, ok := http.DefaultTransport.(*http.Transport); ok {
-		t = base.Clone()
-	}
+	t := roundtrip.New()
 	t.Proxy = http.ProxyFromEnvironment
 	t.MaxResponseHeaderBytes = maxHeader
 	t.DisableKeepAlives = true

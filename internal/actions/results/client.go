@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/org/foreman-action/internal/roundtrip"
 	"github.com/org/foreman-action/internal/wait"
 	"github.com/org/foreman-action/memory"
 )
@@ -67,7 +68,7 @@ func connect(o Options, base, name, token string) (*client, error) {
 		via: o.Transport, timeout: o.RequestTimeout, now: o.Now, sleep: o.Sleep, log: o.Log, mask: o.Mask,
 	}
 	if c.via == nil {
-		c.via = defaultTransport()
+		c.via = roundtrip.New()
 	}
 	if c.timeout <= 0 {
 		c.timeout = defaultTimeout
@@ -85,13 +86,6 @@ func connect(o Options, base, name, token string) (*client, error) {
 		c.mask = func(string) {}
 	}
 	return c, nil
-}
-
-func defaultTransport() http.RoundTripper {
-	if t, ok := http.DefaultTransport.(*http.Transport); ok {
-		return t.Clone()
-	}
-	return &http.Transport{Proxy: http.ProxyFromEnvironment}
 }
 
 // A call is one request.

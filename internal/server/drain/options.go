@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/org/foreman-action/internal/roundtrip"
 	"github.com/org/foreman-action/memory"
 	"github.com/org/foreman-action/queue"
 	"github.com/org/foreman-action/runner"
@@ -179,10 +180,7 @@ func (o Options) check() error {
 
 // transport returns the transport to agents when none is given.
 func transport() http.RoundTripper {
-	t := &http.Transport{Proxy: http.ProxyFromEnvironment}
-	if base, ok := http.DefaultTransport.(*http.Transport); ok {
-		t = base.Clone()
-	}
+	t := roundtrip.New()
 	t.MaxResponseHeaderBytes = 64 << 10
 	return t
 }

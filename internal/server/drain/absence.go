@@ -28,8 +28,8 @@ func (d *Drainer) absent(ctx context.Context, p *peer) time.Duration {
 	if !d.recall(ctx, p) {
 		return 0
 	}
-	if a.since.IsZero() {
-		now := time.Now()
+	// A time ahead is of before the clock was set back.
+	if now := time.Now(); a.since.IsZero() || a.since.After(now) {
 		if !d.keep(ctx, p, now.UTC().AppendFormat(nil, time.RFC3339Nano)) {
 			return 0
 		}

@@ -118,7 +118,7 @@ func (d *Drainer) attempt(ctx context.Context, dec queue.Decision, h *hold) (rep
 	case set.Config == nil || set.Host == nil && set.Config.Mode != runner.ModeShadow:
 		return rep, errors.New("prepare to carry it out: the settings are not complete")
 	}
-	if j.sends() || set.Config.Rules != nil {
+	if j.sends() || set.Config.Rules.Len() > 0 {
 		if wait, ok := d.rate.ready(set.Identity, rateBound); !ok {
 			return rep, &rateError{wait}
 		}

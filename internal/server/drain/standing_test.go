@@ -248,6 +248,20 @@ func TestManyPoison(t *testing.T) {
 	}
 }
 
+// TestAbsenceAhead gives a task up in the end also when the clock was set back since the agent
+// was seen to be out of order.
+func TestAbsenceAhead(t *testing.T) {
+	t.Parallel()
+	onPatient(t, func(r *rig, p *patient) {
+		r.o.Marks = &marks{kept: map[string]string{"agent " + agentURL: time.Now().AddDate(1, 0, 0).UTC().Format(time.RFC3339Nano)}}
+		p.is(404, always(503))
+		r.enqueue(1)
+		r.start()
+		time.Sleep(25 * time.Hour)
+		r.is(1, queue.Failed)
+	})
+}
+
 // TestBusy lets an agent work that takes fewer tasks at a time than it is asked about.
 func TestBusy(t *testing.T) {
 	t.Parallel()

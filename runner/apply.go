@@ -213,8 +213,16 @@ func (x *execution) fail(ctx context.Context, i int, err error) Outcome {
 	return x.out
 }
 
-// abort ends the run before the first write.
+// didBefore is why nothing is written for a step that is done.
+const didBefore = "an earlier attempt did it"
+
+// abort ends the run before the first write of its own.
 func (x *execution) abort(err error) Outcome {
+	for i := range x.steps {
+		if s := &x.steps[i]; s.Verdict == Do && s.landed {
+			x.out.Results[i] = StepResult{Result: ResultDone, Reason: didBefore, URL: x.urls[s.Index], Values: s.values()}
+		}
+	}
 	if errors.Is(err, ErrGone) {
 		x.out.Gone = true
 		return x.out
@@ -283,7 +291,7 @@ func (x *execution) before(ctx context.Context, s *Step) (bool, error) {
 		}
 	}
 	if done {
-		s.Reason = "an earlier attempt did it"
+		s.Reason = didBefore
 	}
 	return done, nil
 }

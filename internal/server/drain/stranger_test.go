@@ -12,6 +12,7 @@ import (
 
 	"github.com/org/foreman-action/internal/github/githubtest"
 	"github.com/org/foreman-action/internal/server/drain"
+	"github.com/org/foreman-action/memory"
 	"github.com/org/foreman-action/queue"
 	"github.com/org/foreman-action/runner"
 )
@@ -138,6 +139,30 @@ func TestCloseLater(t *testing.T) {
 		rep := r.report(1)
 		if len(rep.Actions) != 2 || rep.Actions[0].Verdict != runner.Refuse || !strings.Contains(rep.Actions[0].Reason, "no scheduled runs") || rep.Executed != 1 {
 			r.t.Errorf("got %+v", rep.Actions)
+		}
+	})
+}
+
+// TestRemembersFirst remembers what an attempt did, and tells of it, though later ones get
+// nowhere.
+func TestRemembersFirst(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(r *rig) {
+		r.gh.Fault(githubtest.Fault{Method: "POST", Path: "/repos/*/*/issues/1/comments", Status: 422})
+		r.enqueue(1)
+		r.complete(1, addLabel, comment)
+		r.start()
+		synctest.Wait()
+		r.wrote(on(1, labelPost, "POST /repos/octo/hello/issues/%d/comments 422")...)
+		r.gh.Fault(githubtest.Fault{Method: "GET", Path: "/repos/*/*/issues/1/timeline", Status: 500})
+		time.Sleep(2 * time.Hour)
+		r.is(1, queue.Failed)
+		rec, err := r.store.Load(r.t.Context(), repo, 1)
+		if err != nil || len(rec.Tasks) != 1 || rec.Tasks[0].Actions[0].Result != memory.Done {
+			r.t.Errorf("got %v, %+v", err, rec.Tasks)
+		}
+		if rep := r.report(1); rep.Executed != 1 || rep.Actions[0].Result != runner.ResultDone || rep.Actions[1].Result != runner.ResultNotRun || rep.Status != runner.StatusPartial {
+			r.t.Errorf("got report %+v", rep)
 		}
 	})
 }

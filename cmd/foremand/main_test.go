@@ -34,9 +34,11 @@ const (
 //	gh issue N [label=L…] [title=T] [author=A] [pr]
 //	gh fault METHOD PATH status=N [nth=N] [times=N] [body=B]
 //	gh clear                    end the faults
+//	gh app                      another GitHub, that knows an App alone: 77, with its key in app.pem
 //	gh show N                   print an issue as it is now
 //	gh wait N labels|comments COUNT   wait until the issue has so many
 //	gh calls PATTERN COUNT      want so many calls of which "METHOD PATH" matches
+//	gh asked PATTERN COUNT      wait until there were so many, or more
 //	serve [ARG…]                start foremand serve --config config.yaml ARG…, wait until it
 //	                            listens, and set $URL; its log is the file log
 //	halt [hup|kill]             end it by SIGTERM or SIGHUP, which must end with exit code 0, or by SIGKILL
@@ -118,10 +120,14 @@ type rig struct {
 	agent  *scriptAgent
 
 	database *postgrestest.Cluster // nil: there is none
+	app      *githubtest.Server    // in the place of the first GitHub; nil: there is none
 }
 
 func rigOf(ts *testscript.TestScript) *rig { return ts.Value("rig").(*rig) }
 
 func fake(ts *testscript.TestScript) *githubtest.Server {
+	if app := rigOf(ts).app; app != nil {
+		return app
+	}
 	return ts.Value("gh").(*githubtest.Server)
 }

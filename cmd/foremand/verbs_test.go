@@ -238,6 +238,10 @@ func ghCommand(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) == 0 {
 		ts.Fatalf("usage: gh VERB ARG…")
 	}
+	if args[0] == "app" {
+		startApp(ts)
+		return
+	}
 	gh := fake(ts)
 	repo := gh.Repo(scriptRepo)
 	switch verb, args := args[0], args[1:]; verb {
@@ -264,20 +268,26 @@ func ghCommand(ts *testscript.TestScript, neg bool, args []string) {
 			return map[string]int{"labels": len(i.Labels), "comments": len(i.Comments)}[args[1]] == want
 		})
 	case "calls":
-		pattern, n := regexp.MustCompile(args[0]), 0
-		var all []string
-		for _, c := range gh.Calls() {
-			line := c.Method + " " + c.Path
-			if all = append(all, line); pattern.MatchString(line) {
-				n++
-			}
-		}
-		if n != number(ts, args[1]) {
+		if n, all := matching(gh, args[0]); n != number(ts, args[1]) {
 			ts.Fatalf("%d calls match, want %s:\n%s", n, args[1], strings.Join(all, "\n"))
 		}
+	case "asked":
+		await(ts, "gh asked "+strings.Join(args, " "), func() bool { n, _ := matching(gh, args[0]); return n >= number(ts, args[1]) })
 	default:
 		ts.Fatalf("gh: unknown verb %s", verb)
 	}
+}
+
+// matching counts the calls of which "METHOD PATH" matches a pattern, among all.
+func matching(gh *githubtest.Server, pattern string) (n int, all []string) {
+	is := regexp.MustCompile(pattern)
+	for _, c := range gh.Calls() {
+		line := c.Method + " " + c.Path
+		if all = append(all, line); is.MatchString(line) {
+			n++
+		}
+	}
+	return n, all
 }
 
 func scriptIssue(ts *testscript.TestScript, args []string) githubtest.Issue {

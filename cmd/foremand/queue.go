@@ -9,6 +9,8 @@ import (
 	"os"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf16"
 
 	"github.com/spf13/cobra"
 
@@ -267,10 +269,26 @@ func unfinished(ctx context.Context, q queue.Queue) (int, error) {
 	return stats.States[queue.Pending] + stats.States[queue.Claimed] + stats.States[queue.Completed], err
 }
 
-// printJSON prints a value as JSON.
+// printJSON prints a value as JSON. What steers a terminal in a text, or turns around what
+// stands beside it, is written as an escape: JSON itself asks that only of the oldest.
 func (i *inspection) printJSON(v any) error {
-	e := json.NewEncoder(i.p.stdout)
+	var b strings.Builder
+	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
 	e.SetIndent("", "  ")
-	return e.Encode(v)
+	if err := e.Encode(v); err != nil {
+		return err
+	}
+	var out strings.Builder
+	for _, r := range b.String() { // what is no UTF-8 comes as U+FFFD
+		if r == '\n' || r == ' ' || unicode.IsGraphic(r) {
+			out.WriteRune(r)
+			continue
+		}
+		for _, unit := range utf16.AppendRune(nil, r) {
+			fmt.Fprintf(&out, "\\u%04x", unit)
+		}
+	}
+	_, err := io.WriteString(i.p.stdout, out.String())
+	return err
 }

@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"unicode"
 
 	"gopkg.in/yaml.v3"
 
@@ -116,6 +117,7 @@ func (c checker) identity(i *Identity) {
 	case token == nil && app == nil && !c.shadow():
 		c.problem(at, "identity: github_token is required, but missing (or app, for a GitHub App; or mode: shadow, which writes nothing)")
 	}
+	c.oneLine(i.Token, token, "identity.github_token")
 	if i.User == "" && app == nil {
 		c.problem(at, "identity: github_user is required, but missing: the login that the token belongs to")
 	}
@@ -139,6 +141,14 @@ func (c checker) identity(i *Identity) {
 		c.wrong("identity.app.installation_id: want more than 0", "identity", "app", "installation_id")
 	}
 	c.path(&i.App.PrivateKeyFile, "identity", "app", "private_key_file")
+}
+
+// oneLine reports a secret that no header can hold, or that nobody typed: one from a file
+// that ends in a line break, mostly.
+func (c checker) oneLine(text secret.Text, at *yaml.Node, what string) {
+	if strings.ContainsFunc(string(text), unicode.IsControl) {
+		c.problem(at, "%s: it holds a line break or another control character; a file or a command may have added one at its end", what)
+	}
 }
 
 // shadow reports whether the file says that nothing is to be written.
@@ -276,14 +286,17 @@ const InClearWarning = "the secrets of agents and operators cross the network in
 // forgotten, and must not turn the webhook off.
 func (c checker) webhook(s *Server) {
 	for i, text := range s.WebhookSecrets {
+		one := item(strictyaml.Child(c.root, "server", "webhook_secrets"), i)
 		if text == "" {
-			c.problem(item(strictyaml.Child(c.root, "server", "webhook_secrets"), i), "server.webhook_secrets: one is empty")
+			c.problem(one, "server.webhook_secrets: one is empty")
 		}
+		c.oneLine(text, one, "server.webhook_secrets")
 	}
 	at := strictyaml.Child(c.root, "server", "webhook_secret")
 	if at != nil && s.WebhookSecret == "" {
 		c.problem(at, "server.webhook_secret: it is empty; leave it out where no webhook comes")
 	}
+	c.oneLine(s.WebhookSecret, at, "server.webhook_secret")
 	if s.WebhookSecret != "" {
 		s.WebhookSecrets = append([]secret.Text{s.WebhookSecret}, s.WebhookSecrets...)
 	}
@@ -308,6 +321,7 @@ func (c checker) entry(at *yaml.Node, section string, who Operator, seen map[str
 		c.problem(at, "%s: there are two with the name %q", section, name)
 	}
 	seen[name] = true
+	c.oneLine(text, at, section)
 	switch {
 	case text == "":
 		c.problem(at, "%s: the secret is empty", section)

@@ -28,7 +28,7 @@ const hidden = "hunter"
 func lookup(name string) (string, bool) {
 	v, ok := map[string]string{
 		"GITHUB_TOKEN": "hunter-token", "HOOK": "hunter-hook-0123456789", "A": "one", "B": "two", "EMPTY": "",
-		"PORT": "9100", "NOT_A_PORT": "hunter", "GITHUB_API_URL": "https://ghe.example.com/api/v3", "INTERVAL": " 30 ",
+		"LINE": "hunter-line-0123456789\n", "PORT": "9100", "NOT_A_PORT": "hunter", "GITHUB_API_URL": "https://ghe.example.com/api/v3", "INTERVAL": " 30 ",
 	}[name]
 	return v, ok
 }

@@ -1,8 +1,11 @@
 package postgres
 
 import (
+	"context"
 	"testing"
 	"time"
+
+	"github.com/org/foreman-action/internal/sqlstore"
 )
 
 // Settings returns what a transaction of the store runs with.
@@ -27,4 +30,34 @@ func (s *Store) Clock(t *testing.T) time.Time {
 		t.Fatal(err)
 	}
 	return now
+}
+
+// Between returns a store on the same database that calls f once, before it first looks for
+// the task that a new one is a duplicate of.
+func (s *Store) Between(f func()) *sqlstore.Store {
+	return sqlstore.New(&between{engine: s.engine, f: f})
+}
+
+type between struct {
+	*engine
+
+	f func()
+}
+
+func (b *between) Read(ctx context.Context, f func(sqlstore.Tx) error) error {
+	if between := b.f; between != nil {
+		b.f = nil
+		between()
+	}
+	return b.engine.Read(ctx, f)
+}
+
+// Run runs a statement.
+func (s *Store) Run(t *testing.T, query string, args ...any) int64 {
+	t.Helper()
+	tag, err := s.engine.pool.Exec(t.Context(), query, args...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tag.RowsAffected()
 }

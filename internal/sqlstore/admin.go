@@ -103,6 +103,9 @@ func (s *Store) Purge(ctx context.Context, before time.Time, limit int) (int, er
 	var gone []int64
 	err := s.engine.Write(ctx, func(tx Tx) error {
 		gone = nil
+		if _, err := tx.Exec(s.sql.purgeAside, before.UnixMilli()); err != nil {
+			return err
+		}
 		for _, state := range []int64{stateDone, stateFailed} {
 			err := tx.Query(s.sql.purge, func(r Row) error {
 				var seq int64

@@ -20,12 +20,19 @@ func (s *Store) Enqueue(ctx context.Context, t queue.Task) (queue.Enqueued, erro
 	if alone {
 		do = s.engine.Single
 	}
-	err := do(ctx, func(tx Tx) (err error) {
-		out, err = s.enqueue(tx, t, alone)
-		return err
-	})
-	if err == nil && alone && out.How == "" {
-		out, err = s.duplicate(ctx, t)
+	var err error
+	// The task that this one is a duplicate of may be purged before it is looked for.
+	for tries := 0; out.How == "" && err == nil; tries++ {
+		err = do(ctx, func(tx Tx) (err error) {
+			out, err = s.enqueue(tx, t, alone)
+			return err
+		})
+		if err == nil && alone && out.How == "" {
+			out, err = s.duplicate(ctx, t)
+		}
+		if err == nil && out.How == "" && tries == maxTries {
+			err = fmt.Errorf("%w: tasks of its id or key come and go", queue.ErrUnavailable)
+		}
 	}
 	if err != nil {
 		return queue.Enqueued{}, doing("enqueue task "+t.ID, err)
@@ -39,6 +46,9 @@ func (s *Store) Enqueue(ctx context.Context, t queue.Task) (queue.Enqueued, erro
 	}
 	return out, nil
 }
+
+// maxTries is how often a task is enqueued that is neither new nor a duplicate.
+const maxTries = 10
 
 // enqueue adds a task. If it is alone in its transaction, it does not look for the task
 // that it duplicates, and returns nothing if there is one.

@@ -86,7 +86,7 @@ func (s *Store) save(tx Tx, r memory.Record, data []byte) error {
 	if err != nil {
 		return err
 	}
-	if _, err := tx.Exec(s.sql.aside, tx.Now(), path, old); err != nil {
+	if err := s.setAside(tx, path, old); err != nil {
 		return err
 	}
 	_, err = tx.Exec(s.sql.replace, args...)
@@ -171,7 +171,7 @@ func (s *Store) begin(tx Tx, key memory.LedgerKey, path string, data []byte) err
 		}
 		return err
 	}
-	if _, err := tx.Exec(s.sql.aside, tx.Now(), path, old); err != nil {
+	if err := s.setAside(tx, path, old); err != nil {
 		return err
 	}
 	_, err = tx.Exec(s.sql.mark, tx.Now(), path, data)
@@ -206,4 +206,17 @@ func (s *Store) Mark(ctx context.Context, key memory.LedgerKey, e memory.Entry) 
 		return err
 	})
 	return doing("mark journal "+path, err)
+}
+
+// maxAside is how many texts that cannot be read are kept: the newest.
+const maxAside = 1000
+
+// setAside keeps a text that cannot be read, for people to look at.
+func (s *Store) setAside(tx Tx, path string, data []byte) error {
+	var id int64
+	if _, err := one(tx, s.sql.aside, func(r Row) error { return r.Scan(&id) }, tx.Now(), path, data); err != nil {
+		return err
+	}
+	_, err := tx.Exec(s.sql.trimAside, id-maxAside)
+	return err
 }

@@ -78,7 +78,8 @@ type statements struct {
 	info, inspect, texts, entries               string
 	record, recordHold, update, create, replace string
 	ledger, ledgerHold, begin, mark, forget     string
-	due, aside, cursor, saveCursor              string
+	due, aside, trimAside, purgeAside           string
+	cursor, saveCursor                          string
 	seize, abdicate                             string
 	slotTimes, takeSlot                         string
 	shiftSlots, forgetSlots                     string
@@ -223,7 +224,9 @@ func (s *statements) memory() {
 	s.create = "INSERT INTO memory_record (repo, issue, revision, due, data) VALUES ($1, $2, $3 + 1, $4, $5) ON CONFLICT DO NOTHING"
 	s.replace = "UPDATE memory_record SET revision = $3 + 1, due = $4, data = $5 WHERE repo = $1 AND issue = $2"
 	s.due = "SELECT issue, due FROM memory_record WHERE repo = $1 AND due IS NOT NULL ORDER BY due, issue"
-	s.aside = "INSERT INTO memory_aside (path, at, data) VALUES ($2, {now}, $3)"
+	s.aside = "INSERT INTO memory_aside (path, at, data) VALUES ($2, {now}, $3) RETURNING id"
+	s.trimAside = "DELETE FROM memory_aside WHERE id <= $1"
+	s.purgeAside = "DELETE FROM memory_aside WHERE id > 0 AND at < $1" // all of them are few
 
 	s.ledger = "SELECT data FROM memory_ledger WHERE path = $1"
 	s.ledgerHold = s.ledger + "{lock}"
@@ -249,7 +252,7 @@ func (s *statements) all() []*string {
 		&s.requeueDraining, &s.grace, &s.exhaustPending, &s.exhaustClaimed, &s.exhaustCompleted, &s.exhaustDraining,
 		&s.retry, &s.unreport, &s.decided, &s.purge, &s.counts, &s.oldest, &s.agents, &s.backlog, &s.backlogClaimed, &s.backlogIDs, &s.info, &s.inspect,
 		&s.texts, &s.entries, &s.record, &s.recordHold, &s.update, &s.create, &s.replace, &s.ledger, &s.ledgerHold, &s.begin,
-		&s.mark, &s.forget, &s.due, &s.aside, &s.cursor, &s.saveCursor, &s.seize, &s.abdicate,
+		&s.mark, &s.forget, &s.due, &s.aside, &s.trimAside, &s.purgeAside, &s.cursor, &s.saveCursor, &s.seize, &s.abdicate,
 		&s.slotTimes, &s.takeSlot, &s.shiftSlots, &s.forgetSlots,
 	}
 }

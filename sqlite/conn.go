@@ -27,8 +27,15 @@ type conn struct {
 
 // A statement is one in the form that the driver wants.
 type statement struct {
-	driver.Stmt
+	runner
 	order []int // which argument each parameter is, from 0
+}
+
+// A runner is a statement of a driver that is new enough.
+type runner interface {
+	driver.Stmt
+	driver.StmtExecContext
+	driver.StmtQueryContext
 }
 
 // open opens a connection and sets it up.
@@ -68,13 +75,26 @@ func (c *conn) prepare(query string) (*statement, error) {
 		c.forget()
 	}
 	text, order := positional(query)
-	ds, err := c.Prepare(text)
+	r, err := c.compile(text)
 	if err != nil {
 		return nil, err
 	}
-	s := &statement{ds, order}
+	s := &statement{r, order}
 	c.prepared[query] = s
 	return s, nil
+}
+
+// compile prepares a statement, for the caller to close.
+func (c *conn) compile(text string) (runner, error) {
+	s, err := c.Prepare(text)
+	if err != nil {
+		return nil, err
+	}
+	r, ok := s.(runner)
+	if !ok {
+		return nil, errors.Join(errors.New("the driver is too old"), s.Close())
+	}
+	return r, nil
 }
 
 // positional writes the parameters $1, $2, … as ?, and tells which is which: the driver
@@ -99,35 +119,31 @@ func positional(query string) (text string, order []int) {
 	}
 }
 
-// bind returns the arguments in the order of the parameters. It is valid until the next
-// call.
-func (c *conn) bind(s *statement, args []any) ([]driver.NamedValue, error) {
+// bind returns a statement, and the arguments in the order of its parameters. They are valid
+// until the next call.
+func (c *conn) bind(query string, args []any) (*statement, []driver.NamedValue, error) {
+	s, err := c.prepare(query)
+	if err != nil {
+		return nil, nil, err
+	}
 	c.args = c.args[:0]
 	for i, n := range s.order {
 		if n < 0 || n >= len(args) {
-			return nil, fmt.Errorf("parameter $%d has no value", n+1)
+			return nil, nil, fmt.Errorf("parameter $%d has no value", n+1)
 		}
 		c.args = append(c.args, driver.NamedValue{Ordinal: i + 1, Value: args[n]})
 	}
-	return c.args, nil
+	return s, c.args, nil
 }
 
 // exec runs a statement, and returns how many rows it changed.
 func (c *conn) exec(query string, args ...any) (int64, error) {
-	s, err := c.prepare(query)
+	s, values, err := c.bind(query, args)
 	if err != nil {
 		return 0, err
-	}
-	values, err := c.bind(s, args)
-	if err != nil {
-		return 0, err
-	}
-	e, ok := s.Stmt.(driver.StmtExecContext)
-	if !ok {
-		return 0, errors.New("the driver is too old")
 	}
 	// A context that can be cancelled would cost a goroutine for each statement.
-	result, err := e.ExecContext(context.Background(), values)
+	result, err := s.ExecContext(context.Background(), values)
 	if err != nil {
 		return 0, err
 	}
@@ -136,33 +152,21 @@ func (c *conn) exec(query string, args ...any) (int64, error) {
 
 // once is exec of a statement that is not run often, and not kept.
 func (c *conn) once(query string) error {
-	s, err := c.Prepare(query)
+	s, err := c.compile(query)
 	if err != nil {
 		return err
 	}
-	e, ok := s.(driver.StmtExecContext)
-	if !ok {
-		return errors.New("the driver is too old")
-	}
-	_, err = e.ExecContext(context.Background(), nil)
+	_, err = s.ExecContext(context.Background(), nil)
 	return errors.Join(err, s.Close())
 }
 
 // query runs a statement, calls each for every row, and returns how many there were.
 func (c *conn) query(query string, each func(sqlstore.Row) error, args ...any) (n int64, err error) {
-	s, err := c.prepare(query)
+	s, values, err := c.bind(query, args)
 	if err != nil {
 		return 0, err
 	}
-	values, err := c.bind(s, args)
-	if err != nil {
-		return 0, err
-	}
-	q, ok := s.Stmt.(driver.StmtQueryContext)
-	if !ok {
-		return 0, errors.New("the driver is too old")
-	}
-	rows, err := q.QueryContext(context.Background(), values)
+	rows, err := s.QueryContext(context.Background(), values)
 	if err != nil {
 		return 0, err
 	}

@@ -45,6 +45,12 @@ func (e *engine) Single(ctx context.Context, f func(sqlstore.Tx) error) error {
 	return e.again(ctx, func(ctx context.Context) (bool, error) { return true, f(e.tx(ctx, e.pool)) })
 }
 
+// Together implements sqlstore.Engine: transactions do not wait for each other here, and
+// each has its own.
+func (e *engine) Together(ctx context.Context, f func(sqlstore.Tx, []*sqlstore.Wish) error, w *sqlstore.Wish) error {
+	return e.Write(ctx, func(tx sqlstore.Tx) error { return f(tx, []*sqlstore.Wish{w}) })
+}
+
 // Read implements sqlstore.Engine. All statements of f see the same state.
 func (e *engine) Read(ctx context.Context, f func(sqlstore.Tx) error) error {
 	return e.again(ctx, func(ctx context.Context) (bool, error) {

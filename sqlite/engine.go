@@ -89,12 +89,17 @@ func (e *engine) Dialect() sqlstore.Dialect { return sqlstore.SQLite() }
 
 // Write implements sqlstore.Engine.
 func (e *engine) Write(ctx context.Context, f func(sqlstore.Tx) error) error {
-	return e.writer.write(ctx, f)
+	return e.writer.write(ctx, &op{f: f})
 }
 
 // Single implements sqlstore.Engine.
 func (e *engine) Single(ctx context.Context, f func(sqlstore.Tx) error) error {
-	return e.writer.write(ctx, f)
+	return e.writer.write(ctx, &op{f: f})
+}
+
+// Together implements sqlstore.Engine.
+func (e *engine) Together(ctx context.Context, f func(sqlstore.Tx, []*sqlstore.Wish) error, w *sqlstore.Wish) error {
+	return e.writer.write(ctx, &op{all: f, wish: w})
 }
 
 // Announce implements sqlstore.Engine: processes that share a file look again by
@@ -111,9 +116,8 @@ func (e *engine) Read(ctx context.Context, f func(sqlstore.Tx) error) error {
 		if !ok {
 			return errClosed
 		}
-		err := e.read(r, f)
-		e.readers <- r
-		return medium(err)
+		defer func() { e.readers <- r }()
+		return medium(e.read(r, f))
 	case <-ctx.Done():
 		return ctx.Err()
 	}
@@ -129,12 +133,20 @@ func (e *engine) read(r *reader, f func(sqlstore.Tx) error) (err error) {
 			return err
 		}
 	}
+	ended := false
+	defer func() {
+		if !ended { // nobody knows whether it is still in the transaction
+			_ = r.conn.close()
+			r.conn = nil
+		}
+	}()
 	if _, err := r.conn.exec("BEGIN"); err != nil {
 		return err
 	}
 	err = f(&tx{conn: r.conn, now: e.now})
-	_, ended := r.conn.exec("COMMIT")
-	return errors.Join(err, ended)
+	_, failed := r.conn.exec("COMMIT")
+	ended = failed == nil
+	return errors.Join(err, failed)
 }
 
 // copyTo writes a copy of the database to a file that is empty.

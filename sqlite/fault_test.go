@@ -139,9 +139,9 @@ func TestGroupFailure(t *testing.T) {
 	group := []*op{add("a", nil), calm, add("b", boom), add("a", nil), add("c", nil)}
 	block := make(chan struct{})
 	first := &op{done: make(chan struct{}), f: func(sqlstore.Tx) error { <-block; return nil }}
-	w.ops <- first
+	_ = w.enter(first)
 	for _, o := range group {
-		w.ops <- o
+		_ = w.enter(o)
 	}
 	close(block)
 	for _, o := range group {
@@ -165,7 +165,7 @@ func TestCancelled(t *testing.T) {
 	s := openAt(t, filepath.Join(t.TempDir(), "foreman.db"))
 	block := make(chan struct{})
 	first := &op{done: make(chan struct{}), f: func(sqlstore.Tx) error { <-block; return nil }}
-	s.engine.writer.ops <- first
+	_ = s.engine.writer.enter(first)
 	ctx, cancel := context.WithCancel(t.Context())
 	result := make(chan error)
 	go func() {

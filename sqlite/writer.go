@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime"
+	"runtime/debug"
+	"slices"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/org/foreman-action/internal/sqlstore"
 	"github.com/org/foreman-action/queue"
@@ -23,23 +25,33 @@ var errClosed = fmt.Errorf("%w: it was closed", queue.ErrUnavailable)
 type writer struct {
 	conn *conn
 	tx   tx
-	ops  chan *op
-	stop chan struct{}
 	done chan struct{}
 	once sync.Once
+
+	mu      sync.Mutex
+	waiting []*op
+	closed  bool
+	wanted  int           // how many have to wait for the writer to be woken
+	wake    chan struct{} // has room for one
+
 	// expected is how many operations the next group may have: those that waited when the
 	// group before was over, and those of it, whose callers are likely to come back.
 	expected int
-	longest  int64 // how many pages the journal may have
-	groups   int   // how many there were
+	takes    time.Duration // a group, of late
+	timer    *time.Timer
+	wishes   []*sqlstore.Wish // of the group that is being run
+	longest  int64            // how many pages the journal may have
+	groups   int              // how many there were
 	// failing is why something could not be kept, until Store.Healthy finds that it can be
 	// again; nil if all could.
 	failing atomic.Pointer[error]
 }
 
-// An op is one operation.
+// An op is one operation: f, or what is done for all wishes of a group together.
 type op struct {
 	f     func(sqlstore.Tx) error
+	all   func(sqlstore.Tx, []*sqlstore.Wish) error
+	wish  *sqlstore.Wish
 	err   error
 	done  chan struct{}
 	state atomic.Int32 // opWaiting and its like
@@ -54,8 +66,8 @@ const (
 // startWriter starts a writer; close ends it.
 func startWriter(c *conn, now func() int64) *writer {
 	w := &writer{
-		conn: c, tx: tx{conn: c, now: now},
-		ops: make(chan *op, maxGroup), stop: make(chan struct{}), done: make(chan struct{}), longest: tooLong,
+		conn: c, tx: tx{conn: c, now: now}, done: make(chan struct{}),
+		wake: make(chan struct{}, 1), timer: time.NewTimer(0), longest: tooLong,
 	}
 	go w.run()
 	return w
@@ -65,25 +77,55 @@ func startWriter(c *conn, now func() int64) *writer {
 func (w *writer) close() error {
 	var err error
 	w.once.Do(func() {
-		close(w.stop)
+		w.mu.Lock()
+		w.closed = true
+		w.rouse()
+		w.mu.Unlock()
 		<-w.done
 		err = w.conn.close()
 	})
 	return err
 }
 
-// write runs f in a transaction, maybe with others, and returns when it is durable.
-func (w *writer) write(ctx context.Context, f func(sqlstore.Tx) error) error {
+// rouse wakes the writer; the caller holds the lock.
+func (w *writer) rouse() {
+	select {
+	case w.wake <- struct{}{}:
+	default: // it was woken already
+	}
+}
+
+// enter has an operation wait for the writer, which closes its channel.
+func (w *writer) enter(o *op) error {
+	o.done = make(chan struct{})
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.closed {
+		return errClosed
+	}
+	if w.waiting = append(w.waiting, o); len(w.waiting) == w.wanted {
+		w.rouse()
+	}
+	return nil
+}
+
+// write runs an operation in a transaction, maybe with others, and returns when it is
+// durable. If the operation panics, so does write.
+func (w *writer) write(ctx context.Context, o *op) error {
+	err := w.wait(ctx, o)
+	if p, ok := err.(*panicked); ok { //nolint:errorlint // no other error holds one
+		panic(p)
+	}
+	return err
+}
+
+// wait is write, but returns panics.
+func (w *writer) wait(ctx context.Context, o *op) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	o := &op{f: f, done: make(chan struct{})}
-	select {
-	case w.ops <- o:
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-w.stop:
-		return errClosed
+	if err := w.enter(o); err != nil {
+		return err
 	}
 	select {
 	case <-o.done:
@@ -91,10 +133,6 @@ func (w *writer) write(ctx context.Context, f func(sqlstore.Tx) error) error {
 	case <-ctx.Done():
 		if o.state.CompareAndSwap(opWaiting, opCancelled) {
 			return ctx.Err()
-		}
-	case <-w.done:
-		if o.state.CompareAndSwap(opWaiting, opCancelled) {
-			return errClosed
 		}
 	}
 	<-o.done // it is being run, and may be kept
@@ -105,38 +143,53 @@ func (w *writer) run() {
 	defer close(w.done)
 	group := make([]*op, 0, maxGroup)
 	for {
-		select {
-		case o := <-w.ops:
-			group = w.gather(append(group[:0], o))
-			w.commit(group)
-			w.shorten()
-		case <-w.stop:
+		if group = w.gather(group[:0]); len(group) == 0 {
 			return
 		}
+		begun := time.Now()
+		w.commit(group)
+		w.takes += (time.Since(begun) - w.takes) / 8
+		clear(group)
+		w.shorten()
 	}
 }
 
-// gather adds to a group what waits. Those who were answered together come back
-// together, so it lets them run before it begins with fewer.
+// gather returns those that wait, when there is one; none: the writer was closed. Those
+// who were answered together come back together, and if they just missed a group they would
+// do so again and again: so it waits for them, for about as long as a group takes.
 func (w *writer) gather(group []*op) []*op {
-	for yields := 0; len(group) < maxGroup; {
-		select {
-		case o := <-w.ops:
-			group = append(group, o)
-			continue
-		default:
-		}
-		if len(group) >= w.expected || yields >= maxYields {
-			break
-		}
-		yields++
-		runtime.Gosched()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for len(w.waiting) == 0 && !w.closed {
+		w.sleep(1, nil)
 	}
+	if n := min(w.expected, maxGroup); len(w.waiting) < n && !w.closed {
+		w.timer.Reset(min(max(w.takes, minPatience), maxPatience))
+		w.sleep(n, w.timer.C)
+	}
+	n := min(len(w.waiting), maxGroup)
+	group = append(group, w.waiting[:n]...)
+	w.waiting = slices.Delete(w.waiting, 0, n)
 	return group
 }
 
-// maxYields is how often a writer lets others run in the hope of a larger group.
-const maxYields = 50
+// The bounds of how long a writer waits for more operations than there are.
+const (
+	minPatience = time.Millisecond / 2
+	maxPatience = 5 * time.Millisecond
+)
+
+// sleep gives the lock away until so many wait, or something else happens.
+func (w *writer) sleep(wanted int, over <-chan time.Time) {
+	w.wanted = wanted
+	w.mu.Unlock()
+	select {
+	case <-w.wake:
+	case <-over:
+	}
+	w.mu.Lock()
+	w.wanted = 0
+}
 
 // commit runs a group in one transaction. If one of it fails after it changed
 // something, each is run by itself.
@@ -150,17 +203,17 @@ func (w *writer) commit(group []*op) {
 	}
 	group = group[:n]
 	err := w.together(group)
+	if errors.Is(err, errApart) {
+		w.apart(group)
+		err = nil
+	}
+	w.mu.Lock()
+	w.expected = max(len(w.waiting)+len(group), w.expected-(w.expected+7)/8)
+	w.mu.Unlock()
 	for _, o := range group {
-		switch {
-		case errors.Is(err, errApart):
-			o.err = nil
-			w.alone(o)
-		case err != nil:
+		if err != nil {
 			o.err = err
 		}
-	}
-	w.expected = len(w.ops) + len(group)
-	for _, o := range group {
 		close(o.done)
 	}
 }
@@ -173,12 +226,20 @@ func (w *writer) together(group []*op) error {
 	if len(group) == 0 {
 		return nil
 	}
-	if _, err := w.conn.exec("BEGIN IMMEDIATE"); err != nil {
-		return w.failed(err)
+	if err := w.begin(); err != nil {
+		return err
 	}
+	shared := false
 	for _, o := range group {
-		w.tx.dirty = false
-		o.err = o.f(&w.tx)
+		switch {
+		case o.all == nil:
+			o.err = w.runOne(o)
+		case shared:
+			continue // it was done with the first one
+		default:
+			shared = true
+			o.err = w.runWishes(group, o.all)
+		}
 		if o.err != nil && w.tx.dirty {
 			w.rollback()
 			return errApart
@@ -187,18 +248,83 @@ func (w *writer) together(group []*op) error {
 	return w.end()
 }
 
-// alone runs one operation in a transaction of its own.
-func (w *writer) alone(o *op) {
-	if _, err := w.conn.exec("BEGIN IMMEDIATE"); err != nil {
-		o.err = w.failed(err)
-		return
+// apart runs each operation of a group in a transaction of its own. If one cannot be
+// begun, the rest does not wait for that again.
+func (w *writer) apart(group []*op) {
+	var unavailable error
+	for _, o := range group {
+		if unavailable == nil {
+			unavailable = w.begin()
+		}
+		if unavailable != nil {
+			o.err = unavailable
+			continue
+		}
+		if o.err = w.runOne(o); o.err != nil {
+			w.rollback()
+			o.err = w.failed(o.err)
+			continue
+		}
+		o.err = w.end()
 	}
-	if err := o.f(&w.tx); err != nil {
-		w.rollback()
-		o.err = w.failed(err)
-		return
+}
+
+// begin begins a transaction.
+func (w *writer) begin() error {
+	_, err := w.conn.exec("BEGIN IMMEDIATE")
+	if err != nil {
+		err = w.failed(err)
 	}
-	o.err = w.end()
+	return err
+}
+
+// runOne runs one operation, in a transaction that was begun.
+func (w *writer) runOne(o *op) error {
+	return w.guard(func(tx sqlstore.Tx) error {
+		if o.all != nil {
+			return o.all(tx, []*sqlstore.Wish{o.wish})
+		}
+		return o.f(tx)
+	})
+}
+
+// runWishes fulfils all wishes of a group, and sets the errors of their operations.
+func (w *writer) runWishes(group []*op, f func(sqlstore.Tx, []*sqlstore.Wish) error) error {
+	w.wishes = w.wishes[:0]
+	for _, o := range group {
+		if o.all != nil {
+			w.wishes = append(w.wishes, o.wish)
+		}
+	}
+	err := w.guard(func(tx sqlstore.Tx) error { return f(tx, w.wishes) })
+	clear(w.wishes)
+	for _, o := range group {
+		if o.all != nil {
+			o.err = err
+		}
+	}
+	return err
+}
+
+// A panicked is a panic of an operation, on its way to who asked for it.
+type panicked struct {
+	value any
+	stack []byte // where it was
+}
+
+// Error tells what the panic told, and where it was.
+func (p *panicked) Error() string { return fmt.Sprintf("%v\n\n%s", p.value, p.stack) }
+
+// guard runs a function, and returns its panic as an error.
+func (w *writer) guard(f func(sqlstore.Tx) error) (err error) {
+	w.tx.dirty = false
+	defer func() {
+		if value := recover(); value != nil {
+			w.tx.dirty = true // nobody knows how far it came
+			err = &panicked{value, debug.Stack()}
+		}
+	}()
+	return f(&w.tx)
 }
 
 // end commits.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/org/foreman-action/queue"
@@ -40,42 +41,108 @@ func (s *Store) claim(ctx context.Context, agent string, o queue.ClaimOptions) (
 	case nothing:
 		return c, queue.ErrEmpty
 	}
-	var found bool
-	var waited, renewed int
-	var agents []string
-	alone := s.engine.Dialect().Claim != ""
-	do := s.engine.Write
-	if alone {
-		do = s.engine.Single
+	w := &Wish{agent: agent, by: queue.CleanText(o.By), lease: millis(o.Lease)}
+	if s.sql.claim == "" {
+		err = s.engine.Together(ctx, s.handOut, w)
+	} else {
+		err = s.claimAlone(ctx, w)
 	}
-	err = do(ctx, func(tx Tx) (err error) {
-		if !alone {
-			if agents, err = s.promote(tx); err != nil {
-				return err
-			}
-		}
-		var until, enqueued int64
-		found, err = one(tx, s.sql.claim, func(r Row) error {
-			return r.Scan(&c.ID, &c.Attempt, &until, &enqueued, &c.Origin, &c.Message, &waited, &renewed)
-		}, tx.Now(), agent, millis(o.Lease), queue.CleanText(o.By))
-		c.Until, c.Enqueued, c.Waited = timeOf(until), timeOf(enqueued), waited == 1
-		return err
-	})
 	if err != nil {
 		return c, err
 	}
-	s.tell(agents...)
-	s.foundNothing(agent, !found)
-	if !found {
+	s.tell(w.promoted...)
+	s.foundNothing(agent, !w.found)
+	if !w.found {
 		return c, queue.ErrEmpty
 	}
-	if renewed == 1 {
-		err = s.engine.Look(ctx, func(tx Tx) error {
-			_, err := one(tx, s.sql.claimedBody, func(r Row) error { return r.Scan(&c.Origin, &c.Message) }, c.ID)
-			return err
-		})
+	return w.claim, nil
+}
+
+// A Wish is a claim that waits for its task.
+type Wish struct {
+	agent, by string
+	lease     int64
+
+	// What became of it.
+	claim    queue.Claim
+	found    bool
+	promoted []string // the agents that have tasks whose time came
+}
+
+// claimAlone fulfils a wish by a statement that needs no others.
+func (s *Store) claimAlone(ctx context.Context, w *Wish) error {
+	c := &w.claim
+	var waited, renewed int
+	err := s.engine.Single(ctx, func(tx Tx) (err error) {
+		var until, enqueued int64
+		w.found, err = one(tx, s.sql.claim, func(r Row) error {
+			return r.Scan(&c.ID, &c.Attempt, &until, &enqueued, &c.Origin, &c.Message, &waited, &renewed)
+		}, tx.Now(), w.agent, w.lease, w.by)
+		c.Until, c.Enqueued, c.Waited = timeOf(until), timeOf(enqueued), waited == 1
+		return err
+	})
+	if err != nil || !w.found || renewed == 0 {
+		return err
 	}
-	return c, err
+	return s.engine.Look(ctx, func(tx Tx) error {
+		_, err := one(tx, s.sql.claimedBody, func(r Row) error { return r.Scan(&c.Origin, &c.Message) }, c.ID)
+		return err
+	})
+}
+
+// handOut fulfils the wishes of those who claim at the same time: one statement does for
+// all who want the same.
+func (s *Store) handOut(tx Tx, wishes []*Wish) error {
+	promoted, err := s.promote(tx)
+	if err != nil {
+		return err
+	}
+	for _, w := range wishes {
+		w.found, w.promoted = false, nil
+	}
+	wishes[0].promoted = promoted
+	for rest := slices.Clone(wishes); len(rest) > 0; {
+		same := 1
+		for i := 1; i < len(rest); i++ {
+			if rest[i].like(rest[0]) {
+				rest[i], rest[same] = rest[same], rest[i]
+				same++
+			}
+		}
+		if err := s.handOutLike(tx, rest[:same]); err != nil {
+			return err
+		}
+		rest = rest[same:]
+	}
+	return nil
+}
+
+// like reports whether two wishes differ in nothing.
+func (w *Wish) like(other *Wish) bool {
+	return w.agent == other.agent && w.by == other.by && w.lease == other.lease
+}
+
+// handOutLike fulfils wishes that are all alike, as far as there are tasks.
+func (s *Store) handOutLike(tx Tx, wishes []*Wish) error {
+	w, n := wishes[0], 0
+	err := tx.Query(s.sql.offer, func(r Row) error {
+		c := &wishes[n].claim
+		var until, enqueued int64
+		var waited int
+		err := r.Scan(&c.ID, &c.Attempt, &until, &enqueued, &c.Origin, &c.Message, &waited)
+		c.Until, c.Enqueued, c.Waited = timeOf(until), timeOf(enqueued), waited == 1
+		wishes[n].found = true
+		n++
+		return err
+	}, tx.Now(), w.agent, w.lease, int64(len(wishes)))
+	if err != nil || n == 0 {
+		return err
+	}
+	taken, err := tx.Exec(s.sql.take, tx.Now(), w.agent, w.lease, w.by, int64(n))
+	if err == nil && taken != int64(n) {
+		err = fmt.Errorf("%d tasks were there and %d could be taken; the database is damaged", n, taken)
+	}
+	return err
 }
 
 // maxAgents bounds the agents that are remembered: anybody can ask for any.

@@ -28,6 +28,10 @@ type Engine interface {
 	// Single is Write for an f that runs one statement, so that an engine may leave out
 	// the transaction.
 	Single(ctx context.Context, f func(Tx) error) error
+	// Together is Write for an f that does the same for many: it gets the wishes of callers
+	// that wait at the same time, at least the one that this call brings. All callers pass
+	// the same f.
+	Together(ctx context.Context, f func(Tx, []*Wish) error, w *Wish) error
 	// Read runs f, which changes nothing, and sees all that was committed before.
 	Read(ctx context.Context, f func(Tx) error) error
 	// Look is Read for an f that runs one statement, so that an engine may leave out the
@@ -80,9 +84,9 @@ type Dialect struct {
 	// Probe says that ClaimNext reads before it writes when it found nothing the last
 	// time, because writes stand in line.
 	Probe bool
-	// Claim, Insert and Complete take the place of the statements of the same name where
-	// one statement does the work of several; empty: they do not. Claim has the parameters and the
-	// columns of the shared one, but is run alone, and so hands out tasks whose time came.
+	// Claim, Insert and Complete take the place of shared statements where one does the work
+	// of several; empty: they do not. Claim hands out one task, also one whose time came, and
+	// is run alone; where there is none, those who claim at the same time do so together.
 	// Insert adds a task with its texts ($15 the message, $16 the origin). Complete keeps
 	// the decision ($5) too.
 	Claim, Insert, Complete string

@@ -18,14 +18,7 @@ SELECT $2, $3, $4, $5, $6, $7, $8, CAST($9 AS BIGINT), $10, $11, CASE WHEN CAST(
 WHERE NOT EXISTS (SELECT 1 FROM task_also a WHERE a.dedup = $7)
 ON CONFLICT DO NOTHING RETURNING seq`
 
-	claimTask = `
-UPDATE task SET state = 1, attempt = attempt + 1, claims = claims + 1, claimed_by = $4, claimed_at = {now}, lease_until = {now} + $3, run_at = 0
-WHERE seq = (SELECT t.seq FROM task t WHERE t.state = 0 AND t.agent = $2 ORDER BY t.priority DESC, t.seq LIMIT 1{skip})` + claimed
-
-	claimed = `
-RETURNING task_id, attempt, lease_until, created_at,
-  (SELECT b.origin FROM task_body b WHERE b.seq = task.seq), (SELECT b.message FROM task_body b WHERE b.seq = task.seq),
-  CASE WHEN behind = '' THEN 0 ELSE 1 END, 0`
+	pending = "WHERE t.state = 0 AND t.agent = $2 ORDER BY t.priority DESC, t.seq LIMIT "
 
 	completeTask = `
 UPDATE task SET state = 2, completed_at = {now}, lease_until = NULL, run_at = 0, reason = ''
@@ -64,7 +57,8 @@ type statements struct {
 	follow, wait, next, ahead, letGo, tellAhead string
 	rearm                                       string
 	claimedBody                                 string
-	claim, probe, heartbeat, find, hold, fail   string
+	claim, offer, take                          string
+	probe, heartbeat, find, hold, fail          string
 	giveBack, giveUp, promote, overdue          string
 	complete, result, log, trim                 string
 	lease, renew, finish, release, report       string
@@ -100,7 +94,10 @@ func statementsOf(d Dialect) statements {
 		exclusive: d.Exclusive,
 
 		// Claims.
-		claim:       claimTask,
+		offer: `SELECT t.task_id, t.attempt + 1, {now} + $3, t.created_at, b.origin, b.message, CASE WHEN t.behind = '' THEN 0 ELSE 1 END
+FROM task t LEFT JOIN task_body b ON b.seq = t.seq ` + pending + "$4",
+		take: `UPDATE task SET state = 1, attempt = attempt + 1, claims = claims + 1, claimed_by = $4, claimed_at = {now}, lease_until = {now} + $3, run_at = 0
+WHERE seq IN (SELECT t.seq FROM task t ` + pending + "$5)",
 		claimedBody: "SELECT b.origin, b.message FROM task t JOIN task_body b ON b.seq = t.seq WHERE t.task_id = $1",
 		probe:       "SELECT 1 FROM task WHERE state = 0 AND agent = $1 LIMIT 1",
 		heartbeat: `UPDATE task SET lease_until = {now} + $5
@@ -129,6 +126,9 @@ WHERE task_id = $2 AND state = 1 AND ($3 = 0 OR attempt = $3) AND ($4 = '' OR cl
 		if own != "" {
 			*text = own
 		}
+	}
+	if s.claim != "" {
+		s.offer, s.take = "", ""
 	}
 	for _, text := range s.all() {
 		*text = d.expand(*text)
@@ -247,7 +247,7 @@ WHERE leader.owner = excluded.owner OR leader.until <= {now}`
 func (s *statements) all() []*string {
 	return []*string{
 		&s.insert, &s.body, &s.byID, &s.byDedup, &s.byAlso, &s.also, &s.join, &s.joinBody, &s.hourly,
-		&s.exclusive, &s.follow, &s.wait, &s.next, &s.ahead, &s.letGo, &s.tellAhead, &s.rearm, &s.claim, &s.claimedBody, &s.probe, &s.heartbeat, &s.giveBack, &s.giveUp, &s.find, &s.hold, &s.fail, &s.promote, &s.overdue, &s.complete,
+		&s.exclusive, &s.follow, &s.wait, &s.next, &s.ahead, &s.letGo, &s.tellAhead, &s.rearm, &s.claim, &s.offer, &s.take, &s.claimedBody, &s.probe, &s.heartbeat, &s.giveBack, &s.giveUp, &s.find, &s.hold, &s.fail, &s.promote, &s.overdue, &s.complete,
 		&s.result, &s.log, &s.trim, &s.lease, &s.renew, &s.finish, &s.release, &s.report, &s.requeueClaimed,
 		&s.requeueDraining, &s.grace, &s.exhaustPending, &s.exhaustClaimed, &s.exhaustCompleted, &s.exhaustDraining,
 		&s.retry, &s.unreport, &s.decided, &s.purge, &s.counts, &s.oldest, &s.agents, &s.backlog, &s.backlogClaimed, &s.backlogIDs, &s.info, &s.inspect,

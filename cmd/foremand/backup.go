@@ -60,7 +60,7 @@ func (p program) backup(ctx context.Context, dir string, files map[string]string
 		copied++
 	}
 	if copied == 0 {
-		return errors.New("there is nothing to back up")
+		return errors.New("there is nothing to back up: name the files with --queue-db and --db, or the configuration with --config")
 	}
 	return nil
 }

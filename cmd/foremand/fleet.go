@@ -31,7 +31,7 @@ func containers(s *settings.Settings) []managed.Agent {
 			}
 			seen[a.Port] = true
 			list = append(list, managed.Agent{
-				Name: fmt.Sprintf("%s-%d", unfit.ReplaceAllString(a.Type, "-"), a.Port), Image: a.Image, Port: a.Port, URL: agentURL(a),
+				Name: fmt.Sprintf("%s-%d", unfit.ReplaceAllString(a.Type, "-"), a.Port), Image: a.Image, Port: a.Port, URL: a.Address(),
 				Env: a.Container.Env, MemoryMB: a.Container.MemoryMB, CPUs: a.Container.CPUs, PIDs: a.Container.PIDs, User: a.Container.User,
 			})
 		}
@@ -42,7 +42,8 @@ func containers(s *settings.Settings) []managed.Agent {
 var unfit = regexp.MustCompile(`[^A-Za-z0-9_.-]+`)
 
 // startFleet prepares the managed agents: the listener on Docker's bridge by which they
-// reach the server, and a credential for each. nil: there are none.
+// reach the server, and a credential for each. Without such agents both are nil. The caller
+// closes the listener, also when there is an error besides.
 func startFleet(ctx context.Context, s *settings.Settings, c *server.Credentials, place string, log *slog.Logger) (*managed.Fleet, net.Listener, error) {
 	list := containers(s)
 	if len(list) == 0 {
@@ -66,7 +67,7 @@ func startFleet(ctx context.Context, s *settings.Settings, c *server.Credentials
 	for i := range list {
 		name, text := fmt.Sprintf("managed-%d", list[i].Port), rand.Text()
 		if err := c.Add(server.Credential{Name: name, Secret: secret.Text(text), Agents: []string{list[i].URL}}); err != nil {
-			return nil, nil, err
+			return nil, l, err
 		}
 		u := url.URL{Scheme: "http", User: url.UserPassword(name, text), Host: l.Addr().String()}
 		list[i].HarnessURL = secret.Text(u.String())

@@ -163,12 +163,13 @@ func (h *harness) open(ctx context.Context, place string) error {
 	}
 	h.listeners, h.url = append(h.listeners, l), baseURL(l, h.s.Server)
 	fleet, bridge, err := startFleet(ctx, h.s, h.credentials, place, h.log)
+	if bridge != nil {
+		h.listeners = append(h.listeners, bridge)
+	}
 	if err != nil {
 		return command.Failed(err)
 	}
-	if h.fleet = fleet; bridge != nil {
-		h.listeners = append(h.listeners, bridge)
-	}
+	h.fleet = fleet
 	page, err := newPage(h)
 	if err != nil {
 		return err

@@ -10,10 +10,9 @@ import (
 
 // newPage returns the dashboard.
 func newPage(h *harness) (http.Handler, error) {
-	_, operators := h.credentials.Configured()
-	withAgents, _ := h.credentials.Configured()
+	agents, operators := h.credentials.Configured()
 	o := dashboard.Options{
-		Queue: h.queue, Private: withAgents || h.fleet != nil,
+		Queue: h.queue, Private: agents || h.fleet != nil,
 		Secure: h.s.Server.BehindTLS, Health: h.report, GitHub: pagesOf(h.s.Identity.APIURL), Log: h.log,
 	}
 	if operators {

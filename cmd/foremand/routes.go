@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"net/url"
 	"strings"
 
@@ -23,21 +22,13 @@ func hideUser(raw string) string {
 	return u.String()
 }
 
-// agentURL is where an agent is reached: as configured, or the port of its container.
-func agentURL(a settings.Agent) string {
-	if a.Managed() {
-		return fmt.Sprintf("http://127.0.0.1:%d", a.Port)
-	}
-	return a.URL
-}
-
 // routes says who is asked about what.
 func routes(s *settings.Settings) (list []intake.Route, repos []string) {
 	for _, r := range s.Repos {
 		repos = append(repos, r.Full())
 		for _, a := range r.Agents {
 			route := intake.Route{
-				Repo: r.Full(), Type: a.Type, URL: agentURL(a), AllowClose: mayClose(s, a),
+				Repo: r.Full(), Type: a.Type, URL: a.Address(), AllowClose: mayClose(s, a),
 				Protocol: intake.Protocol(a.Protocol),
 			}
 			if !a.AllEvents {
@@ -64,11 +55,11 @@ func agents(s *settings.Settings) map[string]drain.Agent {
 	all := map[string]drain.Agent{}
 	for _, r := range s.Repos {
 		for _, a := range r.Agents {
-			canonical, err := address.Canonical(agentURL(a))
+			canonical, err := address.Canonical(a.Address())
 			if _, twice := all[canonical]; err != nil || twice {
 				continue
 			}
-			all[canonical] = drain.Agent{URL: agentURL(a), Sync: a.Protocol == "sync", Cap: a.Concurrency}
+			all[canonical] = drain.Agent{URL: a.Address(), Sync: a.Protocol == "sync", Cap: a.Concurrency}
 		}
 	}
 	return all
@@ -96,7 +87,7 @@ func (d desk) settings(_ context.Context, repo, agent string) (drain.Settings, e
 		}
 		config := *d.s.Runner
 		for _, a := range r.Agents {
-			if canonical, err := address.Canonical(agentURL(a)); err == nil && canonical == agent {
+			if canonical, err := address.Canonical(a.Address()); err == nil && canonical == agent {
 				config.Policy.AllowClose = mayClose(d.s, a)
 				break
 			}

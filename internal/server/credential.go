@@ -47,7 +47,6 @@ type known struct {
 	hash     [sha256.Size]byte
 	agents   []string
 	operator bool
-	added    bool
 }
 
 // NewCredentials returns those of a configuration. The error names what is wrong, and
@@ -69,15 +68,6 @@ func NewCredentials(list []Credential) (*Credentials, error) {
 // itself. It does not make the others need one: what was open to this machine stays open.
 func (c *Credentials) Add(one Credential) error { return c.add(one, true) }
 
-// Remove takes a credential away again, if there is one of that name.
-func (c *Credentials) Remove(name string) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	next := *c.known.Load()
-	next.list = slices.DeleteFunc(slices.Clone(next.list), func(k known) bool { return k.name == name })
-	c.known.Store(&next)
-}
-
 // Operator reports whether there is an operator of that name with that secret. A wrong
 // one takes as long as the right one.
 func (c *Credentials) Operator(name, secret string) bool {
@@ -92,7 +82,7 @@ func (c *Credentials) Configured() (agents, operators bool) {
 }
 
 func (c *Credentials) add(one Credential, added bool) error {
-	k := known{name: one.Name, hash: sha256.Sum256([]byte(string(one.Secret))), operator: one.Operator, added: added}
+	k := known{name: one.Name, hash: sha256.Sum256([]byte(string(one.Secret))), operator: one.Operator}
 	switch {
 	case one.Name == "" || strings.Contains(one.Name, ":"):
 		return fmt.Errorf("credential %q: want a name without a colon", one.Name)

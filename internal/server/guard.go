@@ -36,8 +36,8 @@ const (
 )
 
 // admit finds out who sent a request, and refuses it unless that one may. Nothing was
-// changed before. by is the name of the credential; empty: there are none, and the request
-// came from this machine.
+// changed before. who is nil where anybody may send, and where no credential is configured
+// and the request came from this machine.
 func (s *Server) admit(r *http.Request, a access) (who *known, err error) {
 	if err := s.origins.Check(r); err != nil {
 		return nil, &refusal{status: http.StatusForbidden, detail: "the request came from a page of another site"}

@@ -9,8 +9,8 @@ import (
 	"github.com/org/foreman-action/queue"
 )
 
-// A Status is what GET /queue/status answers.
-type Status struct {
+// A queueStatus is what GET /queue/status answers.
+type queueStatus struct {
 	States map[queue.State]int `json:"states"` // how many tasks are in each
 	// Held are those of the pending and completed ones that are held back until a time, or
 	// behind another task.
@@ -20,11 +20,11 @@ type Status struct {
 	// ago that is; null and 0: there is none.
 	Oldest    *time.Time    `json:"oldest_pending"`
 	OldestAge float64       `json:"oldest_pending_seconds"`
-	Agents    []AgentStatus `json:"agents"` // that have tasks which are pending or claimed
+	Agents    []agentStatus `json:"agents"` // that have tasks which are pending or claimed
 }
 
-// An AgentStatus counts the tasks of an agent.
-type AgentStatus struct {
+// An agentStatus counts the tasks of an agent.
+type agentStatus struct {
 	Agent   string `json:"agent"`
 	Pending int    `json:"pending"`
 	Held    int    `json:"held"` // of the pending ones
@@ -36,7 +36,7 @@ func (s *Server) status(c *call) error {
 	if err != nil {
 		return err
 	}
-	st := Status{States: map[queue.State]int{}, Held: stats.Held, Draining: stats.Draining, Agents: []AgentStatus{}}
+	st := queueStatus{States: map[queue.State]int{}, Held: stats.Held, Draining: stats.Draining, Agents: []agentStatus{}}
 	for _, state := range queue.States() {
 		st.States[state] = stats.States[state]
 	}
@@ -46,7 +46,7 @@ func (s *Server) status(c *call) error {
 		st.OldestAge = max(s.o.Now().Sub(oldest), 0).Round(time.Millisecond).Seconds()
 	}
 	for _, a := range stats.Agents {
-		st.Agents = append(st.Agents, AgentStatus(a))
+		st.Agents = append(st.Agents, agentStatus(a))
 	}
 	c.reply(http.StatusOK, st)
 	return nil

@@ -15,8 +15,8 @@ import (
 	"github.com/org/foreman-action/runner"
 )
 
-// A Hooked is what a webhook is answered with: GitHub shows it beside the delivery.
-type Hooked struct {
+// A hookAnswer is what a webhook is answered with: GitHub shows it beside the delivery.
+type hookAnswer struct {
 	Result string `json:"result"`            // "added", "duplicate", "coalesced" or "ignored"
 	Task   string `json:"task_id,omitempty"` // that stands for the event
 	Reason string `json:"reason,omitempty"`  // why it was ignored
@@ -52,12 +52,12 @@ func (s *Server) webhook(c *call) error {
 	}
 	switch h.name {
 	case "ping":
-		c.reply(http.StatusOK, Hooked{Result: "ignored", Reason: "pong"})
+		c.reply(http.StatusOK, hookAnswer{Result: "ignored", Reason: "pong"})
 		return nil
 	case runner.EventIssues, runner.EventIssueComment:
 		return s.hooked(c, h)
 	}
-	c.reply(http.StatusAccepted, Hooked{Result: "ignored", Reason: "only the events issues and issue_comment are taken"})
+	c.reply(http.StatusAccepted, hookAnswer{Result: "ignored", Reason: "only the events issues and issue_comment are taken"})
 	return nil
 }
 
@@ -105,7 +105,7 @@ func (s *Server) hooked(c *call, h hook) error {
 	if err != nil {
 		return err
 	}
-	answer := Hooked{Result: string(got.How), Task: got.Task, Reason: got.Reason}
+	answer := hookAnswer{Result: string(got.How), Task: got.Task, Reason: got.Reason}
 	if got.Task == "" {
 		answer.Result = "ignored"
 	}

@@ -2,7 +2,6 @@ package settings
 
 import (
 	"cmp"
-	"fmt"
 	"reflect"
 	"regexp"
 	"slices"
@@ -65,12 +64,8 @@ func (c checker) protocol(a Agent, at *yaml.Node, spoken map[string]string) {
 // the agents of the repository may close issues, by address.
 func (c checker) allowClose(a Agent, at *yaml.Node, known map[string]bool) {
 	at = cmp.Or(strictyaml.Child(at, "allow_close"), at)
-	where := a.URL
-	if a.Managed() {
-		where = fmt.Sprintf("http://127.0.0.1:%d", a.Port)
-	}
-	canonical, err := address.Canonical(where)
-	if where == "" || err != nil {
+	canonical, err := address.Canonical(a.Address())
+	if a.Address() == "" || err != nil {
 		return // reported, or nobody is asked
 	}
 	may := a.AllowClose

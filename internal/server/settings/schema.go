@@ -88,7 +88,7 @@ func configSchema() object {
 func descriptions() map[string]string {
 	return map[string]string{ //nolint:gosec // words about credentials, and none
 		"identity":                       "Who the server is on GitHub.",
-		"identity.github_token":          "Token of the bot; best as ${GITHUB_TOKEN}.",
+		"identity.github_token":          "Token of the bot; best as ${GITHUB_TOKEN}. May be absent in mode shadow, which writes nothing.",
 		"identity.github_user":           "Login under which the server's writes appear. May be absent for an App.",
 		"identity.api_url":               "Root of GitHub's API. Absent: $GITHUB_API_URL, else https://api.github.com.",
 		"identity.timeout_seconds":       "Longest time of one request to GitHub; default 30.",

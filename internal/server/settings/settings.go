@@ -7,6 +7,7 @@
 package settings
 
 import (
+	"fmt"
 	"time"
 
 	"gopkg.in/yaml.v3"
@@ -174,6 +175,15 @@ type Agent struct {
 
 // Managed reports whether the server starts the agent, in a container.
 func (a Agent) Managed() bool { return a.Image != "" && a.Port != 0 }
+
+// Address is where the agent is reached: as configured, or the port of its container; empty
+// when it is nowhere.
+func (a Agent) Address() string {
+	if a.Managed() {
+		return fmt.Sprintf("http://127.0.0.1:%d", a.Port)
+	}
+	return a.URL
+}
 
 // A Container says what a managed agent's container gets.
 type Container struct {

@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -225,10 +226,16 @@ func TestCommitOfReader(t *testing.T) {
 }
 
 // TestClaimTogether has many claim in one group: for two agents, under two names, and more
-// than there are tasks, one of which cannot be read.
+// than there are tasks, one of which cannot be read. Time passes with every look at it.
 func TestClaimTogether(t *testing.T) {
 	t.Parallel()
-	s := openAt(t, filepath.Join(t.TempDir(), "foreman.db"))
+	var ticks atomic.Int64
+	ticks.Store(time.Now().UnixMilli())
+	s, err := Open(t.Context(), filepath.Join(t.TempDir(), "foreman.db"), Options{Now: func() time.Time { return time.UnixMilli(ticks.Add(1)) }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
 	tasks := map[string]int{"http://a": 5, "http://b": 2}
 	for agent, n := range tasks {
 		for i := range n {
@@ -238,7 +245,7 @@ func TestClaimTogether(t *testing.T) {
 			}
 		}
 	}
-	err := s.engine.Write(t.Context(), func(tx sqlstore.Tx) error {
+	err = s.engine.Write(t.Context(), func(tx sqlstore.Tx) error {
 		_, err := tx.Exec("UPDATE task_body SET message = $1 WHERE seq = (SELECT seq FROM task WHERE task_id = $2)", []byte("no JSON"), "http://a4")
 		return err
 	})

@@ -124,7 +124,7 @@ func (w *Wish) like(other *Wish) bool {
 
 // handOutLike fulfils wishes that are all alike, as far as there are tasks.
 func (s *Store) handOutLike(tx Tx, wishes []*Wish) error {
-	w, n := wishes[0], 0
+	w, n, now := wishes[0], 0, tx.Now() // one time for both statements: what is told is what is kept
 	err := tx.Query(s.sql.offer, func(r Row) error {
 		c := &wishes[n].claim
 		var until, enqueued int64
@@ -134,11 +134,11 @@ func (s *Store) handOutLike(tx Tx, wishes []*Wish) error {
 		wishes[n].found = true
 		n++
 		return err
-	}, tx.Now(), w.agent, w.lease, int64(len(wishes)))
+	}, now, w.agent, w.lease, int64(len(wishes)))
 	if err != nil || n == 0 {
 		return err
 	}
-	taken, err := tx.Exec(s.sql.take, tx.Now(), w.agent, w.lease, w.by, int64(n))
+	taken, err := tx.Exec(s.sql.take, now, w.agent, w.lease, w.by, int64(n))
 	if err == nil && taken != int64(n) {
 		err = fmt.Errorf("%d tasks were there and %d could be taken; the database is damaged", n, taken)
 	}

@@ -55,6 +55,11 @@ const maxTries = 10
 func (s *Store) enqueue(tx Tx, t queue.Task, alone bool) (queue.Enqueued, error) {
 	var notBefore int64
 	var behind string
+	if t.HourlyLimit > 0 { // before those of its issue are held, which others may wait for that have this
+		if err := s.exclusive(tx, strings.ToLower(t.Repo)); err != nil {
+			return queue.Enqueued{}, err
+		}
+	}
 	if t.Coalesce && t.Issue > 0 && t.Agent != "" {
 		out, ahead, err := s.coalesce(tx, t)
 		if err != nil || out.How != "" {
@@ -244,12 +249,9 @@ func (s *Store) exclusive(tx Tx, key string) error {
 }
 
 // turn is when it is the turn of a task of a repository with an hourly limit; 0 if that
-// is over.
+// is over. The repository is the caller's alone.
 func (s *Store) turn(tx Tx, t queue.Task) (at int64, err error) {
 	key := strings.ToLower(t.Repo)
-	if err := s.exclusive(tx, key); err != nil {
-		return 0, err
-	}
 	wait := millis(t.Wait)
 	var next, now int64
 	full, err := one(tx, s.sql.hourly, func(r Row) error { return r.Scan(&next, &now) }, tx.Now(), key, int64(t.HourlyLimit-1))

@@ -16,6 +16,7 @@ type engine struct {
 	driver  driver.Driver
 	dsn     string
 	now     func() int64
+	patient bool     // its writer waits a little for larger groups
 	pragmas []string // of the connection that writes
 	writer  *writer
 	readers chan *reader
@@ -59,7 +60,7 @@ func (e *engine) start() error {
 	if err != nil {
 		return errors.Join(err, c.close())
 	}
-	e.writer = startWriter(c, e.now)
+	e.writer = startWriter(c, e.now, e.patient)
 	e.readers = make(chan *reader, maxReaders)
 	for range maxReaders {
 		e.readers <- &reader{}

@@ -26,7 +26,8 @@ import (
 type Options struct {
 	// Now is the clock; nil: one that begins with the time of the day and takes no part in
 	// its jumps, so that a jump moves no lease. On Linux it is the same for all processes of
-	// the machine that use the file; elsewhere each has its own.
+	// the machine that use the file; elsewhere each has its own. With one that is given,
+	// nothing waits for a time of the real one.
 	Now func() time.Time
 
 	machine machine // for tests; the zero value is the real one
@@ -73,7 +74,7 @@ func openFile(ctx context.Context, d driver.Driver, path string, o Options) (*St
 		return nil, err
 	}
 	c := newClock(o.machine)
-	e := &engine{driver: d, dsn: (&url.URL{Scheme: "file", Path: path}).String(), pragmas: durable(), now: c.now}
+	e := &engine{driver: d, dsn: (&url.URL{Scheme: "file", Path: path}).String(), pragmas: durable(), now: c.now, patient: o.Now == nil}
 	if o.Now != nil {
 		c.boot = ""
 		e.now = func() int64 { return o.Now().UnixMilli() }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"runtime/debug"
 	"slices"
 	"sync"
@@ -37,8 +38,8 @@ type writer struct {
 	// expected is how many operations the next group may have: those that waited when the
 	// group before was over, and those of it, whose callers are likely to come back.
 	expected int
-	takes    time.Duration // a group, of late
-	timer    *time.Timer
+	takes    time.Duration    // a group, of late
+	timer    *time.Timer      // nil: the writer lets others run, and waits for no time
 	wishes   []*sqlstore.Wish // of the group that is being run
 	longest  int64            // how many pages the journal may have
 	groups   int              // how many there were
@@ -63,11 +64,15 @@ const (
 	opCancelled // by its caller; the writer passes it over
 )
 
-// startWriter starts a writer; close ends it.
-func startWriter(c *conn, now func() int64) *writer {
+// startWriter starts a writer; close ends it. A patient one waits a little, by the machine's
+// clock, for those who are likely to come back.
+func startWriter(c *conn, now func() int64, patient bool) *writer {
 	w := &writer{
 		conn: c, tx: tx{conn: c, now: now}, done: make(chan struct{}),
-		wake: make(chan struct{}, 1), timer: time.NewTimer(0), longest: tooLong,
+		wake: make(chan struct{}, 1), longest: tooLong,
+	}
+	if patient {
+		w.timer = time.NewTimer(0)
 	}
 	go w.run()
 	return w
@@ -156,14 +161,17 @@ func (w *writer) run() {
 
 // gather returns those that wait, when there is one; none: the writer was closed. Those
 // who were answered together come back together, and if they just missed a group they would
-// do so again and again: so it waits for them, for about as long as a group takes.
+// do so again and again: so it waits for them, for about as long as a group takes, or at
+// least lets them run.
 func (w *writer) gather(group []*op) []*op {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for len(w.waiting) == 0 && !w.closed {
 		w.sleep(1, nil)
 	}
-	if n := min(w.expected, maxGroup); len(w.waiting) < n && !w.closed {
+	if n := min(w.expected, maxGroup); w.timer == nil {
+		w.yield(n)
+	} else if len(w.waiting) < n && !w.closed {
 		w.timer.Reset(min(max(w.takes, minPatience), maxPatience))
 		w.sleep(n, w.timer.C)
 	}
@@ -178,6 +186,18 @@ const (
 	minPatience = time.Millisecond / 2
 	maxPatience = 5 * time.Millisecond
 )
+
+// maxYields is how often a writer lets others run in the hope of a larger group.
+const maxYields = 50
+
+// yield lets others run until so many wait, if they come at once.
+func (w *writer) yield(wanted int) {
+	for yields := 0; yields < maxYields && len(w.waiting) < wanted && !w.closed; yields++ {
+		w.mu.Unlock()
+		runtime.Gosched()
+		w.mu.Lock()
+	}
+}
 
 // sleep gives the lock away until so many wait, or something else happens.
 func (w *writer) sleep(wanted int, over <-chan time.Time) {

@@ -109,14 +109,14 @@ func (e *engine) tx(ctx context.Context, on executor) *tx {
 }
 
 // schemaLock is the number of the lock that keeps others out who bring the schema to a
-// newer version.
+// newer version, together with the schema's name: others of the database do not wait.
 const schemaLock = 0x666f72656d616e64
 
 // migrate brings the database to the newest version of the schema.
 func (e *engine) migrate(ctx context.Context) error {
 	return e.Write(ctx, func(tx sqlstore.Tx) error {
 		ignore := func(sqlstore.Row) error { return nil }
-		if err := tx.Query("SELECT pg_advisory_xact_lock($1::bigint)", ignore, int64(schemaLock)); err != nil {
+		if err := tx.Query("SELECT pg_advisory_xact_lock($1::bigint # hashtext(current_schema()))", ignore, int64(schemaLock)); err != nil {
 			return err
 		}
 		if _, err := sqlstore.Migrate(tx, e.dialect); err != nil {

@@ -179,3 +179,43 @@ func TestDatabaseClock(t *testing.T) {
 		t.Errorf("got %+v, want times between %s and %s", c, before, after)
 	}
 }
+
+// TestOtherSchema holds a transaction of one queue up: that of another schema of the same
+// database goes on, also with what only one transaction of a queue does at a time.
+func TestOtherSchema(t *testing.T) {
+	t.Parallel()
+	url := database(t)
+	var stores [2]*postgres.Store
+	for i, name := range []string{"one", "two"} {
+		admin(t, url, "CREATE SCHEMA "+name)
+		stores[i] = open(t, url+"&search_path="+name, postgres.Options{})
+	}
+	task := queue.Task{ID: "1", Agent: agent, Repo: "o/r", HourlyLimit: 1, Message: []byte("{}")}
+	conn, err := pgx.Connect(t.Context(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(t.Context())
+	if _, err := conn.Exec(t.Context(), "BEGIN; LOCK TABLE one.task IN ACCESS EXCLUSIVE MODE"); err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan error, 1)
+	go func() {
+		_, err := stores[0].Enqueue(t.Context(), task)
+		done <- err
+	}()
+	for end := time.Now().Add(patience); leaders(t, url) == 0; { // until it has the lock of the repository
+		if time.Now().After(end) {
+			t.Fatal("the first one takes no lock")
+		}
+	}
+	if _, err := stores[1].Enqueue(t.Context(), task); err != nil {
+		t.Errorf("the other one: %v", err)
+	}
+	if _, err := conn.Exec(t.Context(), "ROLLBACK"); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+}

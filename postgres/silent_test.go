@@ -107,7 +107,7 @@ func TestSilent(t *testing.T) {
 	t.Parallel()
 	direct := schema(t)
 	m := newMute(t, direct)
-	s := open(t, m.url, postgres.Options{Timeout: 3 * time.Second}) // enough for what is answered, on any machine
+	s := open(t, m.url, postgres.Options{Timeout: 5 * time.Second}) // enough for what is answered, on any machine
 	other := open(t, direct, postgres.Options{})
 	changes, stop := s.Watch()
 	defer stop()

@@ -116,7 +116,7 @@ func TestLead(t *testing.T) {
 		t.Fatalf("%s leads beside %s", name, first)
 	default:
 	}
-	admin(t, url, "SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND granted AND pid <> pg_backend_pid()")
+	admin(t, url, "SELECT pg_terminate_backend(pid) FROM pg_locks WHERE "+leading)
 	if name := receive(t, ended); name != first {
 		t.Errorf("%s ended, want %s", name, first)
 	}

@@ -21,6 +21,7 @@ import (
 	cdpruntime "github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 
+	"github.com/org/foreman-action/internal/freeport"
 	"github.com/org/foreman-action/internal/server"
 	"github.com/org/foreman-action/internal/server/dashboard"
 	"github.com/org/foreman-action/queue"
@@ -47,12 +48,15 @@ type station struct {
 // "correct horse".
 func newStation(t *testing.T, operator bool) *station {
 	t.Helper()
-	s := &station{t: t, q: queuetest.New(queuetest.Options{}), address: "127.0.0.1:0"}
+	at, err := freeport.Find(t.Context()) // it stays nobody's while the server is away
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &station{t: t, q: queuetest.New(queuetest.Options{}), address: at.String()}
 	var list []server.Credential
 	if operator {
 		list = append(list, server.Credential{Name: "ada", Secret: "correct horse", Operator: true})
 	}
-	var err error
 	if s.creds, err = server.NewCredentials(list); err != nil {
 		t.Fatal(err)
 	}
@@ -82,7 +86,6 @@ func (s *station) start() {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	s.address = l.Addr().String()
 	ctx, stop := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() { done <- srv.Serve(ctx, l) }()

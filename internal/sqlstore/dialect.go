@@ -18,7 +18,7 @@ func PostgreSQL() Dialect {
 		Now:       "coalesce($1::bigint, (extract(epoch from statement_timestamp()) * 1000)::bigint)",
 		Skip:      " FOR UPDATE OF t SKIP LOCKED",
 		Lock:      " FOR UPDATE",
-		Exclusive: "SELECT pg_advisory_xact_lock(hashtextextended($1, 0))",
+		Exclusive: "SELECT pg_advisory_xact_lock(hashtextextended(current_schema() || ' ' || $1, 0))",
 		List:      "(SELECT value::bigint FROM json_array_elements_text(%s::json))",
 		Identity:  "BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY", Blob: "BYTEA", Text: `TEXT COLLATE "C"`, Int: "BIGINT",
 		Claim:    claimPostgreSQL,

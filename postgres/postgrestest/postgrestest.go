@@ -167,7 +167,7 @@ func (c *Cluster) Close() {
 
 // Start starts the server after a Stop, and waits for it.
 func (c *Cluster) Start(ctx context.Context) error {
-	options := []string{"-c listen_addresses='' -c unix_socket_directories=" + c.dir, "-c max_connections=200", "-c timezone=UTC"}
+	options := []string{"-c listen_addresses='' -c unix_socket_directories=" + c.dir, "-c max_connections=1000", "-c timezone=UTC"}
 	for _, s := range c.settings {
 		options = append(options, "-c "+s)
 	}

@@ -106,9 +106,9 @@ func (m *mute) serve(t *testing.T, client net.Conn) {
 func TestSilent(t *testing.T) {
 	t.Parallel()
 	direct := schema(t)
+	other := open(t, direct, postgres.Options{}) // it makes the tables
 	m := newMute(t, direct)
 	s := open(t, m.url, postgres.Options{Timeout: 5 * time.Second}) // enough for what is answered, on any machine
-	other := open(t, direct, postgres.Options{})
 	changes, stop := s.Watch()
 	defer stop()
 	enqueue(t, s, "1")

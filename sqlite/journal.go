@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/org/foreman-action/internal/sqlstore"
 )
@@ -14,8 +15,8 @@ const maxJournal = 8000
 // tooLong is how many pages of the journal show that it did not begin anew by itself.
 const tooLong = maxJournal * 5 / 4
 
-// patience is how long those who write wait for those who read, in milliseconds.
-const patience = "busy_timeout = 100"
+// patience is how long those who write wait for those who read.
+const patience = 100 * time.Millisecond
 
 // shorten has the journal begin anew, if it could not do so by itself: while there is
 // always somebody who reads from it, it grows without end. It waits for those who read, and
@@ -29,7 +30,7 @@ func (w *writer) shorten() {
 		return // an error of the medium comes back when something is to be kept
 	}
 	w.longest = pages + maxJournal
-	if w.conn.once("PRAGMA "+patience) != nil {
+	if w.conn.once(fmt.Sprintf("PRAGMA busy_timeout = %d", w.patience.Milliseconds())) != nil {
 		return
 	}
 	if _, err = w.journal("RESTART"); err == nil {

@@ -9,8 +9,10 @@ import (
 	"path/filepath"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/org/foreman-action/queue"
+	"github.com/org/foreman-action/sqlite"
 )
 
 // TestJournal writes more than the journal may hold, while others read all the time, and
@@ -23,6 +25,7 @@ func TestJournal(t *testing.T) {
 	)
 	path := filepath.Join(t.TempDir(), "foreman.db")
 	s := open(t, path, nil)
+	sqlite.WaitForReaders(s, time.Minute) // one who reads may stand still for long, on a machine with much to do
 	message := fmt.Appendf(nil, `{"text":%q}`, bytes.Repeat([]byte("x"), 64<<10))
 	var writers, readers sync.WaitGroup
 	over := make(chan struct{})

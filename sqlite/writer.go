@@ -42,6 +42,7 @@ type writer struct {
 	timer    *time.Timer      // nil: the writer lets others run, and waits for no time
 	wishes   []*sqlstore.Wish // of the group that is being run
 	longest  int64            // how many pages the journal may have
+	patience time.Duration    // how long it waits for those who read from the journal
 	groups   int              // how many there were
 	// failing is why something could not be kept, until Store.Healthy finds that it can be
 	// again; nil if all could.
@@ -69,7 +70,7 @@ const (
 func startWriter(c *conn, now func() int64, patient bool) *writer {
 	w := &writer{
 		conn: c, tx: tx{conn: c, now: now}, done: make(chan struct{}),
-		wake: make(chan struct{}, 1), longest: tooLong,
+		wake: make(chan struct{}, 1), longest: tooLong, patience: patience,
 	}
 	if patient {
 		w.timer = time.NewTimer(0)

@@ -97,8 +97,10 @@ func (c *conn) compile(text string) (runner, error) {
 	return r, nil
 }
 
-// positional writes the parameters $1, $2, … as ?, and tells which is which: the driver
-// finds them faster so.
+// positional writes the parameters $1, $2, … as +?, and tells which is which. The driver
+// finds them faster so; and the plus, which changes no value, keeps SQLite from planning for
+// the values that it was given first: it would compile a statement again for others, such as
+// another LIMIT. See https://www.sqlite.org/qpsg.html.
 func positional(query string) (text string, order []int) {
 	var b strings.Builder
 	for {
@@ -112,7 +114,7 @@ func positional(query string) (text string, order []int) {
 		if err != nil {
 			b.WriteByte('$')
 		} else {
-			b.WriteByte('?')
+			b.WriteString("+?")
 			order = append(order, n-1)
 		}
 		query = rest[digits:]

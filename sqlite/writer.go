@@ -38,7 +38,7 @@ type writer struct {
 	// expected is how many operations the next group may have: those that waited when the
 	// group before was over, and those of it, whose callers are likely to come back.
 	expected int
-	takes    time.Duration    // a group, of late
+	flush    time.Duration    // what it takes to make a group durable, of late
 	timer    *time.Timer      // nil: the writer lets others run, and waits for no time
 	wishes   []*sqlstore.Wish // of the group that is being run
 	longest  int64            // how many pages the journal may have
@@ -152,9 +152,7 @@ func (w *writer) run() {
 		if group = w.gather(group[:0]); len(group) == 0 {
 			return
 		}
-		begun := time.Now()
 		w.commit(group)
-		w.takes += (time.Since(begun) - w.takes) / 8
 		clear(group)
 		w.shorten()
 	}
@@ -162,8 +160,10 @@ func (w *writer) run() {
 
 // gather returns those that wait, when there is one; none: the writer was closed. Those
 // who were answered together come back together, and if they just missed a group they would
-// do so again and again: so it waits for them, for about as long as a group takes, or at
-// least lets them run.
+// do so again and again: so it waits for them, or at least lets them run. It waits for as
+// long as it takes to make a group durable, which is what each group costs that there is
+// more of. To wait longer would be a loss: half of the callers can be served while the
+// others are on their way, so that neither they nor the writer are idle.
 func (w *writer) gather(group []*op) []*op {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -173,7 +173,7 @@ func (w *writer) gather(group []*op) []*op {
 	if n := min(w.expected, maxGroup); w.timer == nil {
 		w.yield(n)
 	} else if len(w.waiting) < n && !w.closed {
-		w.timer.Reset(min(max(w.takes, minPatience), maxPatience))
+		w.timer.Reset(min(max(w.flush, minPatience), maxPatience))
 		w.sleep(n, w.timer.C)
 	}
 	n := min(len(w.waiting), maxGroup)
@@ -184,7 +184,7 @@ func (w *writer) gather(group []*op) []*op {
 
 // The bounds of how long a writer waits for more operations than there are.
 const (
-	minPatience = time.Millisecond / 2
+	minPatience = time.Millisecond / 5
 	maxPatience = 5 * time.Millisecond
 )
 
@@ -350,7 +350,10 @@ func (w *writer) guard(f func(sqlstore.Tx) error) (err error) {
 
 // end commits.
 func (w *writer) end() error {
-	if _, err := w.conn.exec("COMMIT"); err != nil {
+	begun := time.Now()
+	_, err := w.conn.exec("COMMIT")
+	w.flush += (time.Since(begun) - w.flush) / 8
+	if err != nil {
 		w.rollback()
 		return w.failed(err)
 	}

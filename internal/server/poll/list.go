@@ -15,7 +15,7 @@ import (
 const (
 	settle    = 2 * time.Second // after a change until nothing more can happen in its second
 	maxRounds = 5               // that pages are read again until they stand still
-	maxParts  = 10              // of a list in one turn: then it is somebody else's
+	maxParts  = 10              // of a list that bring something new in one turn: then it is somebody else's
 )
 
 // A question is one that GitHub is asked again and again.
@@ -54,7 +54,7 @@ func (f *follower) poll(ctx context.Context) (result, error) {
 func (f *follower) changes(ctx context.Context, c *cursor) (result, error) {
 	since, waited := c.since(), slices.Sorted(maps.Keys(c.Waiting))
 	var p part
-	for n := 0; !p.end; n++ {
+	for n := 0; !p.end; {
 		if n == maxParts {
 			return result{more: true}, nil
 		}
@@ -62,7 +62,11 @@ func (f *follower) changes(ctx context.Context, c *cursor) (result, error) {
 		if p, err = f.part(ctx, c, since); err != nil {
 			return result{}, err
 		}
-		since = p.next
+		// What is known already moves the cursor nowhere. If it counted, a turn that finds
+		// so much of it in the overlap would end where it began, and so would all others.
+		if since = p.next; p.fresh {
+			n++
+		}
 	}
 	if !f.recent {
 		// Else what changed just now may hide what happened to it before.
@@ -76,8 +80,9 @@ func (f *follower) changes(ctx context.Context, c *cursor) (result, error) {
 
 // A part of a list is what was read without moving on in time.
 type part struct {
-	next int64 // from when on the next part is to be read
-	end  bool  // there is none
+	next  int64 // from when on the next part is to be read
+	end   bool  // there is none
+	fresh bool  // there was something that was not seen yet
 }
 
 // part reads the changes since a time: a page, and more only if all of them are of one
@@ -85,6 +90,7 @@ type part struct {
 // leaves its page and lets another one slip to the page before. So they are read until a
 // round brings nothing new; what stood still costs nothing then.
 func (f *follower) part(ctx context.Context, c *cursor, since int64) (part, error) {
+	news := false
 	for range maxRounds {
 		fresh := false
 		for n := 1; ; n++ {
@@ -92,9 +98,9 @@ func (f *follower) part(ctx context.Context, c *cursor, since int64) (part, erro
 			if err != nil {
 				return part{}, err
 			}
-			fresh = fresh || g.fresh
+			fresh, news = fresh || g.fresh, news || g.fresh
 			// One second is read twice: whether GitHub counts that of "since" is not told.
-			p := part{next: g.last - 1, end: !g.more || g.unsettled}
+			p := part{next: g.last - 1, end: !g.more || g.unsettled, fresh: news}
 			if !p.end && p.next <= since {
 				continue
 			}

@@ -39,6 +39,7 @@ type Drainer struct {
 	turns     sync.WaitGroup  // of agents
 	work      sync.WaitGroup  // decisions, and tasks that agents are asked about
 	attending sync.Mutex      // held while it is noted that we are there
+	attended  time.Time       // when that was noted last
 }
 
 // New returns a Drainer. The error names the option that is wrong.

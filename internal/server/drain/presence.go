@@ -2,6 +2,7 @@ package drain
 
 import (
 	"context"
+	"math"
 	"sync"
 	"time"
 )
@@ -30,8 +31,11 @@ func (d *Drainer) attend(ctx context.Context) error {
 	}
 	now := time.Now()
 	last, err := time.Parse(time.RFC3339Nano, string(data))
-	// A time ahead is another machine's, or the clock was set back: it tells nothing.
-	if gap := now.Sub(last).Abs(); err != nil || gap > d.o.ClaimTimeout/3 {
+	// A time ahead is another machine's, or the clock was set back: it tells nothing. Who was
+	// there all the time need not be told, else two servers whose clocks differ would keep up
+	// all claims for ever.
+	gap, most := now.Sub(last).Abs(), d.o.ClaimTimeout/3
+	if (err != nil || gap > most) && d.away(now) > most {
 		n, err := d.o.Queue.Grace(ctx, d.o.ClaimTimeout)
 		if err != nil {
 			return err
@@ -40,7 +44,21 @@ func (d *Drainer) attend(ctx context.Context) error {
 			d.o.Log.InfoContext(ctx, "claims were made longer: agents could not be heard", "claims", n)
 		}
 	}
-	return d.o.Marks.SaveCursor(ctx, presenceMark, now.UTC().AppendFormat(nil, time.RFC3339Nano))
+	err = d.o.Marks.SaveCursor(ctx, presenceMark, now.UTC().AppendFormat(nil, time.RFC3339Nano))
+	if err == nil {
+		d.attended = now
+	}
+	return err
+}
+
+// away is how long ago this server noted last that it is there. The clock that only goes
+// forward stands still while the machine sleeps: the one on the wall counts too. The caller
+// holds d.attending.
+func (d *Drainer) away(now time.Time) time.Duration {
+	if d.attended.IsZero() {
+		return math.MaxInt64
+	}
+	return max(now.Sub(d.attended), now.Round(0).Sub(d.attended.Round(0)))
 }
 
 // ownMarks are those of this process alone.

@@ -106,6 +106,53 @@ func TestPresence(t *testing.T) {
 	}
 }
 
+// ahead are the marks of a server whose clock is ahead of the others'.
+type ahead struct {
+	drain.Marks
+
+	by time.Duration
+}
+
+func (a ahead) Cursor(ctx context.Context, name string) ([]byte, error) {
+	data, err := a.Marks.Cursor(ctx, name)
+	return a.shift(data, -a.by), err
+}
+
+func (a ahead) SaveCursor(ctx context.Context, name string, data []byte) error {
+	return a.Marks.SaveCursor(ctx, name, a.shift(data, a.by))
+}
+
+func (ahead) shift(data []byte, by time.Duration) []byte {
+	at, err := time.Parse(time.RFC3339Nano, string(data))
+	if err != nil {
+		return data
+	}
+	return at.Add(by).AppendFormat(nil, time.RFC3339Nano)
+}
+
+// TestPresenceSkewed takes away what a dead agent claimed, though the clocks of two servers
+// differ by more than agents may be silent.
+func TestPresenceSkewed(t *testing.T) {
+	t.Parallel()
+	for _, by := range []time.Duration{2 * time.Minute, -time.Hour} {
+		t.Run(by.String(), func(t *testing.T) {
+			t.Parallel()
+			inBubble(t, func(r *rig) {
+				m := &marks{}
+				r.o.Marks = m
+				r.start()
+				r.o.Marks = ahead{m, by}
+				r.start()
+				time.Sleep(time.Minute)
+				r.enqueue(1)
+				r.claim(5 * time.Minute)
+				time.Sleep(7 * time.Minute)
+				r.is(1, queue.Pending)
+			})
+		})
+	}
+}
+
 // TestPresenceUnknown takes no claim away while it is not known whether agents were heard.
 func TestPresenceUnknown(t *testing.T) {
 	t.Parallel()

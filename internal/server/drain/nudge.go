@@ -23,7 +23,7 @@ import (
 
 const (
 	nudgeTime  = 5 * time.Second         // that an agent has to answer a nudge
-	nudgeAgain = 3500 * time.Millisecond // before it is told of a task once more; less than nudgeInterval
+	nudgeAgain = 3700 * time.Millisecond // before it is told of a task once more; with maxGap less than five seconds
 	defaultCap = 8
 	maxCap     = 64
 )
@@ -124,7 +124,13 @@ func (d *Drainer) turn(ctx context.Context, p *peer, b queue.Backlog) {
 		d.ask(ctx, p, a, min(room, b.Pending))
 		return
 	}
-	for _, id := range p.news(b.IDs[:max(min(room, len(b.IDs)), 0)]) {
+	list := p.news(b.IDs[:max(min(room, len(b.IDs)), 0)])
+	if len(list) > 0 {
+		// The loop may look before it is time to tell of them once more, because something
+		// else happens, and then not again for a while.
+		time.AfterFunc(nudgeAgain, d.nudges.wake)
+	}
+	for _, id := range list {
 		if !p.mayTry(nudgeAgain) {
 			return
 		}

@@ -143,6 +143,16 @@ func TestNudges(t *testing.T) {
 			time.Sleep(time.Minute)
 			r.heard(l)
 		}},
+		{"31 a nudge is repeated in five seconds, though something else happens meanwhile", func(r *rig, l *listener) {
+			r.start()
+			r.enqueue(1)
+			r.heard(l, nudge(1))
+			time.Sleep(3 * time.Second)
+			r.enqueue(2)
+			r.heard(l, nudge(2))
+			time.Sleep(1999 * time.Millisecond)
+			r.heard(l, nudge(1))
+		}},
 		{"34 a nudge is a post of the id, at once, and of nothing else", func(r *rig, l *listener) {
 			r.start()
 			time.Sleep(time.Minute)

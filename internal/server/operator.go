@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
+	"sync"
 	"time"
 
 	"github.com/org/foreman-action/queue"
@@ -93,18 +94,43 @@ func (s *Server) ready(c *call) error {
 		Dependencies map[string]string `json:"dependencies"`
 	}{true, map[string]string{}}
 	status := http.StatusOK
-	if s.o.Health != nil {
-		for name, err := range s.o.Health(c.r.Context()) {
-			answer.Dependencies[name] = "ok"
-			if err != nil {
-				answer.Dependencies[name] = "down"
-				answer.Ready, status = false, http.StatusServiceUnavailable
-				if s.wrong.Tell("not ready: " + name) {
-					s.log.LogAttrs(c.r.Context(), slog.LevelWarn, "not ready", slog.String("dependency", name), slog.Any("error", err))
-				}
+	for name, err := range s.dependencies(c.r.Context()) {
+		answer.Dependencies[name] = "ok"
+		if err != nil {
+			answer.Dependencies[name] = "down"
+			answer.Ready, status = false, http.StatusServiceUnavailable
+			if s.wrong.Tell("not ready: " + name) {
+				s.log.LogAttrs(c.r.Context(), slog.LevelWarn, "not ready", slog.String("dependency", name), slog.Any("error", err))
 			}
 		}
 	}
 	c.reply(status, answer)
 	return nil
+}
+
+// pulseTime is how long it serves what was found out about the dependencies. Anybody may
+// ask, and asking a database whether it takes writes is a write: a flood of questions would
+// have all connections to it, and agents would get none.
+const pulseTime = time.Second
+
+// A pulse is how the dependencies were a moment ago.
+type pulse struct {
+	mu    sync.Mutex
+	at    time.Time // zero: nobody asked yet
+	found map[string]error
+}
+
+// dependencies tells how the dependencies are. Of those who ask at once, one finds out.
+func (s *Server) dependencies(ctx context.Context) map[string]error {
+	if s.o.Health == nil {
+		return nil
+	}
+	s.pulse.mu.Lock()
+	defer s.pulse.mu.Unlock()
+	if age := s.o.Now().Sub(s.pulse.at); s.pulse.at.IsZero() || age < 0 || age >= pulseTime {
+		// Who asked may be gone before it is found out, and others wait for it.
+		s.pulse.found = s.o.Health(context.WithoutCancel(ctx))
+		s.pulse.at = s.o.Now()
+	}
+	return s.pulse.found
 }

@@ -75,6 +75,7 @@ type Server struct {
 	hooks   gate // of the webhook, to which anybody may send
 	results gate // of decisions
 	wrong   *guard.Attempts
+	pulse   pulse
 
 	once     sync.Once
 	stopping chan struct{} // closed when the server is to stop

@@ -47,6 +47,10 @@ func (p program) backupCommand() *cobra.Command {
 func (p program) backup(ctx context.Context, dir string, files map[string]string) error {
 	copied := 0
 	for _, name := range []string{"queue.db", "memory.db"} {
+		if settings.Postgres(files[name]) { // whose address may hold a password
+			fmt.Fprintf(p.stderr, "what %s would hold is in PostgreSQL: back it up with pg_dump\n", name)
+			continue
+		}
 		from := strings.TrimPrefix(files[name], "file:")
 		if _, err := os.Stat(from); errors.Is(err, os.ErrNotExist) {
 			fmt.Fprintf(p.stderr, "there is no %s\n", from)

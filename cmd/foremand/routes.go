@@ -59,7 +59,7 @@ func agents(s *settings.Settings) map[string]drain.Agent {
 			if _, twice := all[canonical]; err != nil || twice {
 				continue
 			}
-			all[canonical] = drain.Agent{URL: a.Address(), Sync: a.Protocol == "sync", Cap: a.Concurrency}
+			all[canonical] = drain.Agent{URL: a.Address(), Sync: a.Protocol == "sync", Cap: a.Concurrency, Timeout: a.Timeout.Duration()}
 		}
 	}
 	return all

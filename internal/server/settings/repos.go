@@ -108,6 +108,7 @@ func (c checker) agent(a *Agent, at *yaml.Node) {
 	if a.Concurrency == 0 {
 		a.Concurrency = 8
 	}
+	c.timeout(a, strictyaml.Child(at, "timeout_seconds"))
 	c.container(&a.Container, strictyaml.Child(at, "container"))
 	c.config(a, strictyaml.Child(at, "config"))
 	switch {
@@ -119,6 +120,20 @@ func (c checker) agent(a *Agent, at *yaml.Node) {
 		c.f.Warnf(at, "the agent %s has config.image, so config.url does not count", a.Type)
 	case a.Managed() && a.Protocol == "sync":
 		c.problem(at, "an agent that the server starts speaks the protocol queue")
+	}
+}
+
+// maxAnswer is how many seconds an agent may take for a decision.
+const maxAnswer = 3600
+
+func (c checker) timeout(a *Agent, at *yaml.Node) {
+	switch {
+	case at == nil:
+		a.Timeout = 60
+	case a.Timeout < 1 || a.Timeout > maxAnswer:
+		c.problem(at, "timeout_seconds: want 1 to %d", maxAnswer)
+	case a.Protocol != "sync":
+		c.f.Warnf(at, "timeout_seconds: it counts for agents of the protocol sync alone")
 	}
 }
 

@@ -154,6 +154,7 @@ func repoDescriptions() map[string]string {
 		"repos.agents.allow_close":         "Whether its decisions may close issues.",
 		"repos.agents.protocol":            "queue (the default): it is nudged and claims; sync: it answers at once.",
 		"repos.agents.concurrency":         "Tasks that it is given at a time; default 8.",
+		"repos.agents.timeout_seconds":     "How long an agent of the protocol sync may take for its answer; default 60.",
 		"repos.agents.container":           "What the container of a managed agent gets.",
 		"repos.agents.container.env":       "Variables of its environment.",
 		"repos.agents.container.memory_mb": "Memory in MiB; default 512.",

@@ -158,7 +158,8 @@ type Agent struct {
 	// Protocol is "queue", the default: the agent is nudged and claims; or "sync": it
 	// answers the whole task at once.
 	Protocol    string     `yaml:"protocol"`
-	Concurrency int        `yaml:"concurrency"` // tasks that it is given at a time; default 8
+	Concurrency int        `yaml:"concurrency"`     // tasks that it is given at a time; default 8
+	Timeout     Seconds    `yaml:"timeout_seconds"` // of the answer of a sync agent; default 60
 	Container   Container  `yaml:"container"`
 	Config      *yaml.Node `yaml:"config"` // free-form; what is read of it follows
 

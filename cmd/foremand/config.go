@@ -26,6 +26,9 @@ func (p program) configCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
+		if _, err := guarded(s); err != nil {
+			return err
+		}
 		p.describe(*path, s)
 		return nil
 	}

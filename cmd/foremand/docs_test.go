@@ -28,7 +28,7 @@ func TestDocsConfig(t *testing.T) {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		s, err := settings.Load(t.Context(), settings.Spec{Path: path, Home: "/home/me", Lookup: func(string) (string, bool) { return "a-long-enough-secret", true }})
+		s, err := settings.Load(t.Context(), settings.Spec{Path: path, Home: "/home/me", Lookup: func(name string) (string, bool) { return "a-long-enough-secret", name != "GITHUB_API_URL" }})
 		if err != nil {
 			t.Errorf("%v", err)
 			continue

@@ -58,11 +58,8 @@ func (p program) assemble(ctx context.Context, s *settings.Settings, at places, 
 			h = nil
 		}
 	}()
-	if h.credentials, err = credentials(s); err != nil {
-		return h, err
-	}
 	// What is refused is refused before anything is opened.
-	if err := server.CheckBind(net.JoinHostPort(s.Server.Host, strconv.Itoa(s.Server.Port)), h.credentials); err != nil {
+	if h.credentials, err = guarded(s); err != nil {
 		return h, err
 	}
 	if h.meter, err = telemetry.New(ctx, telemetry.Options{Version: version(), Endpoint: s.Telemetry.Endpoint, Polls: h.polls, Log: log}); err != nil {
@@ -97,6 +94,16 @@ func (h *harness) identify(ctx context.Context) (err error) {
 		return command.Failed(fmt.Errorf("identity.github_user is not set, and GitHub does not tell the App's login: %w", err))
 	}
 	return nil
+}
+
+// guarded returns the credentials of the configuration, if a server may listen with them
+// where it is to.
+func guarded(s *settings.Settings) (*server.Credentials, error) {
+	c, err := credentials(s)
+	if err == nil {
+		err = server.CheckBind(net.JoinHostPort(s.Server.Host, strconv.Itoa(s.Server.Port)), c)
+	}
+	return c, err
 }
 
 // credentials returns those of the configuration.

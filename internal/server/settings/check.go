@@ -121,11 +121,7 @@ func (c checker) identity(i *Identity) {
 	if i.User == "" && app == nil {
 		c.problem(at, "identity: github_user is required, but missing: the login that the token belongs to")
 	}
-	if i.APIURL == "" {
-		i.APIURL, _ = c.Lookup("GITHUB_API_URL")
-	} else if u, err := url.Parse(i.APIURL); !webAddress(i.APIURL) || err != nil || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
-		c.wrong("identity.api_url: want an address such as https://github.example.com/api/v3", "identity", "api_url")
-	}
+	c.apiURL(i, at)
 	c.within(bound{"identity", "timeout_seconds", int(i.Timeout), 1, 300})
 	if i.App == nil || app == nil || app.Kind != yaml.MappingNode {
 		return
@@ -141,6 +137,28 @@ func (c checker) identity(i *Identity) {
 		c.wrong("identity.app.installation_id: want more than 0", "identity", "app", "installation_id")
 	}
 	c.path(&i.App.PrivateKeyFile, "identity", "app", "private_key_file")
+}
+
+// apiURL finds GitHub's API: as configured, or else as the environment has it.
+func (c checker) apiURL(i *Identity, identity *yaml.Node) {
+	at, name := strictyaml.Child(identity, "api_url"), "identity.api_url"
+	if i.APIURL == "" {
+		at, name = cmp.Or(at, identity), "environment variable GITHUB_API_URL"
+		if v, ok := c.Lookup("GITHUB_API_URL"); ok {
+			i.APIURL = v
+		}
+	}
+	if i.APIURL == "" {
+		return
+	}
+	u, err := url.Parse(i.APIURL)
+	if err != nil || !webAddress(i.APIURL) || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
+		c.problem(at, "%s: want an address such as https://github.example.com/api/v3", name)
+		return
+	}
+	if u.Scheme == "http" && !address.Nearby(u.Hostname()) {
+		c.f.Warnf(at, "%s: tokens of GitHub cross the network in clear; want https://", name)
+	}
 }
 
 // oneLine reports a secret that no header can hold, or that nobody typed: one from a file

@@ -64,6 +64,7 @@ func agentCommand(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Defer(srv.Close)
 		rigOf(ts).agent = a
 		ts.Setenv("AGENT", srv.URL)
+		ts.Setenv("AGENT_AT", strings.TrimPrefix(srv.URL, "http://"))
 	}
 }
 

@@ -42,7 +42,8 @@ const (
 //	serve [ARG…]                start foremand serve --config config.yaml ARG…, wait until it
 //	                            listens, and set $URL; its log is the file log
 //	halt [hup|kill]             end it by SIGTERM or SIGHUP, which must end with exit code 0, or by SIGKILL
-//	agent FILE                  start an agent that decides every task as FILE says, and set $AGENT
+//	agent FILE                  start an agent that decides every task as FILE says, and set $AGENT,
+//	                            and $AGENT_AT to its host and port
 //	agent secret NAME SECRET    the agent finds the server by an address with this userinfo
 //	sql FILE STATEMENT          change a database behind the program's back
 //	agent sync                  the agent speaks the synchronous wire

@@ -61,7 +61,7 @@ func serveCommand(ts *testscript.TestScript, neg bool, args []string) {
 	cmd := exec.Command(program, append([]string{"serve", "--config", "config.yaml", "--port", "0"}, args...)...)
 	cmd.Dir = ts.MkAbs(".")
 	cmd.Env = []string{"PATH=" + ts.Getenv("PATH"), "HOME=" + ts.Getenv("HOME"), "NO_PROXY=127.0.0.1"}
-	for _, name := range []string{"GITHUB_API_URL", "BOT_TOKEN", "HOOK_SECRET", "AGENT", "IMAGE", "PORT", "PG", "DOCKER_HOST"} {
+	for _, name := range []string{"GITHUB_API_URL", "BOT_TOKEN", "HOOK_SECRET", "AGENT", "AGENT_AT", "IMAGE", "PORT", "PG", "DOCKER_HOST"} {
 		cmd.Env = append(cmd.Env, name+"="+ts.Getenv(name))
 	}
 	pipe, err := cmd.StderrPipe()

@@ -1,0 +1,157 @@
+//go:build unix
+
+package faults_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/org/foreman-action/protocol"
+)
+
+// BenchmarkHeartbeat measures how long heartbeats wait for their answer while the server
+// carries out 50 decisions on a GitHub that takes 2 seconds for a call. The agent and the
+// fake GitHub run on the same machine, and decide and answer meanwhile.
+func BenchmarkHeartbeat(b *testing.B) {
+	ctx, cancel := context.WithCancel(b.Context())
+	defer cancel()
+	server, task := carrying(ctx, b, build(b))
+	times := make([]time.Duration, 0, b.N)
+	b.ResetTimer()
+	for range max(b.N, 200) {
+		times = append(times, beat(ctx, b, server, task))
+		wait(ctx, 5*time.Millisecond)
+	}
+	b.StopTimer()
+	slices.Sort(times)
+	b.ReportMetric(float64(times[len(times)/2].Microseconds()), "p50-us")
+	b.ReportMetric(float64(times[len(times)*99/100].Microseconds()), "p99-us")
+	b.ReportMetric(0, "ns/op")
+}
+
+// TestHeartbeats is check 32, over HTTP and on a file: while decisions wait for GitHub,
+// heartbeats do not. What other tests do to the machine meanwhile is let pass by asking
+// for one quick round of several; who waited for GitHub would have none.
+func TestHeartbeats(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("it starts processes, and waits for them for some seconds")
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	server, task := carrying(ctx, t, build(t))
+	var rounds [][]time.Duration
+	for range 4 {
+		var times []time.Duration
+		for range 20 {
+			times = append(times, beat(ctx, t, server, task))
+			wait(ctx, 10*time.Millisecond)
+		}
+		slices.Sort(times)
+		if n := carried(ctx, t, server); n == 0 {
+			t.Fatal("no decision is being carried out any more: nothing was tried")
+		}
+		if times[len(times)-1] < 100*time.Millisecond {
+			return
+		}
+		rounds = append(rounds, times)
+	}
+	t.Errorf("in no round all heartbeats were answered within 100 ms: %v", rounds)
+}
+
+// carrying returns a server that is carrying out 50 decisions on a GitHub that takes 2
+// seconds for a call, and a task that was claimed by hand.
+func carrying(ctx context.Context, t testing.TB, program string) (server, task string) {
+	t.Helper()
+	s := newStage(t, setting{program: program, servers: 1, slow: 2 * time.Second})
+	var feeding sync.WaitGroup
+	for n := 1; n <= 50; n++ {
+		feeding.Go(func() {
+			if err := s.deliver(ctx, n); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	feeding.Wait()
+	for len(s.gh.Calls()) < 20 && wait(ctx, 10*time.Millisecond) { // until decisions are under way
+	}
+	s.end("agent")
+	if err := s.deliver(ctx, 51); err != nil {
+		t.Fatal(err)
+	}
+	server = fmt.Sprintf("http://127.0.0.1:%d", s.ports[0])
+	task, err := claim(ctx, server, s.nudge.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return server, task
+}
+
+// beat returns how long a heartbeat takes.
+func beat(ctx context.Context, t testing.TB, server, task string) time.Duration {
+	t.Helper()
+	start := time.Now()
+	if err := heartbeat(ctx, server, task); err != nil {
+		t.Fatal(err)
+	}
+	return time.Since(start)
+}
+
+// carried counts the decisions that are being carried out.
+func carried(ctx context.Context, t testing.TB, server string) int {
+	t.Helper()
+	var status struct{ Draining int }
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, server+"/queue/status", http.NoBody)
+	if err == nil {
+		var resp *http.Response
+		if resp, err = http.DefaultClient.Do(req); err == nil {
+			err = errors.Join(json.NewDecoder(resp.Body).Decode(&status), resp.Body.Close())
+		}
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return status.Draining
+}
+
+// claim claims a task by hand.
+func claim(ctx context.Context, server, agent string) (id string, err error) {
+	body, err := post(ctx, server+"/queue/next", fmt.Sprintf(`{"agent_url":%q}`, agent), http.StatusOK)
+	if err != nil {
+		return "", err
+	}
+	task, err := protocol.ParseTask(body)
+	return task.TaskID, err
+}
+
+func heartbeat(ctx context.Context, server, task string) error {
+	_, err := post(ctx, server+"/queue/heartbeat", fmt.Sprintf(`{"task_id":%q}`, task), http.StatusAccepted)
+	return err
+}
+
+func post(ctx context.Context, url, body string, want int) ([]byte, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewBufferString(body))
+	if err != nil {
+		return nil, err
+	}
+	req.Header.Set("Content-Type", "application/json")
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return nil, err
+	}
+	defer resp.Body.Close()
+	answer, err := io.ReadAll(resp.Body)
+	if err == nil && resp.StatusCode != want {
+		err = fmt.Errorf("%s: status %s", url, resp.Status)
+	}
+	return answer, err
+}

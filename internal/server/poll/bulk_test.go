@@ -1,9 +1,14 @@
 package poll
 
 import (
+	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"testing"
+
+	"github.com/org/foreman-action/runner"
 )
 
 // More issues change within the overlap than are read in one turn, as in an import. What
@@ -39,5 +44,49 @@ func TestBulk(t *testing.T) {
 				t.Errorf("the next poll is after %s, want %s", wait, s.o.Interval)
 			}
 		})
+	}
+}
+
+// When as many issues wait as may, and no task can be made of one more, the polls fail. They
+// find out all the same which of those that wait need not any more, and then there is room.
+func TestNoRoom(t *testing.T) {
+	t.Parallel()
+	s := newStory(t, "")
+	for _, line := range []string{"issue 1 nora", "pass 1m", "poll", "finish"} {
+		s.step(line)
+	}
+	data, err := s.kept.Cursor(t.Context(), repo)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := decodeCursor(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n := range maxWaiting {
+		c.await(n+2, waiting{}) // they were deleted meanwhile
+	}
+	if data, err = json.Marshal(c); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.kept.SaveCursor(t.Context(), repo, data); err != nil {
+		t.Fatal(err)
+	}
+	take := s.o.Take
+	s.o.Take = func(context.Context, runner.Event, string) (bool, error) { return false, errors.New("it is too large") }
+	s.restart()
+	s.step("issue 600 nora")
+	s.step("pass 1m")
+	s.poll()
+	s.poll()
+	if h := s.kept.follower.health; h.Err != "" || h.Waiting != 1 {
+		t.Errorf("got %d that wait, and %s", h.Waiting, h.Err)
+	}
+	s.o.Take = take
+	s.restart()
+	s.step("pass 1m")
+	s.poll()
+	if want := []string{"opened #600 added"}; !slices.Equal(s.made, want) {
+		t.Errorf("got the tasks %q, want %q", s.made, want)
 	}
 }

@@ -53,14 +53,20 @@ func (f *follower) judge(ctx context.Context, c *cursor, i runner.Issue, w waiti
 	return made, nil
 }
 
+// errNoRoom says that an issue cannot wait, for too many do.
+var errNoRoom = fmt.Errorf("%d issues wait already", maxWaiting)
+
 // hold lets an issue wait after an error, so that it does not hold up the others. It
 // returns the error when that would not help, or when there is no room.
 func (f *follower) hold(ctx context.Context, c *cursor, n int, w waiting, err error) error {
 	if status := github.StatusOf(err); status == http.StatusUnauthorized || status == http.StatusForbidden {
 		return err
 	}
-	if ctx.Err() != nil || limited(err) || errors.Is(err, queue.ErrUnavailable) || !c.await(n, w) {
+	if ctx.Err() != nil || limited(err) || errors.Is(err, queue.ErrUnavailable) {
 		return err
+	}
+	if !c.await(n, w) {
+		return fmt.Errorf("%w: %w", errNoRoom, err)
 	}
 	f.log.WarnContext(ctx, "the issue is tried again at the next poll", "issue", n, "error", err)
 	return nil

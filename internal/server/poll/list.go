@@ -59,7 +59,11 @@ func (f *follower) changes(ctx context.Context, c *cursor) (result, error) {
 			return result{more: true}, nil
 		}
 		var err error
-		if p, err = f.part(ctx, c, since); err != nil {
+		if p, err = f.part(ctx, c, since); errors.Is(err, errNoRoom) {
+			// There may be room for the next poll.
+			err = errors.Join(err, f.revisit(ctx, c, waited), f.save(ctx, c))
+		}
+		if err != nil {
 			return result{}, err
 		}
 		// What is known already moves the cursor nowhere. If it counted, a turn that finds

@@ -18,6 +18,11 @@ const (
 	leadGrace = 5 * time.Second
 )
 
+// leadSilence is after what time the server ends a leader that asks for nothing any more. A
+// machine that went away, or a network, tells it nothing, and by itself it would keep the lock
+// for hours. It is longer than a leader takes to find out that the server does not answer.
+const leadSilence = "15s"
+
 // leadLock names the lock of a leader.
 const leadLock = "hashtextextended('foreman lead ' || current_schema() || ' ' || $1, 0)"
 
@@ -50,10 +55,13 @@ func (s *Store) seize(ctx context.Context, name string) (*pgx.Conn, error) {
 		return nil, fmt.Errorf("connect: %w", err)
 	}
 	query := "SELECT pg_try_advisory_lock(" + leadLock + ")"
+	// Servers before PostgreSQL 14 do not know the setting.
+	begin := "SELECT set_config(name, '" + leadSilence + "', false) FROM pg_settings WHERE name = 'idle_session_timeout'"
 	if s.pooled {
 		query = "SELECT pg_try_advisory_xact_lock(" + leadLock + ")"
-		_, err = conn.Exec(ctx, "BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL idle_in_transaction_session_timeout = 0")
+		begin = "BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL idle_in_transaction_session_timeout = '" + leadSilence + "'"
 	}
+	_, err = conn.Exec(ctx, begin)
 	var first bool
 	if err == nil {
 		err = conn.QueryRow(ctx, query, name).Scan(&first)

@@ -17,7 +17,7 @@ func TestPooled(t *testing.T) {
 	c := server(t)
 	p := c.Pooler(t)
 	for name, test := range map[string]func(t *testing.T, direct, pooled string){
-		"lead": pooledLead, "lead lost": pooledLost, "weak": pooledWeak,
+		"lead": pooledLead, "lead lost": pooledLost, "lead silent": leadSilent, "weak": pooledWeak,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

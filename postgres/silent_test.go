@@ -1,6 +1,7 @@
 package postgres_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -16,10 +17,14 @@ import (
 )
 
 // A mute stands before a database and passes on what is said, until it is told to be silent:
-// then it keeps all connections, and says nothing any more over those there were until then.
+// then it keeps all connections, and says nothing any more over those there were until then,
+// not even that one was closed.
 type mute struct {
 	to     string
+	late   atomic.Int64 // nanoseconds by which all comes later that is said to the database
 	silent atomic.Bool
+	over   <-chan struct{} // closed by end
+	end    func()          // closes all connections
 	url    string
 }
 
@@ -34,7 +39,8 @@ func newMute(t *testing.T, target string) *mute {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := &mute{to: u.Host}
+	life, cancel := context.WithCancel(context.Background())
+	m := &mute{to: u.Host, over: life.Done()}
 	if host := u.Query().Get("host"); host != "" {
 		m.to = host + "/.s.PGSQL." + portOf(u)
 	}
@@ -54,10 +60,12 @@ func newMute(t *testing.T, target string) *mute {
 			wg.Go(func() { m.serve(t, c) })
 		}
 	})
-	t.Cleanup(func() {
+	m.end = sync.OnceFunc(func() {
 		l.Close()
+		cancel()
 		wg.Wait()
 	})
+	t.Cleanup(m.end)
 	return m
 }
 
@@ -81,15 +89,26 @@ func (m *mute) serve(t *testing.T, client net.Conn) {
 		return
 	}
 	var wg sync.WaitGroup
+	wg.Go(func() {
+		<-m.over
+		server.Close()
+		client.Close()
+	})
 	pass := func(to, from net.Conn) {
 		buf, deaf := make([]byte, 32<<10), false
 		for {
 			n, err := from.Read(buf)
 			deaf = deaf || m.silent.Load()
+			if to == server {
+				time.Sleep(time.Duration(m.late.Load()))
+			}
 			if err == nil && !deaf {
 				_, err = to.Write(buf[:n])
 			}
 			if err != nil && !errors.Is(err, io.ErrShortWrite) {
+				if deaf && m.silent.Load() {
+					<-m.over
+				}
 				to.Close()
 				from.Close()
 				return
@@ -167,5 +186,63 @@ func told(changes <-chan queue.Change, agent string) bool {
 		case <-timer.C:
 			return false
 		}
+	}
+}
+
+// TestLeadSilent has the machine of a leader go away without a word.
+func TestLeadSilent(t *testing.T) {
+	t.Parallel()
+	url := database(t)
+	leadSilent(t, url, url)
+}
+
+// leadSilent has another process lead, which comes to the database directly, when nothing is
+// heard any more of the first one, which comes by another URL.
+func leadSilent(t *testing.T, direct, by string) {
+	t.Helper()
+	other := open(t, direct, postgres.Options{})
+	m := newMute(t, by)
+	first := open(t, m.url, postgres.Options{Timeout: 5 * time.Second})
+	ctx, cancel := context.WithCancel(t.Context())
+	var leading sync.WaitGroup
+	defer leading.Wait()
+	defer m.end() // it takes a while to close a connection over which nothing is heard
+	defer cancel()
+	started, ended := make(chan string, 10), make(chan string, 10)
+	lead := func(s *postgres.Store, name string) {
+		leading.Go(func() {
+			_ = s.Lead(ctx, "poll", func(ctx context.Context) error { // ends with its context
+				started <- name
+				<-ctx.Done()
+				ended <- name
+				return ctx.Err()
+			})
+		})
+	}
+	lead(first, "first")
+	receive(t, started)
+	lead(other, "other")
+	m.silent.Store(true)
+	if name := receive(t, ended); name != "first" {
+		t.Errorf("%s ended, want the first one", name)
+	}
+	if name := receive(t, started); name != "other" {
+		t.Errorf("%s leads, want the other one", name)
+	}
+}
+
+// TestStaleMany requeues more than a database that is far away takes up within the time of a call.
+func TestStaleMany(t *testing.T) {
+	t.Parallel()
+	const many = 1000
+	direct := schema(t)
+	open(t, direct, postgres.Options{}).Run(t, `INSERT INTO task
+(task_id, agent, repo, issue, lane, state, priority, joinable, attempt, claims, lease_until, created_at)
+SELECT 't' || n, 'http://a/', 'o/r', n, 'o/r#' || n, 1, 0, 0, 1, 1, 1, 1 FROM generate_series(1, $1) n`, many)
+	m := newMute(t, direct)
+	m.late.Store(int64(5 * time.Millisecond))
+	s := open(t, m.url, postgres.Options{Timeout: 4 * time.Second})
+	if swept, err := s.RequeueStale(t.Context(), queue.Limits{Claims: 3}); err != nil || len(swept) != many {
+		t.Errorf("got %d, %v, want %d", len(swept), err, many)
 	}
 }

@@ -128,7 +128,8 @@ type Queue interface {
 	// completed ones free whose lease did, but for those that were handed out as often as the
 	// limits allow. It fails these, and those too whose last claim, or lease, was given back.
 	// Nobody sees one between the two. What counts is the claims and the tries since the last
-	// Retry. It returns those that it took hold of.
+	// Retry. It returns those that it took hold of, also with an error: many are taken up some
+	// at a time.
 	RequeueStale(ctx context.Context, l Limits) ([]Swept, error)
 	// Grace makes every claim last at least d from now on: agents could not send
 	// heartbeats to a harness that was down. It returns how many it made longer.

@@ -1,6 +1,9 @@
 package sqlstore
 
-import "strings"
+import (
+	"strconv"
+	"strings"
+)
 
 // SQLite returns the dialect of SQLite.
 func SQLite() Dialect {
@@ -66,6 +69,15 @@ func (d Dialect) free(condition string) string {
 		return condition
 	}
 	return "seq = ANY (ARRAY(SELECT t.seq FROM task t WHERE " + condition + "{skip}))"
+}
+
+// some is a condition for the tasks that are free, for maxSwept of them at most.
+func (d Dialect) some(condition string) string {
+	few := "SELECT t.seq FROM task t WHERE " + condition + " LIMIT " + strconv.Itoa(maxSwept) + "{skip}"
+	if !d.crowded() {
+		return "seq IN (" + few + ")"
+	}
+	return "seq = ANY (ARRAY(" + few + "))"
 }
 
 // inOrder is a condition for all tasks of which another one holds: it waits for those that

@@ -155,15 +155,15 @@ WHERE task_id = $2 AND state = 3 AND epoch = $3 RETURNING seq, owner`
 // sweeps are the statements about what ran out.
 func (s *statements) sweeps(d Dialect) {
 	s.requeueClaimed = "UPDATE task SET state = 0, lease_until = NULL WHERE " +
-		d.free("lease_until <= {now} AND state = 1 AND ($2 = 0 OR claims < $2)") + " RETURNING seq, task_id, agent, claimed_by, attempt"
+		d.some("lease_until <= {now} AND state = 1 AND ($2 = 0 OR claims < $2)") + " RETURNING seq, task_id, agent, claimed_by, attempt"
 	s.requeueDraining = "UPDATE task SET state = 2, lease_until = NULL, tries = tries + 1 WHERE " +
-		d.free("lease_until <= {now} AND state = 3 AND ($2 = 0 OR tries + 1 < $2)") + " RETURNING seq, task_id, agent, owner, epoch"
+		d.some("lease_until <= {now} AND state = 3 AND ($2 = 0 OR tries + 1 < $2)") + " RETURNING seq, task_id, agent, owner, epoch"
 	s.grace = "UPDATE task SET lease_until = {now} + $2 WHERE " + d.inOrder("lease_until < {now} + $2 AND state = 1")
-	s.exhaustPending = failing + "reason = $2 WHERE " + d.free("state = 0 AND claims > 0 AND claims >= $3") + sweptColumns
-	s.exhaustClaimed = failing + "reason = $2 WHERE " + d.free("lease_until <= {now} AND state = 1 AND claims >= $3") + sweptColumns
-	s.exhaustCompleted = failing + "reason = $2 || reason WHERE " + d.free("tries > 0 AND state IN (2, 8) AND tries >= $3") + sweptColumns
+	s.exhaustPending = failing + "reason = $2 WHERE " + d.some("state = 0 AND claims > 0 AND claims >= $3") + sweptColumns
+	s.exhaustClaimed = failing + "reason = $2 WHERE " + d.some("lease_until <= {now} AND state = 1 AND claims >= $3") + sweptColumns
+	s.exhaustCompleted = failing + "reason = $2 || reason WHERE " + d.some("tries > 0 AND state IN (2, 8) AND tries >= $3") + sweptColumns
 	s.exhaustDraining = failing + "tries = tries + 1, reason = $2 || reason WHERE " +
-		d.free("lease_until <= {now} AND state = 3 AND tries + 1 >= $3") + sweptColumns
+		d.some("lease_until <= {now} AND state = 3 AND tries + 1 >= $3") + sweptColumns
 }
 
 // behind are the statements about tasks that wait for the end of others of their issue.

@@ -42,9 +42,22 @@ func (c *clock) guess() int64 { return c.wall().UnixMilli() - c.since().Millisec
 
 func (c *clock) now() int64 { return c.start.Load() + c.since().Milliseconds() }
 
+// ahead is how far the clock is ahead of the time of the day, which may have been set. Less than
+// a minute is nothing.
+func (c *clock) ahead() time.Duration {
+	d := time.Duration(c.now()-c.wall().UnixMilli()) * time.Millisecond
+	if d.Abs() < time.Minute {
+		return 0
+	}
+	return d
+}
+
 // maxLeft is how long a claim or a lease may last yet when a machine was started again:
 // the time of the day may have been set back meanwhile.
 const maxLeft = time.Hour
+
+// maxLead is the same for who led then: it went with the machine.
+const maxLead = time.Minute
 
 // agree takes over the clock that other processes use on the file, or else says which one
 // they are to use.
@@ -73,5 +86,36 @@ func (c *clock) agree(tx sqlstore.Tx) error {
 		return err
 	}
 	_, err = tx.Exec("UPDATE task SET lease_until = $1 WHERE lease_until > $1", c.now()+maxLeft.Milliseconds())
-	return err
+	if err != nil {
+		return err
+	}
+	_, err = tx.Exec("UPDATE leader SET until = $1 WHERE until > $1", c.now()+maxLead.Milliseconds())
+	if err != nil {
+		return err
+	}
+	return c.setBack(tx)
+}
+
+// setBack lets nothing wait longer because the time of the day was set back while the machine
+// was off. What was noted later than now was noted just now, and what waits for a time that
+// lies ahead does so for as much less.
+func (c *clock) setBack(tx sqlstore.Tx) error {
+	var seen int64
+	err := tx.Query("SELECT max(coalesce((SELECT max(at) FROM poll_cursor), 0), coalesce((SELECT created_at FROM task ORDER BY seq DESC LIMIT 1), 0))",
+		func(r sqlstore.Row) error { return r.Scan(&seen) })
+	now := c.now()
+	if err != nil || seen <= now {
+		return err
+	}
+	for _, query := range []string{
+		"UPDATE task SET run_at = max(run_at - $2, 1) WHERE run_at > $1",
+		"UPDATE task SET slot = max(slot - $2, 1) WHERE slot > $1",
+		"UPDATE task SET created_at = $1 WHERE created_at > $1",
+		"UPDATE poll_cursor SET at = $1 WHERE at > $1",
+	} {
+		if _, err := tx.Exec(query, now, seen-now); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -1,10 +1,13 @@
 package sqlite
 
 import (
+	"context"
+	"errors"
 	"path/filepath"
 	"testing"
 	"time"
 
+	"github.com/org/foreman-action/internal/sqlstore"
 	"github.com/org/foreman-action/queue"
 )
 
@@ -111,5 +114,103 @@ func TestClockIsReal(t *testing.T) {
 	}
 	if after := c.now(); after < before {
 		t.Errorf("the clock went back from %d to %d", before, after)
+	}
+}
+
+// TestHoldsAfterBoot: what is held back when a machine is turned off does not wait longer because
+// the time of the day was set back meanwhile.
+func TestHoldsAfterBoot(t *testing.T) {
+	t.Parallel()
+	d, path := noon(), filepath.Join(t.TempDir(), "foreman.db")
+	s := d.open(t, path)
+	add := func(s *Store, task queue.Task) queue.Enqueued {
+		t.Helper()
+		task.Agent, task.Repo, task.Message = "http://agent:9001/"+task.ID, "org/repo", []byte("{}")
+		got, err := s.Enqueue(t.Context(), task)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return got
+	}
+	add(s, queue.Task{ID: "waits", Wait: 10 * time.Minute})
+	for _, id := range []string{"first", "second"} {
+		add(s, queue.Task{ID: id, HourlyLimit: 1})
+	}
+	d.pass(5 * time.Minute)
+	if err := s.SaveCursor(t.Context(), "presence", nil); err != nil {
+		t.Fatal(err)
+	}
+	s.Close()
+	d.boot, d.up = "second", time.Minute
+	d.set(-48 * time.Hour)
+	s = d.open(t, path)
+	if got := add(s, queue.Task{ID: "third", HourlyLimit: 1}); got.Ready.After(d.wall.Add(2 * time.Hour)) {
+		t.Errorf("the third task may go at %s, more than two hours after %s", got.Ready, d.wall)
+	}
+	for _, step := range []struct {
+		id    string
+		after time.Duration
+	}{{"waits", 5 * time.Minute}, {"second", 50 * time.Minute}, {"third", time.Hour}} {
+		claim := func() error {
+			_, err := s.ClaimNext(t.Context(), "http://agent:9001/"+step.id, queue.ClaimOptions{Lease: time.Minute})
+			return err
+		}
+		d.pass(step.after - time.Second)
+		if err := claim(); !errors.Is(err, queue.ErrEmpty) {
+			t.Errorf("%s, before its time: got %v", step.id, err)
+		}
+		d.pass(time.Second)
+		if err := claim(); err != nil {
+			t.Errorf("%s, at its time: %v", step.id, err)
+		}
+	}
+}
+
+// TestLeadAfterBoot: who led when a machine was turned off keeps nobody from it because the time of
+// the day was set back meanwhile.
+func TestLeadAfterBoot(t *testing.T) {
+	t.Parallel()
+	d, path := noon(), filepath.Join(t.TempDir(), "foreman.db")
+	s := d.open(t, path)
+	err := s.engine.Write(t.Context(), func(tx sqlstore.Tx) error {
+		_, err := tx.Exec("INSERT INTO leader (name, owner, until) VALUES ($1, $2, $3)", "poll", "one that was killed", s.engine.now()+15_000)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Close()
+	d.boot, d.up = "second", time.Minute
+	d.set(-48 * time.Hour)
+	s = d.open(t, path)
+	d.pass(maxLead)
+	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Second) // it tries again every five
+	defer cancel()
+	resigned := errors.New("resigned")
+	if err := s.Lead(ctx, "poll", func(context.Context) error { return resigned }); !errors.Is(err, resigned) {
+		t.Errorf("got %v, want that it leads at once", err)
+	}
+}
+
+// TestPurgeAfterSetting: the time of the day is set, and tasks are kept as long as before.
+func TestPurgeAfterSetting(t *testing.T) {
+	t.Parallel()
+	const kept = 30 * 24 * time.Hour
+	for _, by := range []time.Duration{90 * 24 * time.Hour, -90 * 24 * time.Hour} {
+		d := noon()
+		s := d.claimed(t, filepath.Join(t.TempDir(), "foreman.db"))
+		if err := s.Cancel(t.Context(), dayTask, "test"); err != nil {
+			t.Fatal(err)
+		}
+		d.set(by)
+		for _, step := range []struct {
+			after time.Duration
+			want  int
+		}{{kept - time.Hour, 0}, {2 * time.Hour, 1}} {
+			d.pass(step.after)
+			if n, err := s.Purge(t.Context(), d.wall.Add(-kept), 10); err != nil || n != step.want {
+				t.Errorf("set by %s, %s later: %d were purged, %v, want %d", by, step.after, n, err, step.want)
+			}
+		}
 	}
 }

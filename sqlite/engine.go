@@ -5,6 +5,7 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/org/foreman-action/internal/sqlstore"
 	"github.com/org/foreman-action/queue"
@@ -16,8 +17,9 @@ type engine struct {
 	driver  driver.Driver
 	dsn     string
 	now     func() int64
-	patient bool     // its writer waits a little for larger groups
-	pragmas []string // of the connection that writes
+	ahead   func() time.Duration // how far it is ahead of the time of the day
+	patient bool                 // its writer waits a little for larger groups
+	pragmas []string             // of the connection that writes
 	writer  *writer
 	readers chan *reader
 }

@@ -74,10 +74,11 @@ func openFile(ctx context.Context, d driver.Driver, path string, o Options) (*St
 		return nil, err
 	}
 	c := newClock(o.machine)
-	e := &engine{driver: d, dsn: (&url.URL{Scheme: "file", Path: path}).String(), pragmas: durable(), now: c.now, patient: o.Now == nil}
+	e := &engine{driver: d, dsn: (&url.URL{Scheme: "file", Path: path}).String(), pragmas: durable(), now: c.now, ahead: c.ahead, patient: o.Now == nil}
 	if o.Now != nil {
 		c.boot = ""
 		e.now = func() int64 { return o.Now().UnixMilli() }
+		e.ahead = func() time.Duration { return 0 }
 	}
 	if err := e.start(); err != nil {
 		return nil, medium(err)

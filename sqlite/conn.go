@@ -46,11 +46,27 @@ func open(d driver.Driver, dsn string, pragmas ...string) (*conn, error) {
 	}
 	c := &conn{Conn: dc, prepared: map[string]*statement{}}
 	for _, p := range pragmas {
-		if err := c.once("PRAGMA " + p); err != nil {
+		if err := c.set(p); err != nil {
 			return nil, errors.Join(fmt.Errorf("pragma %s: %w", p, err), c.close())
 		}
 	}
 	return c, nil
+}
+
+// vacuum is the pragma for a file that can give room back. It is for one that is empty: in
+// another one it writes, though it changes nothing, and on a full disk nobody could look at it.
+const vacuum = "auto_vacuum = INCREMENTAL"
+
+// set runs a pragma.
+func (c *conn) set(pragma string) error {
+	if pragma == vacuum {
+		var pages int64
+		_, err := c.query("PRAGMA page_count", func(r sqlstore.Row) error { return r.Scan(&pages) })
+		if err != nil || pages > 0 {
+			return err
+		}
+	}
+	return c.once("PRAGMA " + pragma)
 }
 
 func (c *conn) close() error {

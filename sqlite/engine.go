@@ -37,7 +37,7 @@ const busy = "busy_timeout = 10000"
 // have no effect on a file that has something in it.
 func durable() []string {
 	return []string{
-		busy, "auto_vacuum = INCREMENTAL", "journal_mode = WAL", "synchronous = FULL", "foreign_keys = ON",
+		busy, vacuum, "journal_mode = WAL", "synchronous = FULL", "foreign_keys = ON",
 		"journal_size_limit = 67108864", fmt.Sprintf("wal_autocheckpoint = %d", maxJournal), "temp_store = MEMORY", "cache_size = -8192",
 	}
 }

@@ -1,0 +1,27 @@
+package sqlite
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// TestOpenWritesNothing opens a file that is in use once more, as one does who looks at the
+// queue: on a disk that is full that works too, if nothing is written.
+func TestOpenWritesNothing(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "foreman.db")
+	openAt(t, path)
+	size := func() int64 {
+		info, err := os.Stat(path + "-wal")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return info.Size()
+	}
+	before := size()
+	openAt(t, path)
+	if after := size(); after != before {
+		t.Errorf("the journal has %d bytes, and had %d before", after, before)
+	}
+}

@@ -39,8 +39,8 @@ func newMute(t *testing.T, target string) *mute {
 	if err != nil {
 		t.Fatal(err)
 	}
-	life, cancel := context.WithCancel(context.Background())
-	m := &mute{to: u.Host, over: life.Done()}
+	over := make(chan struct{})
+	m := &mute{to: u.Host, over: over}
 	if host := u.Query().Get("host"); host != "" {
 		m.to = host + "/.s.PGSQL." + portOf(u)
 	}
@@ -62,7 +62,7 @@ func newMute(t *testing.T, target string) *mute {
 	})
 	m.end = sync.OnceFunc(func() {
 		l.Close()
-		cancel()
+		close(over)
 		wg.Wait()
 	})
 	t.Cleanup(m.end)

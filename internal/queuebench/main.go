@@ -1,6 +1,6 @@
 // Command queuebench measures the queue beside others on the same machine, in one run:
-// each round measures every subject once, so that a busy moment hits all of them, and
-// medians over the rounds are printed.
+// each round measures every subject, those that are compared in turns, so that a busy moment
+// hits all of them, and medians are printed.
 //
 //	queuebench [-n ROUNDS] [-dir FOLDER] [-postgres URL] [-out FILE] [-only PART] [-quick] [-check]
 //

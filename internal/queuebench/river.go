@@ -96,7 +96,8 @@ func riverSQLiteCycles(ctx context.Context, dir string, clients, n int) (float64
 	return riverCycles(ctx, riversqlite.New(db), clients, n)
 }
 
-// riverFetches measures how often a second River fetches a single job on PostgreSQL.
+// riverFetches measures how often a second River fetches a single job on PostgreSQL, from a table
+// of its own with more in it than is fetched.
 func riverFetches(ctx context.Context, pool *pgxpool.Pool, clients, n int) (sample, error) {
 	driver := riverpgxv5.New(pool)
 	if err := migrateRiver(ctx, driver); err != nil {
@@ -109,8 +110,8 @@ func riverFetches(ctx context.Context, pool *pgxpool.Pool, clients, n int) (samp
 	if err != nil {
 		return sample{}, err
 	}
-	for at := 0; at < n; at += 1000 {
-		batch := make([]river.InsertManyParams, min(1000, n-at))
+	for at := 0; at < n+fewTasks; at += 1000 {
+		batch := make([]river.InsertManyParams, min(1000, n+fewTasks-at))
 		for i := range batch {
 			batch[i].Args = riverJob{payload}
 		}

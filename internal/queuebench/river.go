@@ -120,7 +120,7 @@ func riverFetches(ctx context.Context, pool *pgxpool.Pool, clients, n int) (samp
 		}
 	}
 	exec := driver.GetExecutor()
-	return each(ctx, clients, n, func(ctx context.Context, _ int) error {
+	got, err := each(ctx, clients, n, func(ctx context.Context, _ int) error {
 		jobs, err := exec.JobGetAvailable(ctx, &riverdriver.JobGetAvailableParams{
 			ClientID: "bench", MaxAttemptedBy: 10, MaxToLock: 1, Queue: river.QueueDefault,
 		})
@@ -129,4 +129,9 @@ func riverFetches(ctx context.Context, pool *pgxpool.Pool, clients, n int) (samp
 		}
 		return err
 	})
+	if err != nil {
+		return sample{}, err
+	}
+	_, err = pool.Exec(ctx, "TRUNCATE river_job") // else the workers of the next round work off what is left
+	return got, err
 }

@@ -60,7 +60,7 @@ func openRaw(t *testing.T, path string) raw {
 	return r
 }
 
-// compilations runs a statement with one argument after the other, changes nothing for good,
+// compilations runs a statement three times, each time with other arguments, whatever it changes,
 // and returns how often it was compiled anew.
 func (r raw) compilations(t *testing.T, text string) int32 {
 	t.Helper()

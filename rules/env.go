@@ -14,21 +14,46 @@ import (
 
 // env is what expressions see.
 type env struct {
-	Issue Issue `expr:"issue"`
-	Event Event `expr:"event"`
+	Issue issue `expr:"issue"`
+	Event event `expr:"event"`
 	Actor Actor `expr:"actor"`
-	Repo  Repo  `expr:"repo"`
+	Repo  repo  `expr:"repo"`
 	Pull  Pull  `expr:"pr"`
-	// Run is handed to our functions by the patched tree; rules cannot name it.
+	// Run is passed to our functions by the patched tree; rules cannot name it.
 	Run *run `expr:"__run"`
+}
+
+// An issue is an issue as conditions see it, with its derived fields.
+type issue struct {
+	Issue `expr:"-"`
+	Text  string `expr:"text"` // title, blank line, body
+}
+
+// An event is an event as conditions see it, with its derived fields.
+type event struct {
+	Event `expr:"-"`
+	Key   string `expr:"key"` // "issues.opened", or the name alone
+}
+
+// A repo is a repository as conditions see it, with its derived fields.
+type repo struct {
+	Repo     `expr:"-"`
+	FullName string `expr:"full_name"` // "owner/name"
 }
 
 // runName is the name of env.Run; names that start like it are refused in rules.
 const runName = "__run"
 
 func newEnv(f Facts) *env {
-	f = f.complete()
-	return &env{Issue: f.Issue, Event: f.Event, Actor: f.Actor, Repo: f.Repo, Pull: f.Pull, Run: &run{eventText: eventText{facts: &f}, labels: f.Issue.Labels, haystacks: haystacks(f), answers: map[*pattern]answer{}}}
+	e := &env{
+		Issue: issue{f.Issue, f.Issue.Title + "\n\n" + f.Issue.Body},
+		Event: event{f.Event, eventKey(f.Event.Name, f.Event.Action)},
+		Actor: f.Actor,
+		Repo:  repo{f.Repo, f.Repo.Owner + "/" + f.Repo.Name},
+		Pull:  f.Pull,
+	}
+	e.Run = &run{eventText: eventText{facts: &f}, labels: f.Issue.Labels, haystacks: haystacks(f, e.Issue.Text), answers: map[*pattern]answer{}}
+	return e
 }
 
 // The bounds of one evaluation. A step is a turn of a loop or comparable work.

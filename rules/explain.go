@@ -31,7 +31,7 @@ func explain(tree *parser.Tree, err error) error {
 var (
 	unknownName  = regexp.MustCompile(`^unknown name (\S+)$`)
 	unknownField = regexp.MustCompile(`^type (\S+) has no field (\S+)$`)
-	goType       = regexp.MustCompile(`\*?rules\.(\w+)`)
+	goType       = regexp.MustCompile(`\*?\b(?:rules|facts|expression|forms|match|semver)\.(\w+)`)
 )
 
 // message rewrites what would speak of Go types or says too little.
@@ -106,10 +106,7 @@ func functionNames() []string {
 }
 
 func fieldMessage(typ, field string) string {
-	for _, t := range []reflect.Type{
-		reflect.TypeFor[Issue](), reflect.TypeFor[Event](), reflect.TypeFor[Comment](), reflect.TypeFor[Actor](), reflect.TypeFor[Repo](),
-		reflect.TypeFor[Pull](), reflect.TypeFor[Reactions](), reflect.TypeFor[Memory](), reflect.TypeFor[Person](),
-	} {
+	for _, t := range nouns() {
 		name := strings.ToLower(t.Name())
 		if t == reflect.TypeFor[Pull]() {
 			name = "pr"
@@ -127,11 +124,19 @@ func fieldMessage(typ, field string) string {
 	return typ + " has no field " + field
 }
 
+// nouns returns the structs that conditions reach.
+func nouns() []reflect.Type {
+	return []reflect.Type{
+		reflect.TypeFor[issue](), reflect.TypeFor[event](), reflect.TypeFor[Comment](), reflect.TypeFor[Actor](), reflect.TypeFor[repo](),
+		reflect.TypeFor[Pull](), reflect.TypeFor[Reactions](), reflect.TypeFor[Memory](), reflect.TypeFor[Person](),
+	}
+}
+
 // names returns the names of a struct's fields as rules write them.
 func names(t reflect.Type) []string {
 	var list []string
-	for field := range t.Fields() {
-		if name := field.Tag.Get("expr"); !strings.HasPrefix(name, "__") {
+	for _, field := range reflect.VisibleFields(t) {
+		if name := field.Tag.Get("expr"); name != "-" && !strings.HasPrefix(name, "__") {
 			list = append(list, name)
 		}
 	}
@@ -163,7 +168,7 @@ func typeName(t reflect.Type) string {
 	case reflect.Map:
 		return "a mapping"
 	case reflect.Struct:
-		if t.PkgPath() == reflect.TypeFor[Issue]().PkgPath() {
+		if slices.Contains(nouns(), t) {
 			return "the whole " + strings.ToLower(t.Name())
 		}
 	}

@@ -39,7 +39,6 @@ type Issue struct {
 	Number      int       `expr:"number"`
 	Title       string    `expr:"title"`
 	Body        string    `expr:"body"`
-	Text        string    `expr:"text"` // set by Decide: title, blank line, body
 	State       string    `expr:"state"`
 	StateReason string    `expr:"state_reason"`
 	Author      string    `expr:"author"`      // login
@@ -86,7 +85,6 @@ type Pull struct {
 type Event struct {
 	Name      string  `expr:"name"`      // such as "issues"
 	Action    string  `expr:"action"`    // such as "opened"; empty for events without
-	Key       string  `expr:"key"`       // set by Decide: "issues.opened", or the name alone
 	Label     string  `expr:"label"`     // the one that was added or removed; else empty
 	Assignee  string  `expr:"assignee"`  // login of who was assigned or unassigned; else empty
 	Milestone string  `expr:"milestone"` // title of the one that was set or removed; else empty
@@ -109,18 +107,6 @@ type Actor struct {
 
 // A Repo is the repository of the issue.
 type Repo struct {
-	Owner    string `expr:"owner"`
-	Name     string `expr:"name"`
-	FullName string `expr:"full_name"` // set by Decide: "owner/name"
-}
-
-// complete returns f with its derived fields set.
-func (f Facts) complete() Facts {
-	f.Issue.Text = f.Issue.Title + "\n\n" + f.Issue.Body
-	f.Event.Key = f.Event.Name
-	if f.Event.Action != "" {
-		f.Event.Key += "." + f.Event.Action
-	}
-	f.Repo.FullName = f.Repo.Owner + "/" + f.Repo.Name
-	return f
+	Owner string `expr:"owner"`
+	Name  string `expr:"name"`
 }

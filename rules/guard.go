@@ -200,5 +200,9 @@ func short(n ast.Node) bool {
 		return false
 	}
 	root, ok := m.Node.(*ast.IdentifierNode)
-	return ok && slices.Contains(names(reflect.TypeFor[env]()), root.Value)
+	if !ok {
+		return false
+	}
+	index, _ := taggedField(reflect.TypeFor[env](), root.Value)
+	return index != nil && root.Value != runName
 }

@@ -27,9 +27,9 @@ const (
 )
 
 // haystacks returns those of the texts that rules ask about most.
-func haystacks(f Facts) []haystack {
+func haystacks(f Facts, text string) []haystack {
 	list := make([]haystack, 0, maxHaystacks)
-	for _, s := range [...]string{f.Issue.Title, f.Issue.Body, f.Issue.Text, f.Event.Comment.Body} {
+	for _, s := range [...]string{f.Issue.Title, f.Issue.Body, text, f.Event.Comment.Body} {
 		list = append(list, haystack{text: s})
 	}
 	return list

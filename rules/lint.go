@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"reflect"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -73,7 +74,7 @@ func isField(n ast.Node) bool {
 		return n.Type() == reflect.TypeFor[Person]()
 	case *ast.IdentifierNode:
 		t := n.Type()
-		return t.Kind() == reflect.Struct && t.PkgPath() == reflect.TypeFor[Issue]().PkgPath()
+		return slices.Contains(nouns(), t)
 	}
 	return false
 }

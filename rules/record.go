@@ -49,7 +49,6 @@ func Record(s *Set, name string, f Facts) (string, error) {
 func recordable(f Facts) Facts {
 	known, _ := f.Lookup.(Known)
 	f = Facts{Issue: f.Issue, Event: f.Event, Actor: f.Actor, Repo: f.Repo, Pull: f.Pull, Now: f.Now}
-	f.Issue.Text, f.Event.Key, f.Repo.FullName = "", "", ""
 	normalise(reflect.ValueOf(&f).Elem())
 	f.Lookup = plainKnown(known)
 	return f
@@ -86,7 +85,7 @@ func normalise(v reflect.Value) {
 // recordText is the item up to its expectations, with what was told when it was asked.
 func recordText(name string, f Facts, told Known) string {
 	var b strings.Builder
-	key := f.complete().Event.Key
+	key := eventKey(f.Event.Name, f.Event.Action)
 	fmt.Fprintf(&b, "- name: %s\n  event: %s\n", scalarText(name, 4), scalarText(key, 4))
 	fmt.Fprintf(&b, "  now: %s\n  repo: %s\n", f.Now.Format(time.RFC3339Nano), scalarText(f.Repo.Owner+"/"+f.Repo.Name, 4))
 	for _, of := range []struct{ key, value string }{

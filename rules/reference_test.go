@@ -29,10 +29,10 @@ func TestReferenceHoldsEveryName(t *testing.T) {
 	var want []string
 	var fields func(prefix string, typ reflect.Type)
 	fields = func(prefix string, typ reflect.Type) {
-		for f := range typ.Fields() {
+		for _, f := range reflect.VisibleFields(typ) {
 			name := f.Tag.Get("expr")
 			switch {
-			case strings.HasPrefix(name, "__"):
+			case name == "-", strings.HasPrefix(name, "__"):
 			case f.Type.Kind() == reflect.Struct && f.Type != reflect.TypeFor[time.Time]():
 				fields(prefix+name+".", f.Type)
 			default:

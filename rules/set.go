@@ -134,9 +134,8 @@ func (s *Set) Len() int {
 // Listens reports whether any rule listens to the event with that name and
 // action, such as "issues" and "opened".
 func (s *Set) Listens(name, action string) bool {
-	e := Facts{Event: Event{Name: name, Action: action}}.complete().Event
 	for _, r := range s.all() {
-		if listens(r.on, e) {
+		if listens(r.on, name, action) {
 			return true
 		}
 	}
@@ -147,10 +146,9 @@ func (s *Set) Listens(name, action string) bool {
 // "on", or by leaving "on" out, and not only by a "*". What is answered with a
 // comment must be named so. "repository_dispatch" names all of its types.
 func (s *Set) Names(name, action string) bool {
-	e := Facts{Event: Event{Name: name, Action: action}}.complete().Event
 	for _, r := range s.all() {
 		named := slices.DeleteFunc(slices.Clone(r.on), func(on string) bool { return strings.HasSuffix(on, ".*") })
-		if listens(named, e) {
+		if listens(named, name, action) {
 			return true
 		}
 	}

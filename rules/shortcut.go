@@ -261,9 +261,23 @@ func fieldIndex(n ast.Node) ([]int, reflect.Type) {
 	default:
 		return nil, nil
 	}
-	for f := range typ.Fields() {
-		if f.Tag.Get("expr") == name {
-			return append(slices.Clip(index), f.Index...), f.Type
+	inner, typ := taggedField(typ, name)
+	if inner == nil {
+		return nil, nil
+	}
+	return append(slices.Clip(index), inner...), typ
+}
+
+// taggedField returns the path and the type of the field that conditions know by that
+// name, which may be one of an embedded struct; nil when there is none.
+func taggedField(t reflect.Type, name string) ([]int, reflect.Type) {
+	for f := range t.Fields() {
+		if f.Anonymous {
+			if inner, typ := taggedField(f.Type, name); inner != nil {
+				return append(slices.Clip(f.Index), inner...), typ
+			}
+		} else if f.Tag.Get("expr") == name {
+			return f.Index, f.Type
 		}
 	}
 	return nil, nil

@@ -103,7 +103,7 @@ func defaultActor(f Facts, login string) Actor {
 func settable(t reflect.Type) []string {
 	var list []string
 	for field := range t.Fields() {
-		if name := field.Tag.Get("expr"); name != "text" {
+		if name := field.Tag.Get("expr"); name != "-" {
 			list = append(list, name)
 		}
 	}

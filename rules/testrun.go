@@ -120,7 +120,7 @@ func (a *aftermath) undo(s *Set, t Test) {
 			a.err = err
 			return
 		}
-		last, found := past.last(func(c Change) bool {
+		last, found := newest(past, func(c Change) bool {
 			return (c.Kind == "labeled" || c.Kind == "unlabeled") && strings.EqualFold(c.Label, name)
 		})
 		if last.Ours || !found && !past.Partial {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/org/foreman-action/internal/strictyaml"
 	"github.com/org/foreman-action/protocol"
+	"github.com/org/foreman-action/rules/facts"
 )
 
 // A Result is what a set of rules decided, and why.
@@ -76,7 +77,7 @@ func (e *EvalError) Error() string {
 //
 // The decision is skip when no rule matches, escalate when a matching rule
 // escalates, close when an action closes the issue, else label_and_respond.
-func (s *Set) Decide(f Facts) (Result, error) {
+func (s *Set) Decide(f facts.Facts) (Result, error) {
 	v := &evaluation{env: newEnv(f)}
 	p := s.plan()
 	if err := p.settle(s.all(), v); err != nil {

@@ -10,6 +10,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/org/foreman-action/internal/strictyaml"
+	"github.com/org/foreman-action/rules/facts"
 )
 
 // TestDocsFiles compiles the YAML of docs/rules.md without a mistake or a warning, and
@@ -58,10 +59,10 @@ func TestDocsFiles(t *testing.T) {
 }
 
 // docsFacts are those of an empty issue and an event.
-func docsFacts(name, action string) Facts {
-	return Facts{
-		Issue: Issue{Number: 1, Author: "octocat", State: "open", CreatedAt: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)},
-		Event: Event{Name: name, Action: action, Label: "wontfix"}, Now: time.Date(2026, 6, 1, 0, 0, 0, 0, time.UTC), Lookup: Known{},
+func docsFacts(name, action string) facts.Facts {
+	return facts.Facts{
+		Issue: facts.Issue{Number: 1, Author: "octocat", State: "open", CreatedAt: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)},
+		Event: facts.Event{Name: name, Action: action, Label: "wontfix"}, Now: time.Date(2026, 6, 1, 0, 0, 0, 0, time.UTC), Lookup: facts.Known{},
 	}
 }
 

@@ -10,41 +10,42 @@ import (
 	"unicode/utf8"
 
 	"github.com/org/foreman-action/protocol"
+	"github.com/org/foreman-action/rules/facts"
 )
 
 // env is what expressions see.
 type env struct {
-	Issue issue `expr:"issue"`
-	Event event `expr:"event"`
-	Actor Actor `expr:"actor"`
-	Repo  repo  `expr:"repo"`
-	Pull  Pull  `expr:"pr"`
+	Issue issue       `expr:"issue"`
+	Event event       `expr:"event"`
+	Actor facts.Actor `expr:"actor"`
+	Repo  repo        `expr:"repo"`
+	Pull  facts.Pull  `expr:"pr"`
 	// Run is passed to our functions by the patched tree; rules cannot name it.
 	Run *run `expr:"__run"`
 }
 
 // An issue is an issue as conditions see it, with its derived fields.
 type issue struct {
-	Issue `expr:"-"`
-	Text  string `expr:"text"` // title, blank line, body
+	facts.Issue `expr:"-"`
+	Text        string `expr:"text"` // title, blank line, body
 }
 
 // An event is an event as conditions see it, with its derived fields.
 type event struct {
-	Event `expr:"-"`
-	Key   string `expr:"key"` // "issues.opened", or the name alone
+	facts.Event `expr:"-"`
+	Key         string `expr:"key"` // "issues.opened", or the name alone
 }
 
 // A repo is a repository as conditions see it, with its derived fields.
 type repo struct {
-	Repo     `expr:"-"`
-	FullName string `expr:"full_name"` // "owner/name"
+	facts.Repo `expr:"-"`
+	FullName   string `expr:"full_name"` // "owner/name"
 }
 
 // runName is the name of env.Run; names that start like it are refused in rules.
 const runName = "__run"
 
-func newEnv(f Facts) *env {
+func newEnv(f facts.Facts) *env {
 	e := &env{
 		Issue: issue{f.Issue, f.Issue.Title + "\n\n" + f.Issue.Body},
 		Event: event{f.Event, eventKey(f.Event.Name, f.Event.Action)},

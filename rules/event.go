@@ -7,6 +7,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/org/foreman-action/internal/strictyaml"
+	"github.com/org/foreman-action/rules/facts"
 )
 
 // eventKeys returns the names that "on" takes. The activities are those of
@@ -42,7 +43,7 @@ func defaultEvents() []string {
 }
 
 // listens reports whether the rule is asked about the facts.
-func (r *rule) listens(f *Facts) bool {
+func (r *rule) listens(f *facts.Facts) bool {
 	if f.Event.Name == scheduled && f.Scans != nil && !slices.Contains(f.Scans, r.scan) {
 		return false
 	}

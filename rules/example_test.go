@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/org/foreman-action/rules"
+	"github.com/org/foreman-action/rules/facts"
 )
 
 func Example() {
@@ -25,9 +26,9 @@ rules:
 		fmt.Println(err)
 		return
 	}
-	result, err := set.Decide(rules.Facts{
-		Issue: rules.Issue{Number: 7, Title: "Panic at boot", Author: "octocat"},
-		Event: rules.Event{Name: "issues", Action: "opened"},
+	result, err := set.Decide(facts.Facts{
+		Issue: facts.Issue{Number: 7, Title: "Panic at boot", Author: "octocat"},
+		Event: facts.Event{Name: "issues", Action: "opened"},
 	})
 	if err != nil {
 		fmt.Println(err)

@@ -13,6 +13,7 @@ import (
 	"github.com/expr-lang/expr/parser"
 
 	"github.com/org/foreman-action/internal/strictyaml"
+	"github.com/org/foreman-action/rules/facts"
 )
 
 // explain turns an error of the expression language into one that a rule's
@@ -108,7 +109,7 @@ func functionNames() []string {
 func fieldMessage(typ, field string) string {
 	for _, t := range nouns() {
 		name := strings.ToLower(t.Name())
-		if t == reflect.TypeFor[Pull]() {
+		if t == reflect.TypeFor[facts.Pull]() {
 			name = "pr"
 		}
 		if typ == t.String() && field == "user" && slices.Contains(names(t), "author") {
@@ -127,8 +128,8 @@ func fieldMessage(typ, field string) string {
 // nouns returns the structs that conditions reach.
 func nouns() []reflect.Type {
 	return []reflect.Type{
-		reflect.TypeFor[issue](), reflect.TypeFor[event](), reflect.TypeFor[Comment](), reflect.TypeFor[Actor](), reflect.TypeFor[repo](),
-		reflect.TypeFor[Pull](), reflect.TypeFor[Reactions](), reflect.TypeFor[Memory](), reflect.TypeFor[Person](),
+		reflect.TypeFor[issue](), reflect.TypeFor[event](), reflect.TypeFor[facts.Comment](), reflect.TypeFor[facts.Actor](), reflect.TypeFor[repo](),
+		reflect.TypeFor[facts.Pull](), reflect.TypeFor[facts.Reactions](), reflect.TypeFor[facts.Memory](), reflect.TypeFor[Person](),
 	}
 }
 
@@ -140,7 +141,7 @@ func names(t reflect.Type) []string {
 			list = append(list, name)
 		}
 	}
-	if t == reflect.TypeFor[Actor]() {
+	if t == reflect.TypeFor[facts.Actor]() {
 		list = append(list, "permission")
 	}
 	return list

@@ -2,6 +2,7 @@ package rules
 
 import (
 	"fmt"
+	"github.com/org/foreman-action/rules/facts"
 	"math/rand/v2"
 	"path"
 	"strings"
@@ -63,11 +64,11 @@ func TestOrdinaryGlobsFitTheLargestPullRequest(t *testing.T) {
 		`not all_files("docs/**", "**/*.md", "LICENSE") and not any_file("*/test/**", "src/*/gen/*.go")`,
 	}
 	for _, folders := range []int{1, 20, 2000} {
-		known := Known{}
+		known := facts.Known{}
 		for i := range hostileFiles {
 			known.Changed = append(known.Changed, strings.Repeat("a/", folders)+fmt.Sprint(i))
 		}
-		v := &evaluation{env: newEnv(Facts{Lookup: known})}
+		v := &evaluation{env: newEnv(facts.Facts{Lookup: known})}
 		for _, src := range tests {
 			program, err := newExprCompiler().compile(src, wantBool)
 			if err != nil {
@@ -139,7 +140,7 @@ func TestFilesAreCharged(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		v := &evaluation{env: newEnv(Facts{Lookup: Known{Changed: files}})}
+		v := &evaluation{env: newEnv(facts.Facts{Lookup: facts.Known{Changed: files}})}
 		_, err = eval(&v.machine, program, v.env)
 		if (err == nil) != tt.fits || err != nil && !strings.Contains(err.Error(), "more than 100000 steps") {
 			t.Errorf("%.60s: got %v", tt.when, err)

@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/org/foreman-action/rules/facts"
 )
 
 func TestMarkdownLines(t *testing.T) {
@@ -158,7 +159,7 @@ func BenchmarkForms(b *testing.B) {
 }
 
 func readForm(body, typ string) formValue {
-	r := newEnv(Facts{Issue: Issue{Body: body}}).Run
+	r := newEnv(facts.Facts{Issue: facts.Issue{Body: body}}).Run
 	return r.form(&formField{heading: "a", typ: typ})
 }
 

@@ -2,6 +2,7 @@ package rules
 
 import (
 	"fmt"
+	"github.com/org/foreman-action/rules/facts"
 	"math"
 	"regexp"
 	"strconv"
@@ -27,7 +28,7 @@ type formValue struct {
 
 // An eventText is what was read of an event's issue and comment so far.
 type eventText struct {
-	facts     *Facts
+	facts     *facts.Facts
 	sections  map[string]section // of the issue's body, by heading; nil: not read yet
 	values    map[*formField]formValue
 	commented bool      // the comment was read

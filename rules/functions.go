@@ -13,6 +13,7 @@ import (
 
 	length "github.com/org/foreman-action/internal/duration"
 	"github.com/org/foreman-action/protocol"
+	"github.com/org/foreman-action/rules/facts"
 )
 
 var errNow = errors.New("now is not known for this event")
@@ -33,7 +34,7 @@ func moreFunctions() []*builtin.Function {
 		fn("__form_nil", formIsNil, reflect.TypeFor[func(*run, *formField) bool]()),
 		fn("__form_any", formAny, reflect.TypeFor[func(*run, *formField) any]()),
 		fn("__permission", permission, reflect.TypeFor[func(*run) string]()),
-		fn("__memory", remembered, reflect.TypeFor[func(*run) Memory]()),
+		fn("__memory", remembered, reflect.TypeFor[func(*run) facts.Memory]()),
 		fn("label_age", labelAge, reflect.TypeFor[func(*run, string) time.Duration]()),
 		fn("idle", idle, reflect.TypeFor[func(*run) time.Duration]()),
 		fn("last_human", lastHumanOf, reflect.TypeFor[func(*run) Person]()),

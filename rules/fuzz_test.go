@@ -10,6 +10,7 @@ import (
 
 	"github.com/org/foreman-action/internal/strictyaml"
 	"github.com/org/foreman-action/protocol"
+	"github.com/org/foreman-action/rules/facts"
 )
 
 // FuzzRules: no rule file makes the loader or the decision panic; mistakes have
@@ -51,7 +52,7 @@ func FuzzRules(f *testing.F) {
 
 func decideAnything(t *testing.T, set *Set, title, body string) {
 	t.Helper()
-	facts := Facts{Issue: Issue{Number: 1, Title: title, Body: body, Labels: []string{title, "bug"}}, Event: Event{Name: "issues", Action: "opened"}}
+	facts := facts.Facts{Issue: facts.Issue{Number: 1, Title: title, Body: body, Labels: []string{title, "bug"}}, Event: facts.Event{Name: "issues", Action: "opened"}}
 	for _, u := range set.Labels() {
 		if u.Place.Line < 1 || u.Label == "" {
 			t.Errorf("a label without place or name: %v", u)
@@ -103,7 +104,7 @@ func FuzzExpression(f *testing.F) {
 				checkExprError(t, src, err)
 				continue
 			}
-			v := &evaluation{env: newEnv(Facts{Issue: Issue{Number: 1, Title: "t", Body: body, Labels: []string{"a", "B"}}})}
+			v := &evaluation{env: newEnv(facts.Facts{Issue: facts.Issue{Number: 1, Title: "t", Body: body, Labels: []string{"a", "B"}}})}
 			if _, err := eval(&v.machine, program, v.env); err != nil {
 				checkExprError(t, src, err)
 			}

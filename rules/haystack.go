@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"github.com/org/foreman-action/rules/facts"
 	"regexp/syntax"
 	"strings"
 	"unicode/utf8"
@@ -27,7 +28,7 @@ const (
 )
 
 // haystacks returns those of the texts that rules ask about most.
-func haystacks(f Facts, text string) []haystack {
+func haystacks(f facts.Facts, text string) []haystack {
 	list := make([]haystack, 0, maxHaystacks)
 	for _, s := range [...]string{f.Issue.Title, f.Issue.Body, text, f.Event.Comment.Body} {
 		list = append(list, haystack{text: s})

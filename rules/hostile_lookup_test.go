@@ -2,6 +2,7 @@ package rules
 
 import (
 	"fmt"
+	"github.com/org/foreman-action/rules/facts"
 	"runtime"
 	"slices"
 	"strings"
@@ -142,7 +143,7 @@ func TestHostileLookups(t *testing.T) {
 
 // lookupFacts are hostileFacts whose past and files are as many as there may be, and
 // whose body has as many different words.
-func lookupFacts() Facts {
+func lookupFacts() facts.Facts {
 	f := hostileFacts()
 	f.Now = time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC)
 	f.Issue.Labels = append(f.Issue.Labels, "stale")
@@ -151,9 +152,9 @@ func lookupFacts() Facts {
 		fmt.Fprintf(&words, "w%d ", i)
 	}
 	f.Issue.Body = words.String()
-	known := Known{}
+	known := facts.Known{}
 	for i := range hostilePast {
-		known.History.Changes = append(known.History.Changes, Change{Kind: "labeled", At: f.Now.Add(time.Duration(i-1000) * time.Hour), Login: "x[bot]", Label: fmt.Sprintf("l%d", i)})
+		known.History.Changes = append(known.History.Changes, facts.Change{Kind: "labeled", At: f.Now.Add(time.Duration(i-1000) * time.Hour), Login: "x[bot]", Label: fmt.Sprintf("l%d", i)})
 	}
 	for i := range hostileFiles {
 		known.Changed = append(known.Changed, fmt.Sprintf("%s%d", strings.Repeat("folder/", 10), i))

@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"github.com/org/foreman-action/rules/facts"
 	"runtime"
 	"strings"
 	"testing"
@@ -95,12 +96,12 @@ func doubled(n int) string {
 }
 
 // hostileFacts are what an attacker can put into an event.
-func hostileFacts() Facts {
+func hostileFacts() facts.Facts {
 	labels := make([]string, 100)
 	for i := range labels {
 		labels[i] = strings.Repeat(string(rune('a'+i%26)), 50)
 	}
-	return Facts{Issue: Issue{Number: 1, Title: strings.Repeat("t", 256), Body: hostileBody, Labels: labels}, Event: Event{Name: "issues", Action: "opened"}}
+	return facts.Facts{Issue: facts.Issue{Number: 1, Title: strings.Repeat("t", 256), Body: hostileBody, Labels: labels}, Event: facts.Event{Name: "issues", Action: "opened"}}
 }
 
 // Every hostile expression ends in an ordinary error, within its bounds of steps
@@ -203,7 +204,7 @@ func TestOrdinaryConditionsFitTheLargestIssue(t *testing.T) {
 	}
 	for _, char := range []string{"a", "\u4e2d", "\U0001f600", "- [ ] I have read ", "0f ", "\n"} {
 		body := []rune(strings.Repeat(char, 65_536))[:65_536]
-		facts := Facts{Issue: Issue{Number: 1, Title: strings.Repeat("\U0001f600", 256), Body: string(body)}}
+		facts := facts.Facts{Issue: facts.Issue{Number: 1, Title: strings.Repeat("\U0001f600", 256), Body: string(body)}}
 		v := &evaluation{env: newEnv(facts)}
 		for _, src := range tests {
 			program, err := newExprCompiler().compile(src, wantBool)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/expr-lang/expr/ast"
+	"github.com/org/foreman-action/rules/facts"
 )
 
 var errLookup = errors.New("the event does not tell, and there is nobody to ask; a token is needed")
@@ -17,18 +18,18 @@ var errPartial = errors.New("the timeline of the issue is too long to tell")
 type unasked struct{ error }
 
 // Unwrap returns both.
-func (u unasked) Unwrap() []error { return []error{u.error, ErrUnasked} }
+func (u unasked) Unwrap() []error { return []error{u.error, facts.ErrUnasked} }
 
 // from returns an error made of cause.
 func from(cause, made error) error {
-	if errors.Is(cause, ErrUnasked) {
+	if errors.Is(cause, facts.ErrUnasked) {
 		return unasked{made}
 	}
 	return made
 }
 
 // lookup returns who answers.
-func (r *run) lookup() (Lookup, error) {
+func (r *run) lookup() (facts.Lookup, error) {
 	if r.facts.Lookup == nil {
 		return nil, errLookup
 	}
@@ -36,26 +37,26 @@ func (r *run) lookup() (Lookup, error) {
 }
 
 // past returns the past for a function that goes through it.
-func (r *run) past() (Past, error) {
+func (r *run) past() (facts.Past, error) {
 	l, err := r.lookup()
 	if err != nil {
-		return Past{}, err
+		return facts.Past{}, err
 	}
 	p, err := l.Past()
 	if err != nil {
-		return Past{}, err
+		return facts.Past{}, err
 	}
 	return p, r.step(1 + len(p.Changes))
 }
 
 // newest returns the newest change that matches.
-func newest(p Past, match func(Change) bool) (Change, bool) {
+func newest(p facts.Past, match func(facts.Change) bool) (facts.Change, bool) {
 	for _, c := range slices.Backward(p.Changes) {
 		if match(c) {
 			return c, true
 		}
 	}
-	return Change{}, false
+	return facts.Change{}, false
 }
 
 // permission is actor.permission.
@@ -99,7 +100,7 @@ func labelAge(args ...any) (any, error) {
 		}
 		since = p.Changes[0].At
 	}
-	if c, ok := newest(p, func(c Change) bool { return c.Kind == "labeled" && strings.EqualFold(c.Label, name) }); ok {
+	if c, ok := newest(p, func(c facts.Change) bool { return c.Kind == "labeled" && strings.EqualFold(c.Label, name) }); ok {
 		since = c.At
 	}
 	return r.since(since)
@@ -140,7 +141,7 @@ func (r *run) lastHuman() (Person, error) {
 	if err != nil {
 		return Person{}, err
 	}
-	if c, ok := newest(p, func(c Change) bool { return c.Human && active(c.Kind) }); ok {
+	if c, ok := newest(p, func(c facts.Change) bool { return c.Human && active(c.Kind) }); ok {
 		return Person{c.Login, c.At}, nil
 	}
 	if p.Partial {
@@ -162,7 +163,7 @@ func addedByUs(args ...any) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, _ := newest(p, func(c Change) bool { return c.Kind == "labeled" && strings.EqualFold(c.Label, name) })
+	c, _ := newest(p, func(c facts.Change) bool { return c.Kind == "labeled" && strings.EqualFold(c.Label, name) })
 	return c.Ours, nil
 }
 
@@ -173,7 +174,7 @@ func removedByHuman(args ...any) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, _ := newest(p, func(c Change) bool {
+	c, _ := newest(p, func(c facts.Change) bool {
 		return (c.Kind == "labeled" || c.Kind == "unlabeled") && strings.EqualFold(c.Label, name)
 	})
 	return c.Kind == "unlabeled" && c.Human, nil

@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/org/foreman-action/rules/facts"
 )
 
 func TestNeedles(t *testing.T) {
@@ -209,7 +210,7 @@ func TestChargesDoNotDependOnWords(t *testing.T) {
 		t.Fatal(err)
 	}
 	charged := func(body string) int {
-		v := &evaluation{env: newEnv(Facts{Issue: Issue{Body: body}})}
+		v := &evaluation{env: newEnv(facts.Facts{Issue: facts.Issue{Body: body}})}
 		if got, err := eval(&v.machine, program, v.env); got != false || err != nil {
 			t.Fatalf("got %v, %v", got, err)
 		}
@@ -223,7 +224,7 @@ func TestChargesDoNotDependOnWords(t *testing.T) {
 // Texts of all kinds are prepared a few times only, however many an expression makes.
 func TestHaystacksAreBounded(t *testing.T) {
 	t.Parallel()
-	v := &evaluation{env: newEnv(Facts{Issue: Issue{Body: strings.Repeat("ab", 500)}})}
+	v := &evaluation{env: newEnv(facts.Facts{Issue: facts.Issue{Body: strings.Repeat("ab", 500)}})}
 	program, err := newExprCompiler().compile("any(1..900, issue.body[#:] matches `abc`)", wantBool)
 	if err != nil {
 		t.Fatal(err)

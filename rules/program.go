@@ -11,6 +11,7 @@ import (
 	"github.com/expr-lang/expr/optimizer"
 	"github.com/expr-lang/expr/parser"
 	"github.com/expr-lang/expr/vm"
+	"github.com/org/foreman-action/rules/facts"
 )
 
 // A code is an expression without mistakes. Its shortcut is made when it is first
@@ -128,7 +129,7 @@ func (w *watch) see(n ast.Node) {
 	case *ast.MemberNode:
 		name, named := n.Property.(*ast.StringNode)
 		of := n.Node.Type()
-		if named && name.Value == "labels" && of != reflect.TypeFor[Memory]() || !named && of.Kind() == reflect.Interface {
+		if named && name.Value == "labels" && of != reflect.TypeFor[facts.Memory]() || !named && of.Kind() == reflect.Interface {
 			w.asks, w.open = true, true
 		}
 	}

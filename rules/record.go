@@ -10,6 +10,7 @@ import (
 
 	"github.com/org/foreman-action/internal/strictyaml"
 	"github.com/org/foreman-action/protocol"
+	"github.com/org/foreman-action/rules/facts"
 )
 
 // errInexact says that what was written does not read back as it was.
@@ -20,7 +21,7 @@ var errInexact = errors.New("the event holds what a test cannot say")
 // as they are; what is as in a test that says nothing is left out. An error says that
 // nobody could tell, or that the item would not read back as exactly these facts: a text
 // is no UTF-8, or a value one that no event has.
-func Record(s *Set, name string, f Facts) (string, error) {
+func Record(s *Set, name string, f facts.Facts) (string, error) {
 	w := &witness{Lookup: f.Lookup, facts: f}
 	f.Lookup = w
 	a := s.aftermath(Test{facts: f})
@@ -46,16 +47,16 @@ func Record(s *Set, name string, f Facts) (string, error) {
 }
 
 // recordable returns the facts in the form in which they are read back.
-func recordable(f Facts) Facts {
-	known, _ := f.Lookup.(Known)
-	f = Facts{Issue: f.Issue, Event: f.Event, Actor: f.Actor, Repo: f.Repo, Pull: f.Pull, Now: f.Now}
+func recordable(f facts.Facts) facts.Facts {
+	known, _ := f.Lookup.(facts.Known)
+	f = facts.Facts{Issue: f.Issue, Event: f.Event, Actor: f.Actor, Repo: f.Repo, Pull: f.Pull, Now: f.Now}
 	normalise(reflect.ValueOf(&f).Elem())
 	f.Lookup = plainKnown(known)
 	return f
 }
 
 // plainKnown is what is known, in the same form.
-func plainKnown(k Known) Known {
+func plainKnown(k facts.Known) facts.Known {
 	k.History.Changes = slices.Clone(k.History.Changes)
 	for i := range k.History.Changes {
 		normalise(reflect.ValueOf(&k.History.Changes[i]).Elem())
@@ -83,7 +84,7 @@ func normalise(v reflect.Value) {
 }
 
 // recordText is the item up to its expectations, with what was told when it was asked.
-func recordText(name string, f Facts, told Known) string {
+func recordText(name string, f facts.Facts, told facts.Known) string {
 	var b strings.Builder
 	key := eventKey(f.Event.Name, f.Event.Action)
 	fmt.Fprintf(&b, "- name: %s\n  event: %s\n", scalarText(name, 4), scalarText(key, 4))
@@ -106,7 +107,7 @@ func recordText(name string, f Facts, told Known) string {
 	}
 	b.WriteString(permissionText(sectionText("actor", reflect.ValueOf(f.Actor), reflect.ValueOf(actor)), f, told))
 	b.WriteString(filesText(sectionText("pr", reflect.ValueOf(f.Pull), reflect.ValueOf(pull)), told))
-	b.WriteString(sectionText("memory", reflect.ValueOf(told.Before), reflect.ValueOf(Memory{})))
+	b.WriteString(sectionText("memory", reflect.ValueOf(told.Before), reflect.ValueOf(facts.Memory{})))
 	b.WriteString(pastText(told.History.Changes))
 	return b.String()
 }

@@ -2,6 +2,7 @@ package rules
 
 import (
 	"fmt"
+	"github.com/org/foreman-action/rules/facts"
 	"strings"
 	"sync"
 	"testing"
@@ -53,11 +54,11 @@ var shortcuts = []struct {
 	{"any(issue.labels, any(issue.labels, # == 'bug'))", 0},
 }
 
-func shortcutFacts() []Facts {
-	return []Facts{
+func shortcutFacts() []facts.Facts {
+	return []facts.Facts{
 		{},
-		{Issue: Issue{Number: 5, Title: "A panic", Body: "abz", Labels: []string{"bug"}, Association: "OWNER", Comments: 1}},
-		{Issue: Issue{Number: -3, Title: "quiet", Body: strings.Repeat("ä", 300), Labels: []string{"x", "Bug"}, Comments: 2}, Event: Event{Comment: Comment{Body: "xy"}}},
+		{Issue: facts.Issue{Number: 5, Title: "A panic", Body: "abz", Labels: []string{"bug"}, Association: "OWNER", Comments: 1}},
+		{Issue: facts.Issue{Number: -3, Title: "quiet", Body: strings.Repeat("ä", 300), Labels: []string{"x", "Bug"}, Comments: 2}, Event: facts.Event{Comment: facts.Comment{Body: "xy"}}},
 	}
 }
 
@@ -77,7 +78,7 @@ func TestShortcuts(t *testing.T) {
 	}
 }
 
-func sameShortcut(t *testing.T, src string, facts Facts) (sure bool) {
+func sameShortcut(t *testing.T, src string, facts facts.Facts) (sure bool) {
 	t.Helper()
 	c := newExprCompiler()
 	x, err := c.check(src, wantBool)
@@ -123,7 +124,7 @@ func FuzzShortcut(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, src, title, body string, number int) {
-		sameShortcut(t, src, Facts{Issue: Issue{Number: number, Title: title, Body: body, Labels: []string{"a", title}}})
+		sameShortcut(t, src, facts.Facts{Issue: facts.Issue{Number: number, Title: title, Body: body, Labels: []string{"a", title}}})
 	})
 }
 
@@ -165,7 +166,7 @@ func TestOnlyWhatIsAskedIsBuilt(t *testing.T) {
 	var all sync.WaitGroup
 	for range 4 {
 		all.Go(func() {
-			facts := Facts{Issue: Issue{Body: "panic77, panic7 " + strings.Repeat(".", 200), Labels: []string{"x"}}, Event: Event{Name: "issues", Action: "opened"}}
+			facts := facts.Facts{Issue: facts.Issue{Body: "panic77, panic7 " + strings.Repeat(".", 200), Labels: []string{"x"}}, Event: facts.Event{Name: "issues", Action: "opened"}}
 			if r, err := set.Decide(facts); err != nil || len(r.Fired) != 0 {
 				t.Errorf("fired %v, %v", r.Fired, err)
 			}

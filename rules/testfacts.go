@@ -11,6 +11,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/org/foreman-action/internal/strictyaml"
+	"github.com/org/foreman-action/rules/facts"
 )
 
 // The bounds of what a test says of an issue, in characters, as GitHub has them.
@@ -20,8 +21,8 @@ const (
 )
 
 // defaultIssue is an issue as an event leaves it.
-func defaultIssue(f Facts) Issue {
-	i := Issue{
+func defaultIssue(f facts.Facts) facts.Issue {
+	i := facts.Issue{
 		Number: 1, State: "open", Author: "octocat", AuthorType: "User", Association: "NONE",
 		CreatedAt: f.Now, UpdatedAt: f.Now,
 	}
@@ -45,20 +46,20 @@ func defaultIssue(f Facts) Issue {
 	return i
 }
 
-func defaultURL(f Facts) string {
+func defaultURL(f facts.Facts) string {
 	kind := "issues"
-	if f.Pull != (Pull{}) {
+	if f.Pull != (facts.Pull{}) {
 		kind = "pull"
 	}
 	return fmt.Sprintf("https://github.com/%s/%s/%s/%d", f.Repo.Owner, f.Repo.Name, kind, f.Issue.Number)
 }
 
 // defaultPull is what a pull request has that an event of pull requests is about.
-func defaultPull(e Event) Pull {
+func defaultPull(e facts.Event) facts.Pull {
 	if e.Name != "pull_request" {
-		return Pull{}
+		return facts.Pull{}
 	}
-	return Pull{Head: "patch-1", Base: "main"}
+	return facts.Pull{Head: "patch-1", Base: "main"}
 }
 
 // defaultPermission is what people of an association may do, as a rule.
@@ -73,14 +74,14 @@ func defaultPermission(association string) string {
 }
 
 // defaultComment is a comment of somebody.
-func defaultComment(f Facts, author string) Comment {
-	f.Event.Comment = Comment{Association: "NONE"}
-	return Comment{Author: author, Association: defaultActor(f, author).Association}
+func defaultComment(f facts.Facts, author string) facts.Comment {
+	f.Event.Comment = facts.Comment{Association: "NONE"}
+	return facts.Comment{Author: author, Association: defaultActor(f, author).Association}
 }
 
 // subjectOf is who caused an event that does not say: who wrote the comment, or else
 // the issue.
-func subjectOf(f Facts) Actor {
+func subjectOf(f facts.Facts) facts.Actor {
 	if f.Event.Name == "issue_comment" {
 		return defaultActor(f, f.Event.Comment.Author)
 	}
@@ -88,8 +89,8 @@ func subjectOf(f Facts) Actor {
 }
 
 // defaultActor is what the rest of an event tells of somebody.
-func defaultActor(f Facts, login string) Actor {
-	a := Actor{Login: login, Type: "User", Association: "NONE"}
+func defaultActor(f facts.Facts, login string) facts.Actor {
+	a := facts.Actor{Login: login, Type: "User", Association: "NONE"}
 	switch login {
 	case f.Issue.Author:
 		a.Type, a.Association = f.Issue.AuthorType, f.Issue.Association

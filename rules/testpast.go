@@ -8,10 +8,11 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/org/foreman-action/internal/strictyaml"
+	"github.com/org/foreman-action/rules/facts"
 )
 
 // actor reads who caused the event, and what they may do.
-func (d testDecoder) actor(n *yaml.Node, f *Facts, known *Known) {
+func (d testDecoder) actor(n *yaml.Node, f *facts.Facts, known *facts.Known) {
 	d.fill("actor", n, reflect.ValueOf(&f.Actor).Elem(), "permission")
 	permission := defaultPermission(f.Actor.Association)
 	if p := strictyaml.Child(n, "permission"); p != nil {
@@ -21,7 +22,7 @@ func (d testDecoder) actor(n *yaml.Node, f *Facts, known *Known) {
 }
 
 // pull reads what a pull request has besides an issue.
-func (d testDecoder) pull(n *yaml.Node, f *Facts, known *Known) {
+func (d testDecoder) pull(n *yaml.Node, f *facts.Facts, known *facts.Known) {
 	f.Pull = defaultPull(f.Event)
 	if n != nil && f.Event.Name == "issues" {
 		d.f.Problemf(n, "pr: the events of issues are not about pull requests; those of pull_request are")
@@ -82,7 +83,7 @@ const (
 )
 
 // past reads what happened on the issue, the oldest first.
-func (d testDecoder) past(n *yaml.Node, f Facts) []Change {
+func (d testDecoder) past(n *yaml.Node, f facts.Facts) []facts.Change {
 	if n == nil {
 		return nil
 	}
@@ -90,7 +91,7 @@ func (d testDecoder) past(n *yaml.Node, f Facts) []Change {
 		d.f.Problemf(n, "past: want a list of what happened, got %s", strictyaml.Kind(n))
 		return nil
 	}
-	var list []Change
+	var list []facts.Change
 	for _, item := range n.Content {
 		var keys pastKeys
 		if !d.f.Decode(item, &keys) {
@@ -108,8 +109,8 @@ func (d testDecoder) past(n *yaml.Node, f Facts) []Change {
 	return list
 }
 
-func (d testDecoder) change(keys pastKeys, f Facts) Change {
-	c := Change{Login: f.Issue.Author}
+func (d testDecoder) change(keys pastKeys, f facts.Facts) facts.Change {
+	c := facts.Change{Login: f.Issue.Author}
 	if d.f.DecodeKey("event", keys.Event, &c.Kind) {
 		known := []string{
 			"labeled", "unlabeled", "commented", "closed", "reopened", "assigned", "unassigned", "milestoned", "demilestoned",

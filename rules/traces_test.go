@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/org/foreman-action/rules"
+	"github.com/org/foreman-action/rules/facts"
 )
 
 func compiled(t *testing.T, src string) *rules.Set {
@@ -38,7 +39,7 @@ func TestKnows(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			set := compiled(t, "  - "+tt.rule+"\n")
-			if _, err := set.Decide(rules.Facts{Event: rules.Event{Name: "issue_comment", Action: "created"}}); err != nil {
+			if _, err := set.Decide(facts.Facts{Event: facts.Event{Name: "issue_comment", Action: "created"}}); err != nil {
 				t.Fatal(err) // conditions may be compiled to their end before
 			}
 			if got := set.Knows("ship"); got != tt.want {
@@ -47,7 +48,7 @@ func TestKnows(t *testing.T) {
 		})
 	}
 	var none *rules.Set
-	if none.Knows("ship") || none.Undoes() || none.MayHaveLeft("a", rules.Issue{}) {
+	if none.Knows("ship") || none.Undoes() || none.MayHaveLeft("a", facts.Issue{}) {
 		t.Error("a nil set knows something")
 	}
 }
@@ -57,25 +58,25 @@ func TestMayHaveLeft(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		name, then string
-		issue      rules.Issue
+		issue      facts.Issue
 		want       bool
 	}{
-		{"label there", "[{add_label: Bug}]", rules.Issue{Labels: []string{"bug"}}, true},
-		{"another label there", "[{add_label: bug}]", rules.Issue{Labels: []string{"docs"}}, false},
-		{"one of several", "[{add_labels: [a, b]}]", rules.Issue{Labels: []string{"b"}}, true},
-		{"none of several", "[{add_labels: [a, b]}]", rules.Issue{Labels: []string{"c"}}, false},
-		{"a name that is made", `[{add_label: "x-{{ issue.author }}"}]`, rules.Issue{Labels: []string{"c"}}, true},
-		{"a name that is made, no label", `[{add_label: "x-{{ issue.author }}"}]`, rules.Issue{}, false},
-		{"a list that is made", `[{add_labels: "[issue.author]"}]`, rules.Issue{Labels: []string{"c"}}, true},
-		{"label removed", "[{remove_label: bug}]", rules.Issue{}, true},
-		{"assigned", "[{assign: [mona]}]", rules.Issue{Assignees: []string{"Mona"}}, true},
-		{"another assigned", "[{assign: [mona]}]", rules.Issue{Assignees: []string{"hubot"}}, false},
-		{"unassigned", "[{unassign: [mona]}]", rules.Issue{}, true},
-		{"closed", "[close_issue]", rules.Issue{State: "closed"}, true},
-		{"open", "[close_issue]", rules.Issue{State: "open"}, false},
-		{"to be closed", "[{close_issue: {after: 72h}}]", rules.Issue{State: "open"}, true},
-		{"never again", "[{never_again: bug}]", rules.Issue{}, true},
-		{"what cannot be taken back", "[{comment: x}, {react: eyes}, lock, escalate]", rules.Issue{Labels: []string{"bug"}, State: "closed"}, false},
+		{"label there", "[{add_label: Bug}]", facts.Issue{Labels: []string{"bug"}}, true},
+		{"another label there", "[{add_label: bug}]", facts.Issue{Labels: []string{"docs"}}, false},
+		{"one of several", "[{add_labels: [a, b]}]", facts.Issue{Labels: []string{"b"}}, true},
+		{"none of several", "[{add_labels: [a, b]}]", facts.Issue{Labels: []string{"c"}}, false},
+		{"a name that is made", `[{add_label: "x-{{ issue.author }}"}]`, facts.Issue{Labels: []string{"c"}}, true},
+		{"a name that is made, no label", `[{add_label: "x-{{ issue.author }}"}]`, facts.Issue{}, false},
+		{"a list that is made", `[{add_labels: "[issue.author]"}]`, facts.Issue{Labels: []string{"c"}}, true},
+		{"label removed", "[{remove_label: bug}]", facts.Issue{}, true},
+		{"assigned", "[{assign: [mona]}]", facts.Issue{Assignees: []string{"Mona"}}, true},
+		{"another assigned", "[{assign: [mona]}]", facts.Issue{Assignees: []string{"hubot"}}, false},
+		{"unassigned", "[{unassign: [mona]}]", facts.Issue{}, true},
+		{"closed", "[close_issue]", facts.Issue{State: "closed"}, true},
+		{"open", "[close_issue]", facts.Issue{State: "open"}, false},
+		{"to be closed", "[{close_issue: {after: 72h}}]", facts.Issue{State: "open"}, true},
+		{"never again", "[{never_again: bug}]", facts.Issue{}, true},
+		{"what cannot be taken back", "[{comment: x}, {react: eyes}, lock, escalate]", facts.Issue{Labels: []string{"bug"}, State: "closed"}, false},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

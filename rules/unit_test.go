@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/org/foreman-action/protocol"
+	"github.com/org/foreman-action/rules/facts"
 )
 
 func TestGlobMatch(t *testing.T) {
@@ -191,7 +192,7 @@ func TestFactsAreTagged(t *testing.T) {
 			}
 		}
 	}
-	for _, typ := range []reflect.Type{reflect.TypeFor[Issue](), reflect.TypeFor[Event](), reflect.TypeFor[Actor](), reflect.TypeFor[Repo]()} {
+	for _, typ := range []reflect.Type{reflect.TypeFor[facts.Issue](), reflect.TypeFor[facts.Event](), reflect.TypeFor[facts.Actor](), reflect.TypeFor[facts.Repo]()} {
 		check(typ)
 	}
 }

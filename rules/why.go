@@ -11,6 +11,7 @@ import (
 
 	"github.com/expr-lang/expr/ast"
 	"github.com/expr-lang/expr/parser"
+	"github.com/org/foreman-action/rules/facts"
 )
 
 // A RuleWhy tells why a rule matched an event or did not.
@@ -42,7 +43,7 @@ type Why struct {
 // stops too; it is meant for people who wait, and not for every event. A part that
 // fails says so and spoils nothing else. A rule of which [ErrUnasked] says that a run did not
 // reach it is [Unreached].
-func (s *Set) Explain(f Facts) []RuleWhy {
+func (s *Set) Explain(f facts.Facts) []RuleWhy {
 	c := newExprCompiler()
 	if s != nil && s.names != nil {
 		c.names = s.names
@@ -60,7 +61,7 @@ func (s *Set) Explain(f Facts) []RuleWhy {
 			e.see(asked.labels)
 			w.Why = e.why(r.when)
 		}
-		if err := cmp.Or(asked.err, unsettled); errors.Is(err, ErrUnasked) {
+		if err := cmp.Or(asked.err, unsettled); errors.Is(err, facts.ErrUnasked) {
 			w.Outcome = Unreached
 			w.Why.idle()
 		} else if err != nil {

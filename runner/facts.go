@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/org/foreman-action/rules"
+	"github.com/org/foreman-action/rules/facts"
 )
 
 // Explain tells of every rule of o.Config, which may have none, why it matches the event
@@ -20,7 +21,7 @@ func Explain(ctx context.Context, o Options, e Event) ([]rules.RuleWhy, error) {
 }
 
 // facts is the event as rules see it, with what they may look up.
-func (w *work) facts(ctx context.Context) rules.Facts {
+func (w *work) facts(ctx context.Context) facts.Facts {
 	f := rulesFacts(w.e, w.o.Now().UTC())
 	f.Lookup = &lookup{work: w, ctx: ctx}
 	f.Effect = w.effect(ctx, true)
@@ -28,10 +29,10 @@ func (w *work) facts(ctx context.Context) rules.Facts {
 }
 
 // rulesFacts is the event as rules see it.
-func rulesFacts(e Event, now time.Time) rules.Facts {
-	f := rules.Facts{
+func rulesFacts(e Event, now time.Time) facts.Facts {
+	f := facts.Facts{
 		Now: now,
-		Issue: rules.Issue{
+		Issue: facts.Issue{
 			Number: e.Issue.Number, Title: e.Issue.Title, Body: e.Issue.Body,
 			State: e.Issue.State, StateReason: e.Issue.StateReason,
 			Author: e.Issue.Author, AuthorType: e.Issue.AuthorType, Association: e.Issue.Association,
@@ -39,18 +40,18 @@ func rulesFacts(e Event, now time.Time) rules.Facts {
 			Milestone: e.Issue.Milestone, Type: e.Issue.Type,
 			Comments: e.Issue.Comments, Locked: e.Issue.Locked,
 			CreatedAt: e.Issue.CreatedAt, UpdatedAt: e.Issue.UpdatedAt, URL: e.Issue.URL,
-			Reactions: rules.Reactions(e.Issue.Reactions),
+			Reactions: facts.Reactions(e.Issue.Reactions),
 		},
-		Event: rules.Event{Name: e.ruleName(), Action: e.Action, Label: e.Label, Assignee: e.Assignee, Milestone: e.Milestone},
-		Actor: rules.Actor{Login: e.Sender.Login, Type: e.Sender.Type},
-		Repo:  rules.Repo{Owner: e.Owner, Name: e.Repo},
+		Event: facts.Event{Name: e.ruleName(), Action: e.Action, Label: e.Label, Assignee: e.Assignee, Milestone: e.Milestone},
+		Actor: facts.Actor{Login: e.Sender.Login, Type: e.Sender.Type},
+		Repo:  facts.Repo{Owner: e.Owner, Name: e.Repo},
 		Scans: e.Scans,
 	}
 	if e.Pull != nil {
-		f.Pull = rules.Pull(*e.Pull)
+		f.Pull = facts.Pull(*e.Pull)
 	}
 	if e.Comment != nil {
-		f.Event.Comment = rules.Comment{Body: e.Comment.Body, Author: e.Comment.Author, Association: e.Comment.Association}
+		f.Event.Comment = facts.Comment{Body: e.Comment.Body, Author: e.Comment.Author, Association: e.Comment.Association}
 		if e.Comment.Author == e.Sender.Login {
 			f.Actor.Association = e.Comment.Association
 		}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/rules"
+	"github.com/org/foreman-action/rules/facts"
 )
 
 // asOpened returns the event as if the issue, as it is now, had just been opened by
@@ -31,7 +32,7 @@ func (e Event) asOpened() Event {
 
 // factsAsOpened returns the facts as if the issue had just been opened, with what was
 // looked up so far.
-func (w *work) factsAsOpened(f rules.Facts) rules.Facts {
+func (w *work) factsAsOpened(f facts.Facts) facts.Facts {
 	out := rulesFacts(w.e.asOpened(), f.Now)
 	out.Lookup, out.Effect = f.Lookup, f.Effect
 	return out

@@ -8,6 +8,7 @@ import (
 
 	"github.com/org/foreman-action/internal/importer"
 	"github.com/org/foreman-action/rules"
+	"github.com/org/foreman-action/rules/facts"
 	"github.com/org/foreman-action/runner"
 )
 
@@ -72,7 +73,7 @@ func importRegex(t *testing.T, re string) *rules.Set {
 
 func fires(t *testing.T, set *rules.Set, body string) bool {
 	t.Helper()
-	r, err := set.Decide(rules.Facts{Issue: rules.Issue{Number: 1, Body: body}, Event: rules.Event{Name: "issues", Action: "opened"}})
+	r, err := set.Decide(facts.Facts{Issue: facts.Issue{Number: 1, Body: body}, Event: facts.Event{Name: "issues", Action: "opened"}})
 	if err != nil {
 		t.Error(err)
 	}

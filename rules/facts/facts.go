@@ -1,4 +1,9 @@
-package rules
+// Package facts is what the conditions of rules can see of an event, and what they can
+// look up.
+//
+// An embedder fills [Facts] and implements [Lookup]. Everything that a condition can
+// reach is plain data without methods, pointers and maps.
+package facts
 
 import (
 	"time"

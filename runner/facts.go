@@ -6,12 +6,13 @@ import (
 	"time"
 
 	"github.com/org/foreman-action/rules"
+	"github.com/org/foreman-action/triage"
 )
 
 // Explain tells of every rule of o.Config, which may have none, why it matches the event
 // or does not. The event must hold its issue. What rules ask beyond it is looked up as in a
 // run, with o.Host and o.Memory; nothing is written.
-func Explain(ctx context.Context, o Options, e Event) ([]rules.RuleWhy, error) {
+func Explain(ctx context.Context, o Options, e triage.Delivery) ([]rules.RuleWhy, error) {
 	if e.Issue == nil {
 		return nil, errors.New("explain the rules: the event holds no issue")
 	}
@@ -28,7 +29,7 @@ func (w *work) facts(ctx context.Context) rules.Facts {
 }
 
 // rulesFacts is the event as rules see it.
-func rulesFacts(e Event, now time.Time) rules.Facts {
+func rulesFacts(e triage.Delivery, now time.Time) rules.Facts {
 	f := rules.Facts{
 		Now: now,
 		Issue: rules.Issue{
@@ -41,15 +42,15 @@ func rulesFacts(e Event, now time.Time) rules.Facts {
 			CreatedAt: e.Issue.CreatedAt, UpdatedAt: e.Issue.UpdatedAt, URL: e.Issue.URL,
 			Reactions: rules.Reactions(e.Issue.Reactions),
 		},
-		Event: rules.Event{Name: e.ruleName(), Action: e.Action, Label: e.Label, Assignee: e.Assignee, Milestone: e.Milestone},
+		Event: rules.Event{Name: e.RuleName(), Action: e.Action, Label: e.Label, Assignee: e.Assignee, Milestone: e.Milestone},
 		Actor: rules.Actor{Login: e.Sender.Login, Type: e.Sender.Type},
-		Repo:  rules.Repo{Owner: e.Owner, Name: e.Repo},
+		Repo:  rules.Repo{Owner: e.Repo.Owner, Name: e.Repo.Name},
 		Scans: e.Scans,
 	}
 	if e.Pull != nil {
 		f.Pull = rules.Pull(*e.Pull)
 	}
-	if e.Comment != nil {
+	if e.HasComment() {
 		f.Event.Comment = rules.Comment{Body: e.Comment.Body, Author: e.Comment.Author, Association: e.Comment.Association}
 		if e.Comment.Author == e.Sender.Login {
 			f.Actor.Association = e.Comment.Association
@@ -69,7 +70,7 @@ func Test(c *Config, t rules.Test) rules.TestResult { return c.Rules.Test(t, c.P
 // with the texts of its issue, and what the rules of o.Config make of it. What they ask
 // beyond it is looked up as in a run, and part of the item. The error says that the event
 // holds no issue, is about a pull request, or holds what a test cannot say.
-func RecordTest(ctx context.Context, o Options, e Event, name string) (string, error) {
+func RecordTest(ctx context.Context, o Options, e triage.Delivery, name string) (string, error) {
 	switch {
 	case e.Issue == nil:
 		return "", errors.New("record a test: the event holds no issue")
@@ -81,6 +82,6 @@ func RecordTest(ctx context.Context, o Options, e Event, name string) (string, e
 }
 
 // newWork is the work on an event of which only the rules are asked.
-func newWork(o Options, e Event) *work {
+func newWork(o Options, e triage.Delivery) *work {
 	return &work{Runner: newRunner(o), e: e, past: past{host: o.Host, ref: e.Ref()}}
 }

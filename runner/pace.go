@@ -3,6 +3,8 @@ package runner
 import (
 	"fmt"
 	"time"
+
+	"github.com/org/foreman-action/triage"
 )
 
 // A pace keeps us from saying and doing too much on one issue.
@@ -65,20 +67,20 @@ func (p Policy) paced() bool {
 func (p *pace) hold(s *Step) {
 	switch {
 	case p.writes > 0 && p.flooded:
-		s.set(Pass, "too much happens on the issue to tell what was ours: policy.max_writes_per_hour")
+		s.set(triage.Skip, "too much happens on the issue to tell what was ours: policy.max_writes_per_hour")
 		return
 	case p.writes > 0 && p.changes >= p.writes:
-		s.set(Pass, fmt.Sprintf("%d changes of ours within an hour: policy.max_writes_per_hour is %d", p.changes, p.writes))
+		s.set(triage.Skip, fmt.Sprintf("%d changes of ours within an hour: policy.max_writes_per_hour is %d", p.changes, p.writes))
 		return
 	case !s.isComment() || s.key != "" || p.begun && !s.answers():
 	case !s.answers() && p.interval > 0 && p.last.IsZero() && p.buried:
-		s.set(Pass, "too much happens on the issue to tell whether we commented: policy.comment_interval")
+		s.set(triage.Skip, "too much happens on the issue to tell whether we commented: policy.comment_interval")
 		return
 	case !s.answers() && p.interval > 0 && !p.last.IsZero() && p.now.Sub(p.last) < p.interval:
-		s.set(Pass, fmt.Sprintf("we commented at %s: policy.comment_interval is %s", p.last.UTC().Format(time.RFC3339), short(p.interval)))
+		s.set(triage.Skip, fmt.Sprintf("we commented at %s: policy.comment_interval is %s", p.last.UTC().Format(time.RFC3339), short(p.interval)))
 		return
 	case p.comments > 0 && p.said >= p.comments:
-		s.set(Pass, fmt.Sprintf("%d comments of ours on the issue: policy.max_comments_per_issue is %d", p.said, p.comments))
+		s.set(triage.Skip, fmt.Sprintf("%d comments of ours on the issue: policy.max_comments_per_issue is %d", p.said, p.comments))
 		return
 	}
 	p.changes += max(1, len(s.values()))

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/org/foreman-action/protocol"
+	"github.com/org/foreman-action/triage"
 )
 
 // MaxCommentLength is the longest comment, in characters, that GitHub takes, less
@@ -127,11 +128,11 @@ func (p Policy) limits() map[string]int {
 }
 
 // forbids says why actions of the type are not permitted to a source, or is empty.
-func (p Policy) forbids(action string, s Source) string {
+func (p Policy) forbids(action string, s triage.Source) string {
 	switch {
 	case p.Actions != nil && !slices.Contains(p.Actions, action):
 		return "policy.actions does not list " + action
-	case s.isAgent() && (p.AgentMay != nil || action == protocol.ActionNeverAgain) && !slices.Contains(p.AgentMay, action):
+	case s.IsAgent() && (p.AgentMay != nil || action == protocol.ActionNeverAgain) && !slices.Contains(p.AgentMay, action):
 		return "agent.may does not list " + action
 	}
 	return ""

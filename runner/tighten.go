@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/org/foreman-action/internal/text"
 )
 
 // A tightener joins what a repository says to what the file that it extends says. Where
@@ -144,7 +146,7 @@ func (t tightener) list(name string, at place, theirs, mine []string) []string {
 		if i < len(n.Content) {
 			n = n.Content[i]
 		}
-		at.f.Warnf(n, "%s: %q allows more than %s, and only what both allow counts", name, clip(m), t.by)
+		at.f.Warnf(n, "%s: %q allows more than %s, and only what both allow counts", name, text.Quote(m), t.by)
 	}
 	for _, g := range theirs {
 		if covered(mine, g) && !slices.Contains(out, g) {

@@ -14,6 +14,7 @@ import (
 	"github.com/org/foreman-action/internal/strictyaml"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/runner"
+	"github.com/org/foreman-action/triage"
 )
 
 func TestAudience(t *testing.T) {
@@ -78,12 +79,12 @@ func TestExitCodes(t *testing.T) {
 	}{
 		{"none", nil, 0},
 		{"a mistake in a file", fmt.Errorf("x: %w", strictyaml.Problems{{File: "f", Msg: "m"}}), 2},
-		{"no token", fmt.Errorf("x: %w", runner.ErrNeedsHost), 2},
+		{"no token", fmt.Errorf("x: %w", triage.ErrNeedsHost), 2},
 		{"usage", usagef("x"), 2},
 		{"inputs", &usageError{joined}, 2},
 		{"an agent", &runner.AgentError{Err: errors.New("x")}, 1},
-		{"a permission", &runner.PermissionError{Need: "issues: write", Err: errors.New("x")}, 1},
-		{"an unknown action", &runner.UnknownActionError{Type: "x"}, 1},
+		{"a permission", &triage.PermissionError{Need: "issues: write", Err: errors.New("x")}, 1},
+		{"an unknown action", &triage.UnknownActionError{Type: "x"}, 1},
 		{"anything else", errors.New("x"), 1},
 		{"cancelled", context.Canceled, 1},
 	}

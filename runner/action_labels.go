@@ -78,7 +78,7 @@ func removeLabel() action {
 func (p *planner) judgeLabels(s *Step) {
 	var kept, why []string
 	for _, name := range s.labels {
-		if reason := p.policy.Labels.refuses(name); reason != "" {
+		if reason := p.policy.Labels.Refuses(name); reason != "" {
 			why = append(why, fmt.Sprintf("%s: %s", name, reason))
 			continue
 		}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/org/foreman-action/internal/wait"
 	"github.com/org/foreman-action/memory"
+	"github.com/org/foreman-action/policy"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/triage"
 )
@@ -123,7 +124,7 @@ func ApplyPlan(ctx context.Context, plan Plan, t Target) Outcome {
 type execution struct {
 	Target
 	issue    triage.Issue
-	policy   Policy
+	policy   policy.Policy
 	steps    []Step
 	urls     map[int]string   // by index of the step
 	comments []triage.Comment // those that may be this task's; nil: not read, or old

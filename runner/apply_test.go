@@ -16,6 +16,7 @@ import (
 	"github.com/org/foreman-action/internal/github"
 	"github.com/org/foreman-action/internal/github/githubtest"
 	"github.com/org/foreman-action/memory"
+	"github.com/org/foreman-action/policy"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/runner"
 	"github.com/org/foreman-action/triage"
@@ -238,7 +239,7 @@ func (c *applyCase) remember(t *testing.T, args []string) {
 }
 
 // policy is what the part policy.yml says.
-func (c *applyCase) policy(t *testing.T) runner.Policy {
+func (c *applyCase) policy(t *testing.T) policy.Policy {
 	t.Helper()
 	src := "version: 1\npolicy:\n  allow_close: true\n" + string(c.part("policy.yml"))
 	config, err := runner.ParseConfig("policy.yml", []byte(src), nil)

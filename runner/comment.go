@@ -9,7 +9,6 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/org/foreman-action/internal/sanitize"
 	"github.com/org/foreman-action/memory"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/triage"
@@ -96,7 +95,7 @@ func (p *planner) judgeComment(s *Step) {
 	body, _, _ := s.Action.Text("body")
 	// What is not posted anyway is not worth the work of making it harmless, which
 	// drops characters only where nobody sees any.
-	switch limit := p.policy.commentLength(); {
+	switch limit := p.policy.MaxLength(); {
 	case p.used[name] >= p.limits[name] && (!s.answers() || p.limits[name] <= 0):
 		s.set(triage.Refuse, fmt.Sprintf("policy.limits.%s is %d per event", name, p.limits[name]))
 		return
@@ -104,9 +103,9 @@ func (p *planner) judgeComment(s *Step) {
 		s.set(triage.Refuse, fmt.Sprintf("the body has %d bytes, policy.comment_length is %d characters", len(body), limit))
 		return
 	}
-	s.text = p.policy.clean(body, s.Source)
+	s.text = p.policy.Clean(body, s.Source)
 	n := utf8.RuneCountInString(s.text)
-	switch limit := p.policy.commentLength(); {
+	switch limit := p.policy.MaxLength(); {
 	case strings.TrimSpace(s.text) == "":
 		s.set(triage.Refuse, "nothing of the body is left once it is made harmless")
 	case n > limit:
@@ -114,25 +113,6 @@ func (p *planner) judgeComment(s *Step) {
 	case !p.mayComment && !s.answers() && (!p.agentMay || !s.Source.IsAgent()):
 		s.set(triage.Skip, "edits, label events and comments are answered only where a rule names that event")
 	}
-}
-
-// clean makes a comment's body harmless. The author of a rule is trusted with
-// mentions and links: the values in it were made harmless when it was rendered.
-func (p Policy) clean(body string, from triage.Source) string {
-	if from.Rule != "" {
-		return sanitize.Trusted(body)
-	}
-	o := sanitize.Options{}
-	if from.Command != "" {
-		return sanitize.Comment(body, o)
-	}
-	if len(p.Mentions) > 0 {
-		o.AllowMention = func(login string) bool { _, ok := anyGlob(p.Mentions, login); return ok }
-	}
-	if p.Links != nil {
-		o.AllowLink = func(host string) bool { _, ok := anyGlob(p.Links, host); return ok }
-	}
-	return sanitize.Comment(body, o)
 }
 
 // post creates a comment, or replaces the one with the given id.

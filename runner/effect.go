@@ -64,5 +64,5 @@ func (w *work) takes(ctx context.Context, name string, adds, asks bool, from tri
 		}
 		w.labels[fold(name)] = label
 	}
-	return label != "" && w.c.Policy.mayLabel(label)
+	return label != "" && w.c.Policy.MayLabel(label)
 }

@@ -20,7 +20,7 @@ func neverAgain() action {
 			switch {
 			case len(s.labels) == 0:
 				s.set(triage.Refuse, "it names no label")
-			case s.Source.IsAgent() && !p.policy.mayLabel(s.labels[0]):
+			case s.Source.IsAgent() && !p.policy.MayLabel(s.labels[0]):
 				p.judgeLabels(s)
 			case len(pick(s.labels, p.now.never, false)) == 0:
 				s.set(triage.Skip, "the plan says it already")
@@ -149,7 +149,7 @@ func lost(c memory.Closing, now time.Time) bool { return !c.Vetoed && now.Sub(c.
 // forbids reports whether we are never to add a label to the issue again. A memory that
 // nobody asked for is asked when it is read anyway, or when somebody could have said so.
 func (w *work) forbids(ctx context.Context, label string) bool {
-	says := w.c.Rules.NeverAgain() || w.o.Agent != nil && w.c.Policy.forbids(protocol.ActionNeverAgain, triage.Source{}) == ""
+	says := w.c.Rules.NeverAgain() || w.o.Agent != nil && w.c.Policy.Forbids(protocol.ActionNeverAgain, triage.Source{}) == ""
 	if w.o.Memory == nil || w.o.Forgets || w.known == nil && w.o.MemoryByDefault && !says {
 		return false
 	}

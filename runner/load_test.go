@@ -123,7 +123,7 @@ func FuzzParseConfig(f *testing.F) {
 			return local.ReplaceAll(src, nil), nil // both sides say the same
 		}})
 		if err == nil {
-			c.Policy.limits()
+			c.Policy.EffectiveLimits()
 			c.Rules.IDs()
 			return
 		}

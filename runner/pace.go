@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/org/foreman-action/policy"
 	"github.com/org/foreman-action/triage"
 )
 
@@ -28,12 +29,8 @@ const writeWindow = time.Hour
 
 // newPace counts what the timeline tells of us.
 func (x *execution) newPace(h hindsight) *pace {
-	p := &pace{
-		now:      x.now(),
-		interval: orDefault(x.policy.CommentInterval, DefaultCommentInterval),
-		comments: orDefault(x.policy.MaxComments, DefaultMaxComments),
-		writes:   orDefault(x.policy.MaxWrites, DefaultMaxWrites),
-	}
+	limits := x.policy.Pacing()
+	p := &pace{now: x.now(), interval: limits.Interval, comments: limits.Comments, writes: limits.Writes}
 	p.flooded, p.buried = !h.sees(p.now.Add(-writeWindow)), !h.sees(p.now.Add(-p.interval))
 	for _, e := range h.Events {
 		if !h.ours(e) {
@@ -57,10 +54,7 @@ func (x *execution) newPace(h hindsight) *pace {
 }
 
 // paced reports whether anything is limited by what was done on the issue before.
-func (p Policy) paced() bool {
-	return orDefault(p.CommentInterval, DefaultCommentInterval) > 0 ||
-		orDefault(p.MaxComments, DefaultMaxComments) > 0 || orDefault(p.MaxWrites, DefaultMaxWrites) > 0
-}
+func paced(p policy.Policy) bool { return p.Pacing() != policy.Pacing{} }
 
 // hold passes a step over that would be too much. What a task has begun to say it may
 // say to its end.

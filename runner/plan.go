@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/org/foreman-action/policy"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/triage"
 )
@@ -59,13 +60,13 @@ type Plan struct {
 	Steps    []Step
 
 	issue  triage.Issue // as the event tells of it
-	policy Policy
+	policy policy.Policy
 }
 
 // MakePlan judges every action of a decision by the policy and by what the event
 // tells of the issue. It makes no call; labels are looked up when the plan is
 // applied. mayComment is false for an event that nobody asked to be answered.
-func MakePlan(d Decision, issue triage.Issue, policy Policy, mayComment bool) Plan {
+func MakePlan(d Decision, issue triage.Issue, policy policy.Policy, mayComment bool) Plan {
 	p := newPlanner(issue, policy, mayComment)
 	p.agentMay = d.answers
 	plan := Plan{Decision: d, issue: issue, policy: policy, Steps: make([]Step, 0, len(d.Message.Actions))}
@@ -132,7 +133,7 @@ func (s *Step) values() []string {
 // A planner judges actions one after another: each sees the issue as those before
 // it will leave it.
 type planner struct {
-	policy     Policy
+	policy     policy.Policy
 	limits     map[string]int
 	used       map[string]int
 	comments   map[string]int  // planned so far, by key
@@ -142,8 +143,8 @@ type planner struct {
 	agentMay   bool // comment on whatever event it is
 }
 
-func newPlanner(issue triage.Issue, policy Policy, mayComment bool) *planner {
-	return &planner{policy: policy, limits: policy.limits(), used: map[string]int{}, comments: map[string]int{}, said: map[string]bool{}, now: issueState(issue), mayComment: mayComment}
+func newPlanner(issue triage.Issue, policy policy.Policy, mayComment bool) *planner {
+	return &planner{policy: policy, limits: policy.EffectiveLimits(), used: map[string]int{}, comments: map[string]int{}, said: map[string]bool{}, now: issueState(issue), mayComment: mayComment}
 }
 
 // judge sets the verdict of a step.
@@ -160,7 +161,7 @@ func (p *planner) judge(s *Step) {
 		s.set(triage.Refuse, "malformed: "+err.Error())
 		return
 	}
-	if why := p.policy.forbids(s.Action.Type, s.Source); why != "" && !kind.calls {
+	if why := p.policy.Forbids(s.Action.Type, s.Source); why != "" && !kind.calls {
 		s.set(triage.Refuse, why)
 		return
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/org/foreman-action/internal/golden"
+	"github.com/org/foreman-action/policy"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/triage"
 )
@@ -30,7 +31,7 @@ func TestPlan(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var policy Policy
+		var policy policy.Policy
 		if src := a.Get("foreman.yml"); src != nil {
 			c, err := ParseConfig("foreman.yml", src, nil)
 			if err != nil {

@@ -55,7 +55,7 @@ func (x *execution) open(want func(*Step) bool) bool {
 // read is saved where nothing can have happened yet.
 func (x *execution) lookBack(ctx context.Context) error {
 	matters := func(s *Step) bool {
-		return s.once != "" || x.policy.paced() && !s.noted() || s.kind.yield != nil && !s.Source.OverrideHumans
+		return s.once != "" || paced(x.policy) && !s.noted() || s.kind.yield != nil && !s.Source.OverrideHumans
 	}
 	once := func(s *Step) bool { return s.once != "" }
 	if x.Fresh && !x.Resumed && !x.open(once) || !x.open(matters) {
@@ -126,8 +126,8 @@ func (x *execution) lookUp(ctx context.Context, s *Step, known map[string]string
 		switch {
 		case label == "":
 			why = append(why, fmt.Sprintf("the repository has no label %q", name))
-		case x.policy.Labels.refuses(label) != "":
-			why = append(why, fmt.Sprintf("%s: %s", label, x.policy.Labels.refuses(label)))
+		case x.policy.Labels.Refuses(label) != "":
+			why = append(why, fmt.Sprintf("%s: %s", label, x.policy.Labels.Refuses(label)))
 		default:
 			kept = append(kept, label)
 		}

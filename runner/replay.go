@@ -16,6 +16,6 @@ func Replay(c *Config, e triage.Delivery, l rules.Lookup, now time.Time) (rules.
 		return rules.Facts{}, errors.New("replay the rules: the event holds no issue")
 	}
 	f := rulesFacts(e, now)
-	f.Lookup, f.May = l, c.Policy.mayLabel
+	f.Lookup, f.May = l, c.Policy.MayLabel
 	return f, nil
 }

@@ -12,10 +12,6 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// DefaultShadowPeriod is how long people are given to do what a rule would have done in
-// shadow mode, before the two are held against each other.
-const DefaultShadowPeriod = 14 * 24 * time.Hour
-
 // maxSettled is how many issues a run looks at to settle predictions: a call for each.
 const maxSettled = 5
 
@@ -41,11 +37,7 @@ func (w *work) score(ctx context.Context) error {
 	case err != nil:
 		return err
 	}
-	period := w.c.Policy.ShadowPeriod
-	if period <= 0 {
-		period = DefaultShadowPeriod
-	}
-	settled := w.settled(ctx, r.Scores, w.at.Add(-period))
+	settled := w.settled(ctx, r.Scores, w.at.Add(-w.c.Policy.Grace()))
 	predicted := w.predictions()
 	if len(settled) == 0 && len(predicted) == 0 {
 		w.rep.Scores = r.Scores

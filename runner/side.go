@@ -208,7 +208,7 @@ func (l *loader) settleAgent(t tightener, theirs, mine agentSection) {
 	if label == "" {
 		return
 	}
-	if why := cmp.Or(c.Policy.forbids(protocol.ActionAddLabel, triage.Source{Rule: onFailureID}), c.Policy.Labels.refuses(label)); why != "" {
+	if why := cmp.Or(c.Policy.Forbids(protocol.ActionAddLabel, triage.Source{Rule: onFailureID}), c.Policy.Labels.Refuses(label)); why != "" {
 		at.f.Problemf(at.child("add_label").n, "agent.on_failure: the label %q would never be added: %s", text.Quote(label), why)
 	}
 }

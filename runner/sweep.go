@@ -214,7 +214,7 @@ func (s *sweep) scan(ctx context.Context) {
 
 // search asks every scan, and returns what they found: each issue once.
 func (s *sweep) search(ctx context.Context) []*candidate {
-	most := orDefault(s.c.Policy.MaxScanned, DefaultMaxScanned)
+	most := s.c.Policy.Scanned()
 	var list []*candidate
 	for _, query := range s.c.Rules.Scans() {
 		if s.stop(ctx, 0) {

@@ -12,6 +12,7 @@ import (
 	"github.com/org/foreman-action/internal/actions"
 	"github.com/org/foreman-action/internal/command"
 	"github.com/org/foreman-action/internal/strictyaml"
+	"github.com/org/foreman-action/policy"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/runner"
 	"github.com/org/foreman-action/triage"
@@ -38,7 +39,7 @@ func TestAudience(t *testing.T) {
 func TestOverrides(t *testing.T) {
 	t.Parallel()
 	file := &runner.Config{
-		Policy: runner.Policy{AllowClose: true},
+		Policy: policy.Policy{AllowClose: true},
 		LLM:    protocol.LLMBackendRef{Provider: "ollama", Model: "m"},
 		Memory: runner.MemoryConfig{Store: "file", Path: "p"},
 		Agent: runner.AgentConfig{
@@ -53,7 +54,7 @@ func TestOverrides(t *testing.T) {
 		llm: protocol.LLMBackendRef{Model: "n"}, memory: runner.MemoryConfig{Store: "off", Path: "q"},
 	}}
 	want := &runner.Config{
-		Policy: runner.Policy{AllowClose: true},
+		Policy: policy.Policy{AllowClose: true},
 		LLM:    protocol.LLMBackendRef{Provider: "ollama", Model: "n"},
 		Memory: runner.MemoryConfig{Store: "off", Path: "q"},
 		Agent:  runner.AgentConfig{URL: "https://input", Auth: "none", Timeout: time.Second, OnFailure: runner.OnFailure{Set: true}},

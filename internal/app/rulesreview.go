@@ -13,6 +13,7 @@ import (
 	"github.com/org/foreman-action/internal/github"
 	"github.com/org/foreman-action/internal/sanitize"
 	"github.com/org/foreman-action/internal/strictyaml"
+	"github.com/org/foreman-action/policy"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/rules"
 	"github.com/org/foreman-action/runner"
@@ -184,8 +185,8 @@ func (j job) comment(ctx context.Context, host *github.Client, res result) error
 		return nil
 	}
 	body := res.review
-	if len(body) > runner.MaxCommentLength {
-		body = clip(body, runner.MaxCommentLength/2) + "\n\nThe rest stands in the summary of the run."
+	if len(body) > policy.MaxCommentLength {
+		body = clip(body, policy.MaxCommentLength/2) + "\n\nThe rest stands in the summary of the run."
 	}
 	item, err := protocol.NewAction(protocol.ActionUpdateComment, map[string]any{"body": body, "key": reviewKey})
 	if err != nil {

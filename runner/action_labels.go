@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"strings"
+
+	"github.com/org/foreman-action/triage"
 )
 
 func addLabels(param string) action {
@@ -15,11 +17,11 @@ func addLabels(param string) action {
 			left := pick(s.labels, p.now.never, false)
 			switch {
 			case len(wanted) == 0:
-				s.set(Refuse, "it names no label")
+				s.set(triage.Refuse, "it names no label")
 			case len(s.labels) == 0:
-				s.set(Pass, "already there")
+				s.set(triage.Skip, "already there")
 			case len(left) == 0:
-				s.set(Pass, "never again, as the plan says before (never_again)")
+				s.set(triage.Skip, "never again, as the plan says before (never_again)")
 			default:
 				s.labels = left
 				p.judgeLabels(s)
@@ -48,7 +50,7 @@ func removeLabel() action {
 		judge: func(p *planner, s *Step) {
 			s.labels = names(s.Action, "label")
 			if len(pick(s.labels, p.now.labels, true)) == 0 {
-				s.set(Pass, "not there")
+				s.set(triage.Skip, "not there")
 				return
 			}
 			p.judgeLabels(s)
@@ -76,7 +78,7 @@ func removeLabel() action {
 func (p *planner) judgeLabels(s *Step) {
 	var kept, why []string
 	for _, name := range s.labels {
-		if reason := p.policy.Labels.refuses(name); reason != "" {
+		if reason := p.policy.Labels.Refuses(name); reason != "" {
 			why = append(why, fmt.Sprintf("%s: %s", name, reason))
 			continue
 		}
@@ -84,6 +86,6 @@ func (p *planner) judgeLabels(s *Step) {
 	}
 	s.labels, s.Reason = kept, strings.Join(why, "; ")
 	if len(kept) == 0 {
-		s.set(Refuse, s.Reason)
+		s.set(triage.Refuse, s.Reason)
 	}
 }

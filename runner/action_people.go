@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"strings"
+
+	"github.com/org/foreman-action/triage"
 )
 
 func assign() action {
@@ -12,9 +14,9 @@ func assign() action {
 			s.logins = pick(names(s.Action, "assignees"), p.now.assignees, false)
 			switch {
 			case len(s.logins) == 0:
-				s.set(Pass, "already assigned")
+				s.set(triage.Skip, "already assigned")
 			case len(s.logins) > maxAssignees:
-				s.set(Refuse, fmt.Sprintf("at most %d people can be assigned", maxAssignees))
+				s.set(triage.Refuse, fmt.Sprintf("at most %d people can be assigned", maxAssignees))
 			}
 		},
 		effect: func(now *state, s *Step) { put(now.assignees, s.logins, true) },
@@ -53,7 +55,7 @@ func unassign() action {
 		judge: func(p *planner, s *Step) {
 			s.logins = pick(names(s.Action, "assignees"), p.now.assignees, true)
 			if len(s.logins) == 0 {
-				s.set(Pass, "not assigned")
+				s.set(triage.Skip, "not assigned")
 			}
 		},
 		effect: func(now *state, s *Step) { put(now.assignees, s.logins, false) },

@@ -6,8 +6,11 @@ import (
 	"strings"
 	"time"
 
+	"github.com/org/foreman-action/internal/text"
+
 	"github.com/org/foreman-action/memory"
 	"github.com/org/foreman-action/protocol"
+	"github.com/org/foreman-action/triage"
 )
 
 func closeIssue() action {
@@ -32,9 +35,9 @@ func closeIssue() action {
 func (p *planner) judgeClose(s *Step) {
 	switch {
 	case !p.policy.AllowClose:
-		s.set(Pass, "closing is not allowed: policy.allow_close (input allow-close) is false")
+		s.set(triage.Skip, "closing is not allowed: policy.allow_close (input allow-close) is false")
 	case !p.now.open:
-		s.set(Pass, "already closed")
+		s.set(triage.Skip, "already closed")
 	}
 }
 
@@ -44,7 +47,7 @@ func markDuplicate() action {
 			n, _, _ := s.Action.Int("of")
 			s.duplicate = int(n)
 			if n <= 0 || s.duplicate == p.now.number {
-				s.set(Refuse, fmt.Sprintf("an issue cannot be a duplicate of #%d", n))
+				s.set(triage.Refuse, fmt.Sprintf("an issue cannot be a duplicate of #%d", n))
 				return
 			}
 			p.judgeClose(s)
@@ -69,7 +72,7 @@ func stayOpen(ctx context.Context, x *execution, h hindsight, s *Step) {
 		giveWay(s, h.against("reopened", "reopened it", of("", nil, "reopened")))
 		return
 	}
-	var closed TimelineEvent
+	var closed triage.TimelineEvent
 	for _, e := range h.Events {
 		switch {
 		case e.Kind == "closed":
@@ -84,7 +87,7 @@ func stayOpen(ctx context.Context, x *execution, h hindsight, s *Step) {
 
 // closedBy reports whether the one who asks now may be the one who asked for the issue
 // to be closed at that time.
-func (x *execution) closedBy(ctx context.Context, at time.Time, asks Source) bool {
+func (x *execution) closedBy(ctx context.Context, at time.Time, asks triage.Source) bool {
 	if x.Record == nil {
 		return true
 	}
@@ -113,7 +116,7 @@ func reopenIssue() action {
 	return action{
 		judge: func(p *planner, s *Step) {
 			if p.now.open {
-				s.set(Pass, "already open")
+				s.set(triage.Skip, "already open")
 			}
 		},
 		effect: func(now *state, s *Step) { now.open = true },
@@ -129,14 +132,14 @@ func setMilestone() action {
 		judge: func(p *planner, s *Step) {
 			s.text = first(s.Action, "milestone")
 			if s.text == p.now.milestone {
-				s.set(Pass, "already set")
+				s.set(triage.Skip, "already set")
 			}
 		},
 		effect: func(now *state, s *Step) { now.milestone = s.text },
 		yield: func(_ context.Context, _ *execution, h hindsight, s *Step) {
 			giveWay(s, h.against("demilestoned", "removed it", of(s.text, milestoneOf, "milestoned", "demilestoned")))
-			if h.issue.Milestone != "" && s.Verdict == Do {
-				giveWay(s, h.against("milestoned", "set "+clip(h.issue.Milestone), of("", nil, "milestoned", "demilestoned")))
+			if h.issue.Milestone != "" && s.Verdict == triage.Do {
+				giveWay(s, h.against("milestoned", "set "+text.Quote(h.issue.Milestone), of("", nil, "milestoned", "demilestoned")))
 			}
 		},
 		write: func(ctx context.Context, x *execution, s *Step) error {
@@ -151,7 +154,7 @@ func setType() action {
 		judge: func(p *planner, s *Step) {
 			s.text = first(s.Action, "issue_type")
 			if strings.EqualFold(s.text, p.now.issueType) {
-				s.set(Pass, "already set")
+				s.set(triage.Skip, "already set")
 			}
 		},
 		effect: func(now *state, s *Step) { now.issueType = s.text },
@@ -170,7 +173,7 @@ func lock() action {
 		judge: func(p *planner, s *Step) {
 			s.text = first(s.Action, "reason")
 			if p.now.locked {
-				s.set(Pass, "already locked")
+				s.set(triage.Skip, "already locked")
 			}
 		},
 		effect: func(now *state, s *Step) { now.locked = true },

@@ -25,7 +25,7 @@ func (s *Step) answers() bool {
 // answerWhy adds the explanation of every rule to a decision.
 func (w *work) answerWhy(d *Decision, facts facts.Facts) error {
 	facts = w.factsAsOpened(facts)
-	return d.answer(commandWhy, whyText(w.c.Rules.Explain(facts), w.c.Policy.commentLength()))
+	return d.answer(commandWhy, whyText(w.c.Rules.Explain(facts), w.c.Policy.MaxLength()))
 }
 
 // maxWhy bounds an answer, in bytes, whatever the policy allows: people read it.

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"github.com/org/foreman-action/runner"
+	"github.com/org/foreman-action/triage"
 )
 
 // TestWhyIsBounded answers for more rules than a comment holds, with hostile values.
@@ -37,9 +37,9 @@ func TestWhyIsBounded(t *testing.T) {
 			gh, e, o := world(t, rules.String())
 			gh.Repo("Codertocat/Hello-World").AddUser("mona")
 			id := gh.Repo("Codertocat/Hello-World").AddComment(1, "mona", "/foreman why")
-			e.Name, e.Action = runner.EventIssueComment, "created"
-			e.Sender = runner.Actor{Login: "mona", Type: "User"}
-			e.Comment = &runner.EventComment{ID: id, Body: "/foreman why", Author: "mona"}
+			e.Name, e.Action = triage.EventIssueComment, "created"
+			e.Sender = triage.Actor{Login: "mona", Type: "User"}
+			e.Comment = triage.Comment{ID: id, Body: "/foreman why", Author: "mona"}
 			e.Issue.Title = "```\n @everyone <!-- foreman:v1 --> \u202e</details> ````` fixes #1" + strings.Repeat("`@mona ", 100)
 			e.Issue.Body = strings.Repeat("x", 1000)
 			rep, err := run(t, o, e)

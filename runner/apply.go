@@ -8,7 +8,9 @@ import (
 
 	"github.com/org/foreman-action/internal/wait"
 	"github.com/org/foreman-action/memory"
+	"github.com/org/foreman-action/policy"
 	"github.com/org/foreman-action/protocol"
+	"github.com/org/foreman-action/triage"
 )
 
 // A Result says what became of an action.
@@ -26,7 +28,7 @@ const (
 // A Target is where and how a plan is applied.
 type Target struct {
 	Host Host // nil: a dry run that looks nothing up
-	Ref  Ref
+	Ref  triage.Ref
 	// Task is the id of the task: the comments of one task are counted, and each number
 	// is posted once.
 	Task string
@@ -52,7 +54,7 @@ type Target struct {
 	DryRun bool
 	// Timeline returns what happened on the issue; nil: the host's. It is asked at most
 	// once, and only when people may have a say in a step.
-	Timeline func(context.Context) (Timeline, error)
+	Timeline func(context.Context) (triage.Timeline, error)
 	// Record returns what was remembered of the issue; nil: nothing was. It is asked only
 	// when an issue is to be closed that people reopened.
 	Record func(context.Context) memory.Record
@@ -108,7 +110,7 @@ func (o Outcome) Executed() int {
 func ApplyPlan(ctx context.Context, plan Plan, t Target) Outcome {
 	x := newExecution(plan, t)
 	if t.Host == nil && !t.DryRun && plan.writes() {
-		return x.abort(fmt.Errorf("carry out the plan: %w", ErrNeedsHost))
+		return x.abort(fmt.Errorf("carry out the plan: %w", triage.ErrNeedsHost))
 	}
 	if t.Host != nil && plan.writes() {
 		if err := x.prepare(ctx); err != nil {
@@ -121,12 +123,12 @@ func ApplyPlan(ctx context.Context, plan Plan, t Target) Outcome {
 // An execution is one application of one plan.
 type execution struct {
 	Target
-	issue    Issue
-	policy   Policy
+	issue    triage.Issue
+	policy   policy.Policy
 	steps    []Step
-	urls     map[int]string // by index of the step
-	comments []Comment      // those that may be this task's; nil: not read, or old
-	tooMany  error          // why nobody can tell whether a comment is there; nil: they can be read
+	urls     map[int]string   // by index of the step
+	comments []triage.Comment // those that may be this task's; nil: not read, or old
+	tooMany  error            // why nobody can tell whether a comment is there; nil: they can be read
 	out      Outcome
 }
 
@@ -136,7 +138,7 @@ func newExecution(plan Plan, t Target) *execution {
 	x.out.Results = make([]StepResult, len(x.steps))
 	for i, s := range x.steps {
 		x.out.Results[i] = StepResult{Result: ResultNone, Reason: s.Reason}
-		if s.Verdict == Do {
+		if s.Verdict == triage.Do {
 			x.out.Results[i].Result = ResultNotRun
 		}
 	}
@@ -164,10 +166,10 @@ func (x *execution) run(ctx context.Context) Outcome {
 		switch {
 		case s.unknown:
 			r.Result = ResultFailed
-			x.out.Err = &UnknownActionError{Type: s.Action.Type, Index: s.Index}
+			x.out.Err = &triage.UnknownActionError{Type: s.Action.Type, Index: s.Index}
 			x.settle(ctx, s, *r)
 			return x.out
-		case s.Verdict != Do:
+		case s.Verdict != triage.Do:
 			r.Result, r.wait = ResultNone, s.wait
 		case x.DryRun:
 			r.Result = ResultPlanned
@@ -176,7 +178,7 @@ func (x *execution) run(ctx context.Context) Outcome {
 			switch {
 			case errors.Is(err, errNothing):
 				r.Result, r.Reason = ResultNone, s.Reason
-			case errors.Is(err, ErrNotFound), errors.Is(err, ErrTruncated) && s.Action.Type != protocol.ActionComment:
+			case errors.Is(err, triage.ErrNotFound), errors.Is(err, triage.ErrTruncated) && s.Action.Type != protocol.ActionComment:
 				r.Result, r.Reason = ResultNone, err.Error()
 			case err != nil:
 				return x.fail(ctx, i, err)
@@ -200,14 +202,14 @@ func describe(r StepResult) string {
 // fail ends the run at step i. An issue that is gone is no failure.
 func (x *execution) fail(ctx context.Context, i int, err error) Outcome {
 	r := &x.out.Results[i]
-	if errors.Is(err, ErrGone) {
+	if errors.Is(err, triage.ErrGone) {
 		x.out.Gone = true
-		r.Result, r.Reason = ResultNotRun, ErrGone.Error()
+		r.Result, r.Reason = ResultNotRun, triage.ErrGone.Error()
 		return x.out
 	}
 	r.Result, r.Reason = ResultFailed, err.Error()
 	x.out.Err = err
-	if !errors.Is(err, ErrUncertain) && !errors.Is(err, ErrHalted) { // nobody knows, or nothing was tried
+	if !errors.Is(err, triage.ErrUncertain) && !errors.Is(err, triage.ErrHalted) { // nobody knows, or nothing was tried
 		x.settle(ctx, &x.steps[i], *r)
 	}
 	return x.out
@@ -219,11 +221,11 @@ const didBefore = "an earlier attempt did it"
 // abort ends the run before the first write of its own.
 func (x *execution) abort(err error) Outcome {
 	for i := range x.steps {
-		if s := &x.steps[i]; s.Verdict == Do && s.landed {
+		if s := &x.steps[i]; s.Verdict == triage.Do && s.landed {
 			x.out.Results[i] = StepResult{Result: ResultDone, Reason: didBefore, URL: x.urls[s.Index], Values: s.values()}
 		}
 	}
-	if errors.Is(err, ErrGone) {
+	if errors.Is(err, triage.ErrGone) {
 		x.out.Gone = true
 		return x.out
 	}
@@ -250,7 +252,7 @@ func (x *execution) step(ctx context.Context, s *Step) error {
 			x.journal.mark(ctx, s, memory.StateTrying, StepResult{})
 		}
 		err := x.write(ctx, s)
-		if !errors.Is(err, ErrUncertain) {
+		if !errors.Is(err, triage.ErrUncertain) {
 			return err
 		}
 		x.log("%d. %s: %v; looking whether it was carried out", s.Index+1, s.Action.Type, err)
@@ -276,7 +278,7 @@ func (x *execution) guard(ctx context.Context) error {
 		err = x.Guard(ctx)
 	}
 	if err != nil {
-		return fmt.Errorf("%w: %w", ErrHalted, err)
+		return fmt.Errorf("%w: %w", triage.ErrHalted, err)
 	}
 	return nil
 }
@@ -304,7 +306,7 @@ const grace = 5 * time.Second
 // write that is cut off leaves its outcome open.
 func (x *execution) write(ctx context.Context, s *Step) error {
 	if err := ctx.Err(); err != nil {
-		return fmt.Errorf("%w: %w", ErrHalted, err)
+		return fmt.Errorf("%w: %w", triage.ErrHalted, err)
 	}
 	calm, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
@@ -328,11 +330,11 @@ func (x *execution) landed(ctx context.Context, s *Step) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	issue, err := ParseIssue(raw)
+	issue, err := triage.ParseIssue(raw)
 	if err != nil {
 		return false, err
 	}
-	return s.kind.landed(issueState(issue), s), nil
+	return s.kind.landed(issueState(issue.Issue), s), nil
 }
 
 func (x *execution) now() time.Time {

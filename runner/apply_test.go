@@ -16,8 +16,10 @@ import (
 	"github.com/org/foreman-action/internal/github"
 	"github.com/org/foreman-action/internal/github/githubtest"
 	"github.com/org/foreman-action/memory"
+	"github.com/org/foreman-action/policy"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/runner"
+	"github.com/org/foreman-action/triage"
 )
 
 const applyRepo = "octo/hello"
@@ -73,7 +75,7 @@ type applyCase struct {
 	target   runner.Target
 	attempts int
 	slept    []time.Duration
-	source   runner.Source // of every action
+	source   triage.Source // of every action
 	passed   time.Duration
 	record   memory.Record
 }
@@ -98,7 +100,7 @@ func newApplyCase(t *testing.T, ar *txtar.Archive) *applyCase {
 		t.Fatal(err)
 	}
 	c.target = runner.Target{
-		Host: client, Ref: runner.Ref{Owner: "octo", Repo: "hello", Number: 7},
+		Host: client, Ref: triage.Ref{Owner: "octo", Repo: "hello", Number: 7},
 		Task: applyTask, Bot: "github-actions[bot]", Sleep: sleep, Fresh: true,
 		Now:    func() time.Time { return start.Add(c.passed) },
 		Record: func(context.Context) memory.Record { return c.record },
@@ -237,7 +239,7 @@ func (c *applyCase) remember(t *testing.T, args []string) {
 }
 
 // policy is what the part policy.yml says.
-func (c *applyCase) policy(t *testing.T) runner.Policy {
+func (c *applyCase) policy(t *testing.T) policy.Policy {
 	t.Helper()
 	src := "version: 1\npolicy:\n  allow_close: true\n" + string(c.part("policy.yml"))
 	config, err := runner.ParseConfig("policy.yml", []byte(src), nil)
@@ -252,7 +254,7 @@ func (c *applyCase) run(t *testing.T) string {
 	t.Helper()
 	var b strings.Builder
 	now := c.gh.Issue(applyRepo, 7)
-	issue := runner.Issue{
+	issue := triage.Issue{
 		Number: 7, State: now.State, Labels: now.Labels, Assignees: now.Assignees, Milestone: now.Milestone,
 		Type: now.Type, Locked: now.Locked, Author: now.Author, CreatedAt: now.CreatedAt,
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/org/foreman-action/protocol"
+	"github.com/org/foreman-action/triage"
 )
 
 // An Audit is the record of a decision, made before anything is written.
@@ -29,7 +30,7 @@ type AuditAction struct {
 	Index   int                 `json:"index"`
 	Action  protocol.ActionItem `json:"action"`
 	Source  string              `json:"source"`
-	Verdict Verdict             `json:"verdict"`
+	Verdict triage.Verdict      `json:"verdict"`
 	Reason  string              `json:"reason,omitempty"`
 }
 

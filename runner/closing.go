@@ -10,6 +10,7 @@ import (
 
 	"github.com/org/foreman-action/memory"
 	"github.com/org/foreman-action/protocol"
+	"github.com/org/foreman-action/triage"
 )
 
 // carryOut carries out the closings that are due.
@@ -67,8 +68,8 @@ func (s *sweep) closeDue(ctx context.Context, agenda memory.Agenda, n int) {
 	}
 	e, err := s.event(ctx, n)
 	switch {
-	case errors.Is(err, ErrGone):
-		s.giveUp(ctx, n, ErrGone.Error(), forget(due))
+	case errors.Is(err, triage.ErrGone):
+		s.giveUp(ctx, n, triage.ErrGone.Error(), forget(due))
 		s.Dropped += len(due)
 		return
 	case err != nil:
@@ -123,7 +124,7 @@ func forget(list []memory.Closing) func(*memory.Record) {
 
 // unsaved returns the task by which an earlier run closed the issue and which it could not
 // record: else nobody could take it back. ok is false when there is none.
-func (s *sweep) unsaved(ctx context.Context, e Event, r memory.Record, due []memory.Closing) (task memory.Task, ok bool) {
+func (s *sweep) unsaved(ctx context.Context, e triage.Delivery, r memory.Record, due []memory.Closing) (task memory.Task, ok bool) {
 	t, err := s.host.Timeline(ctx, e.Ref())
 	if err != nil {
 		s.o.Log("#%d: %v; nobody can tell whether we closed it", r.Issue, err)
@@ -148,7 +149,7 @@ func (s *sweep) unsaved(ctx context.Context, e Event, r memory.Record, due []mem
 	}
 	w.rep.Rationale, w.rep.By, w.rep.Decision, w.rep.Status = d.Message.Rationale, d.By, d.Message.Decision, StatusApplied
 	a := d.Message.Actions[0]
-	w.rep.Actions = []ActionReport{{Action: a, Source: d.Sources[0].String(), Verdict: Do, Result: ResultDone, rule: due[i].Rule, values: nonEmpty(due[i].Reason)}}
+	w.rep.Actions = []ActionReport{{Action: a, Source: d.Sources[0].String(), Verdict: triage.Do, Result: ResultDone, rule: due[i].Rule, values: nonEmpty(due[i].Reason)}}
 	return w.task(), true
 }
 
@@ -174,7 +175,7 @@ func (s *sweep) amend(ctx context.Context, issue int, change func(*memory.Record
 
 // close closes an issue whose time is over, unless people veto it. It is a decision like
 // any other: held against the policy and what people did, audited, journalled.
-func (s *sweep) close(ctx context.Context, e Event, r memory.Record, c memory.Closing) (Report, error) {
+func (s *sweep) close(ctx context.Context, e triage.Delivery, r memory.Record, c memory.Closing) (Report, error) {
 	w := &work{Runner: newRunner(s.o), e: e, resumed: s.o.Resumed, due: &c, known: &r}
 	w.rep = s.report(e.Number, "closing", c.Rule)
 	w.o.TaskID = w.rep.TaskID
@@ -185,8 +186,8 @@ func (s *sweep) close(ctx context.Context, e Event, r memory.Record, c memory.Cl
 	}
 	why, err := w.vetoed(ctx, s.host, c)
 	switch {
-	case errors.Is(err, ErrGone):
-		return s.letBe(ctx, w.rep, ErrGone.Error(), func(r *memory.Record) { r.Drop(c.Rule) }), nil
+	case errors.Is(err, triage.ErrGone):
+		return s.letBe(ctx, w.rep, triage.ErrGone.Error(), func(r *memory.Record) { r.Drop(c.Rule) }), nil
 	case err != nil:
 		err = fmt.Errorf("look for vetoes: %w", err)
 		w.rep.fail(err)
@@ -215,7 +216,7 @@ func (w *work) closing(c memory.Closing) (Decision, error) {
 	if err != nil {
 		return Decision{}, err
 	}
-	d := Decision{By: cmp.Or(w.o.By, byRules), Sources: []Source{{}}, Message: protocol.DecisionMessage{
+	d := Decision{By: cmp.Or(w.o.By, byRules), Sources: []triage.Source{{}}, Message: protocol.DecisionMessage{
 		TaskID: w.rep.TaskID, Decision: protocol.Close, Actions: []protocol.ActionItem{item},
 		Rationale: "it was decided on " + c.At.UTC().Format(time.DateOnly) + ", and nobody stood against it",
 	}}
@@ -278,7 +279,7 @@ func (w *work) vetoed(ctx context.Context, host Scanner, c memory.Closing) (stri
 
 // since says that a person did something from a time on; empty: nobody did.
 func (h hindsight) since(at time.Time, kind, did string) string {
-	e, ok := h.last(func(e TimelineEvent) bool {
+	e, ok := h.last(func(e triage.TimelineEvent) bool {
 		return e.Kind == kind && !e.At.Before(at) && h.human(e) && !asksWhy(e.Body)
 	})
 	if !ok {
@@ -306,15 +307,15 @@ func (w *work) thumbsDown(ctx context.Context, host Scanner, h hindsight, c memo
 	for _, id := range targets {
 		list, err := host.Reactions(ctx, w.e.Ref(), id, "-1")
 		switch {
-		case errors.Is(err, ErrTruncated):
+		case errors.Is(err, triage.ErrTruncated):
 			return "there are too many reactions (-1) to tell whose they are", nil
-		case errors.Is(err, ErrNotFound) && id != 0:
+		case errors.Is(err, triage.ErrNotFound) && id != 0:
 			continue // the comment was deleted
 		case err != nil:
 			return "", err
 		}
 		for _, r := range list {
-			who := TimelineEvent{Actor: r.Actor, ActorType: r.ActorType}
+			who := triage.TimelineEvent{Actor: r.Actor, ActorType: r.ActorType}
 			if h.human(who) && (notice[id] || !r.At.Before(c.At)) {
 				return fmt.Sprintf("%s reacted with -1 on %s", whoOf(who), r.At.UTC().Format(time.DateOnly)), nil
 			}

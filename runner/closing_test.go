@@ -12,6 +12,7 @@ import (
 	"github.com/org/foreman-action/memory"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/runner"
+	"github.com/org/foreman-action/triage"
 )
 
 // TestVetoOnNotice is about notices that a later task than that of the closing wrote.
@@ -128,7 +129,7 @@ type busyHost struct {
 	meanwhile func()
 }
 
-func (h busyHost) Issue(ctx context.Context, ref runner.Ref) (json.RawMessage, error) {
+func (h busyHost) Issue(ctx context.Context, ref triage.Ref) (json.RawMessage, error) {
 	raw, err := h.Scanner.Issue(ctx, ref)
 	h.meanwhile()
 	return raw, err
@@ -158,7 +159,7 @@ func TestVetoBeforeDecision(t *testing.T) {
 			default:
 				switch on {
 				case "workflow_dispatch":
-					e = runner.Event{Name: on, Owner: e.Owner, Repo: e.Repo, Number: 1}
+					e = triage.Delivery{Event: triage.Event{Name: on}, Repo: e.Repo, Number: 1}
 					s.o.Host = busyHost{host, meanwhile}
 				case "issue_comment.created":
 					e = commented(s.gh, e, "mona", "User", "close it")

@@ -6,9 +6,12 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/org/foreman-action/internal/text"
+
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/rules"
 	"github.com/org/foreman-action/rules/facts"
+	"github.com/org/foreman-action/triage"
 )
 
 // An order is the name of a command that Foreman itself obeys: "/foreman" and the name,
@@ -25,11 +28,11 @@ const (
 func (o order) known() bool { return o == commandWhy || o == commandTriage || o == commandUndo }
 
 // source is who asks for what an order leads to.
-func (o order) source() Source { return Source{Command: string(o)} }
+func (o order) source() triage.Source { return triage.Source{Command: string(o)} }
 
 // rule is how a record names the order where it would name a rule, whose ids have no
 // slash.
-func (o order) rule() string { return o.source().id() }
+func (o order) rule() string { return o.source().ID() }
 
 // refusal is the reaction to a command that is not obeyed.
 const refusal = "confused"
@@ -54,7 +57,7 @@ func (o orders) has(name order) bool {
 func (w *work) orders(facts facts.Facts) (orders, error) {
 	var o orders
 	c := w.e.Comment
-	if w.e.Key() != "issue_comment.created" || c == nil || !isLogin(c.Author, w.e.Sender.Login) ||
+	if w.e.Key() != "issue_comment.created" || !w.e.HasComment() || !isLogin(c.Author, w.e.Sender.Login) ||
 		w.e.Sender.Type == "Bot" || strings.HasSuffix(c.Author, "[bot]") {
 		return o, nil
 	}
@@ -75,14 +78,14 @@ func (w *work) orders(facts facts.Facts) (orders, error) {
 	}
 	o.mute = len(o.list) > 0
 	if w.o.Host == nil {
-		w.rep.warnf("the comment holds a command, and without a token nobody can tell whether %s may give it", clip(c.Author))
+		w.rep.warnf("the comment holds a command, and without a token nobody can tell whether %s may give it", text.Quote(c.Author))
 		return orders{mute: o.mute}, nil
 	}
 	may, err := facts.Lookup.Permission(c.Author)
 	if err != nil {
-		return o, fmt.Errorf("look up whether %s may give commands: %w", clip(c.Author), err)
+		return o, fmt.Errorf("look up whether %s may give commands: %w", text.Quote(c.Author), err)
 	}
-	o.permit(may, clip(c.Author), unknown)
+	o.permit(may, text.Quote(c.Author), unknown)
 	return o, nil
 }
 
@@ -93,7 +96,7 @@ func (o *orders) permit(may, who string, unknown order) {
 	case may != "write" && may != "maintain" && may != "admin":
 		if len(o.list) > 0 {
 			o.refused = order(o.list[0].Name)
-			o.why = fmt.Sprintf("/foreman %s is refused: %s has the permission %s, and commands need write, maintain or admin", o.refused, who, clip(may))
+			o.why = fmt.Sprintf("/foreman %s is refused: %s has the permission %s, and commands need write, maintain or admin", o.refused, who, text.Quote(may))
 		}
 		o.list = nil
 	case unknown != "":
@@ -114,9 +117,6 @@ func (o *orders) permit(may, who string, unknown order) {
 
 // commentID is the id of the event's comment, or 0.
 func (w *work) commentID() int64 {
-	if w.e.Comment == nil {
-		return 0
-	}
 	return w.e.Comment.ID
 }
 
@@ -144,7 +144,7 @@ func (w *work) obey(ctx context.Context, o orders, d *Decision, q question) erro
 			return err
 		}
 	}
-	switch n := slices.IndexFunc(d.Sources, func(s Source) bool { return s.Command != "" }); {
+	switch n := slices.IndexFunc(d.Sources, func(s triage.Source) bool { return s.Command != "" }); {
 	case n < 0:
 	case n == 0 && d.By == byRules:
 		d.By = byCommand
@@ -161,7 +161,7 @@ func (w *work) obey(ctx context.Context, o orders, d *Decision, q question) erro
 const byCommand = "command"
 
 // add puts an action behind those of a decision.
-func (d *Decision) add(typ string, params map[string]any, from Source) error {
+func (d *Decision) add(typ string, params map[string]any, from triage.Source) error {
 	item, err := protocol.NewAction(typ, params)
 	if err != nil {
 		return err
@@ -172,14 +172,14 @@ func (d *Decision) add(typ string, params map[string]any, from Source) error {
 
 // put puts actions behind those of a decision. One that was to write nothing writes no
 // more than these.
-func (d *Decision) put(from Source, items ...protocol.ActionItem) {
+func (d *Decision) put(from triage.Source, items ...protocol.ActionItem) {
 	if len(items) == 0 {
 		return
 	}
 	if d.Message.Decision == protocol.Skip {
 		d.Message.Decision, d.Message.Actions, d.Sources = protocol.LabelAndRespond, nil, nil
 	}
-	sources := make([]Source, 0, len(d.Message.Actions)+len(items))
+	sources := make([]triage.Source, 0, len(d.Message.Actions)+len(items))
 	for i := range d.Message.Actions {
 		sources = append(sources, d.source(i))
 	}

@@ -8,15 +8,16 @@ import (
 	"github.com/org/foreman-action/internal/github/githubtest"
 	"github.com/org/foreman-action/memory"
 	"github.com/org/foreman-action/runner"
+	"github.com/org/foreman-action/triage"
 )
 
 const repoName = "Codertocat/Hello-World"
 
 // commented makes an event of a comment on the issue of another event.
-func commented(gh *githubtest.Server, e runner.Event, who, kind, text string) runner.Event {
+func commented(gh *githubtest.Server, e triage.Delivery, who, kind, text string) triage.Delivery {
 	id := gh.Repo(repoName).AddComment(1, who, text)
-	e.Name, e.Action, e.Sender = runner.EventIssueComment, "created", runner.Actor{Login: who, Type: kind}
-	e.Comment = &runner.EventComment{ID: id, Body: text, Author: who, Association: "OWNER"}
+	e.Name, e.Action, e.Sender = triage.EventIssueComment, "created", triage.Actor{Login: who, Type: kind}
+	e.Comment = triage.Comment{ID: id, Body: text, Author: who, Association: "OWNER"}
 	return e
 }
 
@@ -120,7 +121,7 @@ func TestPermissionFails(t *testing.T) {
 	gh, e, o := world(t, "rules:\n  - {id: r, on: issue_comment.created, then: [{add_label: triage}]}\n")
 	gh.Fault(githubtest.Fault{Method: "GET", Status: 403, Body: `{"message":"Resource not accessible by integration"}`})
 	rep, err := run(t, o, commented(gh, e, "mona", "User", "/foreman triage"))
-	if _, ok := errors.AsType[*runner.PermissionError](err); !ok || rep.Status != runner.StatusFailed || len(gh.Issue(repoName, 1).Labels) != 1 {
+	if _, ok := errors.AsType[*triage.PermissionError](err); !ok || rep.Status != runner.StatusFailed || len(gh.Issue(repoName, 1).Labels) != 1 {
 		t.Errorf("got %+v, %v", rep, err)
 	}
 }

@@ -9,9 +9,9 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/org/foreman-action/internal/sanitize"
 	"github.com/org/foreman-action/memory"
 	"github.com/org/foreman-action/protocol"
+	"github.com/org/foreman-action/triage"
 )
 
 func comment() action {
@@ -28,7 +28,7 @@ func updateComment() action {
 	return action{
 		judge: func(p *planner, s *Step) {
 			if !validKey(s.key) {
-				s.set(Refuse, "key: want letters, digits, '.', '_' and '-', at most 64")
+				s.set(triage.Refuse, "key: want letters, digits, '.', '_' and '-', at most 64")
 				return
 			}
 			p.judgeComment(s)
@@ -39,7 +39,7 @@ func updateComment() action {
 				return err
 			}
 			err = x.post(ctx, s, id)
-			if id != 0 && errors.Is(err, ErrNotFound) {
+			if id != 0 && errors.Is(err, triage.ErrNotFound) {
 				return x.post(ctx, s, 0) // somebody deleted it meanwhile
 			}
 			return err
@@ -53,20 +53,20 @@ func (p *planner) judgeOnce(s *Step) {
 	switch {
 	case s.once == "":
 	case !validKey(s.once):
-		s.set(Refuse, "once: want letters, digits, '.', '_' and '-', at most 64")
+		s.set(triage.Refuse, "once: want letters, digits, '.', '_' and '-', at most 64")
 		return
 	case p.said[s.once]:
-		s.set(Pass, "the plan says it already (once: "+s.once+")")
+		s.set(triage.Skip, "the plan says it already (once: "+s.once+")")
 		return
 	}
 	p.judgeComment(s)
-	p.said[s.once] = s.Verdict == Do
+	p.said[s.once] = s.Verdict == triage.Do
 }
 
 // onceOnly passes over a comment that was posted on the issue before, be it there or
 // deleted by now.
 func (x *execution) onceOnly(ctx context.Context, h hindsight, s *Step) {
-	said := func(e TimelineEvent) bool {
+	said := func(e triage.TimelineEvent) bool {
 		m, ok := markOf(e.Body)
 		return ok && e.Kind == "commented" && m.once == s.once && m.task != x.Task && h.ours(e)
 	}
@@ -95,49 +95,30 @@ func (p *planner) judgeComment(s *Step) {
 	body, _, _ := s.Action.Text("body")
 	// What is not posted anyway is not worth the work of making it harmless, which
 	// drops characters only where nobody sees any.
-	switch limit := p.policy.commentLength(); {
+	switch limit := p.policy.MaxLength(); {
 	case p.used[name] >= p.limits[name] && (!s.answers() || p.limits[name] <= 0):
-		s.set(Refuse, fmt.Sprintf("policy.limits.%s is %d per event", name, p.limits[name]))
+		s.set(triage.Refuse, fmt.Sprintf("policy.limits.%s is %d per event", name, p.limits[name]))
 		return
 	case len(body) > 8*limit:
-		s.set(Refuse, fmt.Sprintf("the body has %d bytes, policy.comment_length is %d characters", len(body), limit))
+		s.set(triage.Refuse, fmt.Sprintf("the body has %d bytes, policy.comment_length is %d characters", len(body), limit))
 		return
 	}
-	s.text = p.policy.clean(body, s.Source)
+	s.text = p.policy.Clean(body, s.Source)
 	n := utf8.RuneCountInString(s.text)
-	switch limit := p.policy.commentLength(); {
+	switch limit := p.policy.MaxLength(); {
 	case strings.TrimSpace(s.text) == "":
-		s.set(Refuse, "nothing of the body is left once it is made harmless")
+		s.set(triage.Refuse, "nothing of the body is left once it is made harmless")
 	case n > limit:
-		s.set(Refuse, fmt.Sprintf("the body has %d characters, policy.comment_length is %d", n, limit))
-	case !p.mayComment && !s.answers() && (!p.agentMay || !s.Source.isAgent()):
-		s.set(Pass, "edits, label events and comments are answered only where a rule names that event")
+		s.set(triage.Refuse, fmt.Sprintf("the body has %d characters, policy.comment_length is %d", n, limit))
+	case !p.mayComment && !s.answers() && (!p.agentMay || !s.Source.IsAgent()):
+		s.set(triage.Skip, "edits, label events and comments are answered only where a rule names that event")
 	}
-}
-
-// clean makes a comment's body harmless. The author of a rule is trusted with
-// mentions and links: the values in it were made harmless when it was rendered.
-func (p Policy) clean(body string, from Source) string {
-	if from.Rule != "" {
-		return sanitize.Trusted(body)
-	}
-	o := sanitize.Options{}
-	if from.Command != "" {
-		return sanitize.Comment(body, o)
-	}
-	if len(p.Mentions) > 0 {
-		o.AllowMention = func(login string) bool { _, ok := anyGlob(p.Mentions, login); return ok }
-	}
-	if p.Links != nil {
-		o.AllowLink = func(host string) bool { _, ok := anyGlob(p.Links, host); return ok }
-	}
-	return sanitize.Comment(body, o)
 }
 
 // post creates a comment, or replaces the one with the given id.
 func (x *execution) post(ctx context.Context, s *Step, id int64) error {
 	body := s.text + "\n\n" + x.marker(s)
-	var c Comment
+	var c triage.Comment
 	var err error
 	x.comments = nil // from now on what was read is old
 	if id == 0 {
@@ -153,7 +134,7 @@ func (x *execution) post(ctx context.Context, s *Step, id int64) error {
 }
 
 // posted notes the comment that a step led to.
-func (x *execution) posted(s *Step, c Comment) {
+func (x *execution) posted(s *Step, c triage.Comment) {
 	x.urls[s.Index] = c.URL
 	if c.Author != "" && !strings.EqualFold(c.Author, x.Bot) {
 		x.warn("comments are posted as %s, but the bot's login is %s: set bot-login, or a re-run may not recognise them",

@@ -9,6 +9,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/org/foreman-action/internal/strictyaml"
+	"github.com/org/foreman-action/policy"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/rules"
 )
@@ -26,7 +27,7 @@ const (
 // has no rules, no agent and the safe policy.
 type Config struct {
 	Mode   Mode // empty: ModeApply
-	Policy Policy
+	Policy policy.Policy
 	LLM    protocol.LLMBackendRef // empty fields: not configured
 	Model  ModelConfig            // more about LLM, where we ask it ourselves
 	Memory MemoryConfig

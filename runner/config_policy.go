@@ -8,6 +8,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/org/foreman-action/internal/strictyaml"
+	"github.com/org/foreman-action/policy"
 	"github.com/org/foreman-action/protocol"
 )
 
@@ -42,12 +43,12 @@ func (p *policySection) DecodeYAML(f *strictyaml.File, n *yaml.Node) {
 	checkActions(f, strictyaml.Child(n, "actions"), "policy.actions")
 	checkLimits(f, strictyaml.Child(n, "limits"), "policy.limits", p.Limits)
 	oneOf(f, strictyaml.Child(n, "unknown_action"), "policy.unknown_action", "stop", "reject")
-	if c := p.CommentLength; c != nil && (*c < 1 || *c > MaxCommentLength) {
-		f.Problemf(strictyaml.Child(n, "comment_length"), "policy.comment_length: want 1 to %d, got %d", MaxCommentLength, *c)
+	if c := p.CommentLength; c != nil && (*c < 1 || *c > policy.MaxCommentLength) {
+		f.Problemf(strictyaml.Child(n, "comment_length"), "policy.comment_length: want 1 to %d, got %d", policy.MaxCommentLength, *c)
 	}
 	at := strictyaml.Child(n, "max_scanned_issues")
-	if c := p.MaxScanned; c != nil && at.ShortTag() == "!!int" && (*c < 1 || *c > maxScanned) {
-		f.Problemf(at, "policy.max_scanned_issues: want 1 to %d, got %d", maxScanned, *c)
+	if c := p.MaxScanned; c != nil && at.ShortTag() == "!!int" && (*c < 1 || *c > policy.MaxScannable) {
+		f.Problemf(at, "policy.max_scanned_issues: want 1 to %d, got %d", policy.MaxScannable, *c)
 	}
 	for _, limit := range []struct {
 		name string
@@ -135,9 +136,9 @@ func asLimit[N int | time.Duration](n *N) N {
 	return *n
 }
 
-func (p *policySection) policy() Policy {
+func (p *policySection) policy() policy.Policy {
 	is := func(b *bool) bool { return b != nil && *b }
-	out := Policy{
+	out := policy.Policy{
 		AllowClose: is(p.AllowClose), Actions: p.Actions, Limits: p.Limits,
 		CreateLabels: is(p.CreateLabels), RejectUnknown: p.UnknownAction == "reject",
 		Mentions: p.Mentions, Links: p.Links,
@@ -145,7 +146,7 @@ func (p *policySection) policy() Policy {
 		ShadowPeriod: p.ShadowPeriod, MaxScanned: asLimit(p.MaxScanned),
 	}
 	if p.Labels != nil {
-		out.Labels = LabelPolicy{Allow: p.Labels.Allow, Deny: p.Labels.Deny}
+		out.Labels = policy.Labels{Allow: p.Labels.Allow, Deny: p.Labels.Deny}
 	}
 	if p.CommentLength != nil {
 		out.CommentLength = *p.CommentLength

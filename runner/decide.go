@@ -7,9 +7,12 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/org/foreman-action/internal/text"
+
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/rules"
 	"github.com/org/foreman-action/rules/facts"
+	"github.com/org/foreman-action/triage"
 )
 
 // decide asks the rules, and the agent for what they left open.
@@ -23,7 +26,7 @@ func (w *work) decide(ctx context.Context) (Decision, error) {
 	if err != nil {
 		return Decision{}, err
 	}
-	if o.has(commandTriage) || q.res != nil && q.res.Retriage && w.e.Key() != w.e.asOpened().Key() {
+	if o.has(commandTriage) || q.res != nil && q.res.Retriage && w.e.Key() != w.e.AsOpened().Key() {
 		if d, err = w.retriage(ctx, &q); err != nil {
 			return Decision{}, err
 		}
@@ -40,7 +43,7 @@ func (w *work) decide(ctx context.Context) (Decision, error) {
 
 // A question is what is to be decided on.
 type question struct {
-	event Event
+	event triage.Delivery
 	facts facts.Facts
 	res   *rules.Result // of the rules; nil: there are none, or nobody asked
 }
@@ -113,8 +116,8 @@ func (r *Runner) decided(res *rules.Result) Decision {
 }
 
 // source is a rule as the source of an action.
-func (r *Runner) source(id string) Source {
-	return Source{Rule: id, OverrideHumans: r.c.Rules.OverridesHumans(id)}
+func (r *Runner) source(id string) triage.Source {
+	return triage.Source{Rule: id, OverrideHumans: r.c.Rules.OverridesHumans(id)}
 }
 
 // wantsAgent reports whether the rules left anything open: by agent.when, or else
@@ -124,7 +127,7 @@ func (r *Runner) wantsAgent(f facts.Facts, res *rules.Result) (bool, error) {
 		return false, nil
 	}
 	when := r.c.Agent.When
-	if f.Event.Name == EventSchedule && (when == nil || !strings.Contains(when.String(), EventSchedule)) {
+	if f.Event.Name == triage.EventSchedule && (when == nil || !strings.Contains(when.String(), triage.EventSchedule)) {
 		return false, nil // a scheduled run may find a hundred issues
 	}
 	if r.c.Agent.When != nil {
@@ -148,7 +151,7 @@ const byRules = "rules"
 
 // askAgent asks the agent, and falls back on what the configuration says when it
 // gives no usable answer.
-func (w *work) askAgent(ctx context.Context, e Event) (Decision, error) {
+func (w *work) askAgent(ctx context.Context, e triage.Delivery) (Decision, error) {
 	spec := TaskSpec{ID: w.o.TaskID, LLM: w.c.LLM, AllowClose: w.c.Policy.AllowClose}
 	if text, ok := w.summary(ctx); ok {
 		spec.Memory = &text
@@ -174,7 +177,7 @@ func (w *work) askAgent(ctx context.Context, e Event) (Decision, error) {
 // usable says what is wrong with an agent's decision as a whole.
 func (w *work) usable(m protocol.DecisionMessage) error {
 	if m.TaskID != w.o.TaskID {
-		return fmt.Errorf("the agent answered for task %q", clip(m.TaskID))
+		return fmt.Errorf("the agent answered for task %q", text.Quote(m.TaskID))
 	}
 	if n := len(m.Actions); n > maxActions {
 		return fmt.Errorf("the agent asks for %d actions, more than %d", n, maxActions)
@@ -195,7 +198,7 @@ func (r *Runner) fallBack(err error, rep *Report) (Decision, error) {
 		}
 		d.Message.Decision = protocol.LabelAndRespond
 		d.Message.Actions = []protocol.ActionItem{a}
-		d.Sources = []Source{{Rule: onFailureID}}
+		d.Sources = []triage.Source{{Rule: onFailureID}}
 	case r.c.Agent.OnFailure.Skip:
 	default:
 		return Decision{}, &AgentError{err}
@@ -220,7 +223,7 @@ func merge(byRules, byAgent Decision, res *rules.Result) Decision {
 		return d
 	}
 	d.Message.Actions = slices.Concat(d.Message.Actions, byAgent.Message.Actions)
-	sources := make([]Source, 0, len(d.Message.Actions))
+	sources := make([]triage.Source, 0, len(d.Message.Actions))
 	for i := range byRules.Message.Actions {
 		sources = append(sources, byRules.source(i))
 	}

@@ -21,5 +21,5 @@
 // A comment carries the id of its task and its number among the task's comments in a
 // hidden last line, which is looked up before the comment is posted again; every other
 // action is compared with the issue as it is. A write whose outcome is unknown
-// ([ErrUncertain]) is looked up before it is repeated.
+// ([triage.ErrUncertain]) is looked up before it is repeated.
 package runner

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/org/foreman-action/protocol"
+	"github.com/org/foreman-action/triage"
 )
 
 // effect returns what tells, of the actions of rules, which labels they will really add or
@@ -19,7 +20,7 @@ func (w *work) effect(ctx context.Context, asks bool) func(rule string, a protoc
 	matters := asked && w.o.Host != nil
 	return func(rule string, a protocol.ActionItem) []string {
 		s := Step{Action: a, Source: w.source(rule)}
-		if p.judge(&s); s.Verdict != Do {
+		if p.judge(&s); s.Verdict != triage.Do {
 			return nil
 		}
 		adds := a.Type != protocol.ActionRemoveLabel
@@ -31,7 +32,7 @@ func (w *work) effect(ctx context.Context, asks bool) func(rule string, a protoc
 
 // takes reports whether a label that the policy lets through can be added or removed. What
 // cannot be looked up cannot.
-func (w *work) takes(ctx context.Context, name string, adds, asks bool, from Source) bool {
+func (w *work) takes(ctx context.Context, name string, adds, asks bool, from triage.Source) bool {
 	if !from.OverrideHumans && !w.fresh() {
 		if !asks {
 			return false
@@ -55,7 +56,7 @@ func (w *work) takes(ctx context.Context, name string, adds, asks bool, from Sou
 	label, known := w.labels[fold(name)]
 	if !known && asks {
 		var err error
-		if label, err = w.o.Host.Label(ctx, w.e.Ref(), name); err != nil && !errors.Is(err, ErrNotFound) {
+		if label, err = w.o.Host.Label(ctx, w.e.Ref(), name); err != nil && !errors.Is(err, triage.ErrNotFound) {
 			return false
 		}
 		if w.labels == nil {
@@ -63,5 +64,5 @@ func (w *work) takes(ctx context.Context, name string, adds, asks bool, from Sou
 		}
 		w.labels[fold(name)] = label
 	}
-	return label != "" && w.c.Policy.mayLabel(label)
+	return label != "" && w.c.Policy.MayLabel(label)
 }

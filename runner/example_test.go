@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/org/foreman-action/runner"
+	"github.com/org/foreman-action/triage"
 )
 
 // A dry run decides and plans, and needs no token.
@@ -23,7 +24,7 @@ rules:
 		fmt.Println(err)
 		return
 	}
-	event, err := runner.ParseEvent(runner.EventSource{Name: "issues", Payload: []byte(`{
+	event, err := triage.ParseEvent(triage.EventSource{Name: "issues", Payload: []byte(`{
 		"action": "opened",
 		"issue": {"number": 7, "title": "Panic at start", "state": "open", "user": {"login": "mona"}},
 		"repository": {"full_name": "octo-org/hello"}

@@ -1,9 +1,12 @@
 package runner
 
-import "github.com/org/foreman-action/memory"
+import (
+	"github.com/org/foreman-action/memory"
+	"github.com/org/foreman-action/triage"
+)
 
 // Rebuild is what a first meeting makes of a timeline: our tasks, and what people did.
-func Rebuild(t Timeline, bot string, issue Issue) (memory.Record, []memory.Change) {
+func Rebuild(t triage.Timeline, bot string, issue triage.Issue) (memory.Record, []memory.Change) {
 	h := hindsight{Timeline: t, bot: bot, issue: issue}
 	return h.rebuild(func(trace) bool { return false }), h.changes()
 }

@@ -10,11 +10,14 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/org/foreman-action/internal/text"
+
 	"gopkg.in/yaml.v3"
 
 	"github.com/org/foreman-action/internal/strictyaml"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/rules"
+	"github.com/org/foreman-action/triage"
 )
 
 // A RemoteFile names a file of a repository at a tag or a commit.
@@ -49,12 +52,12 @@ func (e *extendsSection) DecodeYAML(f *strictyaml.File, n *yaml.Node) {
 	}
 	switch {
 	case !ok || !okRepo || len(repo) > maxName || !plainPath(file):
-		f.Problemf(n, "extends: want %s, such as octo-org/.github:foreman.yml@v1, got %q", extendsForm, clip(s))
+		f.Problemf(n, "extends: want %s, such as octo-org/.github:foreman.yml@v1, got %q", extendsForm, text.Quote(s))
 	case !pinned || ref == "":
 		f.Problemf(n, "extends: %q is not pinned; add the tag or the commit to read it at, as in %s@v1: without one, "+
-			"whoever can push there changes what runs here, unseen", clip(s), clip(strings.TrimSuffix(s, "@")))
+			"whoever can push there changes what runs here, unseen", text.Quote(s), text.Quote(strings.TrimSuffix(s, "@")))
 	case !plainRef(ref):
-		f.Problemf(n, "extends: %q is no tag and no commit", clip(ref))
+		f.Problemf(n, "extends: %q is no tag and no commit", text.Quote(ref))
 	default:
 		e.file = RemoteFile{Owner: owner, Repo: name, Path: file, Ref: ref}
 	}
@@ -89,16 +92,16 @@ func (l *loader) extend(ctx context.Context, spec LoadSpec) error {
 		l.unread = true
 		return nil // its mistake is recorded
 	}
-	src, err := []byte(nil), ErrNeedsHost
+	src, err := []byte(nil), triage.ErrNeedsHost
 	if spec.Remote != nil {
 		src, err = spec.Remote(ctx, file)
 	}
 	l.unread = err != nil
 	switch {
-	case errors.Is(err, ErrNeedsHost) && spec.Partial:
+	case errors.Is(err, triage.ErrNeedsHost) && spec.Partial:
 		at.f.Warnf(at.n, "extends: %s was not checked, nor what depends on it: reading it takes a token; set GITHUB_TOKEN", file)
 		return nil
-	case errors.Is(err, ErrNeedsHost):
+	case errors.Is(err, triage.ErrNeedsHost):
 		at.f.Problemf(at.n, "extends: reading %s takes a token: set the input token, or GITHUB_TOKEN", file)
 		return nil
 	case errors.Is(err, fs.ErrNotExist):
@@ -174,11 +177,11 @@ func (l *loader) disabled() map[string]bool {
 		switch {
 		case !at.f.DecodeKey("disable", n, &id):
 		case slices.Contains(own, id):
-			at.f.Problemf(n, "disable: %q is a rule of this repository's own; take it out, or give it another id", clip(id))
+			at.f.Problemf(n, "disable: %q is a rule of this repository's own; take it out, or give it another id", text.Quote(id))
 		case l.theirs == nil:
 			// It was not read, or there is none, and that is reported.
 		case !slices.Contains(known, id):
-			at.f.Problemf(n, "disable: %s has no rule %q%s", l.theirs.file, clip(id), strictyaml.DidYouMean(id, known))
+			at.f.Problemf(n, "disable: %s has no rule %q%s", l.theirs.file, text.Quote(id), strictyaml.DidYouMean(id, known))
 		default:
 			off[id] = true
 		}

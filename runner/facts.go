@@ -7,12 +7,13 @@ import (
 
 	"github.com/org/foreman-action/rules"
 	"github.com/org/foreman-action/rules/facts"
+	"github.com/org/foreman-action/triage"
 )
 
 // Explain tells of every rule of o.Config, which may have none, why it matches the event
 // or does not. The event must hold its issue. What rules ask beyond it is looked up as in a
 // run, with o.Host and o.Memory; nothing is written.
-func Explain(ctx context.Context, o Options, e Event) ([]rules.RuleWhy, error) {
+func Explain(ctx context.Context, o Options, e triage.Delivery) ([]rules.RuleWhy, error) {
 	if e.Issue == nil {
 		return nil, errors.New("explain the rules: the event holds no issue")
 	}
@@ -29,7 +30,7 @@ func (w *work) facts(ctx context.Context) facts.Facts {
 }
 
 // rulesFacts is the event as rules see it.
-func rulesFacts(e Event, now time.Time) facts.Facts {
+func rulesFacts(e triage.Delivery, now time.Time) facts.Facts {
 	f := facts.Facts{
 		Now: now,
 		Issue: facts.Issue{
@@ -42,15 +43,15 @@ func rulesFacts(e Event, now time.Time) facts.Facts {
 			CreatedAt: e.Issue.CreatedAt, UpdatedAt: e.Issue.UpdatedAt, URL: e.Issue.URL,
 			Reactions: facts.Reactions(e.Issue.Reactions),
 		},
-		Event: facts.Event{Name: e.ruleName(), Action: e.Action, Label: e.Label, Assignee: e.Assignee, Milestone: e.Milestone},
+		Event: facts.Event{Name: e.RuleName(), Action: e.Action, Label: e.Label, Assignee: e.Assignee, Milestone: e.Milestone},
 		Actor: facts.Actor{Login: e.Sender.Login, Type: e.Sender.Type},
-		Repo:  facts.Repo{Owner: e.Owner, Name: e.Repo},
+		Repo:  facts.Repo{Owner: e.Repo.Owner, Name: e.Repo.Name},
 		Scans: e.Scans,
 	}
 	if e.Pull != nil {
 		f.Pull = facts.Pull(*e.Pull)
 	}
-	if e.Comment != nil {
+	if e.HasComment() {
 		f.Event.Comment = facts.Comment{Body: e.Comment.Body, Author: e.Comment.Author, Association: e.Comment.Association}
 		if e.Comment.Author == e.Sender.Login {
 			f.Actor.Association = e.Comment.Association
@@ -64,13 +65,13 @@ func rulesFacts(e Event, now time.Time) facts.Facts {
 
 // Test runs one of the tests of a configuration, by its rules and what its policy says of
 // labels.
-func Test(c *Config, t rules.Test) rules.TestResult { return c.Rules.Test(t, c.Policy.mayLabel) }
+func Test(c *Config, t rules.Test) rules.TestResult { return c.Rules.Test(t, c.Policy.MayLabel) }
 
 // RecordTest returns an item for the tests of a rule file, in YAML: the event as of now,
 // with the texts of its issue, and what the rules of o.Config make of it. What they ask
 // beyond it is looked up as in a run, and part of the item. The error says that the event
 // holds no issue, is about a pull request, or holds what a test cannot say.
-func RecordTest(ctx context.Context, o Options, e Event, name string) (string, error) {
+func RecordTest(ctx context.Context, o Options, e triage.Delivery, name string) (string, error) {
 	switch {
 	case e.Issue == nil:
 		return "", errors.New("record a test: the event holds no issue")
@@ -82,6 +83,6 @@ func RecordTest(ctx context.Context, o Options, e Event, name string) (string, e
 }
 
 // newWork is the work on an event of which only the rules are asked.
-func newWork(o Options, e Event) *work {
+func newWork(o Options, e triage.Delivery) *work {
 	return &work{Runner: newRunner(o), e: e, past: past{host: o.Host, ref: e.Ref()}}
 }

@@ -3,6 +3,8 @@ package runner
 import (
 	"context"
 	"fmt"
+
+	"github.com/org/foreman-action/triage"
 )
 
 type gateKey struct{}
@@ -10,7 +12,7 @@ type gateKey struct{}
 // WithGate returns a context under which a [Host] asks gate before each request that may
 // change something, also before one that it repeats. Between [Options.Guard] and the
 // request time may pass: a limit is waited for, or the whole process stands still. The
-// gate's error stops the request, and the run as [ErrHalted] does. It may be called by
+// gate's error stops the request, and the run as [triage.ErrHalted] does. It may be called by
 // several goroutines, may wait for a rate that is kept, and gets the context of the request.
 // Nil: none, whatever the context has.
 func WithGate(ctx context.Context, gate func(context.Context) error) context.Context {
@@ -18,7 +20,7 @@ func WithGate(ctx context.Context, gate func(context.Context) error) context.Con
 }
 
 // PassGate is what a Host calls before such a request: the error, for which
-// errors.Is(err, [ErrHalted]) holds, says that it must not be sent. Without a gate there
+// errors.Is(err, [triage.ErrHalted]) holds, says that it must not be sent. Without a gate there
 // is none.
 func PassGate(ctx context.Context) error {
 	gate, ok := ctx.Value(gateKey{}).(func(context.Context) error)
@@ -26,7 +28,7 @@ func PassGate(ctx context.Context) error {
 		return nil
 	}
 	if err := gate(ctx); err != nil {
-		return fmt.Errorf("%w: %w", ErrHalted, err)
+		return fmt.Errorf("%w: %w", triage.ErrHalted, err)
 	}
 	return nil
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/org/foreman-action/memory/memorytest"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/runner"
+	"github.com/org/foreman-action/triage"
 )
 
 const journalRepo = "Codertocat/Hello-World"
@@ -139,7 +140,7 @@ func TestJournalPolicyChanged(t *testing.T) {
 	if got := said(gh); !slices.Equal(got, []string{"a longer comment", "short"}) {
 		t.Errorf("got comments %q", got)
 	}
-	if rep.Actions[0].Verdict != runner.Refuse || rep.Actions[2].Verdict != runner.Refuse {
+	if rep.Actions[0].Verdict != triage.Refuse || rep.Actions[2].Verdict != triage.Refuse {
 		t.Errorf("got %+v", rep.Actions)
 	}
 	key := memory.LedgerKey{Repo: journalRepo, Issue: 1, Task: runTask}
@@ -164,7 +165,7 @@ func TestJournalUncertain(t *testing.T) {
 	asked := 0
 	o.Agent = answers(&asked, protocol.LabelAndRespond, hello)
 	gh.Fault(githubtest.Fault{Method: "POST", Path: "/repos/*/*/issues/1/comments", Nth: 1, Times: -1, Status: 502})
-	if _, err := run(t, o, e); !errors.Is(err, runner.ErrUncertain) {
+	if _, err := run(t, o, e); !errors.Is(err, triage.ErrUncertain) {
 		t.Fatalf("got %v", err)
 	}
 	l, err := o.Journal.Ledger(t.Context(), memory.LedgerKey{Repo: journalRepo, Issue: 1, Task: runTask})
@@ -179,14 +180,14 @@ func TestLive(t *testing.T) {
 	const config = "rules:\n  - {id: r, on: issues.opened, then: [{add_label: docs}]}\n"
 	tests := []struct {
 		name string
-		set  func(*runner.Options, *runner.Event)
+		set  func(*runner.Options, *triage.Delivery)
 		want bool // whether a person's word counts
 	}{
-		{"live", func(*runner.Options, *runner.Event) {}, false},
-		{"from the command line", func(o *runner.Options, _ *runner.Event) { o.Live = false }, true},
-		{"late", func(_ *runner.Options, e *runner.Event) { e.Issue.CreatedAt = e.Issue.CreatedAt.AddDate(0, 0, -1) }, true},
-		{"a second attempt", func(o *runner.Options, _ *runner.Event) { o.Resumed = true }, true},
-		{"another event", func(_ *runner.Options, e *runner.Event) { e.Action = "reopened" }, true},
+		{"live", func(*runner.Options, *triage.Delivery) {}, false},
+		{"from the command line", func(o *runner.Options, _ *triage.Delivery) { o.Live = false }, true},
+		{"late", func(_ *runner.Options, e *triage.Delivery) { e.Issue.CreatedAt = e.Issue.CreatedAt.AddDate(0, 0, -1) }, true},
+		{"a second attempt", func(o *runner.Options, _ *triage.Delivery) { o.Resumed = true }, true},
+		{"another event", func(_ *runner.Options, e *triage.Delivery) { e.Action = "reopened" }, true},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -239,8 +240,8 @@ func TestJournalUnreadableAndKept(t *testing.T) {
 // A lostHost cannot find the end of timelines.
 type lostHost struct{ runner.Host }
 
-func (lostHost) Timeline(context.Context, runner.Ref) (runner.Timeline, error) {
-	return runner.Timeline{}, runner.ErrTruncated
+func (lostHost) Timeline(context.Context, triage.Ref) (triage.Timeline, error) {
+	return triage.Timeline{}, triage.ErrTruncated
 }
 
 // TestTimelineWithoutEnd passes over what people may have a say in, and nothing else.
@@ -249,7 +250,7 @@ func TestTimelineWithoutEnd(t *testing.T) {
 	gh, e, o := world(t, "rules:\n  - {id: r, on: issues.reopened, then: [{add_label: docs}, {comment: Hello.}]}\n")
 	o.Host, e.Action = lostHost{o.Host}, "reopened"
 	rep, err := run(t, o, e)
-	if err != nil || len(said(gh)) != 1 || rep.Actions[0].Verdict != runner.Pass {
+	if err != nil || len(said(gh)) != 1 || rep.Actions[0].Verdict != triage.Skip {
 		t.Errorf("got %v, comments %q, actions %+v", err, said(gh), rep.Actions)
 	}
 	if len(rep.Warnings) != 1 || !strings.Contains(rep.Warnings[0], "cannot be found") {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/org/foreman-action/memory"
 	"github.com/org/foreman-action/protocol"
+	"github.com/org/foreman-action/triage"
 )
 
 // neverAgain keeps in mind that a label is not to be added to the issue again.
@@ -18,11 +19,11 @@ func neverAgain() action {
 			s.labels = names(s.Action, "label")
 			switch {
 			case len(s.labels) == 0:
-				s.set(Refuse, "it names no label")
-			case s.Source.isAgent() && !p.policy.mayLabel(s.labels[0]):
+				s.set(triage.Refuse, "it names no label")
+			case s.Source.IsAgent() && !p.policy.MayLabel(s.labels[0]):
 				p.judgeLabels(s)
 			case len(pick(s.labels, p.now.never, false)) == 0:
-				s.set(Pass, "the plan says it already")
+				s.set(triage.Skip, "the plan says it already")
 			}
 		},
 		effect: func(now *state, s *Step) { put(now.never, s.labels, true) },
@@ -58,13 +59,13 @@ func (w *work) refuseNotes(p *Plan) {
 	_, searched := w.o.Memory.(memory.Agenda)
 	for i := range p.Steps {
 		switch s := &p.Steps[i]; {
-		case s.Verdict != Do || !s.noted():
+		case s.Verdict != triage.Do || !s.noted():
 		case w.o.Memory == nil || w.o.Forgets:
-			s.set(Refuse, "there is no memory to keep it in: memory.store (input memory)")
+			s.set(triage.Refuse, "there is no memory to keep it in: memory.store (input memory)")
 		case s.after > 0 && w.o.Unscheduled:
-			s.set(Refuse, "nobody would carry it out when it is due: there are no scheduled runs here")
+			s.set(triage.Refuse, "nobody would carry it out when it is due: there are no scheduled runs here")
 		case s.after > 0 && !searched:
-			s.set(Refuse, "nobody would find it in this memory when it is due: memory.store (input memory) must be artifact or file")
+			s.set(triage.Refuse, "nobody would find it in this memory when it is due: memory.store (input memory) must be artifact or file")
 		}
 	}
 }
@@ -75,9 +76,9 @@ func (x *execution) lookAhead(ctx context.Context) {
 	for i := range x.steps {
 		s := &x.steps[i]
 		switch {
-		case s.Verdict != Do || s.landed || s.kind.calls:
+		case s.Verdict != triage.Do || s.landed || s.kind.calls:
 		case s.after > 0 && x.unsaid(s):
-			s.set(Pass, "what is to be said with it has to wait; nobody would be warned of the closing")
+			s.set(triage.Skip, "what is to be said with it has to wait; nobody would be warned of the closing")
 			s.wait = true
 		case s.noted() && x.Record != nil:
 			x.lookUpNote(x.Record(ctx), s)
@@ -96,30 +97,30 @@ func (x *execution) lookAhead(ctx context.Context) {
 // it may be the notice of the closing.
 func (x *execution) unsaid(s *Step) bool {
 	return slices.ContainsFunc(x.steps, func(o Step) bool {
-		return o.wait && o.isComment() && o.Source.id() == s.Source.id()
+		return o.wait && o.isComment() && o.Source.ID() == s.Source.ID()
 	})
 }
 
 // released reports whether a step takes back that a label is never to be added again.
 func (x *execution) released(label string) bool {
 	return slices.ContainsFunc(x.steps, func(s Step) bool {
-		return s.Verdict == Do && s.Action.Type == allowAgain && fold(s.text) == fold(label)
+		return s.Verdict == triage.Do && s.Action.Type == allowAgain && fold(s.text) == fold(label)
 	})
 }
 
 // lookUpNote holds a step against what is kept in mind.
 func (x *execution) lookUpNote(r memory.Record, s *Step) {
 	if why := calledOff(r, s); why != "" {
-		s.set(Pass, why)
+		s.set(triage.Skip, why)
 		return
 	}
 	if s.after == 0 {
 		s.labels = slices.DeleteFunc(slices.Clone(s.labels), r.Forbids)
 		switch {
 		case len(s.labels) == 0:
-			s.set(Pass, "it is kept in mind already")
+			s.set(triage.Skip, "it is kept in mind already")
 		case len(r.Never)+len(s.labels) > memory.MaxNever:
-			s.set(Refuse, fmt.Sprintf("the memory keeps at most %d such labels of an issue", memory.MaxNever))
+			s.set(triage.Refuse, fmt.Sprintf("the memory keeps at most %d such labels of an issue", memory.MaxNever))
 		}
 		return
 	}
@@ -127,14 +128,14 @@ func (x *execution) lookUpNote(r memory.Record, s *Step) {
 	switch {
 	case planned && c.Vetoed && s.Source.OverrideHumans: // it is asked for anew
 	case planned && c.Vetoed:
-		s.set(Pass, "people stood against it before, and have the last word (override_humans)")
+		s.set(triage.Skip, "people stood against it before, and have the last word (override_humans)")
 	case planned && c.Task == x.Task:
 		s.landed = true
 	case planned && lost(c, x.now()): // it is planned anew
 	case planned:
-		s.set(Pass, "it is to be closed on "+c.Due.UTC().Format(time.RFC3339)+" already")
+		s.set(triage.Skip, "it is to be closed on "+c.Due.UTC().Format(time.RFC3339)+" already")
 	case len(r.Closings) >= memory.MaxClosings:
-		s.set(Refuse, fmt.Sprintf("the memory keeps at most %d closings of an issue", memory.MaxClosings))
+		s.set(triage.Refuse, fmt.Sprintf("the memory keeps at most %d closings of an issue", memory.MaxClosings))
 	}
 }
 
@@ -148,7 +149,7 @@ func lost(c memory.Closing, now time.Time) bool { return !c.Vetoed && now.Sub(c.
 // forbids reports whether we are never to add a label to the issue again. A memory that
 // nobody asked for is asked when it is read anyway, or when somebody could have said so.
 func (w *work) forbids(ctx context.Context, label string) bool {
-	says := w.c.Rules.NeverAgain() || w.o.Agent != nil && w.c.Policy.forbids(protocol.ActionNeverAgain, Source{}) == ""
+	says := w.c.Rules.NeverAgain() || w.o.Agent != nil && w.c.Policy.Forbids(protocol.ActionNeverAgain, triage.Source{}) == ""
 	if w.o.Memory == nil || w.o.Forgets || w.known == nil && w.o.MemoryByDefault && !says {
 		return false
 	}
@@ -191,18 +192,18 @@ func (w *work) keep(r *memory.Record) {
 // told is the time up to which the decision knows of the issue, as exact as GitHub's:
 // whatever people do from then on can stand against it, but for what it was decided on.
 func (w *work) told() time.Time {
-	at, seen := w.at.Truncate(time.Second), w.e.seen
+	at, seen := w.at.Truncate(time.Second), w.e.Fetched
 	switch {
 	case w.given != nil && !w.given.told.IsZero():
 		seen = w.given.told // of what came since, who decided knew nothing
-	case w.e.happened():
+	case w.e.Happened():
 		seen = w.e.Issue.UpdatedAt
 	}
 	seen = seen.Truncate(time.Second)
 	switch {
 	case seen.IsZero():
 		return at
-	case w.e.happened() && (w.e.Name == EventIssueComment || w.e.Action == "reopened"):
+	case w.e.Happened() && (w.e.Name == triage.EventIssueComment || w.e.Action == "reopened"):
 		return seen.Add(time.Second)
 	case seen.Before(at):
 		return seen

@@ -5,11 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/org/foreman-action/memory"
 	"github.com/org/foreman-action/protocol"
+	"github.com/org/foreman-action/triage"
 )
 
 // kept returns what an earlier attempt at the task left in the journal, or nil. Trouble
@@ -41,19 +41,16 @@ func (w *work) ledgerKey() memory.LedgerKey {
 // to be trusted: what it asked for counts as an agent's.
 func (w *work) again(l memory.Ledger) Decision {
 	d := Decision{Message: l.Decision, By: l.By}
-	w.retriaged = l.Event != w.e.Key() && l.Event == w.e.asOpened().Key()
+	w.retriaged = l.Event != w.e.Key() && l.Event == w.e.AsOpened().Key()
 	ids := w.c.Rules.IDs()
 	for _, e := range l.Entries {
-		var s Source
-		rule, undo := strings.CutSuffix(e.Rule, taken)
-		switch name, command := strings.CutPrefix(e.Rule, "/"); {
-		case command:
-			s.Command = name
-		case undo:
-			s.Rule, s.Undo = rule, true
-		case !slices.Contains(ids, rule):
+		s := triage.ParseSource(e.Rule)
+		switch {
+		case s.Command != "" || s.Undo:
+		case !slices.Contains(ids, s.Rule):
+			s = triage.Source{}
 		default:
-			s = w.source(rule)
+			s = w.source(s.Rule)
 		}
 		d.Sources = append(d.Sources, s)
 	}
@@ -68,8 +65,8 @@ func (p *Plan) tookEffect(l *memory.Ledger) {
 	}
 	for i := range p.Steps {
 		s, e := &p.Steps[i], l.Entries[i]
-		if s.Verdict == Pass && e.State == memory.StateDone && !s.noted() {
-			s.set(Do, "")
+		if s.Verdict == triage.Skip && e.State == memory.StateDone && !s.noted() {
+			s.set(triage.Do, "")
 			s.did = e.Values
 		}
 	}
@@ -84,10 +81,10 @@ func (w *work) passGone(p *Plan, l *memory.Ledger) {
 	ids := w.c.Rules.IDs()
 	for i := range p.Steps {
 		s, e := &p.Steps[i], l.Entries[i]
-		rule, _ := strings.CutSuffix(e.Rule, taken)
-		gone := rule != "" && !strings.HasPrefix(rule, "/") && !slices.Contains(ids, rule)
-		if gone && s.Verdict == Do && (s.noted() || s.Source.Undo && e.State != memory.StateDone) {
-			s.set(Pass, "there is no rule "+rule+" any more")
+		rule := triage.ParseSource(e.Rule).Rule
+		gone := rule != "" && !slices.Contains(ids, rule)
+		if gone && s.Verdict == triage.Do && (s.noted() || s.Source.Undo && e.State != memory.StateDone) {
+			s.set(triage.Skip, "there is no rule "+rule+" any more")
 		}
 	}
 }
@@ -111,12 +108,12 @@ func (w *work) journal(ctx context.Context, plan Plan, kept *memory.Ledger) (*jo
 	l := memory.NewLedger(j.key, plan.Decision.Message, w.at)
 	l.Event, l.By = w.rep.Event, plan.Decision.By
 	if w.retriaged {
-		l.Event = w.e.asOpened().Key()
+		l.Event = w.e.AsOpened().Key()
 	}
 	for _, s := range plan.Steps {
 		e := &l.Entries[s.Index]
-		e.Rule = s.Source.id()
-		if s.Verdict != Do && !s.unknown {
+		e.Rule = s.Source.ID()
+		if s.Verdict != triage.Do && !s.unknown {
 			e.State, e.Reason = memory.StateSkipped, s.Reason
 		}
 	}
@@ -161,7 +158,7 @@ func (j *journal) recall(x *execution) {
 	}
 	for i := range x.steps {
 		s := &x.steps[i]
-		if e := j.entryOf(s); s.Verdict == Do && e.State == memory.StateDone {
+		if e := j.entryOf(s); s.Verdict == triage.Do && e.State == memory.StateDone {
 			s.landed = true
 			x.urls[s.Index] = e.URL
 		}
@@ -180,7 +177,7 @@ func (j *journal) entryOf(s *Step) memory.Entry {
 
 func (j *journal) entry(s *Step, state memory.State) memory.Entry {
 	return memory.Entry{
-		Index: s.Index, Hash: memory.HashAction(s.Action), Rule: s.Source.id(), State: state, At: j.now().UTC(),
+		Index: s.Index, Hash: memory.HashAction(s.Action), Rule: s.Source.ID(), State: state, At: j.now().UTC(),
 	}
 }
 

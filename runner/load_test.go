@@ -11,17 +11,18 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/org/foreman-action/internal/golden"
 	"github.com/org/foreman-action/internal/strictyaml"
 )
 
 // filesOf serves the parts of an archive whose names begin with "repo/".
-type filesOf struct{ a *archive }
+type filesOf struct{ a *golden.Case }
 
 func (f filesOf) Read(_ context.Context, name string) ([]byte, error) {
 	if name == ".github/unreadable.yml" {
 		return nil, errors.New("the disk is on fire")
 	}
-	data := f.a.get("repo/" + name)
+	data := f.a.Get("repo/" + name)
 	if data == nil {
 		return nil, fs.ErrNotExist
 	}
@@ -30,9 +31,9 @@ func (f filesOf) Read(_ context.Context, name string) ([]byte, error) {
 
 func (f filesOf) Glob(_ context.Context, pattern string) ([]string, error) {
 	var names []string
-	for _, file := range f.a.ar.Files {
-		name := strings.TrimPrefix(file.Name, "repo/")
-		if ok, err := path.Match(pattern, name); err == nil && ok && name != file.Name {
+	for _, part := range f.a.Names() {
+		name := strings.TrimPrefix(part, "repo/")
+		if ok, err := path.Match(pattern, name); err == nil && ok && name != part {
 			names = append(names, name)
 		}
 	}
@@ -45,19 +46,19 @@ func (f filesOf) Glob(_ context.Context, pattern string) ([]string, error) {
 // "remote/" are what other repositories hold.
 func TestLoadConfig(t *testing.T) {
 	t.Parallel()
-	eachArchive(t, "testdata/config", func(t *testing.T, a *archive) {
+	golden.Each(t, "testdata/config", *update, func(t *testing.T, a *golden.Case) {
 		spec := LoadSpec{Path: DefaultConfigPath, Getenv: func(name string) string {
 			return map[string]string{"HOST": "agent.example.org", "MODEL": "m-1"}[name]
 		}, Remote: func(_ context.Context, file RemoteFile) ([]byte, error) {
 			if file.Ref == "unreachable" {
 				return nil, errors.New("the line is dead")
 			}
-			if data := a.get("remote/" + file.String()); data != nil {
+			if data := a.Get("remote/" + file.String()); data != nil {
 				return data, nil
 			}
 			return nil, fs.ErrNotExist
 		}}
-		for word := range strings.FieldsSeq(string(a.get("spec"))) {
+		for word := range strings.FieldsSeq(string(a.Get("spec"))) {
 			name, value, _ := strings.Cut(word, "=")
 			switch name {
 			case "path":
@@ -75,11 +76,11 @@ func TestLoadConfig(t *testing.T) {
 		c, err := LoadConfig(t.Context(), filesOf{a}, spec)
 		switch {
 		case err != nil:
-			a.want(t, "want", fmt.Sprintf("error: %v\nno such file: %t\n", err, errors.Is(err, ErrNoConfig)))
+			a.Want(t, "want", fmt.Sprintf("error: %v\nno such file: %t\n", err, errors.Is(err, ErrNoConfig)))
 		case c == nil:
-			a.want(t, "want", "nothing\n")
+			a.Want(t, "want", "nothing\n")
 		default:
-			a.want(t, "want", showConfig(c))
+			a.Want(t, "want", showConfig(c))
 		}
 	})
 }
@@ -122,7 +123,7 @@ func FuzzParseConfig(f *testing.F) {
 			return local.ReplaceAll(src, nil), nil // both sides say the same
 		}})
 		if err == nil {
-			c.Policy.limits()
+			c.Policy.EffectiveLimits()
 			c.Rules.IDs()
 			return
 		}

@@ -6,9 +6,12 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/org/foreman-action/internal/text"
+
 	"github.com/org/foreman-action/memory"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/rules/facts"
+	"github.com/org/foreman-action/triage"
 )
 
 // A lookup answers what rules ask beyond the event. It keeps what it found.
@@ -27,7 +30,7 @@ func (l *lookup) Permission(login string) (string, error) {
 		return p, nil
 	}
 	if l.o.Host == nil {
-		return "", fmt.Errorf("look up what %s may do: %w", clip(login), ErrNeedsHost)
+		return "", fmt.Errorf("look up what %s may do: %w", text.Quote(login), triage.ErrNeedsHost)
 	}
 	p, err := l.o.Host.Permission(l.ctx, l.e.Ref(), login)
 	if err != nil {
@@ -71,7 +74,7 @@ func (l *lookup) Files() ([]string, error) {
 		return l.files, nil
 	}
 	if l.o.Host == nil {
-		return nil, fmt.Errorf("list the files of %s: %w", l.e.Ref(), ErrNeedsHost)
+		return nil, fmt.Errorf("list the files of %s: %w", l.e.Ref(), triage.ErrNeedsHost)
 	}
 	files, err := l.o.Host.Files(l.ctx, l.e.Ref())
 	if err != nil {
@@ -79,7 +82,7 @@ func (l *lookup) Files() ([]string, error) {
 	}
 	if p := l.e.Pull; p != nil && p.ChangedFiles > len(files) {
 		return nil, fmt.Errorf("list the files of %s: %w: GitHub lists %d of the %d that it changes, and never more than 3,000",
-			l.e.Ref(), ErrTruncated, len(files), p.ChangedFiles)
+			l.e.Ref(), triage.ErrTruncated, len(files), p.ChangedFiles)
 	}
 	for _, f := range files {
 		l.files = append(l.files, f.Path)

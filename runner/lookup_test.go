@@ -10,7 +10,7 @@ import (
 	"github.com/org/foreman-action/internal/github/githubtest"
 	"github.com/org/foreman-action/memory"
 	"github.com/org/foreman-action/rules"
-	"github.com/org/foreman-action/runner"
+	"github.com/org/foreman-action/triage"
 )
 
 // What rules ask beyond the event is looked up once, and only when it is asked for.
@@ -76,7 +76,7 @@ func TestLookupFails(t *testing.T) {
 	}
 	o.Host = nil
 	o.DryRun = true
-	if _, err = run(t, o, e); !strings.Contains(err.Error(), runner.ErrNeedsHost.Error()) {
+	if _, err = run(t, o, e); !strings.Contains(err.Error(), triage.ErrNeedsHost.Error()) {
 		t.Errorf("without a host: got %v", err)
 	}
 }
@@ -211,7 +211,7 @@ func TestChangedFiles(t *testing.T) {
 			t.Parallel()
 			gh, _, o := world(t, "rules:\n  - {id: r, on: [pull_request.opened], when: '"+tt.when+"', then: [add_label: docs]}\n")
 			gh.Repo("o/r").AddLabel("docs").AddIssue(githubtest.Issue{Number: 7, PullRequest: true, Files: tt.files, Moved: moved})
-			e, err := runner.ParseEvent(runner.EventSource{Name: "pull_request", Payload: fmt.Appendf(nil, `{"action": "opened", "repository": {"full_name": "o/r"}, "sender": {"login": "u"},
+			e, err := triage.ParseEvent(triage.EventSource{Name: "pull_request", Payload: fmt.Appendf(nil, `{"action": "opened", "repository": {"full_name": "o/r"}, "sender": {"login": "u"},
 				"pull_request": {"number": 7, "title": "T", "user": {"login": "u"}, "labels": [], "changed_files": %d, "created_at": "2026-04-10T12:00:00Z"}}`, tt.changed)})
 			if err != nil {
 				t.Fatal(err)
@@ -236,7 +236,7 @@ func TestPullRequest(t *testing.T) {
   - {id: issue, on: [issues.opened], then: [add_label: triage]}
 `)
 		gh.Repo("o/r").AddLabel("docs").AddIssue(githubtest.Issue{Number: 7, PullRequest: true, Files: []string{"README.md", "src/a/b.go"}})
-		e, err := runner.ParseEvent(runner.EventSource{Name: name, Payload: []byte(`{"action": "opened", "repository": {"full_name": "o/r"}, "sender": {"login": "u"},
+		e, err := triage.ParseEvent(triage.EventSource{Name: name, Payload: []byte(`{"action": "opened", "repository": {"full_name": "o/r"}, "sender": {"login": "u"},
 			"pull_request": {"number": 7, "title": "T", "user": {"login": "u"}, "labels": [], "base": {"ref": "main"}, "created_at": "2026-04-10T12:00:00Z"}}`)})
 		if err != nil {
 			t.Fatal(err)

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/org/foreman-action/triage"
 )
 
 // markerStart begins the hidden last line of everything that we post.
@@ -68,7 +70,7 @@ func markOf(body string) (mark, bool) {
 // is reports whether a comment is that of a step. Markers in other people's comments
 // are forgeries, but for one that holds the secret of this run: only GitHub and we
 // can know it yet.
-func (x *execution) is(c Comment, s *Step) bool {
+func (x *execution) is(c triage.Comment, s *Step) bool {
 	m, ok := markOf(c.Body)
 	if !ok || m.task != x.Task || m.scope != x.Scope || m.key != s.key || m.by != s.Source.Command || m.comment != strconv.Itoa(s.nth) {
 		return false
@@ -107,13 +109,13 @@ func (x *execution) done(ctx context.Context, s *Step) (bool, error) {
 	}
 	if x.comments == nil {
 		list, err := x.Host.Comments(ctx, x.Ref, x.Since)
-		if errors.Is(err, ErrTruncated) {
+		if errors.Is(err, triage.ErrTruncated) {
 			x.tooMany = err
 		}
 		if err != nil {
 			return false, err
 		}
-		x.comments = append([]Comment{}, list...)
+		x.comments = append([]triage.Comment{}, list...)
 	}
 	for _, c := range x.comments {
 		if x.is(c, s) {

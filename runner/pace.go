@@ -3,6 +3,9 @@ package runner
 import (
 	"fmt"
 	"time"
+
+	"github.com/org/foreman-action/policy"
+	"github.com/org/foreman-action/triage"
 )
 
 // A pace keeps us from saying and doing too much on one issue.
@@ -26,12 +29,8 @@ const writeWindow = time.Hour
 
 // newPace counts what the timeline tells of us.
 func (x *execution) newPace(h hindsight) *pace {
-	p := &pace{
-		now:      x.now(),
-		interval: orDefault(x.policy.CommentInterval, DefaultCommentInterval),
-		comments: orDefault(x.policy.MaxComments, DefaultMaxComments),
-		writes:   orDefault(x.policy.MaxWrites, DefaultMaxWrites),
-	}
+	limits := x.policy.Pacing()
+	p := &pace{now: x.now(), interval: limits.Interval, comments: limits.Comments, writes: limits.Writes}
 	p.flooded, p.buried = !h.sees(p.now.Add(-writeWindow)), !h.sees(p.now.Add(-p.interval))
 	for _, e := range h.Events {
 		if !h.ours(e) {
@@ -55,30 +54,27 @@ func (x *execution) newPace(h hindsight) *pace {
 }
 
 // paced reports whether anything is limited by what was done on the issue before.
-func (p Policy) paced() bool {
-	return orDefault(p.CommentInterval, DefaultCommentInterval) > 0 ||
-		orDefault(p.MaxComments, DefaultMaxComments) > 0 || orDefault(p.MaxWrites, DefaultMaxWrites) > 0
-}
+func paced(p policy.Policy) bool { return p.Pacing() != policy.Pacing{} }
 
 // hold passes a step over that would be too much. What a task has begun to say it may
 // say to its end.
 func (p *pace) hold(s *Step) {
 	switch {
 	case p.writes > 0 && p.flooded:
-		s.set(Pass, "too much happens on the issue to tell what was ours: policy.max_writes_per_hour")
+		s.set(triage.Skip, "too much happens on the issue to tell what was ours: policy.max_writes_per_hour")
 		return
 	case p.writes > 0 && p.changes >= p.writes:
-		s.set(Pass, fmt.Sprintf("%d changes of ours within an hour: policy.max_writes_per_hour is %d", p.changes, p.writes))
+		s.set(triage.Skip, fmt.Sprintf("%d changes of ours within an hour: policy.max_writes_per_hour is %d", p.changes, p.writes))
 		return
 	case !s.isComment() || s.key != "" || p.begun && !s.answers():
 	case !s.answers() && p.interval > 0 && p.last.IsZero() && p.buried:
-		s.set(Pass, "too much happens on the issue to tell whether we commented: policy.comment_interval")
+		s.set(triage.Skip, "too much happens on the issue to tell whether we commented: policy.comment_interval")
 		return
 	case !s.answers() && p.interval > 0 && !p.last.IsZero() && p.now.Sub(p.last) < p.interval:
-		s.set(Pass, fmt.Sprintf("we commented at %s: policy.comment_interval is %s", p.last.UTC().Format(time.RFC3339), short(p.interval)))
+		s.set(triage.Skip, fmt.Sprintf("we commented at %s: policy.comment_interval is %s", p.last.UTC().Format(time.RFC3339), short(p.interval)))
 		return
 	case p.comments > 0 && p.said >= p.comments:
-		s.set(Pass, fmt.Sprintf("%d comments of ours on the issue: policy.max_comments_per_issue is %d", p.said, p.comments))
+		s.set(triage.Skip, fmt.Sprintf("%d comments of ours on the issue: policy.max_comments_per_issue is %d", p.said, p.comments))
 		return
 	}
 	p.changes += max(1, len(s.values()))

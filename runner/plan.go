@@ -7,88 +7,35 @@ import (
 	"strings"
 	"time"
 
+	"github.com/org/foreman-action/policy"
 	"github.com/org/foreman-action/protocol"
+	"github.com/org/foreman-action/triage"
 )
-
-// A Verdict says what the policy makes of an action.
-type Verdict string
-
-// The verdicts.
-const (
-	Do     Verdict = "do"     // carry it out
-	Pass   Verdict = "skip"   // nothing to do, or not permitted to anybody here; the reason says which
-	Refuse Verdict = "refuse" // the policy or the protocol forbids it
-)
-
-// A Source is who asked for an action.
-type Source struct {
-	// Rule is the id of the rule, whose author's text keeps its mentions. Empty: an
-	// agent, all of whose text is hostile.
-	Rule string
-	// Command is the name of the command by which a person asked for it in a comment,
-	// such as "undo". Empty: nobody did.
-	Command string
-	// OverrideHumans says that the rule may undo what people did on the issue.
-	OverrideHumans bool
-	// Undo says that what the rule did before is taken back.
-	Undo bool
-}
-
-// isAgent reports whether it is neither a rule nor a person.
-func (s Source) isAgent() bool { return s.Rule == "" && s.Command == "" }
-
-// String returns "rule <id>", "rule <id> (else_undo)", "command <name>" or "agent".
-func (s Source) String() string {
-	switch {
-	case s.Command != "":
-		return "command " + s.Command
-	case s.Undo:
-		return "rule " + s.Rule + " (else_undo)"
-	case s.Rule != "":
-		return "rule " + s.Rule
-	}
-	return "agent"
-}
-
-// taken is what records name a rule by that takes something back; ids have no slash.
-const taken = "/else_undo"
-
-// id is how records and journals name the source: by the rule's id, or the command's
-// name behind a slash.
-func (s Source) id() string {
-	switch {
-	case s.Command != "":
-		return "/" + s.Command
-	case s.Undo:
-		return s.Rule + taken
-	}
-	return s.Rule
-}
 
 // A Decision is what was decided on a task, and who asked for each action.
 type Decision struct {
 	Message protocol.DecisionMessage
 	By      string // who decided, for the audit: "rules", an agent's address, or both
 	// Sources has one entry for each action; a missing one means an agent.
-	Sources []Source
+	Sources []triage.Source
 
 	fallback bool // the agent failed, and this is what the configuration says to do then
 	answers  bool // the agent may answer any event with a comment
 }
 
-func (d Decision) source(i int) Source {
+func (d Decision) source(i int) triage.Source {
 	if i < len(d.Sources) {
 		return d.Sources[i]
 	}
-	return Source{}
+	return triage.Source{}
 }
 
 // A Step is one action of a plan.
 type Step struct {
 	Index   int // in the decision, from 0
 	Action  protocol.ActionItem
-	Source  Source
-	Verdict Verdict
+	Source  triage.Source
+	Verdict triage.Verdict
 	Reason  string // why it is not simply done; empty for most that are
 
 	unknown   bool     // there is no such action: it ends the list
@@ -112,14 +59,14 @@ type Plan struct {
 	Decision Decision
 	Steps    []Step
 
-	issue  Issue // as the event tells of it
-	policy Policy
+	issue  triage.Issue // as the event tells of it
+	policy policy.Policy
 }
 
 // MakePlan judges every action of a decision by the policy and by what the event
 // tells of the issue. It makes no call; labels are looked up when the plan is
 // applied. mayComment is false for an event that nobody asked to be answered.
-func MakePlan(d Decision, issue Issue, policy Policy, mayComment bool) Plan {
+func MakePlan(d Decision, issue triage.Issue, policy policy.Policy, mayComment bool) Plan {
 	p := newPlanner(issue, policy, mayComment)
 	p.agentMay = d.answers
 	plan := Plan{Decision: d, issue: issue, policy: policy, Steps: make([]Step, 0, len(d.Message.Actions))}
@@ -128,9 +75,9 @@ func MakePlan(d Decision, issue Issue, policy Policy, mayComment bool) Plan {
 		s := Step{Index: i, Action: a, Source: d.source(i)}
 		switch {
 		case !d.Message.Decision.Writes() && s.Source.Command == "":
-			s.set(Pass, fmt.Sprintf("the decision %s writes nothing", d.Message.Decision))
+			s.set(triage.Skip, fmt.Sprintf("the decision %s writes nothing", d.Message.Decision))
 		case ended:
-			s.set(Pass, "it stands behind an unknown action")
+			s.set(triage.Skip, "it stands behind an unknown action")
 		default:
 			p.judge(&s)
 			ended = s.unknown
@@ -146,8 +93,8 @@ func MakePlan(d Decision, issue Issue, policy Policy, mayComment bool) Plan {
 // rejectAll refuses what stands before an unknown action.
 func (p *Plan) rejectAll() {
 	for i := range p.Steps {
-		if s := &p.Steps[i]; s.Verdict == Do {
-			s.set(Refuse, "the plan holds an unknown action and policy.unknown_action is reject")
+		if s := &p.Steps[i]; s.Verdict == triage.Do {
+			s.set(triage.Refuse, "the plan holds an unknown action and policy.unknown_action is reject")
 		}
 	}
 }
@@ -155,14 +102,14 @@ func (p *Plan) rejectAll() {
 // writes reports whether any step is to be carried out.
 func (p Plan) writes() bool {
 	for _, s := range p.Steps {
-		if s.Verdict == Do {
+		if s.Verdict == triage.Do {
 			return true
 		}
 	}
 	return false
 }
 
-func (s *Step) set(v Verdict, reason string) { s.Verdict, s.Reason = v, reason }
+func (s *Step) set(v triage.Verdict, reason string) { s.Verdict, s.Reason = v, reason }
 
 // values are the names that the step writes.
 func (s *Step) values() []string {
@@ -186,7 +133,7 @@ func (s *Step) values() []string {
 // A planner judges actions one after another: each sees the issue as those before
 // it will leave it.
 type planner struct {
-	policy     Policy
+	policy     policy.Policy
 	limits     map[string]int
 	used       map[string]int
 	comments   map[string]int  // planned so far, by key
@@ -196,8 +143,8 @@ type planner struct {
 	agentMay   bool // comment on whatever event it is
 }
 
-func newPlanner(issue Issue, policy Policy, mayComment bool) *planner {
-	return &planner{policy: policy, limits: policy.limits(), used: map[string]int{}, comments: map[string]int{}, said: map[string]bool{}, now: issueState(issue), mayComment: mayComment}
+func newPlanner(issue triage.Issue, policy policy.Policy, mayComment bool) *planner {
+	return &planner{policy: policy, limits: policy.EffectiveLimits(), used: map[string]int{}, comments: map[string]int{}, said: map[string]bool{}, now: issueState(issue), mayComment: mayComment}
 }
 
 // judge sets the verdict of a step.
@@ -205,25 +152,25 @@ func (p *planner) judge(s *Step) {
 	kind, ok := actionOf(s.Action.Type)
 	if !ok || kind.calls && s.Source.Command == "" && !s.Source.Undo {
 		s.unknown = true
-		s.set(Refuse, (&UnknownActionError{Type: s.Action.Type, Index: s.Index}).Error())
+		s.set(triage.Refuse, (&triage.UnknownActionError{Type: s.Action.Type, Index: s.Index}).Error())
 		return
 	}
 	s.kind = kind
 	p.count(s)
 	if err := kind.spec.Check(s.Action); err != nil {
-		s.set(Refuse, "malformed: "+err.Error())
+		s.set(triage.Refuse, "malformed: "+err.Error())
 		return
 	}
-	if why := p.policy.forbids(s.Action.Type, s.Source); why != "" && !kind.calls {
-		s.set(Refuse, why)
+	if why := p.policy.Forbids(s.Action.Type, s.Source); why != "" && !kind.calls {
+		s.set(triage.Refuse, why)
 		return
 	}
-	s.set(Do, "")
-	if kind.judge(p, s); s.Verdict != Do {
+	s.set(triage.Do, "")
+	if kind.judge(p, s); s.Verdict != triage.Do {
 		return
 	}
 	if name, n := kind.counts(s); !kind.calls && !p.take(s, name, n) {
-		s.set(Refuse, fmt.Sprintf("policy.limits.%s is %d per event", name, p.limits[name]))
+		s.set(triage.Refuse, fmt.Sprintf("policy.limits.%s is %d per event", name, p.limits[name]))
 		return
 	}
 	kind.change(&p.now, s)
@@ -266,7 +213,7 @@ type state struct {
 	issueType string
 }
 
-func issueState(i Issue) state {
+func issueState(i triage.Issue) state {
 	s := state{
 		number: i.Number, open: i.State != "closed", locked: i.Locked,
 		milestone: i.Milestone, issueType: i.Type,

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/org/foreman-action/triage"
 )
 
 // prepare makes the reads that verdicts depend on: the issue as it is now and our
@@ -28,7 +30,7 @@ func (x *execution) prepare(ctx context.Context) error {
 	}
 	for i := range x.steps {
 		s := &x.steps[i]
-		if s.Verdict != Do || s.landed || s.kind.limit != addsLabels || x.policy.CreateLabels {
+		if s.Verdict != triage.Do || s.landed || s.kind.limit != addsLabels || x.policy.CreateLabels {
 			continue
 		}
 		if err := x.lookUp(ctx, s, known); err != nil {
@@ -42,7 +44,7 @@ func (x *execution) prepare(ctx context.Context) error {
 // means any.
 func (x *execution) open(want func(*Step) bool) bool {
 	for i := range x.steps {
-		if s := &x.steps[i]; s.Verdict == Do && !s.landed && (want == nil || want(s)) {
+		if s := &x.steps[i]; s.Verdict == triage.Do && !s.landed && (want == nil || want(s)) {
 			return true
 		}
 	}
@@ -53,7 +55,7 @@ func (x *execution) open(want func(*Step) bool) bool {
 // read is saved where nothing can have happened yet.
 func (x *execution) lookBack(ctx context.Context) error {
 	matters := func(s *Step) bool {
-		return s.once != "" || x.policy.paced() && !s.noted() || s.kind.yield != nil && !s.Source.OverrideHumans
+		return s.once != "" || paced(x.policy) && !s.noted() || s.kind.yield != nil && !s.Source.OverrideHumans
 	}
 	once := func(s *Step) bool { return s.once != "" }
 	if x.Fresh && !x.Resumed && !x.open(once) || !x.open(matters) {
@@ -77,18 +79,18 @@ func (x *execution) lookBack(ctx context.Context) error {
 	p := x.newPace(h)
 	for i := range x.steps {
 		s := &x.steps[i]
-		if s.Verdict != Do || s.landed {
+		if s.Verdict != triage.Do || s.landed {
 			continue
 		}
 		if s.kind.yield != nil && !s.Source.OverrideHumans {
 			s.kind.yield(ctx, x, h, s)
 		}
-		if s.Verdict == Do && s.once != "" {
+		if s.Verdict == triage.Do && s.once != "" {
 			x.onceOnly(ctx, h, s)
 		}
-		if s.Verdict == Do && !s.noted() {
+		if s.Verdict == triage.Do && !s.noted() {
 			p.hold(s)
-			s.wait = s.Verdict != Do
+			s.wait = s.Verdict != triage.Do
 		}
 	}
 	return nil
@@ -97,7 +99,7 @@ func (x *execution) lookBack(ctx context.Context) error {
 // recollect finds out whether an earlier attempt at the task has commented, of which
 // nothing is kept: what is kept may be a backup. Then the task is resumed.
 func (x *execution) recollect(ctx context.Context, h hindsight) error {
-	begun := slices.ContainsFunc(h.Events, func(e TimelineEvent) bool {
+	begun := slices.ContainsFunc(h.Events, func(e triage.TimelineEvent) bool {
 		m, ok := markOf(e.Body)
 		return ok && e.Kind == "commented" && m.task == x.Task && m.scope == x.Scope && h.ours(e)
 	})
@@ -116,7 +118,7 @@ func (x *execution) lookUp(ctx context.Context, s *Step, known map[string]string
 		if !ok {
 			var err error
 			label, err = x.Host.Label(ctx, x.Ref, name)
-			if err != nil && !errors.Is(err, ErrNotFound) {
+			if err != nil && !errors.Is(err, triage.ErrNotFound) {
 				return err
 			}
 			known[fold(name)] = label
@@ -124,8 +126,8 @@ func (x *execution) lookUp(ctx context.Context, s *Step, known map[string]string
 		switch {
 		case label == "":
 			why = append(why, fmt.Sprintf("the repository has no label %q", name))
-		case x.policy.Labels.refuses(label) != "":
-			why = append(why, fmt.Sprintf("%s: %s", label, x.policy.Labels.refuses(label)))
+		case x.policy.Labels.Refuses(label) != "":
+			why = append(why, fmt.Sprintf("%s: %s", label, x.policy.Labels.Refuses(label)))
 		default:
 			kept = append(kept, label)
 		}
@@ -135,7 +137,7 @@ func (x *execution) lookUp(ctx context.Context, s *Step, known map[string]string
 		s.Reason = strings.Join(append(nonEmpty(s.Reason), why...), "; ")
 	}
 	if len(kept) == 0 {
-		s.Verdict = Pass
+		s.Verdict = triage.Skip
 	}
 	return nil
 }
@@ -154,21 +156,23 @@ func (x *execution) refresh(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if x.issue, err = ParseIssue(raw); err != nil {
+	issue, err := triage.ParseIssue(raw)
+	if err != nil {
 		return err
 	}
+	x.issue = issue.Issue
 	// Each step is held against the issue as those before it will leave it: of a label
 	// that is added and removed again both are done again, never one.
 	now := issueState(x.issue)
 	for i := range x.steps {
 		s := &x.steps[i]
 		switch {
-		case s.Verdict != Do:
+		case s.Verdict != triage.Do:
 		case s.landed:
 			s.kind.change(&now, s)
 		case s.isComment():
 			// Too many comments to tell: the step itself will fail for it.
-			if s.landed, err = x.done(ctx, s); err != nil && !errors.Is(err, ErrTruncated) {
+			if s.landed, err = x.done(ctx, s); err != nil && !errors.Is(err, triage.ErrTruncated) {
 				return err
 			}
 		case s.kind.landed != nil && s.kind.landed(now, s):

@@ -7,6 +7,7 @@ import (
 
 	"github.com/org/foreman-action/memory"
 	"github.com/org/foreman-action/protocol"
+	"github.com/org/foreman-action/triage"
 )
 
 // A deed is an event of the timeline as the action that leads to it.
@@ -17,7 +18,7 @@ type deed struct {
 
 // deedOf returns the deed behind an event; ok is false for those that no action of
 // ours leads to. Of comments it knows those with our marker.
-func deedOf(e TimelineEvent) (d deed, ok bool) {
+func deedOf(e triage.TimelineEvent) (d deed, ok bool) {
 	named := func(typ, value string) (deed, bool) { return deed{typ, nonEmpty(value)}, true }
 	switch e.Kind {
 	case "labeled":
@@ -55,12 +56,12 @@ const sameTask = 2 * time.Minute
 type trace struct {
 	task   string // empty: no marker tells
 	by     string // the command that a marker names; empty: none
-	events []TimelineEvent
+	events []triage.TimelineEvent
 }
 
 // joins reports whether an event belongs to the trace: it follows soon, and no marker
 // tells of another task.
-func (t trace) joins(e TimelineEvent, task string) bool {
+func (t trace) joins(e triage.TimelineEvent, task string) bool {
 	if n := len(t.events); n > 0 && e.At.Sub(t.events[n-1].At) > sameTask {
 		return false
 	}
@@ -112,7 +113,7 @@ func (t trace) rebuilt() memory.Task {
 			task.Decision = protocol.Close
 		}
 		task.Actions = append(task.Actions, memory.Action{
-			Index: i, Type: d.typ, Values: d.values, Rule: Source{Command: t.by}.id(), Verdict: string(Do), Result: memory.Done, URL: e.URL,
+			Index: i, Type: d.typ, Values: d.values, Rule: triage.Source{Command: t.by}.ID(), Verdict: string(triage.Do), Result: memory.Done, URL: e.URL,
 		})
 	}
 	return task

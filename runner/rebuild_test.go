@@ -14,18 +14,19 @@ import (
 
 	"github.com/org/foreman-action/memory"
 	"github.com/org/foreman-action/runner"
+	"github.com/org/foreman-action/triage"
 )
 
 const rebuildBot = "github-actions[bot]"
 
 // timelineOf reads a timeline as test data hold it: a line for each event, "minute
 // actor kind text", where the text is that of the field that the kind has.
-func timelineOf(t *testing.T, src string) runner.Timeline {
+func timelineOf(t *testing.T, src string) triage.Timeline {
 	t.Helper()
-	out := runner.Timeline{Complete: true}
+	out := triage.Timeline{Complete: true}
 	for line := range strings.Lines(src) {
 		var minute int
-		e := runner.TimelineEvent{ID: int64(len(out.Events) + 1), ActorType: "User"}
+		e := triage.TimelineEvent{ID: int64(len(out.Events) + 1), ActorType: "User"}
 		if _, err := fmt.Sscan(line, &minute, &e.Actor, &e.Kind); err != nil {
 			t.Fatalf("%s: %v", line, err)
 		}
@@ -55,7 +56,7 @@ func TestRebuild(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			rec, changes := runner.Rebuild(timelineOf(t, string(ar.Files[0].Data)), rebuildBot, runner.Issue{
+			rec, changes := runner.Rebuild(timelineOf(t, string(ar.Files[0].Data)), rebuildBot, triage.Issue{
 				Author: "hubot", CreatedAt: time.Date(2026, 4, 10, 8, 1, 0, 0, time.UTC),
 			})
 			rec.SetHumans(changes)
@@ -94,11 +95,11 @@ func FuzzRebuild(f *testing.F) {
 	f.Add([]byte(`[{"Kind": "commented", "Actor": "github-actions[bot]", "Body": "x\n\n<!-- foreman:v1 task=a3f8c2d1-4b5e-4f6a-8c9d-0e1f2a3b4c5d comment=0 -->", "At": "2026-04-10T08:00:00Z"}]`))
 	f.Add([]byte(`[{"Kind": "commented", "Actor": "mallory", "Body": "<!-- foreman:v1 task=x -->", "At": "2026-04-10T08:00:00Z"}]`))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		var tl runner.Timeline
+		var tl triage.Timeline
 		if json.Unmarshal(data, &tl.Events) != nil {
 			return
 		}
-		rec, changes := runner.Rebuild(tl, rebuildBot, runner.Issue{})
+		rec, changes := runner.Rebuild(tl, rebuildBot, triage.Issue{})
 		rec.Repo, rec.Issue, rec.Revision = "octo/hello", 7, 1
 		rec.SetHumans(changes)
 		stored, err := memory.Encode(rec)

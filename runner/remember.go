@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/org/foreman-action/memory"
+	"github.com/org/foreman-action/triage"
 )
 
 // The memory is a help: a run waits for it no longer than this.
@@ -156,7 +157,7 @@ func (w *work) revise(r *memory.Record, task memory.Task) {
 // overtaken reports whether a run that was stopped is behind another attempt at the task,
 // which has remembered more.
 func (w *work) overtaken(r memory.Record) bool {
-	return errors.Is(w.out.Err, ErrHalted) && slices.ContainsFunc(r.Tasks, func(t memory.Task) bool {
+	return errors.Is(w.out.Err, triage.ErrHalted) && slices.ContainsFunc(r.Tasks, func(t memory.Task) bool {
 		done := 0
 		for _, a := range t.Actions {
 			if a.Result == memory.Done || a.Result == memory.Noted {
@@ -201,7 +202,7 @@ func memoryResult(a ActionReport) string {
 		return memory.Planned
 	case ResultNone:
 	}
-	if a.Verdict == Refuse {
+	if a.Verdict == triage.Refuse {
 		return memory.Refused
 	}
 	return memory.Skipped

@@ -4,6 +4,7 @@ import (
 	"github.com/org/foreman-action/memory"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/rules"
+	"github.com/org/foreman-action/triage"
 )
 
 // A Status says how a run ended.
@@ -62,7 +63,7 @@ type ActionReport struct {
 	Index   int
 	Action  protocol.ActionItem
 	Source  string // as Source.String has it
-	Verdict Verdict
+	Verdict triage.Verdict
 	Result  Result
 	Reason  string
 	URL     string
@@ -80,11 +81,11 @@ func (r *Report) setActions(plan Plan, out Outcome) {
 		a := ActionReport{
 			Index: s.Index, Action: s.Action, Source: s.Source.String(),
 			Verdict: s.Verdict, Result: res.Result, Reason: res.Reason, URL: res.URL,
-			rule: s.Source.id(), values: res.Values, noted: s.noted(),
+			rule: s.Source.ID(), values: res.Values, noted: s.noted(),
 		}
 		// What a look-up found out after the plan was made is a verdict too.
-		if a.Verdict == Do && a.Result == ResultNone {
-			a.Verdict = Pass
+		if a.Verdict == triage.Do && a.Result == ResultNone {
+			a.Verdict = triage.Skip
 		}
 		if a.Result == ResultDone {
 			if a.URL == "" {
@@ -123,7 +124,7 @@ func (r *Report) setStatus(out Outcome) {
 	case out.Err != nil:
 		r.Reason = out.Err.Error()
 	case out.Gone:
-		r.Reason = ErrGone.Error()
+		r.Reason = triage.ErrGone.Error()
 	case r.Status == StatusSkipped && r.Decision.Writes():
 		r.Reason = "no action was left to carry out"
 	}

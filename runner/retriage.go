@@ -2,8 +2,6 @@ package runner
 
 import (
 	"context"
-	"encoding/json"
-	"maps"
 	"slices"
 
 	"github.com/org/foreman-action/protocol"
@@ -11,29 +9,10 @@ import (
 	"github.com/org/foreman-action/rules/facts"
 )
 
-// asOpened returns the event as if the issue, as it is now, had just been opened by
-// whoever caused the event. A pull request stays one.
-func (e Event) asOpened() Event {
-	payload := maps.Clone(e.payload)
-	for _, key := range []string{"comment", "label", "assignee", "milestone", "changes", "inputs", "client_payload", "workflow", "ref", "schedule"} {
-		delete(payload, key)
-	}
-	if payload == nil {
-		payload = map[string]json.RawMessage{}
-	}
-	payload["action"] = json.RawMessage(`"opened"`)
-	if e.Pull == nil {
-		e.Name = EventIssues
-	}
-	e.Action, e.Comment, e.payload = "opened", nil, payload
-	e.Label, e.Assignee, e.Milestone = "", "", ""
-	return e
-}
-
 // factsAsOpened returns the facts as if the issue had just been opened, with what was
 // looked up so far.
 func (w *work) factsAsOpened(f facts.Facts) facts.Facts {
-	out := rulesFacts(w.e.asOpened(), f.Now)
+	out := rulesFacts(w.e.AsOpened(), f.Now)
 	out.Lookup, out.Effect = f.Lookup, f.Effect
 	return out
 }
@@ -43,7 +22,7 @@ func (w *work) factsAsOpened(f facts.Facts) facts.Facts {
 func (w *work) retriage(ctx context.Context, q *question) (Decision, error) {
 	first := q.res
 	w.retriaged = true
-	q.event, q.facts = w.e.asOpened(), w.factsAsOpened(q.facts)
+	q.event, q.facts = w.e.AsOpened(), w.factsAsOpened(q.facts)
 	w.rep.AskedAs = q.event.Key()
 	if first == nil {
 		return w.decided(nil), nil

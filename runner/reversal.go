@@ -6,9 +6,12 @@ import (
 	"slices"
 	"time"
 
+	"github.com/org/foreman-action/internal/text"
+
 	"github.com/org/foreman-action/internal/sanitize"
 	"github.com/org/foreman-action/memory"
 	"github.com/org/foreman-action/protocol"
+	"github.com/org/foreman-action/triage"
 )
 
 // A reversal says how a type of action is taken back, and how one sees that what it did
@@ -18,7 +21,7 @@ type reversal struct {
 	thing     string   // what is changed: "label", "assignee" or "state"; of notes "never" or "closing"
 	there     bool     // the action puts it there
 	kinds     []string // the events of the timeline that tell of it, the action's own first
-	field     func(TimelineEvent) string
+	field     func(triage.TimelineEvent) string
 	told      string // how an answer tells that it is taken back; %s is the name
 }
 
@@ -83,7 +86,7 @@ func (r reversal) tell(name string) string {
 	if r.field == nil {
 		return r.told
 	}
-	return fmt.Sprintf(r.told, sanitize.Code(sanitize.Name(clip(name))))
+	return fmt.Sprintf(r.told, sanitize.Code(sanitize.Name(text.Quote(name))))
 }
 
 // A deedDone is something that a task of the record did, and the last that any did to
@@ -186,9 +189,9 @@ func (d deedDone) subject() string {
 	case d.field == nil:
 		return "the state of the issue"
 	case d.thing == "never":
-		return "what is kept of the label " + sanitize.Code(sanitize.Name(clip(d.name)))
+		return "what is kept of the label " + sanitize.Code(sanitize.Name(text.Quote(d.name)))
 	}
-	return "the " + d.thing + " " + sanitize.Code(sanitize.Name(clip(d.name)))
+	return "the " + d.thing + " " + sanitize.Code(sanitize.Name(text.Quote(d.name)))
 }
 
 // touched says who else changed last what a deed had changed, and is empty when nobody
@@ -206,8 +209,8 @@ func (h hindsight) touched(d deedDone) string {
 }
 
 // beforeAnswer reports whether the answer to an undo followed soon upon an event.
-func (h hindsight) beforeAnswer(e TimelineEvent) bool {
-	return slices.ContainsFunc(h.Events, func(c TimelineEvent) bool {
+func (h hindsight) beforeAnswer(e triage.TimelineEvent) bool {
+	return slices.ContainsFunc(h.Events, func(c triage.TimelineEvent) bool {
 		m, ok := markOf(c.Body)
 		return ok && c.Kind == "commented" && m.by == string(commandUndo) && h.ours(c) && !c.At.Before(e.At) && c.At.Sub(e.At) <= sameTask
 	})

@@ -17,6 +17,7 @@ import (
 	"github.com/org/foreman-action/memory"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/runner"
+	"github.com/org/foreman-action/triage"
 )
 
 // agentFunc is an agent made of a function.
@@ -50,7 +51,7 @@ const (
 
 // world is a fake GitHub with issue 1, the event of its opening, and options that
 // reach both.
-func world(t *testing.T, config string) (*githubtest.Server, runner.Event, runner.Options) {
+func world(t *testing.T, config string) (*githubtest.Server, triage.Delivery, runner.Options) {
 	t.Helper()
 	gh := githubtest.New(t, githubtest.Config{})
 	gh.Repo("Codertocat/Hello-World").AddLabel("bug", "docs", "triage").AddIssue(githubtest.Issue{Number: 1, Labels: []string{"bug"}})
@@ -62,7 +63,7 @@ func world(t *testing.T, config string) (*githubtest.Server, runner.Event, runne
 	if err != nil {
 		t.Fatal(err)
 	}
-	e, err := runner.ParseEvent(runner.EventSource{Payload: payload})
+	e, err := triage.ParseEvent(triage.EventSource{Payload: payload})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,7 +81,7 @@ func world(t *testing.T, config string) (*githubtest.Server, runner.Event, runne
 
 func noSleep(ctx context.Context, _ time.Duration) error { return ctx.Err() }
 
-func run(t *testing.T, o runner.Options, e runner.Event) (runner.Report, error) {
+func run(t *testing.T, o runner.Options, e triage.Delivery) (runner.Report, error) {
 	t.Helper()
 	r, err := runner.New(o)
 	if err != nil {
@@ -243,7 +244,7 @@ func TestNeedsHost(t *testing.T) {
 	t.Parallel()
 	_, e, o := world(t, "rules:\n  - {id: r, on: issues.opened, then: [{add_label: docs}]}\n")
 	o.Host = nil
-	if _, err := run(t, o, e); !errors.Is(err, runner.ErrNeedsHost) {
+	if _, err := run(t, o, e); !errors.Is(err, triage.ErrNeedsHost) {
 		t.Errorf("got %v, want ErrNeedsHost", err)
 	}
 	o.DryRun = true
@@ -251,11 +252,11 @@ func TestNeedsHost(t *testing.T) {
 	if err != nil || rep.Status != runner.StatusDryRun || rep.Actions[0].Result != runner.ResultPlanned {
 		t.Errorf("got %+v, %v", rep, err)
 	}
-	bare, err := runner.ParseEvent(runner.EventSource{Name: runner.EventWorkflowDispatch, Repo: "o/r", Issue: 1, Payload: []byte("{}")})
+	bare, err := triage.ParseEvent(triage.EventSource{Name: triage.EventWorkflowDispatch, Repo: "o/r", Issue: 1, Payload: []byte("{}")})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := run(t, o, bare); !errors.Is(err, runner.ErrNeedsHost) {
+	if _, err := run(t, o, bare); !errors.Is(err, triage.ErrNeedsHost) {
 		t.Errorf("got %v, want ErrNeedsHost", err)
 	}
 	o.Config = nil

@@ -7,8 +7,11 @@ import (
 	"slices"
 	"time"
 
+	"github.com/org/foreman-action/internal/text"
+
 	"github.com/org/foreman-action/memory"
 	"github.com/org/foreman-action/protocol"
+	"github.com/org/foreman-action/triage"
 )
 
 // An Agent decides on a task. It is asked once for each run. Implementations are
@@ -18,9 +21,6 @@ type Agent interface {
 	// error says what went wrong without any secret; nothing is written then.
 	Decide(ctx context.Context, task protocol.TaskMessage) (protocol.DecisionMessage, error)
 }
-
-// ErrNeedsHost says that a step needs the service, and there is no token to reach it.
-var ErrNeedsHost = errors.New("a token is needed")
 
 // An AgentError says that the agent gave no usable decision.
 type AgentError struct{ Err error }
@@ -80,7 +80,7 @@ type Options struct {
 	Explain bool
 	// Guard is called before each write, and may wait: for a rate that is kept, or to make
 	// sure that the task is still this Runner's. Its error stops the run before the write,
-	// as [ErrHalted]. Nil: nothing stands in the way.
+	// as [triage.ErrHalted]. Nil: nothing stands in the way.
 	Guard func(context.Context) error
 	// Audit is called once, after the decision and before the first call that acts on
 	// it, with the record of what was decided. Its error stops the run.
@@ -104,9 +104,9 @@ type Runner struct {
 func New(o Options) (*Runner, error) {
 	switch {
 	case !taskID(o.TaskID):
-		return nil, fmt.Errorf("runner: TaskID: want a UUID, got %q", clip(o.TaskID))
+		return nil, fmt.Errorf("runner: TaskID: want a UUID, got %q", text.Quote(o.TaskID))
 	case o.Scope != "" && !validKey(o.Scope):
-		return nil, fmt.Errorf("runner: Scope: want letters, digits, '.', '_' and '-', got %q", clip(o.Scope))
+		return nil, fmt.Errorf("runner: Scope: want letters, digits, '.', '_' and '-', got %q", text.Quote(o.Scope))
 	case o.Nonce != "" && !validKey(o.Nonce):
 		return nil, errors.New("runner: Nonce: want letters and digits")
 	}
@@ -135,13 +135,13 @@ func newRunner(o Options) *Runner {
 // Run takes one event all the way. The report is complete also when an error is
 // returned: then a decision could not be had, or an action failed. Nothing to do,
 // an escalation, a refused or skipped action and a vanished issue are no errors.
-func (r *Runner) Run(ctx context.Context, e Event) (Report, error) {
+func (r *Runner) Run(ctx context.Context, e triage.Delivery) (Report, error) {
 	w := r.work(e)
 	err := w.run(ctx)
 	return w.rep, err
 }
 
-func (r *Runner) work(e Event) *work {
+func (r *Runner) work(e triage.Delivery) *work {
 	w := &work{Runner: r, e: e, resumed: r.o.Resumed}
 	w.rep = Report{
 		Event: e.Key(), Repo: e.FullRepo(), Issue: e.Number,
@@ -153,7 +153,7 @@ func (r *Runner) work(e Event) *work {
 // A work is one event on its way through a Runner.
 type work struct {
 	*Runner
-	e     Event
+	e     triage.Delivery
 	rep   Report
 	past  past
 	at    time.Time      // when it was decided
@@ -183,8 +183,8 @@ func (w *work) run(ctx context.Context) error {
 	}
 	err := w.complete(ctx)
 	switch {
-	case errors.Is(err, ErrGone):
-		w.rep.skip(ErrGone.Error())
+	case errors.Is(err, triage.ErrGone):
+		w.rep.skip(triage.ErrGone.Error())
 		return nil
 	case err != nil:
 		w.rep.fail(err)
@@ -215,23 +215,23 @@ func (w *work) complete(ctx context.Context) error {
 	if w.e.Issue != nil {
 		return w.renew(ctx)
 	}
-	if w.e.Name == EventSchedule {
+	if w.e.Name == triage.EventSchedule {
 		return errors.New("a scheduled run looks for its issues: it is for Sweep")
 	}
 	if w.o.Host == nil {
-		return fmt.Errorf("fetch issue %s: %w", w.e.Ref(), ErrNeedsHost)
+		return fmt.Errorf("fetch issue %s: %w", w.e.Ref(), triage.ErrNeedsHost)
 	}
 	return w.fetch(ctx)
 }
 
 // fetch puts the issue as it is now into the event.
 func (w *work) fetch(ctx context.Context) error {
-	w.e.seen = w.o.Now()
+	w.e.Fetched = w.o.Now()
 	raw, err := w.o.Host.Issue(ctx, w.e.Ref())
 	if err != nil {
 		return err
 	}
-	issue, err := ParseIssue(raw)
+	issue, err := triage.ParseIssue(raw)
 	if err != nil {
 		return err
 	}
@@ -249,7 +249,7 @@ func (w *work) act(ctx context.Context, d Decision, ledger *memory.Ledger) error
 	plan.tookEffect(ledger)
 	w.passGone(&plan, ledger)
 	if w.o.Host == nil && !w.o.DryRun && plan.writes() {
-		err := fmt.Errorf("carry out the plan: %w", ErrNeedsHost)
+		err := fmt.Errorf("carry out the plan: %w", triage.ErrNeedsHost)
 		w.rep.fail(err)
 		return err
 	}
@@ -270,7 +270,7 @@ func (w *work) act(ctx context.Context, d Decision, ledger *memory.Ledger) error
 	w.rep.setStatus(out)
 	w.rep.notePermission(out.Err)
 	w.plan, w.out = plan, out
-	if errors.Is(out.Err, ErrHalted) && out.Executed() == 0 {
+	if errors.Is(out.Err, triage.ErrHalted) && out.Executed() == 0 {
 		return out.Err // it did nothing, and may be behind one that does
 	}
 	err = w.remember(ctx)
@@ -297,7 +297,7 @@ const freshTime = 10 * time.Minute
 // fresh reports whether nothing can have been done on the issue before this event: it
 // was just opened, and this is the first attempt at its task.
 func (w *work) fresh() bool {
-	return w.o.Live && w.e.Name == EventIssues && w.e.Action == "opened" && !w.resumed &&
+	return w.o.Live && w.e.Name == triage.EventIssues && w.e.Action == "opened" && !w.resumed &&
 		w.o.Now().Sub(w.e.Issue.CreatedAt) < freshTime
 }
 
@@ -306,8 +306,8 @@ const rerunWindow = 35 * 24 * time.Hour
 
 // since returns a time before which this task cannot have written: when the issue
 // last changed before the event. The issue of a dispatch event is fetched only now.
-func (r *Runner) since(e Event) time.Time {
-	if e.happened() {
+func (r *Runner) since(e triage.Delivery) time.Time {
+	if e.Happened() {
 		return e.Issue.UpdatedAt
 	}
 	return r.o.Now().Add(-rerunWindow)
@@ -324,13 +324,13 @@ func (w *work) began() time.Time {
 
 // mayComment reports whether a comment is welcome, whoever asks for it: edits, label
 // events and comments are answered with one only where a rule names the event.
-func (r *Runner) mayComment(e Event) bool {
-	quiet := e.Name == EventIssueComment
+func (r *Runner) mayComment(e triage.Delivery) bool {
+	quiet := e.Name == triage.EventIssueComment
 	switch e.Action {
 	case "edited", "labeled", "unlabeled", "synchronize":
-		quiet = quiet || e.happened()
+		quiet = quiet || e.Happened()
 	}
-	return !quiet || r.c.Rules.Names(e.ruleName(), e.Action)
+	return !quiet || r.c.Rules.Names(e.RuleName(), e.Action)
 }
 
 func (rep *Report) skip(why string) {
@@ -356,7 +356,7 @@ func (rep *Report) warnf(format string, args ...any) {
 }
 
 func (rep *Report) notePermission(err error) {
-	if p, ok := errors.AsType[*PermissionError](err); ok {
+	if p, ok := errors.AsType[*triage.PermissionError](err); ok {
 		rep.Missing = append(rep.Missing, p.Need)
 	}
 }

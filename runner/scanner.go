@@ -2,8 +2,8 @@ package runner
 
 import (
 	"context"
-	"errors"
-	"time"
+
+	"github.com/org/foreman-action/triage"
 )
 
 // A Scanner is a [Host] on which scheduled runs find what they work on.
@@ -13,11 +13,11 @@ type Scanner interface {
 	// GitHub's issue search finds, most of them at most: those first that were not changed
 	// for the longest time. Pull requests are among them only if the query asks for them
 	// alone. The search may be some minutes behind.
-	Search(ctx context.Context, ref Ref, query string, most int) (Found, error)
+	Search(ctx context.Context, ref triage.Ref, query string, most int) (Found, error)
 	// Reactions returns who reacted with a content, such as "-1", to the issue, or if
 	// comment is not 0, to that comment of it. ErrTruncated when there are more than 400,
 	// ErrNotFound when the comment is not there.
-	Reactions(ctx context.Context, ref Ref, comment int64, content string) ([]Reaction, error)
+	Reactions(ctx context.Context, ref triage.Ref, comment int64, content string) ([]triage.Reaction, error)
 	// Budget returns how many more calls the token may make in this hour, as far as GitHub
 	// has told; ok is false when it has not.
 	Budget() (left int, ok bool)
@@ -25,17 +25,7 @@ type Scanner interface {
 
 // Found is what a search found.
 type Found struct {
-	Issues []Issue
+	Issues []triage.Issue
 	Total  int  // that match
 	Whole  bool // the service looked at everything
 }
-
-// A Reaction is somebody's reaction to an issue or a comment.
-type Reaction struct {
-	Actor     string // login; empty for a deleted account
-	ActorType string // "User", "Bot", …
-	At        time.Time
-}
-
-// ErrLimited says that the service refuses calls for longer than is worth waiting.
-var ErrLimited = errors.New("the limit of calls is spent")

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/org/foreman-action/internal/strictyaml"
+	"github.com/org/foreman-action/policy"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/rules"
 )
@@ -62,7 +63,7 @@ func keySchema(path string) object {
 	case "policy.unknown_action":
 		return enum("stop", "reject")
 	case "policy.comment_length":
-		return object{"minimum": 1, "maximum": MaxCommentLength}
+		return object{"minimum": 1, "maximum": policy.MaxCommentLength}
 	case "policy.max_comments_per_issue", "policy.max_writes_per_hour":
 		return object{"minimum": 0}
 	case "llm.max_tokens":

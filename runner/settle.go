@@ -2,15 +2,11 @@ package runner
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"github.com/org/foreman-action/protocol"
+	"github.com/org/foreman-action/triage"
 )
-
-// ErrHalted says that [Options.Guard], or the end of the context, did not let a write
-// happen. Nothing was tried, and a later attempt at the task goes on from there.
-var ErrHalted = errors.New("the run was stopped before a write")
 
 // A given decision was made before its task came to a Runner.
 type given struct {
@@ -25,10 +21,10 @@ type given struct {
 //
 // The agent took its time, so the issue is read anew. Of a decision on another task, and
 // of one with too many actions, nothing is carried out, and the error says so.
-func (r *Runner) Apply(ctx context.Context, e Event, m *protocol.DecisionMessage) (Report, error) {
+func (r *Runner) Apply(ctx context.Context, e triage.Delivery, m *protocol.DecisionMessage) (Report, error) {
 	w := r.work(e)
 	w.given = &given{message: m}
-	if e.happened() && e.Issue != nil {
+	if e.Happened() && e.Issue != nil {
 		w.given.since, w.given.told = e.Issue.UpdatedAt, e.Issue.UpdatedAt
 	}
 	if w.given.since.IsZero() {

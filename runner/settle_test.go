@@ -14,6 +14,7 @@ import (
 	"github.com/org/foreman-action/memory/memorytest"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/runner"
+	"github.com/org/foreman-action/triage"
 )
 
 // decided is what an agent sent in.
@@ -28,7 +29,7 @@ func decided(t *testing.T, decision protocol.DecisionType, actions ...string) *p
 }
 
 // apply carries a decision out that was made before.
-func apply(t *testing.T, o runner.Options, e runner.Event, m *protocol.DecisionMessage) (runner.Report, error) {
+func apply(t *testing.T, o runner.Options, e triage.Delivery, m *protocol.DecisionMessage) (runner.Report, error) {
 	t.Helper()
 	o.Live = false
 	r, err := runner.New(o)
@@ -167,7 +168,7 @@ func TestSettleHalted(t *testing.T) {
 					t.Fatal(err)
 				}
 				rep, err := r.Apply(ctx, e, m)
-				if halted := errors.Is(err, runner.ErrHalted) && errors.Is(err, errStop); halted != (n <= len(calls)) || rep.Executed != n-1 {
+				if halted := errors.Is(err, triage.ErrHalted) && errors.Is(err, errStop); halted != (n <= len(calls)) || rep.Executed != n-1 {
 					t.Errorf("got %v, %d executed", err, rep.Executed)
 				}
 				if got := written(gh); !slices.Equal(got, calls[:n-1]) {

@@ -9,11 +9,8 @@ import (
 
 	"github.com/org/foreman-action/memory"
 	"github.com/org/foreman-action/protocol"
+	"github.com/org/foreman-action/triage"
 )
-
-// DefaultShadowPeriod is how long people are given to do what a rule would have done in
-// shadow mode, before the two are held against each other.
-const DefaultShadowPeriod = 14 * 24 * time.Hour
 
 // maxSettled is how many issues a run looks at to settle predictions: a call for each.
 const maxSettled = 5
@@ -40,11 +37,7 @@ func (w *work) score(ctx context.Context) error {
 	case err != nil:
 		return err
 	}
-	period := w.c.Policy.ShadowPeriod
-	if period <= 0 {
-		period = DefaultShadowPeriod
-	}
-	settled := w.settled(ctx, r.Scores, w.at.Add(-period))
+	settled := w.settled(ctx, r.Scores, w.at.Add(-w.c.Policy.Grace()))
 	predicted := w.predictions()
 	if len(settled) == 0 && len(predicted) == 0 {
 		w.rep.Scores = r.Scores
@@ -114,7 +107,7 @@ func (w *work) settled(ctx context.Context, s *memory.Scores, before time.Time) 
 	if s == nil {
 		return nil
 	}
-	issues, unread := map[int]*Issue{}, map[int]bool{}
+	issues, unread := map[int]*triage.Issue{}, map[int]bool{}
 	var list []settledPrediction
 	for _, p := range s.Due(before) {
 		if unread[p.Issue] {
@@ -125,12 +118,12 @@ func (w *work) settled(ctx context.Context, s *memory.Scores, before time.Time) 
 			break
 		}
 		if !read {
-			raw, err := w.o.Host.Issue(ctx, Ref{w.e.Owner, w.e.Repo, p.Issue})
+			raw, err := w.o.Host.Issue(ctx, triage.Ref{Owner: w.e.Repo.Owner, Repo: w.e.Repo.Name, Number: p.Issue})
 			if err == nil {
-				if i, perr := ParseIssue(raw); perr == nil {
-					issue = &i
+				if i, perr := triage.ParseIssue(raw); perr == nil {
+					issue = &i.Issue
 				}
-			} else if !errors.Is(err, ErrGone) && !errors.Is(err, ErrNotFound) {
+			} else if !errors.Is(err, triage.ErrGone) && !errors.Is(err, triage.ErrNotFound) {
 				w.o.Log("shadow mode: %v; its predictions wait", err)
 				unread[p.Issue] = true
 				if len(unread) == maxSettled {
@@ -140,13 +133,13 @@ func (w *work) settled(ctx context.Context, s *memory.Scores, before time.Time) 
 			}
 			issues[p.Issue] = issue
 		}
-		list = append(list, settledPrediction{Prediction: p, gone: issue == nil, agreed: issue != nil && issue.shows(p)})
+		list = append(list, settledPrediction{Prediction: p, gone: issue == nil, agreed: issue != nil && shows(*issue, p)})
 	}
 	return list
 }
 
-// shows reports whether the issue is as a prediction would have made it.
-func (i Issue) shows(p memory.Prediction) bool {
+// shows reports whether an issue is as a prediction would have made it.
+func shows(i triage.Issue, p memory.Prediction) bool {
 	has := slices.ContainsFunc(i.Labels, func(l string) bool { return fold(l) == fold(p.Value) })
 	switch p.Type {
 	case protocol.ActionAddLabel:

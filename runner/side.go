@@ -3,11 +3,14 @@ package runner
 import (
 	"cmp"
 
+	"github.com/org/foreman-action/internal/text"
+
 	"gopkg.in/yaml.v3"
 
 	"github.com/org/foreman-action/internal/strictyaml"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/rules"
+	"github.com/org/foreman-action/triage"
 )
 
 // A place is where a value stands; the zero value is nowhere.
@@ -205,7 +208,7 @@ func (l *loader) settleAgent(t tightener, theirs, mine agentSection) {
 	if label == "" {
 		return
 	}
-	if why := cmp.Or(c.Policy.forbids(protocol.ActionAddLabel, Source{Rule: onFailureID}), c.Policy.Labels.refuses(label)); why != "" {
-		at.f.Problemf(at.child("add_label").n, "agent.on_failure: the label %q would never be added: %s", clip(label), why)
+	if why := cmp.Or(c.Policy.Forbids(protocol.ActionAddLabel, triage.Source{Rule: onFailureID}), c.Policy.Labels.Refuses(label)); why != "" {
+		at.f.Problemf(at.child("add_label").n, "agent.on_failure: the label %q would never be added: %s", text.Quote(label), why)
 	}
 }

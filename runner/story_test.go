@@ -10,6 +10,7 @@ import (
 	"github.com/org/foreman-action/memory"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/runner"
+	"github.com/org/foreman-action/triage"
 )
 
 // A story is what happens on issue 1 over some days. The clocks of the fake and of the
@@ -18,8 +19,8 @@ type story struct {
 	*testing.T
 	gh    *githubtest.Server
 	repo  *githubtest.Repo
-	on    runner.Event // the schedule
-	issue runner.Event // the label bug is added
+	on    triage.Delivery // the schedule
+	issue triage.Delivery // the label bug is added
 	o     runner.Options
 	ahead time.Duration
 	tasks int
@@ -42,7 +43,7 @@ func (s *story) pass(d time.Duration) {
 }
 
 // next is the task that comes, and what its event tells of the issue.
-func (s *story) next(e runner.Event) (runner.Options, runner.Event) {
+func (s *story) next(e triage.Delivery) (runner.Options, triage.Delivery) {
 	s.tasks++
 	o := s.o
 	o.TaskID = protocol.DeriveTaskID("story", strconv.Itoa(s.tasks))
@@ -66,13 +67,13 @@ func (s *story) sweep(want string) runner.Survey {
 }
 
 // run takes an event, and returns what became of each action.
-func (s *story) run(e runner.Event) string {
+func (s *story) run(e triage.Delivery) string {
 	s.Helper()
 	o, e := s.next(e)
 	return s.attempt(o, e)
 }
 
-func (s *story) attempt(o runner.Options, e runner.Event) string {
+func (s *story) attempt(o runner.Options, e triage.Delivery) string {
 	s.Helper()
 	rep, err := run(s.T, o, e)
 	if err != nil {

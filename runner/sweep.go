@@ -1,24 +1,18 @@
 package runner
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 
-	"github.com/org/foreman-action/protocol"
-)
+	"github.com/org/foreman-action/internal/text"
 
-// wantsScan reports whether somebody who names no issue asks for a scheduled run.
-func (w wireEvent) wantsScan(src EventSource) bool {
-	text := func(raw json.RawMessage) string { return string(bytes.Trim(raw, `" `)) }
-	issue := text(w.Inputs.Issue)
-	return text(w.Inputs.Scan) == "true" && src.Issue == 0 && (issue == "" || issue == "null")
-}
+	"github.com/org/foreman-action/protocol"
+	"github.com/org/foreman-action/triage"
+)
 
 // A Survey is everything that one scheduled run has to say.
 type Survey struct {
@@ -51,7 +45,7 @@ type Survey struct {
 //
 // A task's id is derived from the run's and the issue, so that a re-run of the run
 // repeats nothing.
-func (r *Runner) Sweep(ctx context.Context, e Event) (Survey, error) {
+func (r *Runner) Sweep(ctx context.Context, e triage.Delivery) (Survey, error) {
 	o := r.o
 	o.Live = false    // nothing is fresh, and the score of shadow mode is for events
 	o.Explain = false // of many issues
@@ -67,14 +61,14 @@ type sweep struct {
 	*Runner
 	Survey
 	host    Scanner
-	e       Event
+	e       triage.Delivery
 	errs    []error
 	stopped bool // nothing more is begun
 }
 
 func (s *sweep) run(ctx context.Context) error {
 	if s.o.Host == nil {
-		return fmt.Errorf("look for issues: %w", ErrNeedsHost)
+		return fmt.Errorf("look for issues: %w", triage.ErrNeedsHost)
 	}
 	host, ok := s.o.Host.(Scanner)
 	if !ok {
@@ -169,7 +163,7 @@ func (s *sweep) stop(ctx context.Context, rest int) bool {
 // take adds a report, and what went wrong. A limit that is spent stops the run; when it
 // stopped the first call of an issue, nothing failed.
 func (s *sweep) take(rep Report, err error) {
-	if errors.Is(err, ErrLimited) {
+	if errors.Is(err, triage.ErrLimited) {
 		s.stopped = true
 		s.warnf("%v; the rest waits for the next run", err)
 		if rep.Executed == 0 {
@@ -203,7 +197,7 @@ func (s *sweep) report(n int, what ...string) Report {
 
 // A candidate is an issue that scans found.
 type candidate struct {
-	Issue
+	triage.Issue
 	scans []string
 }
 
@@ -220,31 +214,31 @@ func (s *sweep) scan(ctx context.Context) {
 
 // search asks every scan, and returns what they found: each issue once.
 func (s *sweep) search(ctx context.Context) []*candidate {
-	most := orDefault(s.c.Policy.MaxScanned, DefaultMaxScanned)
+	most := s.c.Policy.Scanned()
 	var list []*candidate
 	for _, query := range s.c.Rules.Scans() {
 		if s.stop(ctx, 0) {
 			return list
 		}
-		found, err := s.host.Search(ctx, Ref{Owner: s.e.Owner, Repo: s.e.Repo}, query, most)
-		if errors.Is(err, ErrLimited) {
+		found, err := s.host.Search(ctx, triage.Ref{Owner: s.e.Repo.Owner, Repo: s.e.Repo.Name}, query, most)
+		if errors.Is(err, triage.ErrLimited) {
 			s.stopped = true
-			s.warnf("scan %q: %v; the rest waits for the next run", clip(query), err)
+			s.warnf("scan %q: %v; the rest waits for the next run", text.Quote(query), err)
 			break
 		}
 		if err != nil {
-			err = fmt.Errorf("scan %q: %w", clip(query), err)
-			if p, ok := errors.AsType[*PermissionError](err); ok {
+			err = fmt.Errorf("scan %q: %w", text.Quote(query), err)
+			if p, ok := errors.AsType[*triage.PermissionError](err); ok {
 				s.Missing = append(s.Missing, p.Need)
 			}
 			s.errs = append(s.errs, err)
 			continue
 		}
 		if !found.Whole {
-			s.warnf("scan %q: GitHub did not look at everything; the rest waits for another run", clip(query))
+			s.warnf("scan %q: GitHub did not look at everything; the rest waits for another run", text.Quote(query))
 		}
 		if found.Total > most {
-			s.warnf("scan %q finds %d issues, and a run decides on %d at most (policy.max_scanned_issues): narrow it", clip(query), found.Total, most)
+			s.warnf("scan %q finds %d issues, and a run decides on %d at most (policy.max_scanned_issues): narrow it", text.Quote(query), found.Total, most)
 		}
 		for _, issue := range found.Issues {
 			i := slices.IndexFunc(list, func(c *candidate) bool { return c.Number == issue.Number })
@@ -268,8 +262,8 @@ func (s *sweep) decide(ctx context.Context, c *candidate) (Report, error) {
 	rep := s.report(c.Number)
 	e, err := s.event(ctx, c.Number)
 	switch {
-	case errors.Is(err, ErrGone):
-		rep.skip(ErrGone.Error())
+	case errors.Is(err, triage.ErrGone):
+		rep.skip(triage.ErrGone.Error())
 		return rep, nil
 	case err != nil:
 		rep.fail(err)
@@ -287,14 +281,14 @@ func (s *sweep) decide(ctx context.Context, c *candidate) (Report, error) {
 }
 
 // event is the event on one issue, which is read.
-func (s *sweep) event(ctx context.Context, n int) (Event, error) {
+func (s *sweep) event(ctx context.Context, n int) (triage.Delivery, error) {
 	e := s.e
-	e.Number, e.seen = n, s.o.Now()
+	e.Number, e.Fetched = n, s.o.Now()
 	raw, err := s.host.Issue(ctx, e.Ref())
 	if err != nil {
 		return e, err
 	}
-	issue, err := ParseIssue(raw)
+	issue, err := triage.ParseIssue(raw)
 	if err != nil {
 		return e, err
 	}
@@ -303,11 +297,11 @@ func (s *sweep) event(ctx context.Context, n int) (Event, error) {
 
 // stale says what of an issue is not as it was found any more, as far as a search may
 // have asked for it; empty: nothing.
-func (c *candidate) stale(now Issue) string {
+func (c *candidate) stale(now triage.Issue) string {
 	was, is := set(c.Labels), set(now.Labels)
 	switch {
 	case c.State != now.State:
-		return fmt.Sprintf("it is %s by now", clip(now.State))
+		return fmt.Sprintf("it is %s by now", text.Quote(now.State))
 	case len(pick(c.Labels, is, false)) > 0, len(pick(now.Labels, was, false)) > 0:
 		return "it has other labels by now"
 	}
@@ -322,17 +316,17 @@ type labelKeeper struct {
 }
 
 // Label implements [Host].
-func (k *labelKeeper) Label(ctx context.Context, ref Ref, name string) (string, error) {
+func (k *labelKeeper) Label(ctx context.Context, ref triage.Ref, name string) (string, error) {
 	label, ok := k.known[fold(name)]
 	if !ok {
 		var err error
-		if label, err = k.Scanner.Label(ctx, ref, name); err != nil && !errors.Is(err, ErrNotFound) {
+		if label, err = k.Scanner.Label(ctx, ref, name); err != nil && !errors.Is(err, triage.ErrNotFound) {
 			return "", err
 		}
 		k.known[fold(name)] = label
 	}
 	if label == "" {
-		return "", ErrNotFound
+		return "", triage.ErrNotFound
 	}
 	return label, nil
 }

@@ -13,15 +13,16 @@ import (
 	"github.com/org/foreman-action/memory/memorytest"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/runner"
+	"github.com/org/foreman-action/triage"
 )
 
 const sweepRepo = "Codertocat/Hello-World"
 
 // scheduled is the world on a schedule: issue 1 is open and has the label bug.
-func scheduled(t *testing.T, config string) (*githubtest.Server, runner.Event, runner.Options) {
+func scheduled(t *testing.T, config string) (*githubtest.Server, triage.Delivery, runner.Options) {
 	t.Helper()
 	gh, _, o := world(t, config)
-	e, err := runner.ParseEvent(runner.EventSource{Name: "schedule", Repo: sweepRepo, Payload: []byte(`{"schedule": "17 4 * * *"}`)})
+	e, err := triage.ParseEvent(triage.EventSource{Name: "schedule", Repo: sweepRepo, Payload: []byte(`{"schedule": "17 4 * * *"}`)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -29,7 +30,7 @@ func scheduled(t *testing.T, config string) (*githubtest.Server, runner.Event, r
 	return gh, e, o
 }
 
-func sweep(t *testing.T, o runner.Options, e runner.Event) (runner.Survey, error) {
+func sweep(t *testing.T, o runner.Options, e triage.Delivery) (runner.Survey, error) {
 	t.Helper()
 	r, err := runner.New(o)
 	if err != nil {
@@ -65,19 +66,19 @@ var (
 // stubbornHost answers some questions in its own way.
 type stubbornHost struct {
 	runner.Scanner
-	timeline  func() (runner.Timeline, error)
+	timeline  func() (triage.Timeline, error)
 	reactions error
 }
 
-func (h stubbornHost) Timeline(ctx context.Context, ref runner.Ref) (runner.Timeline, error) {
+func (h stubbornHost) Timeline(ctx context.Context, ref triage.Ref) (triage.Timeline, error) {
 	if h.timeline != nil {
 		return h.timeline()
 	}
 	return h.Scanner.Timeline(ctx, ref)
 }
 
-func (h stubbornHost) Reactions(ctx context.Context, ref runner.Ref, comment int64, content string) ([]runner.Reaction, error) {
-	if h.reactions != nil && (comment != 0 || !errors.Is(h.reactions, runner.ErrNotFound)) {
+func (h stubbornHost) Reactions(ctx context.Context, ref triage.Ref, comment int64, content string) ([]triage.Reaction, error) {
+	if h.reactions != nil && (comment != 0 || !errors.Is(h.reactions, triage.ErrNotFound)) {
 		return nil, h.reactions
 	}
 	return h.Scanner.Reactions(ctx, ref, comment, content)
@@ -89,7 +90,7 @@ func TestVetoes(t *testing.T) {
 	const bot = "github-actions[bot]"
 	notice := fmt.Sprintf("soon\n\n<!-- foreman:v1 task=%s comment=0 -->", runTask)
 	other := strings.Replace(notice, runTask, strings.Replace(runTask, "a3", "b4", 1), 1)
-	old := runner.TimelineEvent{Kind: "labeled", Label: "x", Actor: "mona", At: inFuture}
+	old := triage.TimelineEvent{Kind: "labeled", Label: "x", Actor: "mona", At: inFuture}
 	tests := []struct {
 		name  string
 		at    time.Time
@@ -124,19 +125,19 @@ func TestVetoes(t *testing.T) {
 		{name: "-1 on a forged notice", at: inFuture, veto: allVetoes, setup: func(r *githubtest.Repo) {
 			r.ReactAs("mona", 1, r.AddComment(1, "mallory", notice), "-1")
 		}},
-		{name: "many reactions", veto: allVetoes, host: stubbornHost{reactions: runner.ErrTruncated}, want: "too many reactions"},
-		{name: "a vanished comment", veto: []string{protocol.VetoThumbsDown}, host: stubbornHost{reactions: runner.ErrNotFound}, setup: func(r *githubtest.Repo) {
+		{name: "many reactions", veto: allVetoes, host: stubbornHost{reactions: triage.ErrTruncated}, want: "too many reactions"},
+		{name: "a vanished comment", veto: []string{protocol.VetoThumbsDown}, host: stubbornHost{reactions: triage.ErrNotFound}, setup: func(r *githubtest.Repo) {
 			r.ReactAs("mona", 1, r.AddComment(1, bot, notice), "-1")
 		}},
 		{name: "unreadable reactions", veto: allVetoes, host: stubbornHost{reactions: errors.New("no")}, want: "look for vetoes: no", kept: true},
-		{name: "unreadable timeline", veto: allVetoes, host: stubbornHost{timeline: func() (runner.Timeline, error) {
-			return runner.Timeline{}, errors.New("no")
+		{name: "unreadable timeline", veto: allVetoes, host: stubbornHost{timeline: func() (triage.Timeline, error) {
+			return triage.Timeline{}, errors.New("no")
 		}}, want: "look for vetoes: no", kept: true},
-		{name: "a long timeline", veto: allVetoes, host: stubbornHost{timeline: func() (runner.Timeline, error) {
-			return runner.Timeline{Events: []runner.TimelineEvent{old}}, nil
+		{name: "a long timeline", veto: allVetoes, host: stubbornHost{timeline: func() (triage.Timeline, error) {
+			return triage.Timeline{Events: []triage.TimelineEvent{old}}, nil
 		}}, want: "too long to tell"},
-		{name: "an endless timeline", veto: allVetoes, host: stubbornHost{timeline: func() (runner.Timeline, error) {
-			return runner.Timeline{}, runner.ErrTruncated
+		{name: "an endless timeline", veto: allVetoes, host: stubbornHost{timeline: func() (triage.Timeline, error) {
+			return triage.Timeline{}, triage.ErrTruncated
 		}}, want: "too long to tell"},
 		{name: "closed", setup: func(r *githubtest.Repo) { r.CloseAs("mona", 1, "") }, want: "it is closed already"},
 		{name: "deleted", setup: func(r *githubtest.Repo) { r.DeleteIssue(1) }, want: "the issue is gone"},
@@ -298,7 +299,7 @@ func TestSweepNeeds(t *testing.T) {
 	_, e, o := scheduled(t, scansBugs)
 	host := o.Host
 	o.Host = nil
-	if s, err := sweep(t, o, e); !errors.Is(err, runner.ErrNeedsHost) || s.Status != runner.StatusFailed {
+	if s, err := sweep(t, o, e); !errors.Is(err, triage.ErrNeedsHost) || s.Status != runner.StatusFailed {
 		t.Errorf("no host: got %v, %s", err, s.Status)
 	}
 	o.Host = struct{ runner.Host }{host}

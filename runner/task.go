@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"github.com/org/foreman-action/protocol"
+	"github.com/org/foreman-action/triage"
 )
 
 // A TaskSpec is what a task says beside the event.
@@ -22,7 +23,7 @@ type TaskSpec struct {
 // The payload is the event as it came plus, at its top level, the keys that
 // published agents read: number, issue_number, title, body, state, user, author,
 // labels and allow_close. A key of that name in the event itself is replaced.
-func Task(e Event, spec TaskSpec) (protocol.TaskMessage, error) {
+func Task(e triage.Delivery, spec TaskSpec) (protocol.TaskMessage, error) {
 	if e.Issue == nil {
 		return protocol.TaskMessage{}, errors.New("make task: the event holds no issue")
 	}
@@ -45,7 +46,7 @@ func Task(e Event, spec TaskSpec) (protocol.TaskMessage, error) {
 	}, nil
 }
 
-func taskPayload(e Event, allowClose bool) (json.RawMessage, error) {
+func taskPayload(e triage.Delivery, allowClose bool) (json.RawMessage, error) {
 	type login struct {
 		Login string `json:"login"`
 	}
@@ -60,8 +61,8 @@ func taskPayload(e Event, allowClose bool) (json.RawMessage, error) {
 	if !e.Issue.NullBody {
 		body = &e.Issue.Body
 	}
-	out := make(map[string]any, len(e.payload)+9)
-	for k, v := range e.payload {
+	out := make(map[string]any, 16)
+	for k, v := range e.Payload() {
 		out[k] = v
 	}
 	out["number"] = e.Issue.Number

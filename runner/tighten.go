@@ -7,6 +7,9 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/org/foreman-action/internal/text"
+	"github.com/org/foreman-action/policy"
 )
 
 // A tightener joins what a repository says to what the file that it extends says. Where
@@ -35,7 +38,7 @@ func (t tightener) mode(theirs, mine *string) Mode {
 	return Mode(*mine)
 }
 
-func (t tightener) policy(theirs, mine policySection) Policy {
+func (t tightener) policy(theirs, mine policySection) policy.Policy {
 	off := func(a, b bool) bool { return !a && b }
 	p := policySection{
 		AllowClose:      tighter(t, "allow_close", [2]*bool{theirs.AllowClose, mine.AllowClose}, off),
@@ -102,8 +105,8 @@ func (t tightener) limits(theirs, mine map[string]int) map[string]int {
 	return out
 }
 
-func (t tightener) labels(theirs, mine *labelSection) LabelPolicy {
-	var out LabelPolicy
+func (t tightener) labels(theirs, mine *labelSection) policy.Labels {
+	var out policy.Labels
 	if mine != nil {
 		out.Allow, out.Deny = mine.Allow, mine.Deny
 	}
@@ -144,7 +147,7 @@ func (t tightener) list(name string, at place, theirs, mine []string) []string {
 		if i < len(n.Content) {
 			n = n.Content[i]
 		}
-		at.f.Warnf(n, "%s: %q allows more than %s, and only what both allow counts", name, clip(m), t.by)
+		at.f.Warnf(n, "%s: %q allows more than %s, and only what both allow counts", name, text.Quote(m), t.by)
 	}
 	for _, g := range theirs {
 		if covered(mine, g) && !slices.Contains(out, g) {
@@ -161,6 +164,6 @@ func covered(globs []string, other string) bool {
 			return true
 		}
 		// Without classes and escapes the signs of one pattern match those of the other.
-		return !strings.ContainsAny(g, `?[\`) && !strings.ContainsAny(other, `[\`) && globMatch(g, other)
+		return !strings.ContainsAny(g, `?[\`) && !strings.ContainsAny(other, `[\`) && policy.MatchGlob(g, other)
 	})
 }

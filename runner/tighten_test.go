@@ -8,6 +8,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"gopkg.in/yaml.v3"
+
+	"github.com/org/foreman-action/policy"
 )
 
 // TestTightenForgetsNothing takes a policy with every key, as the repository's own and as
@@ -27,7 +29,7 @@ func TestTightenForgetsNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	load := func(own, theirs string) Policy {
+	load := func(own, theirs string) policy.Policy {
 		t.Helper()
 		c, err := LoadConfig(t.Context(), single{"f.yml", []byte("version: 1\n" + own)}, LoadSpec{
 			Path: "f.yml",

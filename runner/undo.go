@@ -8,10 +8,13 @@ import (
 	"strings"
 	"time"
 
+	"github.com/org/foreman-action/internal/text"
+
 	"github.com/org/foreman-action/internal/sanitize"
 	"github.com/org/foreman-action/memory"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/rules"
+	"github.com/org/foreman-action/triage"
 )
 
 // elseUndo adds to a decision what takes back what rules did whose condition is false
@@ -45,7 +48,7 @@ func (w *work) elseUndo(ctx context.Context, d *Decision, res *rules.Result) err
 		if wanted.wants(deed) {
 			continue
 		}
-		d.put(Source{Rule: deed.rule, Undo: true}, t.items[i])
+		d.put(triage.Source{Rule: deed.rule, Undo: true}, t.items[i])
 		if !slices.Contains(did, deed.rule) {
 			did = append(did, deed.rule)
 		}
@@ -118,7 +121,7 @@ func (w *work) undo(ctx context.Context, d *Decision, rest string) error {
 // later reports whether a task came behind the event: who wrote the comment cannot have
 // meant it.
 func (w *work) later(t memory.Task) bool {
-	return w.e.happened() && t.At.Truncate(time.Second).After(w.e.Issue.UpdatedAt)
+	return w.e.Happened() && t.At.Truncate(time.Second).After(w.e.Issue.UpdatedAt)
 }
 
 // undoable finds the task that is meant: by its id, or else the last one of which
@@ -147,11 +150,11 @@ func undoable(r memory.Record, later func(memory.Task) bool, rest string) (task 
 	}
 	switch len(found) {
 	case 0:
-		return task, "no task of ours on this issue has an id that begins with " + sanitize.Code(clip(name)) + "; the job summary and our comments tell it"
+		return task, "no task of ours on this issue has an id that begins with " + sanitize.Code(text.Quote(name)) + "; the job summary and our comments tell it"
 	case 1:
 		return found[0], ""
 	}
-	return task, fmt.Sprintf("the ids of %d tasks begin with %s; give more of it", len(found), sanitize.Code(clip(name)))
+	return task, fmt.Sprintf("the ids of %d tasks begin with %s; give more of it", len(found), sanitize.Code(text.Quote(name)))
 }
 
 // text tells what became of a task.
@@ -159,12 +162,12 @@ func (t taking) text(task memory.Task, steps []Step) string {
 	var b strings.Builder
 	event := ""
 	if task.Event != "" { // the timeline does not tell it
-		event = sanitize.Code(sanitize.Name(clip(task.Event))) + ", "
+		event = sanitize.Code(sanitize.Name(text.Quote(task.Event))) + ", "
 	}
 	fmt.Fprintf(&b, "Undo of task %s (%s%s):\n\n", sanitize.Code(task.ID), event, task.At.UTC().Format("2006-01-02 15:04 UTC"))
 	var left []string
 	for i, d := range t.deeds {
-		if s := steps[i]; s.Verdict != Do {
+		if s := steps[i]; s.Verdict != triage.Do {
 			left = append(left, d.subject()+" stays as it is: "+sanitize.Value(s.Reason))
 			continue
 		}

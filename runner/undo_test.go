@@ -12,12 +12,13 @@ import (
 	"github.com/org/foreman-action/memory/memorytest"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/runner"
+	"github.com/org/foreman-action/triage"
 )
 
 // An undoWorld is the world with a clock, where mona may give commands.
 type undoWorld struct {
 	gh    *githubtest.Server
-	event runner.Event
+	event triage.Delivery
 	o     runner.Options
 	clock time.Time
 }
@@ -33,7 +34,7 @@ func newUndoWorld(t *testing.T, config string) *undoWorld {
 }
 
 // now is the event of the issue as it is now.
-func (w *undoWorld) now(action string) runner.Event {
+func (w *undoWorld) now(action string) triage.Delivery {
 	e, i := w.event, *w.event.Issue
 	g := w.gh.Issue(repoName, 1)
 	i.Labels, i.State, i.UpdatedAt = g.Labels, g.State, w.clock
@@ -42,12 +43,12 @@ func (w *undoWorld) now(action string) runner.Event {
 }
 
 // comment is the event of a comment that mona writes now.
-func (w *undoWorld) comment(text string) runner.Event {
+func (w *undoWorld) comment(text string) triage.Delivery {
 	return commented(w.gh, w.now(""), "mona", "User", text)
 }
 
 // run carries out the task of a name.
-func (w *undoWorld) run(t *testing.T, task string, e runner.Event) runner.Report {
+func (w *undoWorld) run(t *testing.T, task string, e triage.Delivery) runner.Report {
 	t.Helper()
 	o := w.o
 	o.TaskID = protocol.DeriveTaskID("undo", task)

@@ -6,7 +6,7 @@ import (
 
 	"github.com/org/foreman-action/internal/server/intake"
 	"github.com/org/foreman-action/internal/server/poll"
-	"github.com/org/foreman-action/runner"
+	"github.com/org/foreman-action/triage"
 )
 
 // A poller asks GitHub for issues while this process leads.
@@ -30,7 +30,7 @@ func newPoller(h *harness) (*poller, error) {
 	}
 	p, err := poll.New(poll.Options{
 		Repositories: repos, Interval: h.s.Polling.Interval.Duration(), FirstRun: h.s.Polling.FirstRun, Reserve: reserve,
-		Take: func(ctx context.Context, e runner.Event, dedup string) (bool, error) {
+		Take: func(ctx context.Context, e triage.Delivery, dedup string) (bool, error) {
 			out, err := h.intake.Take(ctx, intake.Arrival{Event: e, Origin: intake.Origin{Source: intake.SourcePoll}, Dedup: dedup})
 			return out.Task != "", err
 		},

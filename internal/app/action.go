@@ -14,6 +14,7 @@ import (
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/rules"
 	"github.com/org/foreman-action/runner"
+	"github.com/org/foreman-action/triage"
 )
 
 // maxEvent bounds an event's payload; GitHub caps webhooks at 25 MB.
@@ -73,22 +74,22 @@ func (a App) step(ctx context.Context, rt *actions.Runtime) (result, error) {
 
 // workspace is where configuration is read from before the default branch is asked. What
 // is checked out for a pull request is its author's, and no configuration.
-func workspace(env actions.Env, event runner.Event) runner.Files {
+func workspace(env actions.Env, event triage.Delivery) runner.Files {
 	if event.Pull != nil {
 		return layered{}
 	}
 	return folder{env.Workspace}
 }
 
-func readEvent(env actions.Env, in actions.Values) (runner.Event, error) {
+func readEvent(env actions.Env, in actions.Values) (triage.Delivery, error) {
 	if env.EventPath == "" {
-		return runner.Event{}, errors.New("read the event: GITHUB_EVENT_PATH is not set; inside Actions it names the event's file")
+		return triage.Delivery{}, errors.New("read the event: GITHUB_EVENT_PATH is not set; inside Actions it names the event's file")
 	}
 	payload, err := readFile(env.EventPath, maxEvent)
 	if err != nil {
-		return runner.Event{}, fmt.Errorf("read the event: %w", err)
+		return triage.Delivery{}, fmt.Errorf("read the event: %w", err)
 	}
-	return runner.ParseEvent(runner.EventSource{
+	return triage.ParseEvent(triage.EventSource{
 		Name: env.EventName, File: env.EventPath, Repo: env.Repository, Issue: in.Issue, Payload: payload,
 	})
 }

@@ -23,6 +23,7 @@ import (
 	"github.com/org/foreman-action/internal/strictyaml"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/runner"
+	"github.com/org/foreman-action/triage"
 )
 
 const backtestHelp = `Replays the rules over the issues of a repository, and compares what they would have
@@ -169,7 +170,7 @@ func (a App) replayOf(f backtestFlags, args []string) (replay, []string, error) 
 	case f.limit < 0, f.links < 1, f.reserve < 0:
 		return replay{}, nil, usagef("--limit and --reserve want 0 or more, --links 1 or more")
 	case token == "":
-		return replay{}, nil, usagef("read the history of %s: %w: set GITHUB_TOKEN", repo, runner.ErrNeedsHost)
+		return replay{}, nil, usagef("read the history of %s: %w: set GITHUB_TOKEN", repo, triage.ErrNeedsHost)
 	}
 	client, err := job{app: a, token: token, apiURL: a.Getenv("GITHUB_API_URL")}.host()
 	return replay{

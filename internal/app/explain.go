@@ -12,6 +12,7 @@ import (
 	"github.com/org/foreman-action/internal/sanitize"
 	"github.com/org/foreman-action/rules"
 	"github.com/org/foreman-action/runner"
+	"github.com/org/foreman-action/triage"
 )
 
 const explainHelp = `Shows the condition of every rule part by part, each with its value, for one event:
@@ -51,7 +52,7 @@ func (a App) rulesExplainCommand() *cobra.Command {
 // isIssue tells an issue from a file by its form.
 func isIssue(arg string) bool {
 	repo, number, ok := strings.Cut(arg, "#")
-	_, err := runner.ParseNumber(number)
+	_, err := triage.ParseNumber(number)
 	return ok && err == nil && strings.Count(repo, "/") == 1
 }
 
@@ -80,16 +81,16 @@ func (a App) explainRules(ctx context.Context, f triageFlags, names []string, as
 }
 
 // deskEvent returns an event with what is looked up for it, if there is a token.
-func (a App) deskEvent(ctx context.Context, f triageFlags, config *runner.Config) (runner.Options, runner.Event, error) {
+func (a App) deskEvent(ctx context.Context, f triageFlags, config *runner.Config) (runner.Options, triage.Delivery, error) {
 	o := runner.Options{Config: config, Now: a.Now}
 	dir, err := a.workDir()
 	if err != nil {
-		return o, runner.Event{}, err
+		return o, triage.Delivery{}, err
 	}
 	j := job{app: a, dir: dir, token: a.Getenv("GITHUB_TOKEN"), apiURL: a.Getenv("GITHUB_API_URL"), offline: f.issue == ""}
 	e, err := a.triageEvent(ctx, f, j)
 	if err != nil {
-		return o, runner.Event{}, err
+		return o, triage.Delivery{}, err
 	}
 	host, err := j.host()
 	if host != nil {
@@ -98,7 +99,7 @@ func (a App) deskEvent(ctx context.Context, f triageFlags, config *runner.Config
 	return o, e, err
 }
 
-func explanationText(e runner.Event, list []rules.RuleWhy, p painter) string {
+func explanationText(e triage.Delivery, list []rules.RuleWhy, p painter) string {
 	var b strings.Builder
 	var failed []string
 	fmt.Fprintf(&b, "%s on %s: %s\n", e.Key(), e.Ref(), sanitize.Log(e.Issue.Title))
@@ -140,7 +141,7 @@ type partJSON struct {
 	Parts []partJSON `json:"parts"`
 }
 
-func explanationOf(e runner.Event, list []rules.RuleWhy) explanationJSON {
+func explanationOf(e triage.Delivery, list []rules.RuleWhy) explanationJSON {
 	out := explanationJSON{Version: 1, Event: e.Key(), Repo: e.FullRepo(), Issue: e.Number, Rules: []ruleWhyJSON{}}
 	for _, r := range list {
 		out.Rules = append(out.Rules, ruleWhyOf(r))

@@ -16,6 +16,7 @@ import (
 
 	"github.com/org/foreman-action/internal/github"
 	"github.com/org/foreman-action/runner"
+	"github.com/org/foreman-action/triage"
 )
 
 // maxFile bounds a configuration file; GitHub's contents API gives no more either.
@@ -103,7 +104,7 @@ type branch struct {
 
 func (b branch) Read(ctx context.Context, name string) ([]byte, error) {
 	data, err := b.client.File(ctx, b.Tree, name)
-	if errors.Is(err, runner.ErrNotFound) && !errors.Is(err, github.ErrNoRef) {
+	if errors.Is(err, triage.ErrNotFound) && !errors.Is(err, github.ErrNoRef) {
 		return nil, fmt.Errorf("%w: %w", fs.ErrNotExist, err)
 	}
 	return data, err
@@ -115,7 +116,7 @@ func (b branch) Glob(ctx context.Context, pattern string) ([]string, error) {
 		return nil, usagef("only the last part of a glob may hold wildcards when files are read from the repository: %s", pattern)
 	}
 	names, err := b.client.Dir(ctx, b.Tree, strings.TrimSuffix(dir, "/"))
-	if errors.Is(err, runner.ErrNotFound) {
+	if errors.Is(err, triage.ErrNotFound) {
 		return nil, nil
 	}
 	if err != nil {
@@ -133,10 +134,10 @@ func (j job) remote(ctx context.Context, file runner.RemoteFile) ([]byte, error)
 	j.offline = false
 	client, err := j.host()
 	if client == nil {
-		return nil, cmp.Or(err, runner.ErrNeedsHost)
+		return nil, cmp.Or(err, triage.ErrNeedsHost)
 	}
 	data, err := client.FileAt(ctx, file)
-	if errors.Is(err, runner.ErrNotFound) {
+	if errors.Is(err, triage.ErrNotFound) {
 		return nil, fmt.Errorf("%w: %w", fs.ErrNotExist, err)
 	}
 	return data, err
@@ -169,11 +170,11 @@ func (l layered) Glob(ctx context.Context, pattern string) ([]string, error) {
 type tokenless struct{}
 
 func (tokenless) Read(_ context.Context, name string) ([]byte, error) {
-	return nil, usagef("read %s from the repository: %w", name, runner.ErrNeedsHost)
+	return nil, usagef("read %s from the repository: %w", name, triage.ErrNeedsHost)
 }
 
 func (tokenless) Glob(_ context.Context, pattern string) ([]string, error) {
-	return nil, usagef("find %s in the repository: %w", pattern, runner.ErrNeedsHost)
+	return nil, usagef("find %s in the repository: %w", pattern, triage.ErrNeedsHost)
 }
 
 func readFile(name string, limit int64) ([]byte, error) {

@@ -14,6 +14,7 @@ import (
 	"github.com/org/foreman-action/internal/github"
 	"github.com/org/foreman-action/internal/github/githubtest"
 	"github.com/org/foreman-action/runner"
+	"github.com/org/foreman-action/triage"
 )
 
 // tree writes files below a new folder.
@@ -147,7 +148,7 @@ func TestTokenless(t *testing.T) {
 	_, err := tokenless{}.Read(t.Context(), "a.yml")
 	_, gerr := tokenless{}.Glob(t.Context(), "*.yml")
 	for _, err := range []error{err, gerr} {
-		if !errors.Is(err, runner.ErrNeedsHost) || command.ExitCode(err) != command.ExitUsage {
+		if !errors.Is(err, triage.ErrNeedsHost) || command.ExitCode(err) != command.ExitUsage {
 			t.Errorf("got %v, want a usage error that asks for a token", err)
 		}
 	}

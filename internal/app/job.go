@@ -17,13 +17,14 @@ import (
 	"github.com/org/foreman-action/internal/secret"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/runner"
+	"github.com/org/foreman-action/triage"
 )
 
 // A job is one event on its way from the settings of a command to a report. The
 // action and the command line fill it in; from there on there is one path.
 type job struct {
 	app   App
-	event runner.Event
+	event triage.Delivery
 	files runner.Files
 	load  runner.LoadSpec
 
@@ -146,7 +147,7 @@ func warningsOf(c *runner.Config) []string {
 func (r result) failed(err error) result {
 	r.report.Reason = err.Error()
 	r.report.Rationale = err.Error()
-	if p, ok := errors.AsType[*runner.PermissionError](err); ok {
+	if p, ok := errors.AsType[*triage.PermissionError](err); ok {
 		r.report.Missing = append(r.report.Missing, p.Need)
 	}
 	return r
@@ -184,7 +185,7 @@ func (j job) config(ctx context.Context, host *github.Client) (*runner.Config, e
 	case host == nil:
 		places = append(places, tokenless{})
 	default:
-		places = append(places, branch{host, github.Tree{Owner: j.event.Owner, Repo: j.event.Repo}})
+		places = append(places, branch{host, github.Tree{Owner: j.event.Repo.Owner, Repo: j.event.Repo.Name}})
 	}
 	j.load.Remote = j.remote
 	c, err := runner.LoadConfig(ctx, places, j.load)
@@ -315,7 +316,7 @@ func classify(err error) error {
 	if err == nil {
 		return nil
 	}
-	if errors.Is(err, runner.ErrNeedsHost) {
+	if errors.Is(err, triage.ErrNeedsHost) {
 		return usagef("%w: set the input token, or GITHUB_TOKEN", err)
 	}
 	if _, ok := errors.AsType[*usageError](err); ok {

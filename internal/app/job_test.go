@@ -12,8 +12,10 @@ import (
 	"github.com/org/foreman-action/internal/actions"
 	"github.com/org/foreman-action/internal/command"
 	"github.com/org/foreman-action/internal/strictyaml"
+	"github.com/org/foreman-action/policy"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/runner"
+	"github.com/org/foreman-action/triage"
 )
 
 func TestAudience(t *testing.T) {
@@ -37,7 +39,7 @@ func TestAudience(t *testing.T) {
 func TestOverrides(t *testing.T) {
 	t.Parallel()
 	file := &runner.Config{
-		Policy: runner.Policy{AllowClose: true},
+		Policy: policy.Policy{AllowClose: true},
 		LLM:    protocol.LLMBackendRef{Provider: "ollama", Model: "m"},
 		Memory: runner.MemoryConfig{Store: "file", Path: "p"},
 		Agent: runner.AgentConfig{
@@ -52,7 +54,7 @@ func TestOverrides(t *testing.T) {
 		llm: protocol.LLMBackendRef{Model: "n"}, memory: runner.MemoryConfig{Store: "off", Path: "q"},
 	}}
 	want := &runner.Config{
-		Policy: runner.Policy{AllowClose: true},
+		Policy: policy.Policy{AllowClose: true},
 		LLM:    protocol.LLMBackendRef{Provider: "ollama", Model: "n"},
 		Memory: runner.MemoryConfig{Store: "off", Path: "q"},
 		Agent:  runner.AgentConfig{URL: "https://input", Auth: "none", Timeout: time.Second, OnFailure: runner.OnFailure{Set: true}},
@@ -78,12 +80,12 @@ func TestExitCodes(t *testing.T) {
 	}{
 		{"none", nil, 0},
 		{"a mistake in a file", fmt.Errorf("x: %w", strictyaml.Problems{{File: "f", Msg: "m"}}), 2},
-		{"no token", fmt.Errorf("x: %w", runner.ErrNeedsHost), 2},
+		{"no token", fmt.Errorf("x: %w", triage.ErrNeedsHost), 2},
 		{"usage", usagef("x"), 2},
 		{"inputs", &usageError{joined}, 2},
 		{"an agent", &runner.AgentError{Err: errors.New("x")}, 1},
-		{"a permission", &runner.PermissionError{Need: "issues: write", Err: errors.New("x")}, 1},
-		{"an unknown action", &runner.UnknownActionError{Type: "x"}, 1},
+		{"a permission", &triage.PermissionError{Need: "issues: write", Err: errors.New("x")}, 1},
+		{"an unknown action", &triage.UnknownActionError{Type: "x"}, 1},
 		{"anything else", errors.New("x"), 1},
 		{"cancelled", context.Canceled, 1},
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/org/foreman-action/rules"
 	"github.com/org/foreman-action/runner"
+	"github.com/org/foreman-action/triage"
 )
 
 // needsOf lists what a workflow must grant for a configuration, as lines of its
@@ -29,7 +30,7 @@ func needsOf(c *runner.Config, pulls bool) []string {
 }
 
 func onPulls(i rules.Info) bool {
-	return slices.ContainsFunc(i.On, func(on string) bool { return strings.HasPrefix(on, runner.EventPullRequest) })
+	return slices.ContainsFunc(i.On, func(on string) bool { return strings.HasPrefix(on, triage.EventPullRequest) })
 }
 
 // recalls reports whether anything that a configuration does takes what was done before.

@@ -8,6 +8,7 @@ import (
 	"github.com/org/foreman-action/internal/actions"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/runner"
+	"github.com/org/foreman-action/triage"
 )
 
 type output struct{ name, value string }
@@ -32,7 +33,7 @@ type actionJSON struct {
 	Type    string              `json:"type"`
 	Action  protocol.ActionItem `json:"action"`
 	Source  string              `json:"source"`
-	Verdict runner.Verdict      `json:"verdict"`
+	Verdict triage.Verdict      `json:"verdict"`
 	Result  runner.Result       `json:"result"`
 	Reason  string              `json:"reason"`
 	URL     string              `json:"url"`

@@ -10,6 +10,7 @@ import (
 	"github.com/org/foreman-action/internal/sanitize"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/runner"
+	"github.com/org/foreman-action/triage"
 )
 
 // A painter colours text for terminals, or leaves it.
@@ -94,7 +95,7 @@ func closingNote(res result) string {
 func printActions(b *strings.Builder, rep runner.Report, p painter) {
 	for _, a := range rep.Actions {
 		state := string(a.Result)
-		if a.Verdict != runner.Do || a.Result == runner.ResultPlanned {
+		if a.Verdict != triage.Do || a.Result == runner.ResultPlanned {
 			state = string(a.Verdict)
 		}
 		// The colour codes must not count for the width.

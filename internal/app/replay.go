@@ -7,7 +7,7 @@ import (
 
 	"github.com/org/foreman-action/internal/backtest"
 	"github.com/org/foreman-action/internal/github"
-	"github.com/org/foreman-action/runner"
+	"github.com/org/foreman-action/triage"
 )
 
 // A replay is a backtest over a repository on GitHub. For a comment on a pull request
@@ -50,7 +50,7 @@ func (p past) Issues(ctx context.Context, page int) (backtest.Page, error) {
 	return backtest.Page(list), stopOf(err)
 }
 
-func (p past) Timeline(ctx context.Context, i runner.Issue) (runner.Timeline, error) {
+func (p past) Timeline(ctx context.Context, i triage.Issue) (triage.Timeline, error) {
 	t, err := p.History.Timeline(ctx, i)
 	return t, stopOf(err)
 }

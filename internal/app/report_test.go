@@ -15,6 +15,7 @@ import (
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/rules"
 	"github.com/org/foreman-action/runner"
+	"github.com/org/foreman-action/triage"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files in testdata")
@@ -62,10 +63,10 @@ func fullReport(t *testing.T) result {
 			Rationale: "it crashes\n::error::forged\n# heading\n> quote | bar", By: "rules, http://agent/task",
 			Status: runner.StatusPartial, Reason: "add labels: 403 <b>",
 			Actions: []runner.ActionReport{
-				{Index: 0, Action: action(t, `{"type":"add_label","label":"bug"}`), Source: "rule crash", Verdict: runner.Do, Result: runner.ResultDone, URL: "https://github.com/octo-org/hello/issues/42"},
-				{Index: 1, Action: action(t, `{"type":"comment","body":"Hello @octocat\n\n| a | b |\n"}`), Source: "agent", Verdict: runner.Refuse, Result: runner.ResultNone, Reason: "policy.limits.comment is 0 per event"},
-				{Index: 2, Action: action(t, `{"type":"mark_duplicate","of":7}`), Source: "agent", Verdict: runner.Pass, Result: runner.ResultNone, Reason: "closing is not allowed"},
-				{Index: 3, Action: action(t, `{"type":"launch|rocket","to":["moon"]}`), Source: "agent", Verdict: runner.Refuse, Result: runner.ResultFailed, Reason: "UnknownActionError"},
+				{Index: 0, Action: action(t, `{"type":"add_label","label":"bug"}`), Source: "rule crash", Verdict: triage.Do, Result: runner.ResultDone, URL: "https://github.com/octo-org/hello/issues/42"},
+				{Index: 1, Action: action(t, `{"type":"comment","body":"Hello @octocat\n\n| a | b |\n"}`), Source: "agent", Verdict: triage.Refuse, Result: runner.ResultNone, Reason: "policy.limits.comment is 0 per event"},
+				{Index: 2, Action: action(t, `{"type":"mark_duplicate","of":7}`), Source: "agent", Verdict: triage.Skip, Result: runner.ResultNone, Reason: "closing is not allowed"},
+				{Index: 3, Action: action(t, `{"type":"launch|rocket","to":["moon"]}`), Source: "agent", Verdict: triage.Refuse, Result: runner.ResultFailed, Reason: "UnknownActionError"},
 			},
 			Executed: 1, CommentURL: "https://github.com/octo-org/hello/issues/42#issuecomment-1",
 			Rules: &rules.Result{Trace: []rules.RuleTrace{

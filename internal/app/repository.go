@@ -18,6 +18,7 @@ import (
 	"github.com/org/foreman-action/internal/strictyaml"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/runner"
+	"github.com/org/foreman-action/triage"
 )
 
 // checkIn compares a configuration with the repository that it is for; what that has
@@ -89,10 +90,10 @@ func (a App) remoteRepository(ctx context.Context, full string) (*lint.Repositor
 		return nil, err
 	}
 	if client == nil {
-		return nil, usagef("read the repository %s: %w: set GITHUB_TOKEN", full, runner.ErrNeedsHost)
+		return nil, usagef("read the repository %s: %w: set GITHUB_TOKEN", full, triage.ErrNeedsHost)
 	}
 	labels, err := client.Labels(ctx, owner, name)
-	many := errors.Is(err, runner.ErrTruncated)
+	many := errors.Is(err, triage.ErrTruncated)
 	if err != nil && !many {
 		return nil, unreached(full, err)
 	}
@@ -114,9 +115,9 @@ func (a App) remoteRepository(ctx context.Context, full string) (*lint.Repositor
 // unreached says what to do about a repository that cannot be read.
 func unreached(full string, err error) error {
 	hint := "try again later"
-	if p, ok := errors.AsType[*runner.PermissionError](err); ok {
+	if p, ok := errors.AsType[*triage.PermissionError](err); ok {
 		hint = "give the token " + p.Need
-	} else if errors.Is(err, runner.ErrNotFound) {
+	} else if errors.Is(err, triage.ErrNotFound) {
 		hint = "check the name, and that GITHUB_TOKEN may read it"
 	}
 	return command.Failed(fmt.Errorf("read the repository %s: %w; %s", full, err, hint))

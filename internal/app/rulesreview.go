@@ -13,9 +13,11 @@ import (
 	"github.com/org/foreman-action/internal/github"
 	"github.com/org/foreman-action/internal/sanitize"
 	"github.com/org/foreman-action/internal/strictyaml"
+	"github.com/org/foreman-action/policy"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/rules"
 	"github.com/org/foreman-action/runner"
+	"github.com/org/foreman-action/triage"
 )
 
 // The bounds of the replay for a pull request: what the repository's other runs need is
@@ -80,7 +82,7 @@ func (j job) reviewRules(ctx context.Context, host *github.Client, res *result) 
 }
 
 // changedPaths are the paths that a pull request changes, those of moved files before too.
-func changedPaths(ctx context.Context, host *github.Client, ref runner.Ref) ([]string, error) {
+func changedPaths(ctx context.Context, host *github.Client, ref triage.Ref) ([]string, error) {
 	files, err := host.Files(ctx, ref)
 	paths := make([]string, 0, len(files))
 	for _, f := range files {
@@ -96,7 +98,7 @@ func isYAML(name string) bool {
 // proposedRules loads the configuration as the pull request has it. What it extends is
 // left out: its author names the file, and our token must not read it for them.
 func (j job) proposedRules(ctx context.Context, host *github.Client) (*runner.Config, error) {
-	tree := github.Tree{Owner: j.event.Owner, Repo: j.event.Repo, Ref: fmt.Sprintf("refs/pull/%d/head", j.event.Number)}
+	tree := github.Tree{Owner: j.event.Repo.Owner, Repo: j.event.Repo.Name, Ref: fmt.Sprintf("refs/pull/%d/head", j.event.Number)}
 	spec := j.load
 	spec.Tests, spec.Partial, spec.Optional, spec.Remote, spec.Getenv = true, true, true, nil, func(name string) string {
 		return "https://" + strings.ToLower(name) + ".example.com" // a value that suits everything, and is nobody's
@@ -163,7 +165,7 @@ func (j job) replayed(ctx context.Context, host *github.Client, old, proposed *r
 	defer cancel()
 	now := j.app.Now().UTC()
 	report, _, err := replay{
-		client: host, tree: github.Tree{Owner: j.event.Owner, Repo: j.event.Repo}, reserve: reviewReserve,
+		client: host, tree: github.Tree{Owner: j.event.Repo.Owner, Repo: j.event.Repo.Name}, reserve: reviewReserve,
 		options: backtest.Options{
 			Repo: j.event.FullRepo(), Config: proposed, Old: old, OldName: "the rules in force",
 			Since: now.Add(-reviewPeriod), Limit: reviewIssues, Bot: j.bot(), Now: now,
@@ -183,8 +185,8 @@ func (j job) comment(ctx context.Context, host *github.Client, res result) error
 		return nil
 	}
 	body := res.review
-	if len(body) > runner.MaxCommentLength {
-		body = clip(body, runner.MaxCommentLength/2) + "\n\nThe rest stands in the summary of the run."
+	if len(body) > policy.MaxCommentLength {
+		body = clip(body, policy.MaxCommentLength/2) + "\n\nThe rest stands in the summary of the run."
 	}
 	item, err := protocol.NewAction(protocol.ActionUpdateComment, map[string]any{"body": body, "key": reviewKey})
 	if err != nil {
@@ -193,7 +195,7 @@ func (j job) comment(ctx context.Context, host *github.Client, res result) error
 	task := protocol.DeriveTaskID(j.taskID, reviewKey)
 	d := runner.Decision{
 		Message: protocol.DecisionMessage{TaskID: task, Decision: protocol.LabelAndRespond, Actions: []protocol.ActionItem{item}},
-		By:      "foreman", Sources: []runner.Source{{Rule: reviewKey}},
+		By:      "foreman", Sources: []triage.Source{{Rule: reviewKey}},
 	}
 	out := runner.ApplyPlan(ctx, runner.MakePlan(d, *j.event.Issue, config.Policy, true), runner.Target{
 		Host: host, Ref: j.event.Ref(), Task: task, Scope: j.scope, Nonce: j.nonce, Bot: j.bot(),

@@ -8,10 +8,11 @@ import (
 	"github.com/org/foreman-action/internal/actions"
 	"github.com/org/foreman-action/internal/sanitize"
 	"github.com/org/foreman-action/runner"
+	"github.com/org/foreman-action/triage"
 )
 
 // sweeps reports whether the job is a scheduled run, which looks for its issues.
-func (j job) sweeps() bool { return j.event.Name == runner.EventSchedule && j.event.Issue == nil }
+func (j job) sweeps() bool { return j.event.Name == triage.EventSchedule && j.event.Issue == nil }
 
 // sweep is the rest of the job of a scheduled run.
 func (j job) sweep(ctx context.Context, r *runner.Runner, res result) (result, error) {
@@ -25,7 +26,7 @@ func (j job) sweep(ctx context.Context, r *runner.Runner, res result) (result, e
 }
 
 // subject is what an event is about.
-func subject(e runner.Event) string {
+func subject(e triage.Delivery) string {
 	if e.Number == 0 {
 		return e.FullRepo()
 	}
@@ -36,7 +37,7 @@ func subject(e runner.Event) string {
 // other events. The payload of this event does not name it everywhere.
 func scheduledOn(env actions.Env) string {
 	branch, ok := strings.CutPrefix(env.Ref, "refs/heads/")
-	if !ok || env.EventName != runner.EventSchedule {
+	if !ok || env.EventName != triage.EventSchedule {
 		return ""
 	}
 	return branch

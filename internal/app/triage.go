@@ -16,6 +16,7 @@ import (
 	"github.com/org/foreman-action/internal/sanitize"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/runner"
+	"github.com/org/foreman-action/triage"
 )
 
 // triageFlags are the flags of the command triage.
@@ -169,34 +170,34 @@ func (a App) logToStderr(format string, args ...any) {
 }
 
 // triageEvent reads the event from a file, or makes one of an issue on GitHub.
-func (a App) triageEvent(ctx context.Context, f triageFlags, j job) (runner.Event, error) {
+func (a App) triageEvent(ctx context.Context, f triageFlags, j job) (triage.Delivery, error) {
 	src, err := a.eventSource(ctx, f, j)
 	if err != nil {
-		return runner.Event{}, err
+		return triage.Delivery{}, err
 	}
 	name, action, _ := strings.Cut(f.eventName, ".")
 	if f.issue == "" {
 		src.Name = name
 	}
-	e, err := runner.ParseEvent(src)
+	e, err := triage.ParseEvent(src)
 	if err != nil {
-		return runner.Event{}, &usageError{err}
+		return triage.Delivery{}, &usageError{err}
 	}
-	if e.Name == runner.EventSchedule && e.Issue == nil {
-		return runner.Event{}, usagef("a scheduled run looks for its issues, which only the action does; " +
+	if e.Name == triage.EventSchedule && e.Issue == nil {
+		return triage.Delivery{}, usagef("a scheduled run looks for its issues, which only the action does; " +
 			"--issue OWNER/REPO#N --event-name schedule shows what would become of one")
 	}
 	if action != "" && action != e.Action {
-		return runner.Event{}, usagef("--event-name says %s, but the payload's action is %q", f.eventName, e.Action)
+		return triage.Delivery{}, usagef("--event-name says %s, but the payload's action is %q", f.eventName, e.Action)
 	}
 	return e, nil
 }
 
-func (a App) eventSource(ctx context.Context, f triageFlags, j job) (runner.EventSource, error) {
+func (a App) eventSource(ctx context.Context, f triageFlags, j job) (triage.EventSource, error) {
 	if f.issue != "" {
 		return a.fetchedEvent(ctx, f, j)
 	}
-	src := runner.EventSource{File: f.event, Repo: a.Getenv("GITHUB_REPOSITORY")}
+	src := triage.EventSource{File: f.event, Repo: a.Getenv("GITHUB_REPOSITORY")}
 	var err error
 	if f.event == "-" {
 		src.File = "standard input"
@@ -233,33 +234,33 @@ func readInput(ctx context.Context, in io.Reader) ([]byte, error) {
 }
 
 // fetchedEvent makes the event that an issue would have caused.
-func (a App) fetchedEvent(ctx context.Context, f triageFlags, j job) (runner.EventSource, error) {
+func (a App) fetchedEvent(ctx context.Context, f triageFlags, j job) (triage.EventSource, error) {
 	repo, number, ok := strings.Cut(f.issue, "#")
 	owner, name, okRepo := protocol.SplitRepo(repo)
-	n, err := runner.ParseNumber(number)
+	n, err := triage.ParseNumber(number)
 	if !ok || !okRepo || err != nil {
-		return runner.EventSource{}, usagef("--issue: want OWNER/REPO#N, got %q", f.issue)
+		return triage.EventSource{}, usagef("--issue: want OWNER/REPO#N, got %q", f.issue)
 	}
 	if j.token == "" {
-		return runner.EventSource{}, usagef("fetch %s: %w: set GITHUB_TOKEN", f.issue, runner.ErrNeedsHost)
+		return triage.EventSource{}, usagef("fetch %s: %w: set GITHUB_TOKEN", f.issue, triage.ErrNeedsHost)
 	}
 	client, err := j.host()
 	if err != nil {
-		return runner.EventSource{}, err
+		return triage.EventSource{}, err
 	}
-	raw, err := client.Issue(ctx, runner.Ref{Owner: owner, Repo: name, Number: n})
+	raw, err := client.Issue(ctx, triage.Ref{Owner: owner, Repo: name, Number: n})
 	if err != nil {
-		return runner.EventSource{}, command.Failed(err)
+		return triage.EventSource{}, command.Failed(err)
 	}
 	event, action, _ := strings.Cut(f.eventName, ".")
 	if event == "" {
-		event, action = runner.EventIssues, "opened"
+		event, action = triage.EventIssues, "opened"
 	}
 	payload, err := json.Marshal(map[string]any{
 		"action": action, "issue": raw, "repository": map[string]string{"full_name": repo},
 		"sender": senderOf(raw), "inputs": map[string]string{"issue": fmt.Sprint(n)},
 	})
-	return runner.EventSource{Name: event, File: f.issue, Repo: repo, Issue: n, Payload: payload}, err
+	return triage.EventSource{Name: event, File: f.issue, Repo: repo, Issue: n, Payload: payload}, err
 }
 
 // senderOf returns the author of an issue, who opened it.

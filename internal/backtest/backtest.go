@@ -28,6 +28,7 @@ import (
 
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/runner"
+	"github.com/org/foreman-action/triage"
 )
 
 // KeptAfter is how long a label or a closing of a program's must have been left alone
@@ -40,12 +41,12 @@ type Source interface {
 	// last first. Pages count from 1.
 	Issues(ctx context.Context, page int) (Page, error)
 	// Timeline returns what happened on an issue that a page had.
-	Timeline(ctx context.Context, issue runner.Issue) (runner.Timeline, error)
+	Timeline(ctx context.Context, issue triage.Issue) (triage.Timeline, error)
 }
 
 // A Page is a part of a repository's issues.
 type Page struct {
-	Issues []runner.Issue
+	Issues []triage.Issue
 	More   bool // there is a page after this one
 	About  int  // how many issues all pages have, roughly; 0: not known
 }
@@ -199,14 +200,14 @@ func (r *replay) about() int {
 
 // issue replays one issue. Its timeline is read only when it may matter: when a rule
 // fires on what is known without, or when it bears a label that a rule adds.
-func (r *replay) issue(ctx context.Context, i runner.Issue) error {
+func (r *replay) issue(ctx context.Context, i triage.Issue) error {
 	h := history{issue: i, bot: r.Bot, now: r.Now}
 	wanted := slices.ContainsFunc(r.engines, func(e *engine) bool {
 		return e.adds(i.Labels) || r.fires(e, h.opening(), nil) || len(i.Labels) > 0 && r.fires(e, h.opening(), i.Labels)
 	})
 	if wanted {
 		t, err := r.src.Timeline(ctx, i)
-		if err != nil && !errors.Is(err, runner.ErrGone) {
+		if err != nil && !errors.Is(err, triage.ErrGone) {
 			return err
 		}
 		r.timelines++
@@ -218,16 +219,17 @@ func (r *replay) issue(ctx context.Context, i runner.Issue) error {
 }
 
 // fires reports whether the rules have anything to say to an issue with these labels.
-func (r *replay) fires(e *engine, i runner.Issue, labels []string) bool {
+func (r *replay) fires(e *engine, i triage.Issue, labels []string) bool {
 	i.Labels = labels
 	return e.decide(r.event(i), nil).matters()
 }
 
 // event is the opening of an issue as an event.
-func (r *replay) event(i runner.Issue) runner.Event {
-	return runner.Event{
-		Name: runner.EventIssues, Action: opened, Owner: r.owner, Repo: r.name, Number: i.Number, Issue: &i,
-		Sender: runner.Actor{Login: i.Author, Type: i.AuthorType},
+func (r *replay) event(i triage.Issue) triage.Delivery {
+	return triage.Delivery{
+		Event: triage.Event{Name: triage.EventIssues, Action: opened},
+		Repo:  triage.Repo{Owner: r.owner, Name: r.name}, Number: i.Number, Issue: &i,
+		Sender: triage.Actor{Login: i.Author, Type: i.AuthorType},
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/org/foreman-action/internal/backtest"
 	"github.com/org/foreman-action/internal/github"
 	"github.com/org/foreman-action/runner"
+	"github.com/org/foreman-action/triage"
 )
 
 const benchRules = "version: 1\n" + `
@@ -33,7 +34,7 @@ func (w watched) Issues(ctx context.Context, page int) (backtest.Page, error) {
 	return backtest.Page(p), err
 }
 
-func (w watched) Timeline(ctx context.Context, i runner.Issue) (runner.Timeline, error) {
+func (w watched) Timeline(ctx context.Context, i triage.Issue) (triage.Timeline, error) {
 	return w.History.Timeline(ctx, i)
 }
 

@@ -20,6 +20,7 @@ import (
 
 	"github.com/org/foreman-action/internal/backtest"
 	"github.com/org/foreman-action/runner"
+	"github.com/org/foreman-action/triage"
 )
 
 var update = flag.Bool("update", false, "rewrite what the cases expect")
@@ -82,17 +83,17 @@ func (p *past) Issues(_ context.Context, page int) (backtest.Page, error) {
 	return out, nil
 }
 
-func (p *past) Timeline(_ context.Context, i runner.Issue) (runner.Timeline, error) {
+func (p *past) Timeline(_ context.Context, i triage.Issue) (triage.Timeline, error) {
 	if p.StopAfter > 0 && len(p.reads) == p.StopAfter {
-		return runner.Timeline{}, &backtest.StopError{Until: now.Add(42 * time.Minute), Err: errors.New("the calls are used up")}
+		return triage.Timeline{}, &backtest.StopError{Until: now.Add(42 * time.Minute), Err: errors.New("the calls are used up")}
 	}
 	p.reads = append(p.reads, i.Number)
 	k := slices.IndexFunc(p.Issues_, func(o pastIssue) bool { return o.Number == i.Number })
 	return p.Issues_[k].timeline()
 }
 
-func (i pastIssue) issue() runner.Issue {
-	out := runner.Issue{
+func (i pastIssue) issue() triage.Issue {
+	out := triage.Issue{
 		Number: i.Number, Title: i.Title, Body: i.Body, State: i.State, StateReason: i.Reason, Author: i.By,
 		AuthorType: "User", Association: i.Association, Labels: i.Labels, Type: i.Type, CreatedAt: i.Opened, UpdatedAt: now,
 		URL: i.URL, PullRequest: i.PR,
@@ -106,17 +107,17 @@ func (i pastIssue) issue() runner.Issue {
 	return out
 }
 
-func (i pastIssue) timeline() (runner.Timeline, error) {
+func (i pastIssue) timeline() (triage.Timeline, error) {
 	if i.Body == "GONE" {
-		return runner.Timeline{}, runner.ErrGone
+		return triage.Timeline{}, triage.ErrGone
 	}
-	t := runner.Timeline{Complete: !i.Truncated}
+	t := triage.Timeline{Complete: !i.Truncated}
 	for _, e := range i.Events {
 		kind := "User"
 		if strings.HasSuffix(e.By, "[bot]") {
 			kind = "Bot"
 		}
-		t.Events = append(t.Events, runner.TimelineEvent{
+		t.Events = append(t.Events, triage.TimelineEvent{
 			Kind: e.Kind, At: i.Opened.Add(e.After), Actor: e.By, ActorType: kind, Label: e.Label, Reason: e.Reason, From: e.From,
 			Assignee: e.Assignee, Milestone: e.Milestone, IssueType: e.Issue_type,
 		})

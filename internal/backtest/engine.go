@@ -10,6 +10,7 @@ import (
 	"github.com/org/foreman-action/rules"
 	"github.com/org/foreman-action/rules/facts"
 	"github.com/org/foreman-action/runner"
+	"github.com/org/foreman-action/triage"
 )
 
 // An engine is a configuration's rules and their counters.
@@ -43,10 +44,10 @@ func newEngine(c *runner.Config) *engine {
 }
 
 // replayedEvent is the key of the event that is replayed.
-const replayedEvent = runner.EventIssues + "." + opened
+const replayedEvent = triage.EventIssues + "." + opened
 
 func listens(on []string) bool {
-	return slices.Contains(on, replayedEvent) || slices.Contains(on, runner.EventIssues+".*")
+	return slices.Contains(on, replayedEvent) || slices.Contains(on, triage.EventIssues+".*")
 }
 
 // adds reports whether a rule adds, and names, one of the labels.
@@ -74,7 +75,7 @@ func (d decision) matters() bool { return len(d.fired) > 0 || d.why != nil }
 
 // decide asks the rules about an event. A rule that asks what nobody can tell any more
 // is taken out, once and for all. h may be nil.
-func (e *engine) decide(event runner.Event, h *history) decision {
+func (e *engine) decide(event triage.Delivery, h *history) decision {
 	look := &lookup{}
 	if h != nil {
 		look.past = h.past()

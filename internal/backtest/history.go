@@ -6,30 +6,30 @@ import (
 	"time"
 
 	"github.com/org/foreman-action/rules/facts"
-	"github.com/org/foreman-action/runner"
+	"github.com/org/foreman-action/triage"
 )
 
 // A history is an issue as it is now, and what happened on it.
 type history struct {
-	runner.Timeline
-	issue runner.Issue
+	triage.Timeline
+	issue triage.Issue
 	bot   string
 	now   time.Time
 }
 
 // human reports whether a person did it, whose account may be deleted by now.
-func (h history) human(e runner.TimelineEvent) bool {
+func (h history) human(e triage.TimelineEvent) bool {
 	return e.ActorType != "Bot" && !strings.HasSuffix(e.Actor, "[bot]") && !h.ours(e)
 }
 
-func (h history) ours(e runner.TimelineEvent) bool {
+func (h history) ours(e triage.TimelineEvent) bool {
 	return e.Actor != "" && strings.EqualFold(e.Actor, h.bot)
 }
 
 // came reports whether something came with the issue, by its form, a template or the
 // page on which it was written: GitHub names the author for it. What a maintainer sets
 // later takes him longer than GitHub.
-func (h history) came(e runner.TimelineEvent) bool {
+func (h history) came(e triage.TimelineEvent) bool {
 	within := time.Minute
 	switch h.issue.Association {
 	case "OWNER", "MEMBER", "COLLABORATOR":
@@ -39,10 +39,10 @@ func (h history) came(e runner.TimelineEvent) bool {
 }
 
 // opening is the issue when it was opened, with the body of today.
-func (h history) opening() runner.Issue {
+func (h history) opening() triage.Issue {
 	i := h.issue
 	i.State, i.StateReason, i.Comments, i.Locked, i.UpdatedAt = "open", "", 0, false, i.CreatedAt
-	i.Labels, i.Assignees, i.Milestone, i.Type, i.Reactions = nil, nil, "", "", runner.Reactions{}
+	i.Labels, i.Assignees, i.Milestone, i.Type, i.Reactions = nil, nil, "", "", triage.Reactions{}
 	renamed := false
 	for _, e := range h.Events {
 		if e.Kind == "renamed" && !renamed && e.From != "" {
@@ -91,7 +91,7 @@ const (
 
 // label judges the adding of a label, and says why when people disagree.
 func (h history) label(name string) (verdict, string) {
-	last, found := h.last(func(e runner.TimelineEvent) bool {
+	last, found := h.last(func(e triage.TimelineEvent) bool {
 		return (e.Kind == "labeled" || e.Kind == "unlabeled") && strings.EqualFold(e.Label, name)
 	})
 	switch {
@@ -121,14 +121,14 @@ func (h history) closing(reason string) (verdict, string) {
 	if is != reason {
 		return disagreed, "it was closed as " + is
 	}
-	return h.stood(h.last(func(e runner.TimelineEvent) bool { return e.Kind == "closed" })), ""
+	return h.stood(h.last(func(e triage.TimelineEvent) bool { return e.Kind == "closed" })), ""
 }
 
 // completed is the reason of a closing that names none.
 const completed = "completed"
 
 // stood judges what is so today by who did it, and when.
-func (h history) stood(e runner.TimelineEvent, found bool) verdict {
+func (h history) stood(e triage.TimelineEvent, found bool) verdict {
 	switch {
 	case !found || h.human(e):
 		return agreed
@@ -143,7 +143,7 @@ func (h history) untouched() bool {
 	if h.issue.State == "closed" {
 		return false
 	}
-	_, touched := h.last(func(e runner.TimelineEvent) bool {
+	_, touched := h.last(func(e triage.TimelineEvent) bool {
 		switch e.Kind {
 		case "mentioned", "subscribed", "unsubscribed", "cross-referenced", "referenced", "renamed":
 			return false
@@ -160,11 +160,11 @@ func (h history) bears(label string) bool {
 }
 
 // last returns the newest event that matches.
-func (h history) last(match func(runner.TimelineEvent) bool) (runner.TimelineEvent, bool) {
+func (h history) last(match func(triage.TimelineEvent) bool) (triage.TimelineEvent, bool) {
 	for _, e := range slices.Backward(h.Events) {
 		if match(e) {
 			return e, true
 		}
 	}
-	return runner.TimelineEvent{}, false
+	return triage.TimelineEvent{}, false
 }

@@ -11,7 +11,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/txtar"
 
-	"github.com/org/foreman-action/runner"
+	"github.com/org/foreman-action/triage"
 )
 
 func TestDecodeAnswer(t *testing.T) {
@@ -116,7 +116,7 @@ func FuzzTimelineEvent(f *testing.F) {
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		e, ok := decodeTimelineEvent(raw)
 		if !ok {
-			if e != (runner.TimelineEvent{}) {
+			if e != (triage.TimelineEvent{}) {
 				t.Errorf("refused, but got %+v", e)
 			}
 			return
@@ -135,7 +135,7 @@ func FuzzTimelineEvent(f *testing.F) {
 	})
 }
 
-func encodeTimelineEvent(t *testing.T, e runner.TimelineEvent) []byte {
+func encodeTimelineEvent(t *testing.T, e triage.TimelineEvent) []byte {
 	t.Helper()
 	raw, err := json.Marshal(map[string]any{
 		"id": e.ID, "event": e.Kind, "created_at": e.At.Format(time.RFC3339Nano), "body": e.Body, "html_url": e.URL,

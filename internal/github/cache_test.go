@@ -10,7 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/org/foreman-action/runner"
+	"github.com/org/foreman-action/triage"
 )
 
 // FuzzCacheEntry: any file is an entry or none, and an entry is read as it was kept.
@@ -95,7 +95,7 @@ func TestCacheIsBounded(t *testing.T) {
 		t.Errorf("a full cache keeps more, or fails: %v", err)
 	}
 	c.bytes = 0
-	want := keptTimeline{UpdatedAt: now.UTC().Round(0), Timeline: runner.Timeline{Complete: true, Events: []runner.TimelineEvent{{Kind: "labeled", Label: "bug"}}}}
+	want := keptTimeline{UpdatedAt: now.UTC().Round(0), Timeline: triage.Timeline{Complete: true, Events: []triage.TimelineEvent{{Kind: "labeled", Label: "bug"}}}}
 	var got keptTimeline
 	if err := c.store("issue-1", want); err != nil || !c.load("issue-1", &got) {
 		t.Fatal(err)

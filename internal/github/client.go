@@ -22,6 +22,7 @@ import (
 	gh "github.com/google/go-github/v62/github"
 
 	"github.com/org/foreman-action/runner"
+	"github.com/org/foreman-action/triage"
 )
 
 const (
@@ -185,5 +186,5 @@ func (c *Client) pages(ctx context.Context, o op, path string, page func() any, 
 			return err
 		}
 	}
-	return fmt.Errorf("%s: %w: it has more than %d entries", o, runner.ErrTruncated, max(maxPages, o.pages)*pageSize)
+	return fmt.Errorf("%s: %w: it has more than %d entries", o, triage.ErrTruncated, max(maxPages, o.pages)*pageSize)
 }

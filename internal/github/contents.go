@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/org/foreman-action/runner"
+	"github.com/org/foreman-action/triage"
 )
 
 // maxFile is what the contents API gives inline, in bytes.
@@ -59,21 +60,21 @@ func (c *Client) FileAt(ctx context.Context, f runner.RemoteFile) ([]byte, error
 // first, whose commit begins with other digits.
 func (c *Client) fullCommit(ctx context.Context, f runner.RemoteFile) (string, error) {
 	o := op{
-		what: "look up commit " + f.Ref + " of", ref: runner.Ref{Owner: f.Owner, Repo: f.Repo}, wide: true,
-		need: needContentsRead, absent: runner.ErrNotFound,
+		what: "look up commit " + f.Ref + " of", ref: triage.Ref{Owner: f.Owner, Repo: f.Repo}, wide: true,
+		need: needContentsRead, absent: triage.ErrNotFound,
 	}
 	var answer struct {
 		SHA string `json:"sha"`
 	}
 	err := c.request(ctx, o, call{http.MethodGet, fmt.Sprintf("repos/%s/%s/commits/%s?per_page=1", f.Owner, f.Repo, f.Ref), nil, &answer})
 	if a, ok := errors.AsType[*answerError](err); ok && a.status == http.StatusUnprocessableEntity {
-		return "", fmt.Errorf("%w: %w", runner.ErrNotFound, err)
+		return "", fmt.Errorf("%w: %w", triage.ErrNotFound, err)
 	}
 	if err != nil {
 		return "", err
 	}
 	if len(answer.SHA) != commitDigits || !commit.MatchString(answer.SHA) || !strings.HasPrefix(answer.SHA, f.Ref) {
-		return "", fmt.Errorf("%s: %w: GitHub answers with a branch or a tag of that name", o, runner.ErrNotFound)
+		return "", fmt.Errorf("%s: %w: GitHub answers with a branch or a tag of that name", o, triage.ErrNotFound)
 	}
 	return answer.SHA, nil
 }
@@ -129,8 +130,8 @@ func contentsOp(verb, thing string, t Tree, path string) op {
 		verb += " at " + clip(t.Ref, 200)
 	}
 	return op{
-		what: fmt.Sprintf("%s %s %q of", verb, thing, clip(path, 200)), ref: runner.Ref{Owner: t.Owner, Repo: t.Repo}, wide: true,
-		need: needContentsRead, absent: runner.ErrNotFound,
+		what: fmt.Sprintf("%s %s %q of", verb, thing, clip(path, 200)), ref: triage.Ref{Owner: t.Owner, Repo: t.Repo}, wide: true,
+		need: needContentsRead, absent: triage.ErrNotFound,
 	}
 }
 

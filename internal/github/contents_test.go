@@ -9,6 +9,7 @@ import (
 
 	"github.com/org/foreman-action/internal/github"
 	"github.com/org/foreman-action/runner"
+	"github.com/org/foreman-action/triage"
 )
 
 func readFile(path string) func(*testing.T, *github.Client) error {
@@ -75,7 +76,7 @@ func TestFileAt(t *testing.T) {
 		sha: "two", sha[:12]: "two", "4f1c2ac": "", "abc1234": "", "20261121": "", "refs/tags/20261121": "day",
 	} {
 		got, err := c.FileAt(t.Context(), runner.RemoteFile{Owner: "octo", Repo: ".github", Path: "a b.yml", Ref: ref})
-		if string(got) != want || (err == nil) != (want != "") || err != nil && !errors.Is(err, runner.ErrNotFound) {
+		if string(got) != want || (err == nil) != (want != "") || err != nil && !errors.Is(err, triage.ErrNotFound) {
 			t.Errorf("%s: got %q, %v, want %q", ref, got, err, want)
 		}
 	}

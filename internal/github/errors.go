@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/org/foreman-action/runner"
+	"github.com/org/foreman-action/triage"
 )
 
 // The permissions that calls need, as a workflow writes them.
@@ -21,10 +21,10 @@ const (
 // An op says what a call is about, for its errors.
 type op struct {
 	what   string     // "add labels to"
-	ref    runner.Ref // the issue, or with wide the repository
+	ref    triage.Ref // the issue, or with wide the repository
 	wide   bool       // the call is about the repository; ref.Number does not count
 	need   string     // the permission that it takes
-	absent error      // what 404 and 410 mean: runner.ErrGone or runner.ErrNotFound
+	absent error      // what 404 and 410 mean: triage.ErrGone or triage.ErrNotFound
 	pages  int        // of a list, if more than maxPages
 }
 
@@ -37,13 +37,13 @@ func (o op) String() string {
 }
 
 // onIssue is an op on the issue itself: what is not there is gone.
-func onIssue(what string, ref runner.Ref) op {
-	return op{what: what, ref: ref, need: needIssuesWrite, absent: runner.ErrGone}
+func onIssue(what string, ref triage.Ref) op {
+	return op{what: what, ref: ref, need: needIssuesWrite, absent: triage.ErrGone}
 }
 
 // lookUp is an op that reads something other than the issue.
-func lookUp(what string, ref runner.Ref) op {
-	return op{what: what, ref: ref, need: needIssuesRead, absent: runner.ErrNotFound}
+func lookUp(what string, ref triage.Ref) op {
+	return op{what: what, ref: ref, need: needIssuesRead, absent: triage.ErrNotFound}
 }
 
 // cause turns what the transport saw of a failed call, or else what go-github
@@ -53,13 +53,13 @@ func (o op) cause(ex *exchange, err error) error {
 	case ex.err != nil:
 		// go-github replaces the transport's error by the context's when both are there.
 		if _, unsent := errors.AsType[*unsentError](ex.err); ex.write && !unsent {
-			return fmt.Errorf("%w: %w", runner.ErrUncertain, ex.err)
+			return fmt.Errorf("%w: %w", triage.ErrUncertain, ex.err)
 		}
 		return ex.err
 	case ex.answer != nil:
 		return o.judge(ex.answer, ex.write)
 	case ex.write && ex.answered:
-		return fmt.Errorf("%w: the answer is unreadable: %w", runner.ErrUncertain, err)
+		return fmt.Errorf("%w: the answer is unreadable: %w", triage.ErrUncertain, err)
 	default:
 		return err
 	}
@@ -68,7 +68,7 @@ func (o op) cause(ex *exchange, err error) error {
 func (o op) judge(a *answerError, write bool) error {
 	switch {
 	case a.status >= 500 && write:
-		return fmt.Errorf("%w: %w", runner.ErrUncertain, a)
+		return fmt.Errorf("%w: %w", triage.ErrUncertain, a)
 	case a.redirect():
 		// A redirect means a moved repository or a transferred issue, of which the
 		// token of this repository says nothing.
@@ -76,7 +76,7 @@ func (o op) judge(a *answerError, write bool) error {
 	case a.status == http.StatusNotFound, a.status == http.StatusGone:
 		return fmt.Errorf("%w: %w", o.absent, a)
 	case a.status == http.StatusForbidden && a.permission():
-		return &runner.PermissionError{Need: o.need, Err: a}
+		return &triage.PermissionError{Need: o.need, Err: a}
 	}
 	return a
 }
@@ -146,7 +146,7 @@ func plain(name string) bool {
 }
 
 // checkRef refuses what would change the path of a request.
-func checkRef(ref runner.Ref, wide bool) error {
+func checkRef(ref triage.Ref, wide bool) error {
 	for _, part := range []struct{ field, value string }{{"owner", ref.Owner}, {"repository", ref.Repo}} {
 		if !plain(part.value) {
 			return fmt.Errorf("%s %q: want letters, digits, '.', '_' and '-'", part.field, clip(part.value, 100))

@@ -10,7 +10,7 @@ import (
 
 	"github.com/org/foreman-action/internal/github"
 	"github.com/org/foreman-action/internal/github/githubtest"
-	"github.com/org/foreman-action/runner"
+	"github.com/org/foreman-action/triage"
 )
 
 func TestWritesFail(t *testing.T) {
@@ -25,9 +25,9 @@ func TestWritesFail(t *testing.T) {
 		text   string // in the error
 		tries  int
 	}{
-		{name: "deleted", number: 9, want: runner.ErrGone, text: "410 Gone: This issue was deleted", tries: 1},
-		{name: "transferred", number: 10, want: runner.ErrGone, text: "301 Moved Permanently", tries: 1},
-		{name: "never there", number: 404, want: runner.ErrGone, text: "404 Not Found", tries: 1},
+		{name: "deleted", number: 9, want: triage.ErrGone, text: "410 Gone: This issue was deleted", tries: 1},
+		{name: "transferred", number: 10, want: triage.ErrGone, text: "301 Moved Permanently", tries: 1},
+		{name: "never there", number: 404, want: triage.ErrGone, text: "404 Not Found", tries: 1},
 		{name: "no permission", fault: githubtest.Fault{Status: 403, Body: denied}, need: "issues: write", text: "not accessible by integration", tries: 1},
 		{name: "no permission, last call of the hour", fault: githubtest.Fault{Status: 403, Body: denied, Header: map[string]string{
 			"X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "99999999999",
@@ -37,10 +37,10 @@ func TestWritesFail(t *testing.T) {
 		{name: "locked", fault: githubtest.Fault{Status: 403, Body: `{"message":"Unable to create comment because issue is locked."}`}, text: "403 Forbidden: Unable to create comment because issue is locked.", tries: 1},
 		{name: "invalid", fault: githubtest.Fault{Status: 422, Body: `{"message":"Validation Failed","errors":[{"resource":"Label","field":"name","code":"invalid"},{"message":"is too long"},"three","four"]}`},
 			text: "422 Unprocessable Entity: Validation Failed (Label.name: invalid; is too long; three)", tries: 1},
-		{name: "server error", fault: githubtest.Fault{Status: 502, Body: "<html>"}, want: runner.ErrUncertain, text: "502 Bad Gateway", tries: 1},
-		{name: "unavailable", fault: githubtest.Fault{Status: 503, Header: map[string]string{"Retry-After": "1"}}, want: runner.ErrUncertain, text: "503", tries: 1},
-		{name: "cut before", fault: githubtest.Fault{CutBefore: true}, want: runner.ErrUncertain, text: "EOF", tries: 1},
-		{name: "cut after", fault: githubtest.Fault{CutAfter: true}, want: runner.ErrUncertain, text: "EOF", tries: 1},
+		{name: "server error", fault: githubtest.Fault{Status: 502, Body: "<html>"}, want: triage.ErrUncertain, text: "502 Bad Gateway", tries: 1},
+		{name: "unavailable", fault: githubtest.Fault{Status: 503, Header: map[string]string{"Retry-After": "1"}}, want: triage.ErrUncertain, text: "503", tries: 1},
+		{name: "cut before", fault: githubtest.Fault{CutBefore: true}, want: triage.ErrUncertain, text: "EOF", tries: 1},
+		{name: "cut after", fault: githubtest.Fault{CutAfter: true}, want: triage.ErrUncertain, text: "EOF", tries: 1},
 		{name: "limited for long", fault: githubtest.Fault{Status: 429, Header: map[string]string{"Retry-After": "600"}}, text: "asks to wait 10m0s", tries: 1},
 	}
 	for _, tt := range tests {
@@ -87,12 +87,12 @@ func checkFailure(t *testing.T, err, want error, need string) {
 	if err == nil {
 		t.Fatal("got no error, want one")
 	}
-	for _, sentinel := range []error{runner.ErrGone, runner.ErrUncertain, runner.ErrNotFound} {
+	for _, sentinel := range []error{triage.ErrGone, triage.ErrUncertain, triage.ErrNotFound} {
 		if got := errors.Is(err, sentinel); got != (sentinel == want) {
 			t.Errorf("errors.Is(%q, %q) = %v", err, sentinel, got)
 		}
 	}
-	p, ok := errors.AsType[*runner.PermissionError](err)
+	p, ok := errors.AsType[*triage.PermissionError](err)
 	if ok != (need != "") || ok && p.Need != need {
 		t.Errorf("got %q, want a PermissionError for %q", err, need)
 	}
@@ -106,10 +106,10 @@ func TestMarkDuplicateRefuses(t *testing.T) {
 		want error
 	}{
 		{"itself", 7, nil}, // without a call
-		{"a pull request", 8, runner.ErrNotFound},
-		{"a deleted issue", 9, runner.ErrNotFound},
-		{"a transferred issue", 10, runner.ErrNotFound},
-		{"no issue", 404, runner.ErrNotFound},
+		{"a pull request", 8, triage.ErrNotFound},
+		{"a deleted issue", 9, triage.ErrNotFound},
+		{"a transferred issue", 10, triage.ErrNotFound},
+		{"no issue", 404, triage.ErrNotFound},
 		{"no number", 0, nil},
 	}
 	for _, tt := range tests {
@@ -134,7 +134,7 @@ func TestWriteWithAnUnreadableAnswerIsUncertain(t *testing.T) {
 		s := fake(t)
 		s.Fault(githubtest.Fault{Status: http.StatusCreated, Body: body})
 		c, _ := client(t, s.URL)
-		if _, err := c.CreateComment(t.Context(), ref, "hi"); !errors.Is(err, runner.ErrUncertain) {
+		if _, err := c.CreateComment(t.Context(), ref, "hi"); !errors.Is(err, triage.ErrUncertain) {
 			t.Errorf("body %s: got %v, want ErrUncertain", body, err)
 		}
 	}
@@ -146,7 +146,7 @@ func TestWriteThatTakesTooLongIsUncertain(t *testing.T) {
 	s.Fault(githubtest.Fault{Hold: make(chan struct{})})
 	c, _ := client(t, s.URL, func(o *github.Options) { o.RequestTimeout = 20 * time.Millisecond })
 	err := c.CloseIssue(t.Context(), ref, "")
-	if !errors.Is(err, runner.ErrUncertain) || errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "no answer within 20ms") {
+	if !errors.Is(err, triage.ErrUncertain) || errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "no answer within 20ms") {
 		t.Errorf("got %v, want ErrUncertain that names the time, and no context error", err)
 	}
 }
@@ -163,11 +163,11 @@ func TestWriteThatIsCancelled(t *testing.T) {
 		cancel()
 	}()
 	err := c.CloseIssue(ctx, ref, "")
-	if !errors.Is(err, runner.ErrUncertain) || !errors.Is(err, context.Canceled) {
+	if !errors.Is(err, triage.ErrUncertain) || !errors.Is(err, context.Canceled) {
 		t.Errorf("under way: got %v, want ErrUncertain and the context's error", err)
 	}
 	err = c.CloseIssue(ctx, ref, "")
-	if errors.Is(err, runner.ErrUncertain) || !errors.Is(err, context.Canceled) {
+	if errors.Is(err, triage.ErrUncertain) || !errors.Is(err, context.Canceled) {
 		t.Errorf("before: got %v, want the context's error alone", err)
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/org/foreman-action/internal/github"
 	"github.com/org/foreman-action/internal/github/githubtest"
 	"github.com/org/foreman-action/runner"
+	"github.com/org/foreman-action/triage"
 )
 
 // TestGate asks the gate before each request of a write, also before one that is
@@ -36,7 +37,7 @@ func TestGate(t *testing.T) {
 					return nil
 				})
 				err := w.call(ctx, c, ref)
-				if !errors.Is(err, runner.ErrHalted) || !errors.Is(err, errShut) || errors.Is(err, runner.ErrUncertain) {
+				if !errors.Is(err, triage.ErrHalted) || !errors.Is(err, errShut) || errors.Is(err, triage.ErrUncertain) {
 					t.Errorf("got %v", err)
 				}
 				sent := len(s.Log()) - (len(w.want) - 1)
@@ -63,7 +64,7 @@ func TestDeadlinePassed(t *testing.T) {
 		ctx, cancel := context.WithDeadline(t.Context(), time.Now())
 		defer cancel()
 		err := addLabel(late{ctx}, c)
-		if !errors.Is(err, context.DeadlineExceeded) || errors.Is(err, runner.ErrUncertain) {
+		if !errors.Is(err, context.DeadlineExceeded) || errors.Is(err, triage.ErrUncertain) {
 			t.Errorf("got %v", err)
 		}
 		if _, err := c.Issue(late{ctx}, ref); !errors.Is(err, context.DeadlineExceeded) {

@@ -9,12 +9,12 @@ import (
 
 	"github.com/org/foreman-action/internal/github"
 	"github.com/org/foreman-action/internal/github/githubtest"
-	"github.com/org/foreman-action/runner"
+	"github.com/org/foreman-action/triage"
 )
 
 const token = "ghs_0123456789secret"
 
-var ref = runner.Ref{Owner: "octo", Repo: "hello", Number: 7}
+var ref = triage.Ref{Owner: "octo", Repo: "hello", Number: 7}
 
 var hello = github.Tree{Owner: "octo", Repo: "hello"}
 
@@ -85,49 +85,49 @@ func client(t *testing.T, url string, change ...func(*github.Options)) (*github.
 // A write is one of the client's writing methods with fitting arguments.
 type write struct {
 	name string
-	call func(context.Context, *github.Client, runner.Ref) error
+	call func(context.Context, *github.Client, triage.Ref) error
 	want []string // the calls it takes when all goes well
 }
 
 func writes() []write {
 	const issue = "/repos/octo/hello/issues/7"
 	return []write{
-		{"AddLabels", func(ctx context.Context, c *github.Client, r runner.Ref) error {
+		{"AddLabels", func(ctx context.Context, c *github.Client, r triage.Ref) error {
 			return c.AddLabels(ctx, r, []string{"Kind/Feature"})
 		}, []string{"POST " + issue + "/labels 200"}},
-		{"RemoveLabel", func(ctx context.Context, c *github.Client, r runner.Ref) error {
+		{"RemoveLabel", func(ctx context.Context, c *github.Client, r triage.Ref) error {
 			return c.RemoveLabel(ctx, r, "bug")
 		}, []string{"DELETE " + issue + "/labels/bug 200"}},
-		{"CreateComment", func(ctx context.Context, c *github.Client, r runner.Ref) error {
+		{"CreateComment", func(ctx context.Context, c *github.Client, r triage.Ref) error {
 			_, err := c.CreateComment(ctx, r, "hello")
 			return err
 		}, []string{"POST " + issue + "/comments 201"}},
-		{"CloseIssue", func(ctx context.Context, c *github.Client, r runner.Ref) error {
+		{"CloseIssue", func(ctx context.Context, c *github.Client, r triage.Ref) error {
 			return c.CloseIssue(ctx, r, "not_planned")
 		}, []string{"PATCH " + issue + " 200"}},
-		{"ReopenIssue", func(ctx context.Context, c *github.Client, r runner.Ref) error {
+		{"ReopenIssue", func(ctx context.Context, c *github.Client, r triage.Ref) error {
 			return c.ReopenIssue(ctx, r)
 		}, []string{"PATCH " + issue + " 200"}},
-		{"Assign", func(ctx context.Context, c *github.Client, r runner.Ref) error {
+		{"Assign", func(ctx context.Context, c *github.Client, r triage.Ref) error {
 			_, err := c.Assign(ctx, r, []string{"alice"})
 			return err
 		}, []string{"POST " + issue + "/assignees 201"}},
-		{"Unassign", func(ctx context.Context, c *github.Client, r runner.Ref) error {
+		{"Unassign", func(ctx context.Context, c *github.Client, r triage.Ref) error {
 			return c.Unassign(ctx, r, []string{"alice"})
 		}, []string{"DELETE " + issue + "/assignees 200"}},
-		{"SetType", func(ctx context.Context, c *github.Client, r runner.Ref) error {
+		{"SetType", func(ctx context.Context, c *github.Client, r triage.Ref) error {
 			return c.SetType(ctx, r, "bug")
 		}, []string{"PATCH " + issue + " 200"}},
-		{"Lock", func(ctx context.Context, c *github.Client, r runner.Ref) error {
+		{"Lock", func(ctx context.Context, c *github.Client, r triage.Ref) error {
 			return c.Lock(ctx, r, "too heated")
 		}, []string{"PUT " + issue + "/lock 204"}},
-		{"React", func(ctx context.Context, c *github.Client, r runner.Ref) error {
+		{"React", func(ctx context.Context, c *github.Client, r triage.Ref) error {
 			return c.React(ctx, r, "eyes")
 		}, []string{"POST " + issue + "/reactions 201"}},
-		{"SetMilestone", func(ctx context.Context, c *github.Client, r runner.Ref) error {
+		{"SetMilestone", func(ctx context.Context, c *github.Client, r triage.Ref) error {
 			return c.SetMilestone(ctx, r, "v1")
 		}, []string{"GET /repos/octo/hello/milestones 200", "PATCH " + issue + " 200"}},
-		{"MarkDuplicate", func(ctx context.Context, c *github.Client, r runner.Ref) error {
+		{"MarkDuplicate", func(ctx context.Context, c *github.Client, r triage.Ref) error {
 			return c.MarkDuplicate(ctx, r, 11)
 		}, []string{"GET /repos/octo/hello/issues/11 200", "PATCH " + issue + " 200"}},
 	}

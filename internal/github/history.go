@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/org/foreman-action/runner"
+	"github.com/org/foreman-action/triage"
 )
 
 // resumeWithin is how long a list that was not read to its end is gone on with.
@@ -28,7 +28,7 @@ type HistoryOptions struct {
 // was not read to its end is gone on with where it stopped. It is for one goroutine.
 type History struct {
 	client  *Client
-	ref     runner.Ref
+	ref     triage.Ref
 	cache   *cache
 	reserve int
 	calls   HistoryCalls
@@ -47,7 +47,7 @@ type HistoryCalls struct {
 
 // An IssuePage is a part of a repository's issues and pull requests.
 type IssuePage struct {
-	Issues []runner.Issue // without their Raw
+	Issues []triage.Issue // without their Raw
 	More   bool           // there is a page after this one
 	About  int            // how many issues all pages have, roughly
 }
@@ -57,7 +57,7 @@ type IssuePage struct {
 //
 // It is no method of the client, so that programs without a use for it go without.
 func NewHistory(c *Client, owner, repo string, o HistoryOptions) (*History, error) {
-	ref := runner.Ref{Owner: owner, Repo: repo}
+	ref := triage.Ref{Owner: owner, Repo: repo}
 	if err := checkRef(ref, true); err != nil {
 		return nil, fmt.Errorf("read the history of %s/%s: %w", clip(owner, 100), clip(repo, 100), err)
 	}
@@ -87,11 +87,11 @@ type (
 		ETag   string
 		More   bool
 		About  int
-		Issues []runner.Issue
+		Issues []triage.Issue
 	}
 	keptTimeline struct {
 		UpdatedAt time.Time
-		Timeline  runner.Timeline
+		Timeline  triage.Timeline
 	}
 )
 
@@ -137,9 +137,6 @@ func (h *History) Issues(ctx context.Context, n int) (IssuePage, error) {
 }
 
 func (p keptPage) page() IssuePage {
-	for i := range p.Issues {
-		p.Issues[i].Raw = nil
-	}
 	return IssuePage{Issues: p.Issues, More: p.More, About: p.About}
 }
 
@@ -159,26 +156,25 @@ func (h *History) begin() {
 // may have changed.
 func (h *History) Done() { h.cache.remove(listKey) }
 
-func parseIssues(raw []json.RawMessage) ([]runner.Issue, error) {
+func parseIssues(raw []json.RawMessage) ([]triage.Issue, error) {
 	if raw == nil {
 		return nil, errors.New("the answer is not a list")
 	}
-	list := make([]runner.Issue, 0, len(raw))
+	list := make([]triage.Issue, 0, len(raw))
 	for _, r := range raw {
-		i, err := runner.ParseIssue(r)
+		i, err := triage.ParseIssue(r)
 		if err != nil {
 			return nil, err
 		}
-		i.Raw = nil
-		list = append(list, i)
+		list = append(list, i.Issue)
 	}
 	return list, nil
 }
 
 // Timeline returns what happened on an issue of a page, without what was said. It is
 // read once for each change of the issue. The error is as for [History.Issues], and
-// matches runner.ErrGone when the issue is not there any more.
-func (h *History) Timeline(ctx context.Context, i runner.Issue) (runner.Timeline, error) {
+// matches triage.ErrGone when the issue is not there any more.
+func (h *History) Timeline(ctx context.Context, i triage.Issue) (triage.Timeline, error) {
 	var t keptTimeline
 	key := fmt.Sprintf("issue-%d", i.Number)
 	if h.cache.load(key, &t) && t.UpdatedAt.Equal(i.UpdatedAt) && !i.UpdatedAt.IsZero() {
@@ -186,17 +182,17 @@ func (h *History) Timeline(ctx context.Context, i runner.Issue) (runner.Timeline
 		return t.Timeline, nil
 	}
 	if err := h.client.rate.spend(h.reserve, h.client.now()); err != nil {
-		return runner.Timeline{}, err
+		return triage.Timeline{}, err
 	}
 	ref := h.ref
 	ref.Number = i.Number
 	timeline, asked, err := h.client.timeline(ctx, ref)
 	h.calls.Made += asked
-	if errors.Is(err, runner.ErrTruncated) {
-		timeline, err = runner.Timeline{}, nil
+	if errors.Is(err, triage.ErrTruncated) {
+		timeline, err = triage.Timeline{}, nil
 	}
 	if err != nil {
-		return runner.Timeline{}, h.limited(err)
+		return triage.Timeline{}, h.limited(err)
 	}
 	for k := range timeline.Events {
 		timeline.Events[k].Body = ""

@@ -15,7 +15,7 @@ import (
 
 	"github.com/org/foreman-action/internal/github"
 	"github.com/org/foreman-action/internal/github/githubtest"
-	"github.com/org/foreman-action/runner"
+	"github.com/org/foreman-action/triage"
 )
 
 // A library is a repository with many issues, and a folder to keep them in.
@@ -52,8 +52,8 @@ func (l library) history(t *testing.T, reserve int) *github.History {
 }
 
 // readAll reads the pages until there is no other.
-func readAll(ctx context.Context, h *github.History) ([]runner.Issue, error) {
-	var list []runner.Issue
+func readAll(ctx context.Context, h *github.History) ([]triage.Issue, error) {
+	var list []triage.Issue
 	for n := 1; ; n++ {
 		page, err := h.Issues(ctx, n)
 		list = append(list, page.Issues...)
@@ -96,10 +96,10 @@ func TestHistoryIsKept(t *testing.T) {
 		}
 		h := l.history(t, 100)
 		list, err := readAll(t.Context(), h)
-		if err != nil || len(list) < 250 || list[len(list)-1].Number != 1 || list[0].Raw != nil {
+		if err != nil || len(list) < 250 || list[len(list)-1].Number != 1 {
 			t.Fatalf("%s: got %d issues, %v", step.name, len(list), err)
 		}
-		if !slices.IsSortedFunc(list, func(a, b runner.Issue) int { return b.Number - a.Number }) || !list[1].PullRequest && !list[0].PullRequest {
+		if !slices.IsSortedFunc(list, func(a, b triage.Issue) int { return b.Number - a.Number }) || !list[1].PullRequest && !list[0].PullRequest {
 			t.Errorf("%s: not in order, or without pull requests", step.name)
 		}
 		if step.done {
@@ -176,10 +176,10 @@ func TestHistoryBudget(t *testing.T) {
 	}
 	l.LimitCalls(0, 30*time.Minute)
 	h = l.history(t, 0)
-	if _, err := h.Timeline(t.Context(), runner.Issue{Number: 7}); !errors.As(err, &budget) || budget.Reset.Sub(l.Now()) != 30*time.Minute {
+	if _, err := h.Timeline(t.Context(), triage.Issue{Number: 7}); !errors.As(err, &budget) || budget.Reset.Sub(l.Now()) != 30*time.Minute {
 		t.Errorf("got %v, want a stop for half an hour", err)
 	}
-	if _, err := h.Timeline(t.Context(), runner.Issue{Number: 8}); !errors.As(err, &budget) {
+	if _, err := h.Timeline(t.Context(), triage.Issue{Number: 8}); !errors.As(err, &budget) {
 		t.Errorf("got %v, want a stop", err)
 	}
 	if got := l.statuses(); got != "403" {
@@ -193,9 +193,9 @@ func TestHistoryTimeline(t *testing.T) {
 	repo := l.Repo("octo/hello")
 	repo.LabelAs("max", 7, "bug").RenameAs("max", 7, "Another title").AddComment(7, "max", "a secret")
 	h := l.history(t, 0)
-	find := func() runner.Issue {
+	find := func() triage.Issue {
 		list, err := readAll(t.Context(), h)
-		k := slices.IndexFunc(list, func(i runner.Issue) bool { return i.Number == 7 })
+		k := slices.IndexFunc(list, func(i triage.Issue) bool { return i.Number == 7 })
 		if err != nil || k < 0 {
 			t.Fatal("no issue 7", err)
 		}
@@ -220,7 +220,7 @@ func TestHistoryTimeline(t *testing.T) {
 		t.Errorf("got %d events, %v, want 4", len(changed.Events), err)
 	}
 	repo.DeleteIssue(8)
-	if _, err := h.Timeline(t.Context(), runner.Issue{Number: 8}); !errors.Is(err, runner.ErrGone) {
+	if _, err := h.Timeline(t.Context(), triage.Issue{Number: 8}); !errors.Is(err, triage.ErrGone) {
 		t.Errorf("got %v, want ErrGone", err)
 	}
 }

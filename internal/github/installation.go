@@ -7,7 +7,7 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/org/foreman-action/runner"
+	"github.com/org/foreman-action/triage"
 )
 
 // needApp is what the calls of this file need: they are made in the name of an App, with
@@ -38,7 +38,7 @@ func (c *Client) AppSlug(ctx context.Context) (string, error) {
 // InstallationID returns where the App is installed for a repository. ErrNotFound when it
 // is not.
 func (c *Client) InstallationID(ctx context.Context, owner, repo string) (int64, error) {
-	o := op{what: "find the App's installation for", ref: runner.Ref{Owner: owner, Repo: repo}, wide: true, need: needApp, absent: runner.ErrNotFound}
+	o := op{what: "find the App's installation for", ref: triage.Ref{Owner: owner, Repo: repo}, wide: true, need: needApp, absent: triage.ErrNotFound}
 	var in struct {
 		ID int64 `json:"id"`
 	}
@@ -81,6 +81,6 @@ func (c *Client) app(ctx context.Context, what string, r call) error {
 	if err == nil {
 		return nil
 	}
-	o := op{what: what, need: needApp, absent: runner.ErrNotFound}
+	o := op{what: what, need: needApp, absent: triage.ErrNotFound}
 	return fmt.Errorf("%s: %w", what, o.cause(ex, err))
 }

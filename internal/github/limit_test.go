@@ -12,7 +12,7 @@ import (
 
 	"github.com/org/foreman-action/internal/github"
 	"github.com/org/foreman-action/internal/github/githubtest"
-	"github.com/org/foreman-action/runner"
+	"github.com/org/foreman-action/triage"
 )
 
 func TestRateLimits(t *testing.T) {
@@ -98,7 +98,7 @@ func TestRateLimits(t *testing.T) {
 			c, ticks := client(t, s.URL, func(o *github.Options) { o.MaxWait = tt.maxWait })
 			err := addLabel(t.Context(), c)
 			limit, limited := errors.AsType[*github.LimitError](err)
-			if limited != (tt.wait != 0) || limited && limit.Wait != tt.wait || errors.Is(err, runner.ErrUncertain) {
+			if limited != (tt.wait != 0) || limited && limit.Wait != tt.wait || errors.Is(err, triage.ErrUncertain) {
 				t.Errorf("got %v, want a LimitError for %v", err, tt.wait)
 			}
 			if !limited && err != nil {
@@ -178,7 +178,7 @@ func TestCancelledWhileWaiting(t *testing.T) {
 		}
 	})
 	err := addLabel(ctx, c)
-	if !errors.Is(err, context.Canceled) || errors.Is(err, runner.ErrUncertain) {
+	if !errors.Is(err, context.Canceled) || errors.Is(err, triage.ErrUncertain) {
 		t.Errorf("got %v, want the context's error and certainty", err)
 	}
 	if diff := cmp.Diff([]string{labelPost + "429"}, s.Log()); diff != "" {

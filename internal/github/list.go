@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/org/foreman-action/runner"
+	"github.com/org/foreman-action/triage"
 )
 
 // A ListQuery says which issues of a repository are listed. The zero value asks for the
@@ -28,7 +28,7 @@ type ListQuery struct {
 
 // A ListPage is a page of up to 100 issues and pull requests.
 type ListPage struct {
-	Issues []runner.Issue // with their Raw
+	Issues []triage.Snapshot
 	More   bool           // there is a page after this one
 	ETag   string         // for the next time
 	Same   bool           // nothing changed since ListQuery.ETag: the other fields but Date are empty
@@ -39,7 +39,7 @@ type ListPage struct {
 // one call. Entries that are no issues are left out. ErrNotFound when there is no such
 // repository, or the token does not see it.
 func (c *Client) ListIssues(ctx context.Context, owner, repo string, q ListQuery) (ListPage, error) {
-	o := lookUp("list the issues of", runner.Ref{Owner: owner, Repo: repo})
+	o := lookUp("list the issues of", triage.Ref{Owner: owner, Repo: repo})
 	o.wide = true
 	var page ListPage
 	var raw []json.RawMessage
@@ -71,7 +71,7 @@ func (c *Client) ListIssues(ctx context.Context, owner, repo string, q ListQuery
 		return nil
 	})
 	for _, r := range raw {
-		if i, err := runner.ParseIssue(r); err == nil {
+		if i, err := triage.ParseIssue(r); err == nil {
 			page.Issues = append(page.Issues, i)
 		}
 	}

@@ -8,7 +8,7 @@ import (
 
 	"github.com/org/foreman-action/internal/github"
 	"github.com/org/foreman-action/internal/github/githubtest"
-	"github.com/org/foreman-action/runner"
+	"github.com/org/foreman-action/triage"
 )
 
 func TestListIssues(t *testing.T) {
@@ -57,7 +57,7 @@ func TestListIssuesFails(t *testing.T) {
 	t.Parallel()
 	s := fake(t)
 	c, _ := client(t, s.URL)
-	if _, err := c.ListIssues(t.Context(), "octo", "nothing", github.ListQuery{}); !errors.Is(err, runner.ErrNotFound) || github.StatusOf(err) != http.StatusNotFound {
+	if _, err := c.ListIssues(t.Context(), "octo", "nothing", github.ListQuery{}); !errors.Is(err, triage.ErrNotFound) || github.StatusOf(err) != http.StatusNotFound {
 		t.Errorf("got %v, want ErrNotFound", err)
 	}
 	if _, err := c.ListIssues(t.Context(), "octo", "a b", github.ListQuery{}); err == nil || github.StatusOf(err) != 0 {

@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/org/foreman-action/internal/github/githubtest"
-	"github.com/org/foreman-action/runner"
+	"github.com/org/foreman-action/triage"
 )
 
 // TestReactToComment adds a reaction twice, which is one, and looks what becomes of one
@@ -27,12 +27,12 @@ func TestReactToComment(t *testing.T) {
 	if diff := cmp.Diff(want, s.Issue("octo/hello", 7).Comments[0].Reactions); diff != "" {
 		t.Errorf("reactions (-want +got):\n%s", diff)
 	}
-	if err := c.ReactToComment(t.Context(), ref, id+1000, "confused"); !errors.Is(err, runner.ErrNotFound) {
+	if err := c.ReactToComment(t.Context(), ref, id+1000, "confused"); !errors.Is(err, triage.ErrNotFound) {
 		t.Errorf("a comment that is not there: got %v, want ErrNotFound", err)
 	}
 	s.Fault(githubtest.Fault{Method: "POST", Status: 403, Body: `{"message":"Resource not accessible by integration"}`})
 	err := c.ReactToComment(t.Context(), ref, id, "confused")
-	p, ok := errors.AsType[*runner.PermissionError](err)
+	p, ok := errors.AsType[*triage.PermissionError](err)
 	if !ok || p.Need != "issues: write" || !strings.Contains(err.Error(), "react to comment") {
 		t.Errorf("forbidden: got %v", err)
 	}

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/org/foreman-action/runner"
+	"github.com/org/foreman-action/triage"
 )
 
 const (
@@ -21,7 +21,7 @@ const (
 )
 
 // Issue returns the issue as GitHub's JSON. See [runner.Host].
-func (c *Client) Issue(ctx context.Context, ref runner.Ref) (json.RawMessage, error) {
+func (c *Client) Issue(ctx context.Context, ref triage.Ref) (json.RawMessage, error) {
 	o := onIssue("read issue", ref)
 	o.need = needIssuesRead
 	var raw json.RawMessage
@@ -35,10 +35,10 @@ func (c *Client) Issue(ctx context.Context, ref runner.Ref) (json.RawMessage, er
 }
 
 // Label returns a label's name as the repository spells it. See [runner.Host].
-func (c *Client) Label(ctx context.Context, ref runner.Ref, name string) (string, error) {
+func (c *Client) Label(ctx context.Context, ref triage.Ref, name string) (string, error) {
 	o := lookUp(fmt.Sprintf("look up label %q for", clip(name, 100)), ref)
 	if !segment(name) {
-		return "", fmt.Errorf("%s: %w", o, runner.ErrNotFound)
+		return "", fmt.Errorf("%s: %w", o, triage.ErrNotFound)
 	}
 	var label struct {
 		Name string `json:"name"`
@@ -49,7 +49,7 @@ func (c *Client) Label(ctx context.Context, ref runner.Ref, name string) (string
 	}
 	if !strings.EqualFold(label.Name, name) {
 		// A label that was renamed answers under its new name; it is another one.
-		return "", fmt.Errorf("%s: %w: GitHub answers with %q", o, runner.ErrNotFound, clip(label.Name, 100))
+		return "", fmt.Errorf("%s: %w: GitHub answers with %q", o, triage.ErrNotFound, clip(label.Name, 100))
 	}
 	return label.Name, nil
 }
@@ -59,8 +59,8 @@ func (c *Client) Label(ctx context.Context, ref runner.Ref, name string) (string
 // the token does not see it.
 func (c *Client) Labels(ctx context.Context, owner, repo string) ([]string, error) {
 	o := op{
-		what: "list the labels of", ref: runner.Ref{Owner: owner, Repo: repo}, wide: true,
-		need: needIssuesRead, absent: runner.ErrNotFound, pages: 20,
+		what: "list the labels of", ref: triage.Ref{Owner: owner, Repo: repo}, wide: true,
+		need: needIssuesRead, absent: triage.ErrNotFound, pages: 20,
 	}
 	names := []string{}
 	var page []struct {
@@ -77,14 +77,14 @@ func (c *Client) Labels(ctx context.Context, owner, repo string) ([]string, erro
 }
 
 // Comments returns the issue's comments. See [runner.Host].
-func (c *Client) Comments(ctx context.Context, ref runner.Ref, since time.Time) ([]runner.Comment, error) {
+func (c *Client) Comments(ctx context.Context, ref triage.Ref, since time.Time) ([]triage.Comment, error) {
 	o := onIssue("list comments of", ref)
 	o.need = needIssuesRead
 	query := url.Values{}
 	if !since.IsZero() {
 		query.Set("since", since.UTC().Format(time.RFC3339))
 	}
-	var list []runner.Comment
+	var list []triage.Comment
 	var page []comment
 	err := c.pages(withBudget(ctx), o, issuePath(ref, "/comments?")+query.Encode(),
 		func() any { page = nil; return &page },
@@ -101,7 +101,7 @@ func (c *Client) Comments(ctx context.Context, ref runner.Ref, since time.Time) 
 }
 
 // Permission returns what an account may do in the repository. See [runner.Host].
-func (c *Client) Permission(ctx context.Context, ref runner.Ref, login string) (string, error) {
+func (c *Client) Permission(ctx context.Context, ref triage.Ref, login string) (string, error) {
 	o := lookUp(fmt.Sprintf("look up the permission of %q for", clip(login, 100)), ref)
 	if !segment(login) {
 		return "none", nil // a deleted account
@@ -113,7 +113,7 @@ func (c *Client) Permission(ctx context.Context, ref runner.Ref, login string) (
 	path := fmt.Sprintf("repos/%s/%s/collaborators/%s/permission", ref.Owner, ref.Repo, url.PathEscape(login))
 	err := c.request(ctx, o, call{http.MethodGet, path, nil, &answer})
 	switch {
-	case errors.Is(err, runner.ErrNotFound):
+	case errors.Is(err, triage.ErrNotFound):
 		return "none", nil // nobody of that name
 	case err != nil:
 		return "", err
@@ -124,10 +124,10 @@ func (c *Client) Permission(ctx context.Context, ref runner.Ref, login string) (
 }
 
 // Files returns the files that a pull request changes. See [runner.Host].
-func (c *Client) Files(ctx context.Context, ref runner.Ref) ([]runner.ChangedFile, error) {
+func (c *Client) Files(ctx context.Context, ref triage.Ref) ([]triage.ChangedFile, error) {
 	o := onIssue("list the files of", ref)
 	o.need, o.pages = needPullsRead, maxFilePages
-	var files []runner.ChangedFile
+	var files []triage.ChangedFile
 	var page []struct {
 		Filename string `json:"filename"`
 		Status   string `json:"status"`
@@ -139,7 +139,7 @@ func (c *Client) Files(ctx context.Context, ref runner.Ref) ([]runner.ChangedFil
 			if f.Status == "copied" { // the other file stays as it is
 				f.Previous = ""
 			}
-			files = append(files, runner.ChangedFile{Path: f.Filename, Before: f.Previous})
+			files = append(files, triage.ChangedFile{Path: f.Filename, Before: f.Previous})
 		}
 		return false
 	})
@@ -159,8 +159,8 @@ type login struct {
 	Login string `json:"login"`
 }
 
-func (c comment) comment() runner.Comment {
-	out := runner.Comment{ID: c.ID, URL: c.URL, Body: c.Body, CreatedAt: c.CreatedAt}
+func (c comment) comment() triage.Comment {
+	out := triage.Comment{ID: c.ID, URL: c.URL, Body: c.Body, CreatedAt: c.CreatedAt}
 	if c.User != nil {
 		out.Author = c.User.Login
 	}
@@ -169,7 +169,7 @@ func (c comment) comment() runner.Comment {
 
 // milestone returns the number of the open milestone with that title: the same
 // title, or else the same but for case.
-func (c *Client) milestone(ctx context.Context, ref runner.Ref, title string) (int, error) {
+func (c *Client) milestone(ctx context.Context, ref triage.Ref, title string) (int, error) {
 	o := lookUp(fmt.Sprintf("look up milestone %q for", clip(title, 100)), ref)
 	exact, similar := 0, 0
 	var page []struct {
@@ -192,7 +192,7 @@ func (c *Client) milestone(ctx context.Context, ref runner.Ref, title string) (i
 		return 0, err
 	}
 	if exact == 0 && similar == 0 {
-		return 0, fmt.Errorf("%s: %w", o, runner.ErrNotFound)
+		return 0, fmt.Errorf("%s: %w", o, triage.ErrNotFound)
 	}
 	if exact == 0 {
 		return similar, nil
@@ -201,7 +201,7 @@ func (c *Client) milestone(ctx context.Context, ref runner.Ref, title string) (i
 }
 
 // issueID returns the id, not the number, of an issue that another is a duplicate of.
-func (c *Client) issueID(ctx context.Context, ref runner.Ref) (int64, error) {
+func (c *Client) issueID(ctx context.Context, ref triage.Ref) (int64, error) {
 	o := lookUp("look up issue", ref)
 	var issue struct {
 		ID          int64           `json:"id"`
@@ -211,7 +211,7 @@ func (c *Client) issueID(ctx context.Context, ref runner.Ref) (int64, error) {
 		return 0, err
 	}
 	if len(issue.PullRequest) > 0 && string(issue.PullRequest) != "null" {
-		return 0, fmt.Errorf("%s: %w: it is a pull request", o, runner.ErrNotFound)
+		return 0, fmt.Errorf("%s: %w: it is a pull request", o, triage.ErrNotFound)
 	}
 	if issue.ID <= 0 {
 		return 0, fmt.Errorf("%s: %w", o, errors.New("the answer has no id"))
@@ -220,7 +220,7 @@ func (c *Client) issueID(ctx context.Context, ref runner.Ref) (int64, error) {
 }
 
 // issuePath returns the path of an issue or of something below it.
-func issuePath(ref runner.Ref, below string) string {
+func issuePath(ref triage.Ref, below string) string {
 	return fmt.Sprintf("repos/%s/%s/issues/%d%s", ref.Owner, ref.Repo, ref.Number, below)
 }
 

@@ -12,7 +12,7 @@ import (
 
 	"github.com/org/foreman-action/internal/github"
 	"github.com/org/foreman-action/internal/github/githubtest"
-	"github.com/org/foreman-action/runner"
+	"github.com/org/foreman-action/triage"
 )
 
 func TestIssue(t *testing.T) {
@@ -49,7 +49,7 @@ func TestLabels(t *testing.T) {
 			}
 			c, _ := client(t, s.URL)
 			got, err := c.Labels(t.Context(), "octo", "many")
-			if many := n > 2000; errors.Is(err, runner.ErrTruncated) != many || err != nil && !many {
+			if many := n > 2000; errors.Is(err, triage.ErrTruncated) != many || err != nil && !many {
 				t.Fatal(err)
 			}
 			if len(got) != min(n, 2000) || got == nil || n > 0 && got[0] != "label 0" {
@@ -70,26 +70,26 @@ func TestReadsFail(t *testing.T) {
 		need  string
 		text  string
 	}{
-		{name: "issue deleted", read: readIssue(9), want: runner.ErrGone, text: "read issue octo/hello#9: "},
-		{name: "issue transferred", read: readIssue(10), want: runner.ErrGone, text: "301"},
-		{name: "issue never there", read: readIssue(99), want: runner.ErrGone, text: "404"},
+		{name: "issue deleted", read: readIssue(9), want: triage.ErrGone, text: "read issue octo/hello#9: "},
+		{name: "issue transferred", read: readIssue(10), want: triage.ErrGone, text: "301"},
+		{name: "issue never there", read: readIssue(99), want: triage.ErrGone, text: "404"},
 		{name: "issue denied", fault: denied, read: readIssue(7), need: "issues: read"},
 		{name: "issue is no object", fault: githubtest.Fault{Status: 200, Body: "[]"}, read: readIssue(7), text: "not a JSON object"},
 		{name: "issue is no JSON", fault: githubtest.Fault{Status: 200, Body: "<html>"}, read: readIssue(7), text: "read issue octo/hello#7: invalid character"},
-		{name: "comments of a deleted issue", read: readComments(9), want: runner.ErrGone, text: "list comments of octo/hello#9: "},
+		{name: "comments of a deleted issue", read: readComments(9), want: triage.ErrGone, text: "list comments of octo/hello#9: "},
 		{name: "comments denied", fault: denied, read: readComments(7), need: "issues: read"},
-		{name: "timeline of a deleted issue", read: readTimeline(9), want: runner.ErrGone, text: "read the timeline of octo/hello#9: "},
-		{name: "timeline of a transferred issue", read: readTimeline(10), want: runner.ErrGone, text: "301"},
+		{name: "timeline of a deleted issue", read: readTimeline(9), want: triage.ErrGone, text: "read the timeline of octo/hello#9: "},
+		{name: "timeline of a transferred issue", read: readTimeline(10), want: triage.ErrGone, text: "301"},
 		{name: "timeline denied", fault: denied, read: readTimeline(7), need: "issues: read"},
 		{name: "timeline is no list", fault: githubtest.Fault{Status: 200, Body: `{}`}, read: readTimeline(7), text: "read the timeline of octo/hello#7: json: "},
 		{name: "timeline is null", fault: githubtest.Fault{Status: 200, Body: `null`}, read: readTimeline(7), text: "the answer is not a list"},
 		{name: "timeline is empty", fault: githubtest.Fault{Status: 200, Body: ` `}, read: readTimeline(7), text: "the answer is not a list"},
-		{name: "label unknown", read: readLabel("nope"), want: runner.ErrNotFound, text: `look up label "nope" for octo/hello#7: not found: 404 Not Found`},
+		{name: "label unknown", read: readLabel("nope"), want: triage.ErrNotFound, text: `look up label "nope" for octo/hello#7: not found: 404 Not Found`},
 		{name: "label denied", fault: denied, read: readLabel("bug"), need: "issues: read"},
-		{name: "label renamed", fault: githubtest.Fault{Status: 200, Body: `{"name":"defect"}`}, read: readLabel("bug"), want: runner.ErrNotFound, text: `"defect"`},
-		{name: "labels of no repository", read: readLabels("nope"), want: runner.ErrNotFound, text: "list the labels of octo/nope: "},
+		{name: "label renamed", fault: githubtest.Fault{Status: 200, Body: `{"name":"defect"}`}, read: readLabel("bug"), want: triage.ErrNotFound, text: `"defect"`},
+		{name: "labels of no repository", read: readLabels("nope"), want: triage.ErrNotFound, text: "list the labels of octo/nope: "},
 		{name: "labels denied", fault: denied, read: readLabels("hello"), need: "issues: read"},
-		{name: "file missing", read: readFile("nope"), want: runner.ErrNotFound, text: `read file "nope" of octo/hello: `},
+		{name: "file missing", read: readFile("nope"), want: triage.ErrNotFound, text: `read file "nope" of octo/hello: `},
 		{name: "file denied", fault: denied, read: readFile("README"), need: "contents: read"},
 		{name: "file is a directory", read: readFile(".github"), text: "it is a directory"},
 		{name: "file is a submodule", fault: githubtest.Fault{Status: 200, Body: `{"type":"submodule"}`}, read: readFile("x"), text: "it is a submodule"},
@@ -99,7 +99,7 @@ func TestReadsFail(t *testing.T) {
 		{name: "file is a number", fault: githubtest.Fault{Status: 200, Body: `7`}, read: readFile("x"), text: "decode the answer"},
 		{name: "path out of the repository", read: readFile("../../../user"), text: "'..' part"},
 		{name: "path with a hole", read: readFile("a//b"), text: "empty"},
-		{name: "directory missing", read: readDir("nope"), want: runner.ErrNotFound, text: `list directory "nope" of octo/hello: `},
+		{name: "directory missing", read: readDir("nope"), want: triage.ErrNotFound, text: `list directory "nope" of octo/hello: `},
 		{name: "directory is a file", read: readDir(".github/foreman.yml"), text: "not a directory"},
 		{name: "directory denied", fault: denied, read: readDir("x"), need: "contents: read"},
 	}
@@ -123,14 +123,14 @@ func TestReadsFail(t *testing.T) {
 
 func readIssue(n int) func(*testing.T, *github.Client) error {
 	return func(t *testing.T, c *github.Client) error {
-		_, err := c.Issue(t.Context(), runner.Ref{Owner: "octo", Repo: "hello", Number: n})
+		_, err := c.Issue(t.Context(), triage.Ref{Owner: "octo", Repo: "hello", Number: n})
 		return err
 	}
 }
 
 func readComments(n int) func(*testing.T, *github.Client) error {
 	return func(t *testing.T, c *github.Client) error {
-		_, err := c.Comments(t.Context(), runner.Ref{Owner: "octo", Repo: "hello", Number: n}, time.Time{})
+		_, err := c.Comments(t.Context(), triage.Ref{Owner: "octo", Repo: "hello", Number: n}, time.Time{})
 		return err
 	}
 }
@@ -166,7 +166,7 @@ func TestCommentsArePaged(t *testing.T) {
 			}
 			c, _ := client(t, s.URL)
 			got, err := c.Comments(t.Context(), ref, time.Time{})
-			if tooMany := tt.there > 400; errors.Is(err, runner.ErrTruncated) != tooMany || (err != nil) != tooMany {
+			if tooMany := tt.there > 400; errors.Is(err, triage.ErrTruncated) != tooMany || (err != nil) != tooMany {
 				t.Fatalf("got error %v", err)
 			}
 			if len(got) != tt.want || len(s.Log()) != tt.calls {
@@ -208,7 +208,7 @@ func TestReferencesAreChecked(t *testing.T) {
 	t.Parallel()
 	s := fake(t)
 	c, _ := client(t, s.URL)
-	for _, r := range []runner.Ref{
+	for _, r := range []triage.Ref{
 		{}, {Owner: "octo", Repo: "hello"}, {Owner: "octo", Repo: "hello", Number: -1}, {Owner: "", Repo: "hello", Number: 7},
 		{Owner: "octo/hello/issues/1#", Repo: "x", Number: 7}, {Owner: "octo", Repo: "..", Number: 7}, {Owner: ".", Repo: "hello", Number: 7},
 		{Owner: "octo", Repo: "he llo", Number: 7}, {Owner: "octo", Repo: "hello?x=1", Number: 7}, {Owner: "octo", Repo: "%2e%2e", Number: 7},

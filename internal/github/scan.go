@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/org/foreman-action/runner"
+	"github.com/org/foreman-action/triage"
 )
 
 var _ runner.Scanner = (*Client)(nil)
@@ -21,7 +22,7 @@ const maxFound = 1000
 
 // Search returns the issues that a query finds. See [runner.Scanner], and GitHub's
 // "Search issues and pull requests".
-func (c *Client) Search(ctx context.Context, ref runner.Ref, query string, most int) (runner.Found, error) {
+func (c *Client) Search(ctx context.Context, ref triage.Ref, query string, most int) (runner.Found, error) {
 	o := lookUp("search issues of", ref)
 	o.wide = true
 	q := url.Values{
@@ -56,7 +57,7 @@ func (c *Client) Search(ctx context.Context, ref runner.Ref, query string, most 
 
 // searchFor is the query for one repository. GitHub wants to know whether issues or pull
 // requests are looked for.
-func searchFor(ref runner.Ref, query string) string {
+func searchFor(ref triage.Ref, query string) string {
 	pulls := false
 	for word := range strings.FieldsSeq(strings.ToLower(query)) {
 		switch word {
@@ -73,27 +74,27 @@ func searchFor(ref runner.Ref, query string) string {
 
 // found decodes what a search found. A query in which words are joined by OR may find
 // issues of other repositories too, which are none of ours.
-func found(ref runner.Ref, raw json.RawMessage) (runner.Issue, bool) {
+func found(ref triage.Ref, raw json.RawMessage) (triage.Issue, bool) {
 	var at struct {
 		Repo string `json:"repository_url"`
 	}
-	issue, err := runner.ParseIssue(raw)
+	issue, err := triage.ParseIssue(raw)
 	if err != nil || json.Unmarshal(raw, &at) != nil {
-		return runner.Issue{}, false
+		return triage.Issue{}, false
 	}
 	own := strings.ToLower("/repos/" + ref.Owner + "/" + ref.Repo)
-	return issue, strings.HasSuffix(strings.ToLower(at.Repo), own)
+	return issue.Issue, strings.HasSuffix(strings.ToLower(at.Repo), own)
 }
 
 // Reactions returns who reacted to an issue or a comment. See [runner.Scanner].
-func (c *Client) Reactions(ctx context.Context, ref runner.Ref, comment int64, content string) ([]runner.Reaction, error) {
+func (c *Client) Reactions(ctx context.Context, ref triage.Ref, comment int64, content string) ([]triage.Reaction, error) {
 	o, path := onIssue("list the reactions to", ref), issuePath(ref, "/reactions?")
 	if comment != 0 {
 		o = lookUp(fmt.Sprintf("list the reactions to comment %d of", comment), ref)
 		path = fmt.Sprintf("repos/%s/%s/issues/comments/%d/reactions?", ref.Owner, ref.Repo, comment)
 	}
 	o.need = needIssuesRead
-	var list []runner.Reaction
+	var list []triage.Reaction
 	var page []struct {
 		Content string    `json:"content"`
 		At      time.Time `json:"created_at"`
@@ -108,7 +109,7 @@ func (c *Client) Reactions(ctx context.Context, ref runner.Ref, comment int64, c
 			if r.Content != content {
 				continue
 			}
-			one := runner.Reaction{At: r.At}
+			one := triage.Reaction{At: r.At}
 			if r.User != nil {
 				one.Actor, one.ActorType = r.User.Login, r.User.Type
 			}
@@ -136,7 +137,7 @@ func note(left *atomic.Int64, h http.Header) {
 	}
 }
 
-// Is reports whether the target is [runner.ErrLimited].
+// Is reports whether the target is [triage.ErrLimited].
 func (e *LimitError) Is(target error) bool {
-	return target == runner.ErrLimited
+	return target == triage.ErrLimited
 }

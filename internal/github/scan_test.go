@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/org/foreman-action/internal/github/githubtest"
-	"github.com/org/foreman-action/runner"
+	"github.com/org/foreman-action/triage"
 )
 
 // TestSearch finds issues of one repository, a bounded number of them.
@@ -22,7 +22,7 @@ func TestSearch(t *testing.T) {
 	repo.AddIssue(githubtest.Issue{Number: 900, Labels: []string{"bug"}, PullRequest: true})
 	gh.Repo("octo/other").AddIssue(githubtest.Issue{Number: 1, Labels: []string{"bug"}})
 	c, _ := client(t, gh.URL)
-	ref := runner.Ref{Owner: "octo", Repo: "hello"}
+	ref := triage.Ref{Owner: "octo", Repo: "hello"}
 	tests := []struct {
 		query        string
 		most         int
@@ -78,7 +78,7 @@ func TestSearchAnswers(t *testing.T) {
 			gh := githubtest.New(t, githubtest.Config{Token: token})
 			gh.Fault(githubtest.Fault{Method: http.MethodGet, Path: "/search/issues", Status: tt.status, Body: tt.body, Times: -1})
 			c, _ := client(t, gh.URL)
-			f, err := c.Search(t.Context(), runner.Ref{Owner: "octo", Repo: "hello"}, "is:open", 10)
+			f, err := c.Search(t.Context(), triage.Ref{Owner: "octo", Repo: "hello"}, "is:open", 10)
 			numbers := []int{}
 			for _, i := range f.Issues {
 				numbers = append(numbers, i.Number)
@@ -104,7 +104,7 @@ func TestReactions(t *testing.T) {
 	for i := range 401 {
 		repo.ReactAs(fmt.Sprint("user", i), 7, 0, "+1")
 	}
-	ref := runner.Ref{Owner: "octo", Repo: "hello", Number: 7}
+	ref := triage.Ref{Owner: "octo", Repo: "hello", Number: 7}
 	c, _ := client(t, gh.URL)
 	got, err := c.Reactions(t.Context(), ref, 0, "-1")
 	if err != nil || len(got) != 2 || got[0].Actor != "mona" || got[0].ActorType != "User" || got[1].ActorType != "Bot" || got[0].At.IsZero() {
@@ -113,14 +113,14 @@ func TestReactions(t *testing.T) {
 	if got, err := c.Reactions(t.Context(), ref, id, "-1"); err != nil || len(got) != 1 || got[0].Actor != "alice" {
 		t.Errorf("comment: got %v, %v", got, err)
 	}
-	if _, err := c.Reactions(t.Context(), ref, 0, "+1"); !errors.Is(err, runner.ErrTruncated) {
+	if _, err := c.Reactions(t.Context(), ref, 0, "+1"); !errors.Is(err, triage.ErrTruncated) {
 		t.Errorf("many: got %v, want ErrTruncated", err)
 	}
-	if _, err := c.Reactions(t.Context(), ref, 99, "-1"); !errors.Is(err, runner.ErrNotFound) {
+	if _, err := c.Reactions(t.Context(), ref, 99, "-1"); !errors.Is(err, triage.ErrNotFound) {
 		t.Errorf("no comment: got %v, want ErrNotFound", err)
 	}
 	ref.Number = 9
-	if _, err := c.Reactions(t.Context(), ref, 0, "-1"); !errors.Is(err, runner.ErrGone) {
+	if _, err := c.Reactions(t.Context(), ref, 0, "-1"); !errors.Is(err, triage.ErrGone) {
 		t.Errorf("no issue: got %v, want ErrGone", err)
 	}
 }
@@ -130,7 +130,7 @@ func TestBudget(t *testing.T) {
 	t.Parallel()
 	gh := githubtest.New(t, githubtest.Config{Token: token})
 	gh.Repo("octo/hello").AddIssue(githubtest.Issue{Number: 7})
-	ref := runner.Ref{Owner: "octo", Repo: "hello", Number: 7}
+	ref := triage.Ref{Owner: "octo", Repo: "hello", Number: 7}
 	c, _ := client(t, gh.URL)
 	if left, ok := c.Budget(); ok {
 		t.Errorf("before the first call: got %d", left)

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/org/foreman-action/runner"
+	"github.com/org/foreman-action/triage"
 )
 
 // maxTimelinePages is how many pages of a timeline are asked for at most.
@@ -18,21 +18,21 @@ const maxTimelinePages = 5
 // Timeline returns what happened on the issue, in at most five requests. GitHub gives
 // pages by number, oldest first, so of a longer timeline the last four are read. See
 // [runner.Host], and GitHub's "List timeline events for an issue".
-func (c *Client) Timeline(ctx context.Context, ref runner.Ref) (runner.Timeline, error) {
+func (c *Client) Timeline(ctx context.Context, ref triage.Ref) (triage.Timeline, error) {
 	t, _, err := c.timeline(ctx, ref)
 	return t, err
 }
 
 // timeline is Timeline, and tells how many pages were asked for.
-func (c *Client) timeline(ctx context.Context, ref runner.Ref) (t runner.Timeline, asked int, err error) {
+func (c *Client) timeline(ctx context.Context, ref triage.Ref) (t triage.Timeline, asked int, err error) {
 	o := onIssue("read the timeline of", ref)
 	o.need = needIssuesRead
-	r := timelineReader{op: o, client: c, pages: map[int][]runner.TimelineEvent{}}
+	r := timelineReader{op: o, client: c, pages: map[int][]triage.TimelineEvent{}}
 	complete, err := r.read(withBudget(ctx))
 	if err != nil {
-		return runner.Timeline{}, r.asked, err
+		return triage.Timeline{}, r.asked, err
 	}
-	return runner.Timeline{Events: r.events(), Complete: complete}, r.asked, nil
+	return triage.Timeline{Events: r.events(), Complete: complete}, r.asked, nil
 }
 
 // A timelineReader collects the pages of one timeline.
@@ -40,7 +40,7 @@ type timelineReader struct {
 	op
 	client *Client
 	asked  int
-	pages  map[int][]runner.TimelineEvent
+	pages  map[int][]triage.TimelineEvent
 }
 
 // A timelinePage is what an answer says of the other pages.
@@ -85,7 +85,7 @@ func (r *timelineReader) read(ctx context.Context) (complete bool, err error) {
 func (r *timelineReader) forward(ctx context.Context, p timelinePage) (err error) {
 	for p.more {
 		if r.asked == maxTimelinePages || p.next == 0 {
-			return fmt.Errorf("%s: %w: its last page is not among the first %d asked for", r.op, runner.ErrTruncated, r.asked)
+			return fmt.Errorf("%s: %w: its last page is not among the first %d asked for", r.op, triage.ErrTruncated, r.asked)
 		}
 		if p, err = r.page(ctx, p.next); err != nil {
 			return err
@@ -124,12 +124,12 @@ func (r *timelineReader) page(ctx context.Context, n int) (timelinePage, error) 
 }
 
 // events puts the pages together: each event once, in order of time.
-func (r *timelineReader) events() []runner.TimelineEvent {
+func (r *timelineReader) events() []triage.TimelineEvent {
 	type key struct {
 		kind, actor string
 		id, at      int64
 	}
-	var list []runner.TimelineEvent
+	var list []triage.TimelineEvent
 	seen := map[key]bool{}
 	numbers := make([]int, 0, len(r.pages))
 	for n := range r.pages {
@@ -146,7 +146,7 @@ func (r *timelineReader) events() []runner.TimelineEvent {
 			}
 		}
 	}
-	slices.SortStableFunc(list, func(a, b runner.TimelineEvent) int { return a.At.Compare(b.At) })
+	slices.SortStableFunc(list, func(a, b triage.TimelineEvent) int { return a.At.Compare(b.At) })
 	return list
 }
 
@@ -176,14 +176,14 @@ type timelineEvent struct {
 
 // decodeTimelineEvent reads one event. It reports false for what has no name or no
 // time.
-func decodeTimelineEvent(raw json.RawMessage) (runner.TimelineEvent, bool) {
+func decodeTimelineEvent(raw json.RawMessage) (triage.TimelineEvent, bool) {
 	var in timelineEvent
 	if json.Unmarshal(raw, &in) != nil {
-		return runner.TimelineEvent{}, false
+		return triage.TimelineEvent{}, false
 	}
-	e := runner.TimelineEvent{Kind: text(in.Event), At: in.time()}
+	e := triage.TimelineEvent{Kind: text(in.Event), At: in.time()}
 	if e.Kind == "" || e.At.IsZero() {
-		return runner.TimelineEvent{}, false
+		return triage.TimelineEvent{}, false
 	}
 	_ = json.Unmarshal(in.ID, &e.ID) // cross-referenced has none
 	for _, account := range []json.RawMessage{in.User, in.Actor} {

@@ -16,13 +16,13 @@ import (
 
 	"github.com/org/foreman-action/internal/github"
 	"github.com/org/foreman-action/internal/github/githubtest"
-	"github.com/org/foreman-action/runner"
+	"github.com/org/foreman-action/triage"
 )
 
 var update = flag.Bool("update", false, "rewrite the expected parts of testdata")
 
 // quiet is an issue that nothing happened on yet.
-var quiet = runner.Ref{Owner: "octo", Repo: "hello", Number: 11}
+var quiet = triage.Ref{Owner: "octo", Repo: "hello", Number: 11}
 
 // TestTimeline reads every timeline of testdata/timeline: GitHub's answer in
 // "timeline.json" and in "want" what is made of it, a line for each event.
@@ -64,7 +64,7 @@ func TestTimeline(t *testing.T) {
 }
 
 // line is an event with the fields that it has.
-func line(e runner.TimelineEvent) string {
+func line(e triage.TimelineEvent) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s %d %s", e.At.Format(time.RFC3339), e.ID, e.Kind)
 	for _, f := range [][2]string{
@@ -119,7 +119,7 @@ func comment(s *githubtest.Server, from, to int) {
 }
 
 // checkBodies wants the comments from one body up to another, but for those left out.
-func checkBodies(t *testing.T, got runner.Timeline, from, to int, without ...string) {
+func checkBodies(t *testing.T, got triage.Timeline, from, to int, without ...string) {
 	t.Helper()
 	var bodies []string
 	for _, e := range got.Events {
@@ -173,7 +173,7 @@ func TestTimelineMoves(t *testing.T) {
 				comment(s, 500, 501)
 			}
 		}},
-		{name: "grows without end", there: 600, err: runner.ErrTruncated, before: func(s *githubtest.Server, n int) {
+		{name: "grows without end", there: 600, err: triage.ErrTruncated, before: func(s *githubtest.Server, n int) {
 			comment(s, 0, 100)
 		}},
 		{name: "a comment is deleted", there: 400, to: 400, without: "150", complete: true, before: func(s *githubtest.Server, n int) {
@@ -231,7 +231,7 @@ func TestTimelineWithoutLast(t *testing.T) {
 			s.Fault(tt.fault)
 			c, _ := client(t, s.URL)
 			got, err := c.Timeline(t.Context(), quiet)
-			if len(s.Calls()) != tt.calls || errors.Is(err, runner.ErrTruncated) != (tt.text != "") {
+			if len(s.Calls()) != tt.calls || errors.Is(err, triage.ErrTruncated) != (tt.text != "") {
 				t.Fatalf("got %v in %d calls, want %d", err, len(s.Calls()), tt.calls)
 			}
 			if tt.text == "" {
@@ -262,7 +262,7 @@ func TestTimelineFailsWhole(t *testing.T) {
 
 func readTimeline(n int) func(*testing.T, *github.Client) error {
 	return func(t *testing.T, c *github.Client) error {
-		_, err := c.Timeline(t.Context(), runner.Ref{Owner: "octo", Repo: "hello", Number: n})
+		_, err := c.Timeline(t.Context(), triage.Ref{Owner: "octo", Repo: "hello", Number: n})
 		return err
 	}
 }

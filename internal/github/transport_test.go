@@ -18,7 +18,7 @@ import (
 	"github.com/org/foreman-action/internal/freeport"
 	"github.com/org/foreman-action/internal/github"
 	"github.com/org/foreman-action/internal/github/githubtest"
-	"github.com/org/foreman-action/runner"
+	"github.com/org/foreman-action/triage"
 )
 
 const (
@@ -91,7 +91,7 @@ func TestReadsAreRepeated(t *testing.T) {
 				o.Transport = &http.Transport{DisableKeepAlives: true}
 			})
 			_, err := c.Issue(t.Context(), ref)
-			if (err == nil) != (tt.text == "") || err != nil && !strings.Contains(err.Error(), tt.text) || errors.Is(err, runner.ErrUncertain) {
+			if (err == nil) != (tt.text == "") || err != nil && !strings.Contains(err.Error(), tt.text) || errors.Is(err, triage.ErrUncertain) {
 				t.Errorf("got %v, want %q", err, tt.text)
 			}
 			if diff := cmp.Diff(tt.waits, ticks.Waits()); diff != "" {
@@ -141,7 +141,7 @@ func TestAnswersAreLimited(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "larger than 32 MiB") || calls != 1 {
 		t.Errorf("read: got %v after %d calls, want one that is too large", err, calls)
 	}
-	if err := c.CloseIssue(t.Context(), ref, ""); !errors.Is(err, runner.ErrUncertain) {
+	if err := c.CloseIssue(t.Context(), ref, ""); !errors.Is(err, triage.ErrUncertain) {
 		t.Errorf("write: got %v, want ErrUncertain", err)
 	}
 }
@@ -183,7 +183,7 @@ func TestTheTokenIsInNoErrorAndNoLog(t *testing.T) {
 		for _, w := range writes() {
 			err := w.call(t.Context(), c, ref)
 			text := err.Error() + records.String()
-			if p, ok := errors.AsType[*runner.PermissionError](err); ok {
+			if p, ok := errors.AsType[*triage.PermissionError](err); ok {
 				text += p.Error() + p.Err.Error()
 			}
 			if l, ok := errors.AsType[*github.LimitError](err); ok {
@@ -193,7 +193,7 @@ func TestTheTokenIsInNoErrorAndNoLog(t *testing.T) {
 				t.Errorf("%s, %s: the token shows in %q or the log", name, w.name, text)
 			}
 		}
-		if err := addLabel(t.Context(), c); errors.Is(err, runner.ErrUncertain) != (name == "transport") {
+		if err := addLabel(t.Context(), c); errors.Is(err, triage.ErrUncertain) != (name == "transport") {
 			t.Errorf("%s: got %v, want it uncertain only without an answer", name, err)
 		}
 	}

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"net/http"
 
-	"github.com/org/foreman-action/runner"
+	"github.com/org/foreman-action/triage"
 )
 
 // Viewer returns the login that the token belongs to. Tokens of installations and of
@@ -15,7 +15,7 @@ func (c *Client) Viewer(ctx context.Context) (string, error) {
 	var user struct {
 		Login string `json:"login"`
 	}
-	o := op{what: "ask whose the token is", need: "a token of an account", absent: runner.ErrNotFound}
+	o := op{what: "ask whose the token is", need: "a token of an account", absent: triage.ErrNotFound}
 	ex := &exchange{spent: budgetOf(ctx)}
 	if _, err := c.exchange(context.WithValue(ctx, exchangeKey{}, ex), call{http.MethodGet, "user", nil, &user}); err != nil {
 		return "", fmt.Errorf("%s: %w", o.what, o.cause(ex, err))

@@ -9,11 +9,11 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/org/foreman-action/runner"
+	"github.com/org/foreman-action/triage"
 )
 
 // AddLabels adds labels to the issue; no names is no call. See [runner.Host].
-func (c *Client) AddLabels(ctx context.Context, ref runner.Ref, names []string) error {
+func (c *Client) AddLabels(ctx context.Context, ref triage.Ref, names []string) error {
 	if len(names) == 0 {
 		return nil
 	}
@@ -24,7 +24,7 @@ func (c *Client) AddLabels(ctx context.Context, ref runner.Ref, names []string) 
 }
 
 // RemoveLabel takes a label off the issue. See [runner.Host].
-func (c *Client) RemoveLabel(ctx context.Context, ref runner.Ref, name string) error {
+func (c *Client) RemoveLabel(ctx context.Context, ref triage.Ref, name string) error {
 	o := onIssue(fmt.Sprintf("remove label %q from", clip(name, 100)), ref)
 	if !segment(name) {
 		return fmt.Errorf("%s: %w", o, errors.New("the name cannot be part of a path"))
@@ -38,21 +38,21 @@ func (c *Client) RemoveLabel(ctx context.Context, ref runner.Ref, name string) e
 }
 
 // CreateComment posts a comment. See [runner.Host].
-func (c *Client) CreateComment(ctx context.Context, ref runner.Ref, body string) (runner.Comment, error) {
+func (c *Client) CreateComment(ctx context.Context, ref triage.Ref, body string) (triage.Comment, error) {
 	return c.comment(ctx, onIssue("comment on", ref), call{method: http.MethodPost, path: issuePath(ref, "/comments")}, body)
 }
 
 // UpdateComment replaces the body of a comment; ErrNotFound when the comment is not
 // there. See [runner.Host].
-func (c *Client) UpdateComment(ctx context.Context, ref runner.Ref, id int64, body string) (runner.Comment, error) {
+func (c *Client) UpdateComment(ctx context.Context, ref triage.Ref, id int64, body string) (triage.Comment, error) {
 	o := onIssue(fmt.Sprintf("update comment %d of", id), ref)
-	o.absent = runner.ErrNotFound
+	o.absent = triage.ErrNotFound
 	path := fmt.Sprintf("repos/%s/%s/issues/comments/%d", ref.Owner, ref.Repo, id)
 	return c.comment(ctx, o, call{method: http.MethodPatch, path: path}, body)
 }
 
 // comment writes a comment's body and returns the comment as GitHub has it now.
-func (c *Client) comment(ctx context.Context, o op, to call, body string) (runner.Comment, error) {
+func (c *Client) comment(ctx context.Context, o op, to call, body string) (triage.Comment, error) {
 	var out comment
 	to.in, to.out = struct {
 		Body string `json:"body"`
@@ -65,7 +65,7 @@ func (c *Client) comment(ctx context.Context, o op, to call, body string) (runne
 		return err
 	})
 	if err != nil {
-		return runner.Comment{}, err
+		return triage.Comment{}, err
 	}
 	return out.comment(), nil
 }
@@ -84,18 +84,18 @@ func (c *Client) edit(ctx context.Context, o op, in edit) error {
 }
 
 // CloseIssue closes the issue. See [runner.Host].
-func (c *Client) CloseIssue(ctx context.Context, ref runner.Ref, reason string) error {
+func (c *Client) CloseIssue(ctx context.Context, ref triage.Ref, reason string) error {
 	return c.edit(ctx, onIssue("close", ref), edit{State: "closed", StateReason: reason})
 }
 
 // ReopenIssue opens the issue again. See [runner.Host].
-func (c *Client) ReopenIssue(ctx context.Context, ref runner.Ref) error {
+func (c *Client) ReopenIssue(ctx context.Context, ref triage.Ref) error {
 	return c.edit(ctx, onIssue("reopen", ref), edit{State: "open"})
 }
 
 // MarkDuplicate closes the issue as a duplicate. ErrNotFound when the other is not
 // there or is a pull request. See [runner.Host].
-func (c *Client) MarkDuplicate(ctx context.Context, ref runner.Ref, of int) error {
+func (c *Client) MarkDuplicate(ctx context.Context, ref triage.Ref, of int) error {
 	o := onIssue(fmt.Sprintf("close as a duplicate of #%d", of), ref)
 	if err := checkRef(ref, false); err != nil {
 		return fmt.Errorf("%s: %w", o, err)
@@ -104,7 +104,7 @@ func (c *Client) MarkDuplicate(ctx context.Context, ref runner.Ref, of int) erro
 		return fmt.Errorf("%s: %w", o, errors.New("an issue is no duplicate of itself"))
 	}
 	ctx = withBudget(ctx)
-	id, err := c.issueID(ctx, runner.Ref{Owner: ref.Owner, Repo: ref.Repo, Number: of})
+	id, err := c.issueID(ctx, triage.Ref{Owner: ref.Owner, Repo: ref.Repo, Number: of})
 	if err != nil {
 		return fmt.Errorf("%s: %w", o, err)
 	}
@@ -117,7 +117,7 @@ type assignees struct {
 }
 
 // Assign adds assignees; no logins is no call. See [runner.Host].
-func (c *Client) Assign(ctx context.Context, ref runner.Ref, logins []string) ([]string, error) {
+func (c *Client) Assign(ctx context.Context, ref triage.Ref, logins []string) ([]string, error) {
 	if len(logins) == 0 {
 		return nil, nil
 	}
@@ -138,7 +138,7 @@ func (c *Client) Assign(ctx context.Context, ref runner.Ref, logins []string) ([
 }
 
 // Unassign removes assignees; no logins is no call. See [runner.Host].
-func (c *Client) Unassign(ctx context.Context, ref runner.Ref, logins []string) error {
+func (c *Client) Unassign(ctx context.Context, ref triage.Ref, logins []string) error {
 	if len(logins) == 0 {
 		return nil
 	}
@@ -147,7 +147,7 @@ func (c *Client) Unassign(ctx context.Context, ref runner.Ref, logins []string) 
 
 // SetMilestone sets an open milestone by its title: the first of that spelling, else
 // the first that differs in case only, among 400. See [runner.Host].
-func (c *Client) SetMilestone(ctx context.Context, ref runner.Ref, title string) error {
+func (c *Client) SetMilestone(ctx context.Context, ref triage.Ref, title string) error {
 	o := onIssue("set the milestone of", ref)
 	ctx = withBudget(ctx)
 	number, err := c.milestone(ctx, ref, title)
@@ -158,12 +158,12 @@ func (c *Client) SetMilestone(ctx context.Context, ref runner.Ref, title string)
 }
 
 // SetType sets the issue type by its name. See [runner.Host].
-func (c *Client) SetType(ctx context.Context, ref runner.Ref, name string) error {
+func (c *Client) SetType(ctx context.Context, ref triage.Ref, name string) error {
 	return c.edit(ctx, onIssue("set the type of", ref), edit{Type: name})
 }
 
 // Lock locks the conversation. See [runner.Host].
-func (c *Client) Lock(ctx context.Context, ref runner.Ref, reason string) error {
+func (c *Client) Lock(ctx context.Context, ref triage.Ref, reason string) error {
 	var in any
 	if reason != "" {
 		in = struct {
@@ -174,7 +174,7 @@ func (c *Client) Lock(ctx context.Context, ref runner.Ref, reason string) error 
 }
 
 // React adds a reaction to the issue. See [runner.Host].
-func (c *Client) React(ctx context.Context, ref runner.Ref, content string) error {
+func (c *Client) React(ctx context.Context, ref triage.Ref, content string) error {
 	in := struct {
 		Content string `json:"content"`
 	}{content}
@@ -183,9 +183,9 @@ func (c *Client) React(ctx context.Context, ref runner.Ref, content string) erro
 
 // ReactToComment adds a reaction to a comment; ErrNotFound when the comment is not
 // there. See [runner.Host].
-func (c *Client) ReactToComment(ctx context.Context, ref runner.Ref, comment int64, content string) error {
+func (c *Client) ReactToComment(ctx context.Context, ref triage.Ref, comment int64, content string) error {
 	o := onIssue(fmt.Sprintf("react to comment %d of", comment), ref)
-	o.absent = runner.ErrNotFound
+	o.absent = triage.ErrNotFound
 	in := struct {
 		Content string `json:"content"`
 	}{content}

@@ -10,7 +10,7 @@ import (
 
 	"github.com/org/foreman-action/internal/github"
 	"github.com/org/foreman-action/internal/github/githubtest"
-	"github.com/org/foreman-action/runner"
+	"github.com/org/foreman-action/triage"
 )
 
 func TestWritesCall(t *testing.T) {
@@ -131,7 +131,7 @@ func TestCommentIsCreatedAndReplaced(t *testing.T) {
 	if len(got) != 1 || got[0].Body != "second" {
 		t.Errorf("got comments %v, want one that says second", got)
 	}
-	if _, err := c.UpdateComment(t.Context(), ref, 99, "x"); !errors.Is(err, runner.ErrNotFound) || errors.Is(err, runner.ErrGone) {
+	if _, err := c.UpdateComment(t.Context(), ref, 99, "x"); !errors.Is(err, triage.ErrNotFound) || errors.Is(err, triage.ErrGone) {
 		t.Errorf("update of a comment that is not there: got %v, want ErrNotFound only", err)
 	}
 }
@@ -174,7 +174,7 @@ func TestRemoveLabelThatIsNotThere(t *testing.T) {
 	}
 	gone := ref
 	gone.Number = 9
-	if err := c.RemoveLabel(t.Context(), gone, "bug"); !errors.Is(err, runner.ErrGone) {
+	if err := c.RemoveLabel(t.Context(), gone, "bug"); !errors.Is(err, triage.ErrGone) {
 		t.Errorf("a deleted issue: got %v, want ErrGone", err)
 	}
 }
@@ -214,7 +214,7 @@ func TestNoPath(t *testing.T) {
 		if err := c.RemoveLabel(t.Context(), ref, name); err == nil || len(err.Error()) > 300 {
 			t.Errorf("RemoveLabel(%.20q): got %v, want a short error", name, err)
 		}
-		if _, err := c.Label(t.Context(), ref, name); !errors.Is(err, runner.ErrNotFound) || len(err.Error()) > 300 {
+		if _, err := c.Label(t.Context(), ref, name); !errors.Is(err, triage.ErrNotFound) || len(err.Error()) > 300 {
 			t.Errorf("Label(%.20q): got %v, want a short ErrNotFound", name, err)
 		}
 	}
@@ -246,7 +246,7 @@ func TestMilestones(t *testing.T) {
 	}
 	s.ResetCalls()
 	err := c.SetMilestone(t.Context(), ref, "done")
-	if !errors.Is(err, runner.ErrNotFound) {
+	if !errors.Is(err, triage.ErrNotFound) {
 		t.Errorf("a closed milestone: got %v, want ErrNotFound", err)
 	}
 	want := []string{"GET /repos/octo/hello/milestones 200", "GET /repos/octo/hello/milestones 200"}

@@ -8,6 +8,7 @@ import (
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/rules"
 	"github.com/org/foreman-action/runner"
+	"github.com/org/foreman-action/triage"
 )
 
 // byRules asks the rules. What they cannot decide on is left to people, with the reason:
@@ -51,25 +52,21 @@ func keepPermitted(d *protocol.DecisionMessage, i issue) []protocol.ActionItem {
 
 // eventOf returns the event that a task is about: the one that its payload holds, or else
 // an issue that was opened, as harnesses tell it that poll.
-func eventOf(task protocol.TaskMessage) (runner.Event, error) {
-	e, err := runner.ParseEvent(runner.EventSource{Repo: task.Repo, Payload: task.Payload})
+func eventOf(task protocol.TaskMessage) (triage.Delivery, error) {
+	e, err := triage.ParseEvent(triage.EventSource{Repo: task.Repo, Payload: task.Payload})
 	if err == nil && e.Issue != nil {
 		return e, nil
 	}
-	issue, bad := runner.ParseIssue(task.Payload)
+	issue, bad := triage.ParseIssue(task.Payload)
 	if bad != nil {
-		return runner.Event{}, bad
+		return triage.Delivery{}, bad
 	}
 	if err == nil {
 		return e.WithIssue(issue), nil
 	}
-	payload, err := protocol.Encode(map[string]any{
-		"action": "opened", "issue": task.Payload,
-		"repository": map[string]string{"full_name": task.Repo},
-		"sender":     map[string]string{"login": issue.Author, "type": "User"},
-	})
-	if err != nil {
-		return runner.Event{}, err
+	owner, name, ok := protocol.SplitRepo(task.Repo)
+	if !ok {
+		return triage.Delivery{}, fmt.Errorf("the task names no repository (want owner/name, got %q)", task.Repo)
 	}
-	return runner.ParseEvent(runner.EventSource{Name: runner.EventIssues, Repo: task.Repo, Payload: payload})
+	return triage.NewIssueEvent("opened", triage.Repo{Owner: owner, Name: name}, issue, triage.Actor{Login: issue.Author, Type: "User"})
 }

@@ -5,9 +5,9 @@ import (
 	"strings"
 
 	"github.com/org/foreman-action/internal/strictyaml"
+	"github.com/org/foreman-action/policy"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/rules"
-	"github.com/org/foreman-action/runner"
 )
 
 // labels warns of labels that the repository does not have, unless they are created
@@ -46,7 +46,7 @@ func (c *checker) labels() {
 }
 
 func (g policyGlob) matches(label string) bool {
-	return runner.LabelPolicy{Allow: []string{g.glob}}.Allows(label)
+	return policy.Labels{Allow: []string{g.glob}}.Allows(label)
 }
 
 // advice says what a label that starts a workflow is good for, and what is not.

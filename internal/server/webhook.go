@@ -12,7 +12,7 @@ import (
 
 	"github.com/org/foreman-action/internal/server/guard"
 	"github.com/org/foreman-action/internal/server/intake"
-	"github.com/org/foreman-action/runner"
+	"github.com/org/foreman-action/triage"
 )
 
 // A hookAnswer is what a webhook is answered with: GitHub shows it beside the delivery.
@@ -54,7 +54,7 @@ func (s *Server) webhook(c *call) error {
 	case "ping":
 		c.reply(http.StatusOK, hookAnswer{Result: "ignored", Reason: "pong"})
 		return nil
-	case runner.EventIssues, runner.EventIssueComment:
+	case triage.EventIssues, triage.EventIssueComment:
 		return s.hooked(c, h)
 	}
 	c.reply(http.StatusAccepted, hookAnswer{Result: "ignored", Reason: "only the events issues and issue_comment are taken"})
@@ -91,7 +91,7 @@ func (h hook) dedup() string {
 
 // hooked takes an event that is about an issue.
 func (s *Server) hooked(c *call, h hook) error {
-	e, err := runner.ParseEvent(runner.EventSource{Name: h.name, File: "payload", Payload: payload(c.r, h.body)})
+	e, err := triage.ParseEvent(triage.EventSource{Name: h.name, File: "payload", Payload: payload(c.r, h.body)})
 	if err != nil {
 		return &refusal{status: http.StatusUnprocessableEntity, detail: err.Error()}
 	}

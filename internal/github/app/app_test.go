@@ -23,6 +23,7 @@ import (
 	"github.com/org/foreman-action/internal/github/app"
 	"github.com/org/foreman-action/internal/github/githubtest"
 	"github.com/org/foreman-action/runner"
+	"github.com/org/foreman-action/triage"
 )
 
 const (
@@ -33,7 +34,7 @@ const (
 	stale = "GET /repos/octo/hello/issues/7 401"
 )
 
-var ref = runner.Ref{Owner: "octo", Repo: "hello", Number: 7}
+var ref = triage.Ref{Owner: "octo", Repo: "hello", Number: 7}
 
 // newKey makes a key once for all tests, for that takes its time.
 var newKey = sync.OnceValues(func() (*rsa.PrivateKey, error) { return rsa.GenerateKey(rand.Reader, 2048) })
@@ -149,7 +150,7 @@ func TestTokenIsNarrow(t *testing.T) {
 	if err := c.AddLabels(t.Context(), ref, []string{"bug"}); err != nil {
 		t.Error(err)
 	}
-	if _, err := c.Issue(t.Context(), runner.Ref{Owner: "octo", Repo: "other", Number: 7}); github.StatusOf(err) != http.StatusNotFound {
+	if _, err := c.Issue(t.Context(), triage.Ref{Owner: "octo", Repo: "other", Number: 7}); github.StatusOf(err) != http.StatusNotFound {
 		t.Errorf("another repository: got %v, want 404", err)
 	}
 }
@@ -210,7 +211,7 @@ func TestInstallation(t *testing.T) {
 	w.calls(t, stale, "POST /app/installations/1/access_tokens 404", find, "POST /app/installations/2/access_tokens 201", read)
 
 	c = w.client(t, "else/where")
-	_, err := c.Issue(t.Context(), runner.Ref{Owner: "else", Repo: "where", Number: 1})
+	_, err := c.Issue(t.Context(), triage.Ref{Owner: "else", Repo: "where", Number: 1})
 	if err == nil || !strings.Contains(err.Error(), "install the App for the repository") {
 		t.Errorf("got %v, want advice", err)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/org/foreman-action/internal/github"
 	"github.com/org/foreman-action/runner"
+	"github.com/org/foreman-action/triage"
 )
 
 const (
@@ -44,11 +45,11 @@ func (s *Source) Token(ctx context.Context, refused string) (string, error) {
 	}
 	s.token = ""
 	token, until, err := s.fetch(ctx)
-	if errors.Is(err, runner.ErrNotFound) && s.app.o.Installation == 0 && s.installation != 0 {
+	if errors.Is(err, triage.ErrNotFound) && s.app.o.Installation == 0 && s.installation != 0 {
 		s.installation = 0 // it may have been installed anew since
 		token, until, err = s.fetch(ctx)
 	}
-	if errors.Is(err, runner.ErrUncertain) {
+	if errors.Is(err, triage.ErrUncertain) {
 		token, until, err = s.fetch(ctx) // a token more does no harm
 	}
 	if err != nil {

@@ -13,6 +13,7 @@ import (
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/queue"
 	"github.com/org/foreman-action/runner"
+	"github.com/org/foreman-action/triage"
 )
 
 // The bounds of carrying a decision out.
@@ -149,11 +150,11 @@ func (d *Drainer) attempt(ctx context.Context, dec queue.Decision, h *hold) (rep
 // run of the action is done with it. Here it may be a token that lost its access for a
 // while, and what an agent decided is not to vanish as if it had been carried out.
 func gone(rep *runner.Report, j job) error {
-	if rep.Reason != runner.ErrGone.Error() || j.message != nil && !j.message.Decision.Writes() {
+	if rep.Reason != triage.ErrGone.Error() || j.message != nil && !j.message.Decision.Writes() {
 		return nil
 	}
 	rep.Status = runner.StatusFailed
-	return runner.ErrGone
+	return triage.ErrGone
 }
 
 // blame tells an outage from what is wrong with the decision.
@@ -231,7 +232,7 @@ func (d *Drainer) standBy(ctx context.Context, wait time.Duration) error {
 
 // A job is a decision as it is to be carried out.
 type job struct {
-	event   runner.Event
+	event   triage.Delivery
 	message *protocol.DecisionMessage // nil: nobody was asked
 	trace   string
 }
@@ -263,10 +264,10 @@ func parse(dec queue.Decision) (job, error) {
 		}
 	}
 	if origin.Event == "" { // of a published queue: all that is known is which issue it is
-		origin.Event = runner.EventRepositoryDispatch
+		origin.Event = triage.EventRepositoryDispatch
 	}
 	j.trace = origin.Trace
-	j.event, err = runner.ParseEvent(runner.EventSource{Name: origin.Event, Repo: dec.Repo, Issue: dec.Issue, Payload: task.Payload})
+	j.event, err = triage.ParseEvent(triage.EventSource{Name: origin.Event, Repo: dec.Repo, Issue: dec.Issue, Payload: task.Payload})
 	if err != nil {
 		return j, fmt.Errorf("the event of the task cannot be read: %w", err)
 	}

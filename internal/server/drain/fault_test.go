@@ -17,6 +17,7 @@ import (
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/queue"
 	"github.com/org/foreman-action/runner"
+	"github.com/org/foreman-action/triage"
 )
 
 // TestTrouble is check 25: what goes wrong with one task leaves the others alone, is tried
@@ -137,10 +138,10 @@ func TestGone(t *testing.T) {
 		time.Sleep(time.Hour)
 		for n := 1; n <= 2; n++ {
 			r.is(n, queue.Failed)
-			if rep := r.report(n); rep.Status != runner.StatusFailed || rep.Reason != runner.ErrGone.Error() {
+			if rep := r.report(n); rep.Status != runner.StatusFailed || rep.Reason != triage.ErrGone.Error() {
 				r.t.Errorf("got report %+v", rep)
 			}
-			if got := r.task(n).Reason; got != "given up after 8 tries: "+runner.ErrGone.Error() {
+			if got := r.task(n).Reason; got != "given up after 8 tries: "+triage.ErrGone.Error() {
 				r.t.Errorf("got reason %q", got)
 			}
 		}

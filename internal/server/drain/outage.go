@@ -8,6 +8,7 @@ import (
 
 	"github.com/org/foreman-action/internal/github"
 	"github.com/org/foreman-action/runner"
+	"github.com/org/foreman-action/triage"
 )
 
 const (
@@ -87,7 +88,7 @@ func (o *outages) met(identity, task string) (wait time.Duration, ok bool) {
 // every issue would have met.
 func unreached(rep runner.Report, err error) bool {
 	status := github.StatusOf(err)
-	if errors.Is(err, runner.ErrGone) {
+	if errors.Is(err, triage.ErrGone) {
 		return false // every other issue may be there
 	}
 	return err != nil && rep.IssueURL == "" && !final(err) && (status == 0 || status == http.StatusUnauthorized || status >= 500)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/runner"
+	"github.com/org/foreman-action/triage"
 )
 
 // The bounds of a report.
@@ -43,7 +44,7 @@ type ActionReport struct {
 	Type    string          `json:"type"`
 	Action  json.RawMessage `json:"action,omitempty"` // as it was decided; none if it is large
 	Source  string          `json:"source,omitempty"`
-	Verdict runner.Verdict  `json:"verdict"`
+	Verdict triage.Verdict  `json:"verdict"`
 	Result  runner.Result   `json:"result"`
 	Reason  string          `json:"reason,omitempty"`
 	URL     string          `json:"url,omitempty"`

@@ -27,6 +27,7 @@ import (
 	"github.com/org/foreman-action/queue/queuetest"
 	"github.com/org/foreman-action/runner"
 	"github.com/org/foreman-action/sqlite"
+	"github.com/org/foreman-action/triage"
 )
 
 const (
@@ -194,7 +195,7 @@ func (r *rig) message(issue int) []byte {
 	payload := fmt.Sprintf(`{"action":"opened","repository":{"full_name":%q},"sender":{"login":"mona"},
 		"issue":{"number":%d,"title":"It breaks","body":"so","state":"open","user":{"login":"mona"},"labels":[],
 		"created_at":"1999-12-31T23:59:00Z","updated_at":"1999-12-31T23:59:00Z"}}`, repo, issue)
-	e, err := runner.ParseEvent(runner.EventSource{Name: runner.EventIssues, Payload: []byte(payload)})
+	e, err := triage.ParseEvent(triage.EventSource{Name: triage.EventIssues, Payload: []byte(payload)})
 	if err != nil {
 		r.t.Fatal(err)
 	}

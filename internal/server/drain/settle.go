@@ -11,6 +11,7 @@ import (
 	"github.com/org/foreman-action/internal/wait"
 	"github.com/org/foreman-action/queue"
 	"github.com/org/foreman-action/runner"
+	"github.com/org/foreman-action/triage"
 )
 
 // The statuses of a Settled attempt.
@@ -96,7 +97,7 @@ func (d *Drainer) jitter(wait time.Duration) time.Duration {
 // final reports whether an error stays, however often it is tried.
 func final(err error) bool {
 	_, undecodable := errors.AsType[*finalError](err)
-	_, unknown := errors.AsType[*runner.UnknownActionError](err)
+	_, unknown := errors.AsType[*triage.UnknownActionError](err)
 	_, unusable := errors.AsType[*runner.AgentError](err)
 	return undecodable || unknown || unusable
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/org/foreman-action/memory"
 	"github.com/org/foreman-action/queue"
 	"github.com/org/foreman-action/runner"
+	"github.com/org/foreman-action/triage"
 )
 
 // TestLateSlot asks anew for leave when a write could not go when it was its turn.
@@ -137,7 +138,7 @@ func TestCloseLater(t *testing.T) {
 		synctest.Wait()
 		r.is(1, queue.Done)
 		rep := r.report(1)
-		if len(rep.Actions) != 2 || rep.Actions[0].Verdict != runner.Refuse || !strings.Contains(rep.Actions[0].Reason, "no scheduled runs") || rep.Executed != 1 {
+		if len(rep.Actions) != 2 || rep.Actions[0].Verdict != triage.Refuse || !strings.Contains(rep.Actions[0].Reason, "no scheduled runs") || rep.Executed != 1 {
 			r.t.Errorf("got %+v", rep.Actions)
 		}
 	})

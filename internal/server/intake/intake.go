@@ -20,6 +20,7 @@ import (
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/queue"
 	"github.com/org/foreman-action/runner"
+	"github.com/org/foreman-action/triage"
 )
 
 // Where events come from, as Origin.Source says it.
@@ -32,7 +33,7 @@ const (
 // its JSON. No agent is told of it.
 type Origin struct {
 	// Event is the event's name, such as "issues": with it, the payload of the task's
-	// message can be read as a runner.Event again.
+	// message can be read as a triage.Delivery again.
 	Event    string `json:"event"`
 	Delivery string `json:"delivery,omitempty"` // id of the webhook's delivery; empty: none
 	Trace    string `json:"trace,omitempty"`    // a W3C traceparent; empty: nobody follows it
@@ -41,7 +42,7 @@ type Origin struct {
 
 // An Arrival is an event and how it came.
 type Arrival struct {
-	Event runner.Event
+	Event triage.Delivery
 	// Origin goes into the task. Its Event may be empty: it is that of the event.
 	Origin Origin
 	// Dedup is a key of this event that no other one has, such as "webhook:<hash>";
@@ -209,7 +210,7 @@ func (t *Intake) task(ctx context.Context, a Arrival, route Route) (queue.Task, 
 
 // summary returns what the agent is told of what was done before; nil: nothing was, or
 // nobody can tell.
-func (t *Intake) summary(ctx context.Context, e runner.Event) *string {
+func (t *Intake) summary(ctx context.Context, e triage.Delivery) *string {
 	if t.o.Memory == nil {
 		return nil
 	}

@@ -26,8 +26,8 @@ import (
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/queue"
 	"github.com/org/foreman-action/queue/queuetest"
-	"github.com/org/foreman-action/runner"
 	"github.com/org/foreman-action/sqlite"
+	"github.com/org/foreman-action/triage"
 )
 
 var update = flag.Bool("update", false, "rewrite what the cases expect")
@@ -187,7 +187,7 @@ func take(t *testing.T, in *intake.Intake, q *recorder, text string) string {
 	t.Helper()
 	head, payload, _ := strings.Cut(text, "\n")
 	f := append(strings.Fields(head), "", "", "")
-	e, err := runner.ParseEvent(runner.EventSource{Name: f[0], Payload: []byte(payload)})
+	e, err := triage.ParseEvent(triage.EventSource{Name: f[0], Payload: []byte(payload)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -234,7 +234,7 @@ func checkOrigin(t *testing.T, task queue.Task) {
 	if err := errors.Join(err, json.Unmarshal(task.Origin, &o)); err != nil {
 		t.Fatal(err)
 	}
-	e, err := runner.ParseEvent(runner.EventSource{Name: o.Event, Repo: m.Repo, Payload: m.Payload})
+	e, err := triage.ParseEvent(triage.EventSource{Name: o.Event, Repo: m.Repo, Payload: m.Payload})
 	if err != nil || e.Number != task.Issue || e.FullRepo() != task.Repo || e.Issue == nil {
 		t.Errorf("read again: got %s of %s, %v", e.Key(), e.Ref(), err)
 	}
@@ -267,7 +267,7 @@ func TestNew(t *testing.T) {
 // TestTakeErrors is about faults: nothing is enqueued, and the error says which.
 func TestTakeErrors(t *testing.T) {
 	t.Parallel()
-	e, err := runner.ParseEvent(runner.EventSource{Name: "issues", Payload: []byte(`{"action":"opened","issue":{"number":7},"repository":{"full_name":"o/r"}}`)})
+	e, err := triage.ParseEvent(triage.EventSource{Name: "issues", Payload: []byte(`{"action":"opened","issue":{"number":7},"repository":{"full_name":"o/r"}}`)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -321,7 +321,7 @@ func takeMeanwhile(t *testing.T, q queue.Queue) {
 		if i == newest/2 {
 			action = "opened"
 		}
-		e, err := runner.ParseEvent(runner.EventSource{Name: "issues", Payload: fmt.Appendf(nil,
+		e, err := triage.ParseEvent(triage.EventSource{Name: "issues", Payload: fmt.Appendf(nil,
 			`{"action":%q,"issue":{"number":7,"title":"%d","updated_at":"2026-04-10T08:00:%02dZ"},"repository":{"full_name":"o/r"}}`, action, i+1, i+1)})
 		if err != nil {
 			t.Fatal(err)

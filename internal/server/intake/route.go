@@ -7,7 +7,7 @@ import (
 
 	"github.com/org/foreman-action/internal/address"
 	"github.com/org/foreman-action/protocol"
-	"github.com/org/foreman-action/runner"
+	"github.com/org/foreman-action/triage"
 )
 
 // A Protocol is the generation of the wire that an agent speaks.
@@ -95,7 +95,7 @@ func byRepo(routes []Route, repos []string) (map[string][]Route, error) {
 
 // choose returns who is asked about an event, with an empty address when only rules are,
 // or why nothing is to be done about it.
-func (t *Intake) choose(e runner.Event) (r Route, reason string) {
+func (t *Intake) choose(e triage.Delivery) (r Route, reason string) {
 	routes, known := t.repos[strings.ToLower(e.FullRepo())]
 	if !known {
 		t.o.Log.Warn("event of a repository that is not configured", "repo", e.FullRepo(), "event", e.Key())
@@ -120,7 +120,7 @@ func (t *Intake) choose(e runner.Event) (r Route, reason string) {
 }
 
 // skip says why nobody is to decide on an event.
-func (t *Intake) skip(e runner.Event) string {
+func (t *Intake) skip(e triage.Delivery) string {
 	if e.Issue == nil {
 		return "the event tells of no issue"
 	}
@@ -132,7 +132,7 @@ func (t *Intake) skip(e runner.Event) string {
 	}
 	// Two programs that answer each other would never stop. What a program opens or labels
 	// is looked at like anybody's.
-	if e.Sender.Type == "Bot" && (e.Name == runner.EventIssueComment || e.Action == "edited") {
+	if e.Sender.Type == "Bot" && (e.Name == triage.EventIssueComment || e.Action == "edited") {
 		return "another program wrote that: " + e.Sender.Login
 	}
 	if !t.o.Maintainers && slices.Contains([]string{"OWNER", "MEMBER", "COLLABORATOR"}, e.Issue.Association) {

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/org/foreman-action/runner"
+	"github.com/org/foreman-action/triage"
 )
 
 // More issues change within the overlap than are read in one turn, as in an import. What
@@ -73,7 +73,9 @@ func TestNoRoom(t *testing.T) {
 		t.Fatal(err)
 	}
 	take := s.o.Take
-	s.o.Take = func(context.Context, runner.Event, string) (bool, error) { return false, errors.New("it is too large") }
+	s.o.Take = func(context.Context, triage.Delivery, string) (bool, error) {
+		return false, errors.New("it is too large")
+	}
 	s.restart()
 	s.step("issue 600 nora")
 	s.step("pass 1m")

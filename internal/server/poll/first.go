@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/org/foreman-action/internal/github"
-	"github.com/org/foreman-action/runner"
+	"github.com/org/foreman-action/triage"
 )
 
 const byCreation = -1 // as the time of a question
@@ -15,7 +15,7 @@ const byCreation = -1 // as the time of a question
 // first is the first poll of a repository: it finds the place from which on changes
 // count, and hands on the open issues, the newest first.
 func (f *follower) first(ctx context.Context, c *cursor) error {
-	var all []runner.Issue
+	var all []triage.Snapshot
 	if !c.First.Begun {
 		var err error
 		if all, err = f.begin(ctx, c); err != nil {
@@ -24,7 +24,7 @@ func (f *follower) first(ctx context.Context, c *cursor) error {
 	}
 	var err error
 	if all != nil {
-		slices.SortStableFunc(all, func(a, b runner.Issue) int { return b.CreatedAt.Compare(a.CreatedAt) })
+		slices.SortStableFunc(all, func(a, b triage.Snapshot) int { return b.CreatedAt.Compare(a.CreatedAt) })
 		_, err = f.open(ctx, c, all)
 	} else {
 		err = f.creations(ctx, c)
@@ -40,8 +40,8 @@ func (f *follower) first(ctx context.Context, c *cursor) error {
 // begin finds the place: the last change that there is. It reads on to where the overlap
 // begins, so that issues which are not handed on are known not to be. It returns all open
 // issues if it came to see them.
-func (f *follower) begin(ctx context.Context, c *cursor) ([]runner.Issue, error) {
-	all := []runner.Issue{}
+func (f *follower) begin(ctx context.Context, c *cursor) ([]triage.Snapshot, error) {
+	all := []triage.Snapshot{}
 	for n := 1; ; n++ {
 		list, err := f.source.ListIssues(ctx, f.ref.Owner, f.ref.Repo, github.ListQuery{Updated: true, Page: n})
 		if err != nil {
@@ -120,7 +120,7 @@ func (f *follower) round(ctx context.Context, c *cursor) (again bool, err error)
 
 // open hands on issues of the first poll, up to its limit, and reports whether there was
 // one that was not handed on before.
-func (f *follower) open(ctx context.Context, c *cursor, list []runner.Issue) (fresh bool, err error) {
+func (f *follower) open(ctx context.Context, c *cursor, list []triage.Snapshot) (fresh bool, err error) {
 	for _, i := range list {
 		if len(c.First.Taken) >= f.o.FirstRun {
 			return fresh, nil

@@ -2,7 +2,6 @@ package poll
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -12,12 +11,12 @@ import (
 
 	"github.com/org/foreman-action/internal/github"
 	"github.com/org/foreman-action/queue"
-	"github.com/org/foreman-action/runner"
+	"github.com/org/foreman-action/triage"
 )
 
 // judge finds out what an issue that changed is, and hands it on if it is to be. After
 // that it is done with, or waits. It reports whether there is, or will be, a task for it.
-func (f *follower) judge(ctx context.Context, c *cursor, i runner.Issue, w waiting) (made bool, err error) {
+func (f *follower) judge(ctx context.Context, c *cursor, i triage.Snapshot, w waiting) (made bool, err error) {
 	if why := f.passOver(i); why != "" {
 		f.log.DebugContext(ctx, "issue passed over", "issue", i.Number, "reason", why)
 		delete(c.Waiting, i.Number)
@@ -34,8 +33,8 @@ func (f *follower) judge(ctx context.Context, c *cursor, i runner.Issue, w waiti
 		f.log.DebugContext(ctx, "issue waits for its task", "issue", i.Number)
 		return true, nil
 	}
-	d, err := f.deed(ctx, i, last, w)
-	if errors.Is(err, runner.ErrGone) {
+	d, err := f.deed(ctx, i.Issue, last, w)
+	if errors.Is(err, triage.ErrGone) {
 		d, err = deed{}, nil
 	}
 	if err != nil {
@@ -73,7 +72,7 @@ func (f *follower) hold(ctx context.Context, c *cursor, n int, w waiting, err er
 }
 
 // passOver says why an issue is nothing to us, or is empty.
-func (f *follower) passOver(i runner.Issue) string {
+func (f *follower) passOver(i triage.Snapshot) string {
 	switch {
 	case i.PullRequest:
 		return "it is a pull request"
@@ -98,8 +97,8 @@ func (f *follower) own(login string) bool {
 }
 
 // take hands an issue on.
-func (f *follower) take(ctx context.Context, i runner.Issue, d deed) (bool, error) {
-	e, err := f.event(i, d)
+func (f *follower) take(ctx context.Context, i triage.Snapshot, d deed) (bool, error) {
+	e, err := triage.NewIssueEvent(d.action, triage.Repo{Owner: f.ref.Owner, Name: f.ref.Repo}, i, d.by)
 	if err != nil {
 		return false, err
 	}
@@ -110,22 +109,4 @@ func (f *follower) take(ctx context.Context, i runner.Issue, d deed) (bool, erro
 		return false, fmt.Errorf("take %s of %s: %w", d.action, e.Ref(), err)
 	}
 	return made, nil
-}
-
-// event is what GitHub would have told a webhook, as far as a poll can know it.
-func (f *follower) event(i runner.Issue, d deed) (runner.Event, error) {
-	type account struct {
-		Login string `json:"login"`
-		Type  string `json:"type,omitempty"`
-	}
-	payload, err := json.Marshal(map[string]any{
-		"action":     d.action,
-		"issue":      i.Raw,
-		"repository": map[string]string{"full_name": f.name},
-		"sender":     account(d.by),
-	})
-	if err != nil {
-		return runner.Event{}, fmt.Errorf("make an event of issue %d: %w", i.Number, err)
-	}
-	return runner.ParseEvent(runner.EventSource{Name: runner.EventIssues, Repo: f.name, Payload: payload})
 }

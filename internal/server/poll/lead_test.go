@@ -13,8 +13,8 @@ import (
 	"github.com/org/foreman-action/internal/github"
 	"github.com/org/foreman-action/internal/server/intake"
 	"github.com/org/foreman-action/queue"
-	"github.com/org/foreman-action/runner"
 	"github.com/org/foreman-action/sqlite"
+	"github.com/org/foreman-action/triage"
 )
 
 // A growing source has an issue more for each minute that passed.
@@ -61,7 +61,7 @@ func (g *growing) ListIssues(_ context.Context, _, _ string, q github.ListQuery)
 		if err != nil {
 			return page, err
 		}
-		i, err := runner.ParseIssue(raw)
+		i, err := triage.ParseIssue(raw)
 		if err != nil {
 			return page, err
 		}
@@ -89,7 +89,7 @@ func TestOneLeads(t *testing.T) {
 			g := &growing{began: began, who: who, asked: &asked}
 			o := options(Repository{"o/r", g})
 			o.FirstRun, o.Tasks, o.Cursors = 100, store, store
-			o.Take = func(ctx context.Context, e runner.Event, dedup string) (bool, error) {
+			o.Take = func(ctx context.Context, e triage.Delivery, dedup string) (bool, error) {
 				got, err := in.Take(ctx, intake.Arrival{Event: e, Dedup: dedup})
 				return got.Task != "", err
 			}

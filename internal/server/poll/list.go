@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/org/foreman-action/internal/github"
-	"github.com/org/foreman-action/runner"
+	"github.com/org/foreman-action/triage"
 )
 
 const (
@@ -158,7 +158,7 @@ func (f *follower) page(ctx context.Context, c *cursor, q question) (page, error
 
 // opened reports whether an issue was opened since the last poll. One of the overlap was
 // not listed then, or it would have been seen.
-func (f *follower) opened(c *cursor, i runner.Issue) bool {
+func (f *follower) opened(c *cursor, i triage.Snapshot) bool {
 	_, seen := c.Seen[i.Number]
 	return !seen && i.CreatedAt.Unix() > c.Base-overlap
 }
@@ -181,7 +181,7 @@ func (f *follower) keep(q question, a answer) { f.asked[q], f.using[q] = a, a }
 
 // settled reports whether the second in which an issue changed is over, by GitHub's clock.
 // When GitHub does not tell its time, it is.
-func (f *follower) settled(i runner.Issue) bool {
+func (f *follower) settled(i triage.Snapshot) bool {
 	over := f.date.IsZero() || i.UpdatedAt.Before(f.date.Add(-settle))
 	f.recent = f.recent || !over
 	return over
@@ -210,14 +210,14 @@ func (f *follower) look(ctx context.Context, c *cursor, n int) error {
 	ref.Number = n
 	raw, err := f.source.Issue(ctx, ref)
 	switch {
-	case errors.Is(err, runner.ErrGone):
+	case errors.Is(err, triage.ErrGone):
 		f.log.InfoContext(ctx, "an issue that waited is gone", "issue", n)
 		delete(c.Waiting, n)
 		return nil
 	case err != nil:
 		return f.hold(ctx, c, n, c.Waiting[n], err)
 	}
-	i, err := runner.ParseIssue(raw)
+	i, err := triage.ParseIssue(raw)
 	if err != nil {
 		return f.hold(ctx, c, n, c.Waiting[n], err)
 	}

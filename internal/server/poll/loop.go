@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/org/foreman-action/internal/github"
-	"github.com/org/foreman-action/runner"
+	"github.com/org/foreman-action/triage"
 )
 
 const (
@@ -27,7 +27,7 @@ const (
 type follower struct {
 	o      *Options
 	source Source
-	ref    runner.Ref // its number is 0
+	ref    triage.Ref // its number is 0
 	name   string
 	cursor string // its name
 	key    string // the beginning of all dedup keys
@@ -147,7 +147,7 @@ func advice(err error) string {
 	if limited(err) {
 		return "the limit of calls is spent; it goes on when GitHub gives more"
 	}
-	if need, ok := errors.AsType[*runner.PermissionError](err); ok {
+	if need, ok := errors.AsType[*triage.PermissionError](err); ok {
 		return "the token may not read issues; give it " + need.Need
 	}
 	switch status := github.StatusOf(err); {
@@ -157,10 +157,10 @@ func advice(err error) string {
 		return "GitHub refuses it; check what the token may do, and whether it is authorised for the organisation"
 	case status >= http.StatusInternalServerError:
 		return "GitHub has trouble; it is tried again"
-	case errors.Is(err, runner.ErrNotFound):
+	case errors.Is(err, triage.ErrNotFound):
 		return "there is no such repository, it was renamed, or the token does not see it; check repos and the token"
 	}
 	return "it is tried again"
 }
 
-func limited(err error) bool { return errors.Is(err, runner.ErrLimited) }
+func limited(err error) bool { return errors.Is(err, triage.ErrLimited) }

@@ -12,7 +12,7 @@ import (
 	"github.com/org/foreman-action/internal/sanitize"
 	"github.com/org/foreman-action/memory"
 	"github.com/org/foreman-action/queue"
-	"github.com/org/foreman-action/runner"
+	"github.com/org/foreman-action/triage"
 )
 
 const (
@@ -79,7 +79,7 @@ func read(message []byte) told {
 
 // changed reports whether somebody wrote the title or the body anew since the task. The
 // timeline does not tell of bodies, and we change neither.
-func (t told) changed(i runner.Issue) bool {
+func (t told) changed(i triage.Issue) bool {
 	return t.at > 0 && (t.title != i.Title || t.body != i.Body)
 }
 
@@ -87,21 +87,21 @@ func (t told) changed(i runner.Issue) bool {
 type deed struct {
 	action string // empty: nothing that is to be handed on
 	told   bool   // a task tells of it already
-	by     runner.Actor
+	by     triage.Actor
 }
 
 // deed finds out what happened. The timeline is asked only where it can make a difference.
-func (f *follower) deed(ctx context.Context, i runner.Issue, last told, w waiting) (deed, error) {
+func (f *follower) deed(ctx context.Context, i triage.Issue, last told, w waiting) (deed, error) {
 	if last.at > 0 && last.at >= i.UpdatedAt.Unix() {
 		return deed{told: true}, nil // one of a webhook, or from before a crash
 	}
 	acted, when := f.acted(ctx, i.Number, last)
-	d := deed{action: "edited", by: runner.Actor{Login: i.Author, Type: i.AuthorType}}
+	d := deed{action: "edited", by: triage.Actor{Login: i.Author, Type: i.AuthorType}}
 	switch {
 	case w.Opened:
 		d.action = "opened"
 	case isBot(d.by):
-		d.by = runner.Actor{} // a person may have changed it as well
+		d.by = triage.Actor{} // a person may have changed it as well
 	}
 	if !acted && i.StateReason != "reopened" {
 		return d, nil
@@ -114,8 +114,8 @@ func (f *follower) deed(ctx context.Context, i runner.Issue, last told, w waitin
 	ref.Number = i.Number
 	t, err := f.source.Timeline(ctx, ref)
 	switch {
-	case errors.Is(err, runner.ErrTruncated):
-		t = runner.Timeline{} // as good as none
+	case errors.Is(err, triage.ErrTruncated):
+		t = triage.Timeline{} // as good as none
 	case err != nil:
 		return deed{}, err
 	}
@@ -135,7 +135,7 @@ func (f *follower) deed(ctx context.Context, i runner.Issue, last told, w waitin
 	return d, nil
 }
 
-func isBot(a runner.Actor) bool { return a.Type == "Bot" || strings.HasSuffix(a.Login, "[bot]") }
+func isBot(a triage.Actor) bool { return a.Type == "Bot" || strings.HasSuffix(a.Login, "[bot]") }
 
 // acted reports whether we are known to have written to an issue, and when we last
 // decided on it.
@@ -161,17 +161,17 @@ func (f *follower) acted(ctx context.Context, n int, last told) (bool, time.Time
 type balance struct {
 	others   bool         // somebody else did something, or may have
 	reopened bool         // somebody else reopened it
-	by       runner.Actor // who else was last, a person before a bot; empty: nobody
+	by       triage.Actor // who else was last, a person before a bot; empty: nobody
 	last     int64        // when we last did something; 0: we did not
 }
 
 // ours reports whether what changed the issue last was our doing, and nobody else's.
-func (b balance) ours(i runner.Issue) bool {
+func (b balance) ours(i triage.Issue) bool {
 	return !b.others && b.last > 0 && i.UpdatedAt.Unix() <= b.last+blur
 }
 
 // weigh reads a timeline from a time on, which does not count itself.
-func (f *follower) weigh(t runner.Timeline, from int64) balance {
+func (f *follower) weigh(t triage.Timeline, from int64) balance {
 	var b balance
 	if !t.Complete && (len(t.Events) == 0 || t.Events[0].At.Unix() > from) {
 		b.others = true
@@ -198,7 +198,7 @@ func (f *follower) weigh(t runner.Timeline, from int64) balance {
 		}
 		b.others = true
 		b.reopened = b.reopened || e.Kind == "reopened"
-		if by := (runner.Actor{Login: e.Actor, Type: e.ActorType}); b.by.Login == "" || isBot(b.by) || !isBot(by) {
+		if by := (triage.Actor{Login: e.Actor, Type: e.ActorType}); b.by.Login == "" || isBot(b.by) || !isBot(by) {
 			b.by = by
 		}
 	}

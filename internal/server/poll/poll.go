@@ -44,7 +44,7 @@ import (
 	"github.com/org/foreman-action/memory"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/queue"
-	"github.com/org/foreman-action/runner"
+	"github.com/org/foreman-action/triage"
 )
 
 const defaultParallel = 8
@@ -52,8 +52,8 @@ const defaultParallel = 8
 // A Source is where issues are read: a *github.Client.
 type Source interface {
 	ListIssues(ctx context.Context, owner, repo string, q github.ListQuery) (github.ListPage, error)
-	Issue(ctx context.Context, ref runner.Ref) (json.RawMessage, error)
-	Timeline(ctx context.Context, ref runner.Ref) (runner.Timeline, error)
+	Issue(ctx context.Context, ref triage.Ref) (json.RawMessage, error)
+	Timeline(ctx context.Context, ref triage.Ref) (triage.Timeline, error)
 	// Budget returns how many calls are left in this hour, and whether that is known.
 	Budget() (left int, ok bool)
 }
@@ -97,7 +97,7 @@ type Options struct {
 	// be there already; that none is wanted is no error. It makes only one for a dedup key,
 	// as long as it is kept. An error that matches queue.ErrUnavailable stops the poll; after any other the issue is
 	// tried again at the next poll, and the others go on. Must be set.
-	Take    func(ctx context.Context, e runner.Event, dedup string) (made bool, err error)
+	Take    func(ctx context.Context, e triage.Delivery, dedup string) (made bool, err error)
 	Tasks   Tasks   // must be set
 	Memory  Memory  // nil: what was done is known of the tasks alone
 	Cursors Cursors // must be set
@@ -158,7 +158,7 @@ func New(o Options) (*Poller, error) {
 		default:
 			seen[key] = true
 			p.repos = append(p.repos, &follower{
-				o: &p.o, source: r.Source, ref: runner.Ref{Owner: owner, Repo: name}, name: r.Name, cursor: key, key: "poll:" + key,
+				o: &p.o, source: r.Source, ref: triage.Ref{Owner: owner, Repo: name}, name: r.Name, cursor: key, key: "poll:" + key,
 				log: o.Log.With("repo", r.Name), asked: map[question]answer{},
 			})
 		}

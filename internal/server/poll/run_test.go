@@ -16,7 +16,7 @@ import (
 	"github.com/org/foreman-action/internal/github"
 	"github.com/org/foreman-action/queue"
 	"github.com/org/foreman-action/queue/queuetest"
-	"github.com/org/foreman-action/runner"
+	"github.com/org/foreman-action/triage"
 )
 
 // A source is a GitHub with one answer to everything.
@@ -36,12 +36,12 @@ func (s *source) ListIssues(ctx context.Context, _, _ string, _ github.ListQuery
 	return s.list(ctx)
 }
 
-func (*source) Issue(context.Context, runner.Ref) (json.RawMessage, error) {
+func (*source) Issue(context.Context, triage.Ref) (json.RawMessage, error) {
 	return nil, errors.New("not asked for")
 }
 
-func (*source) Timeline(context.Context, runner.Ref) (runner.Timeline, error) {
-	return runner.Timeline{}, errors.New("not asked for")
+func (*source) Timeline(context.Context, triage.Ref) (triage.Timeline, error) {
+	return triage.Timeline{}, errors.New("not asked for")
 }
 
 func (*source) Budget() (int, bool) { return 0, false }
@@ -58,7 +58,7 @@ func options(repos ...Repository) Options {
 	return Options{
 		Repositories: repos, Interval: time.Minute, Tasks: queuetest.New(queuetest.Options{}), Cursors: &kept{},
 		Random: func() float64 { return 0.5 },
-		Take:   func(context.Context, runner.Event, string) (bool, error) { return true, nil },
+		Take:   func(context.Context, triage.Delivery, string) (bool, error) { return true, nil },
 	}
 }
 
@@ -239,7 +239,7 @@ func TestTakeFails(t *testing.T) {
 				s.step(line)
 			}
 			take := s.o.Take
-			s.o.Take = func(ctx context.Context, e runner.Event, dedup string) (bool, error) {
+			s.o.Take = func(ctx context.Context, e triage.Delivery, dedup string) (bool, error) {
 				if e.Number == 2 { // the newest one comes first
 					return false, tt.err
 				}

@@ -28,7 +28,7 @@ import (
 	"github.com/org/foreman-action/memory"
 	"github.com/org/foreman-action/queue"
 	"github.com/org/foreman-action/queue/queuetest"
-	"github.com/org/foreman-action/runner"
+	"github.com/org/foreman-action/triage"
 )
 
 var update = flag.Bool("update", false, "rewrite what the stories come to")
@@ -127,7 +127,7 @@ func newStory(t *testing.T, options string) *story {
 		Tasks: s.queue, Memory: s.memory, Cursors: s.kept, Now: now, Random: func() float64 { return 0.5 },
 		Sleep: func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
 		Log:   slog.New(slog.NewTextHandler(&s.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
-		Take: func(ctx context.Context, e runner.Event, dedup string) (bool, error) {
+		Take: func(ctx context.Context, e triage.Delivery, dedup string) (bool, error) {
 			got, err := in.Take(ctx, intake.Arrival{Event: e, Origin: intake.Origin{Source: intake.SourcePoll}, Dedup: dedup})
 			if err == nil {
 				s.made = append(s.made, fmt.Sprintf("%s #%d %s", e.Action, e.Number, got.How))
@@ -185,11 +185,11 @@ func (s *story) ListIssues(ctx context.Context, owner, name string, q github.Lis
 	return s.client.ListIssues(ctx, owner, name, q)
 }
 
-func (s *story) Issue(ctx context.Context, ref runner.Ref) (json.RawMessage, error) {
+func (s *story) Issue(ctx context.Context, ref triage.Ref) (json.RawMessage, error) {
 	return s.client.Issue(ctx, ref)
 }
 
-func (s *story) Timeline(ctx context.Context, ref runner.Ref) (runner.Timeline, error) {
+func (s *story) Timeline(ctx context.Context, ref triage.Ref) (triage.Timeline, error) {
 	return s.client.Timeline(ctx, ref)
 }
 

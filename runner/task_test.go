@@ -1,71 +1,24 @@
-package runner
+package runner_test
 
 import (
 	"encoding/json"
-	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/org/foreman-action/protocol"
+	"github.com/org/foreman-action/runner"
+	"github.com/org/foreman-action/triage"
 )
-
-// TestParseEvent reads the payload of every file in testdata/event. The part
-// "source" holds name=, repo= and issue= of the event's source, and bot=.
-func TestParseEvent(t *testing.T) {
-	t.Parallel()
-	eachArchive(t, "testdata/event", func(t *testing.T, a *archive) {
-		src := EventSource{File: "event.json", Payload: a.get("event.json")}
-		bot := DefaultBot
-		for field := range strings.FieldsSeq(string(a.get("source"))) {
-			name, value, _ := strings.Cut(field, "=")
-			switch name {
-			case "name":
-				src.Name = value
-			case "repo":
-				src.Repo = value
-			case "issue":
-				src.Issue, _ = ParseNumber(value)
-			case "bot":
-				bot = value
-			}
-		}
-		e, err := ParseEvent(src)
-		if err != nil {
-			a.want(t, "want", "error: "+err.Error())
-			return
-		}
-		a.want(t, "want", showEvent(e)+"skip: "+e.SkipReason(bot)+"\n")
-	})
-}
-
-func showEvent(e Event) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s on %s by %s (%s)\n", e.Key(), e.Ref(), e.Sender.Login, e.Sender.Type)
-	fmt.Fprintf(&b, "label %q assignee %q milestone %q\n", e.Label, e.Assignee, e.Milestone)
-	if e.Comment != nil {
-		fmt.Fprintf(&b, "comment %+v\n", *e.Comment)
-	}
-	if e.Issue != nil {
-		i := *e.Issue
-		i.Raw = nil
-		if e.Pull != nil {
-			fmt.Fprintf(&b, "pull request %+v\n", *e.Pull)
-		}
-		fmt.Fprintf(&b, "issue %+v\n", i)
-	}
-	return b.String()
-}
 
 // TestTask compares the task of a real event with what agents are promised.
 func TestTask(t *testing.T) {
 	t.Parallel()
 	e := realEvent(t, "issues/opened")
 	summary := "Issue #1: labelled."
-	task, err := Task(e, TaskSpec{
+	task, err := runner.Task(e, runner.TaskSpec{
 		ID: "a3f8c2d1-4b5e-4f6a-8c9d-0e1f2a3b4c5d", AllowClose: true, Memory: &summary,
 		LLM: protocol.LLMBackendRef{Provider: "anthropic", Model: "claude-sonnet-4-6"},
 	})
@@ -103,7 +56,7 @@ func TestTask(t *testing.T) {
 func TestTaskDefaults(t *testing.T) {
 	t.Parallel()
 	e := realEvent(t, "issues/opened.with-empty-body")
-	task, err := Task(e, TaskSpec{ID: "x"})
+	task, err := runner.Task(e, runner.TaskSpec{ID: "x"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -119,7 +72,7 @@ func TestTaskDefaults(t *testing.T) {
 	if err := json.Unmarshal(task.Payload, &p); err != nil || p.Body != nil {
 		t.Errorf("got body %v, error %v; want null", p.Body, err)
 	}
-	if _, err := Task(Event{}, TaskSpec{}); err == nil {
+	if _, err := runner.Task(triage.Delivery{}, runner.TaskSpec{}); err == nil {
 		t.Error("a task was made of an event without its issue")
 	}
 }
@@ -128,16 +81,16 @@ func TestTaskDefaults(t *testing.T) {
 // event that it came from alone.
 func TestWithIssue(t *testing.T) {
 	t.Parallel()
-	bare, err := ParseEvent(EventSource{Name: EventWorkflowDispatch, Issue: 7, Repo: "o/r", Payload: []byte(`{"inputs":null}`)})
+	bare, err := triage.ParseEvent(triage.EventSource{Name: triage.EventWorkflowDispatch, Issue: 7, Repo: "o/r", Payload: []byte(`{"inputs":null}`)})
 	if err != nil {
 		t.Fatal(err)
 	}
-	issue, err := ParseIssue([]byte(`{"number":7,"title":"T","user":null,"labels":["bare",{"name":"object"}],"type":{"name":"Bug"}}`))
+	issue, err := triage.ParseIssue([]byte(`{"number":7,"title":"T","user":null,"labels":["bare",{"name":"object"}],"type":{"name":"Bug"}}`))
 	if err != nil {
 		t.Fatal(err)
 	}
 	full := bare.WithIssue(issue)
-	task, err := Task(full, TaskSpec{ID: "x"})
+	task, err := runner.Task(full, runner.TaskSpec{ID: "x"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -148,28 +101,11 @@ func TestWithIssue(t *testing.T) {
 	if err := json.Unmarshal(task.Payload, &p); err != nil || p.Issue.Number != 7 || p.User.Login == nil {
 		t.Errorf("got %s, error %v", task.Payload, err)
 	}
-	if bare.Issue != nil || bare.payload["issue"] != nil {
+	if bare.Issue != nil || bare.Payload()["issue"] != nil {
 		t.Error("WithIssue changed the event that it was called on")
 	}
 	if diff := cmp.Diff([]string{"bare", "object"}, full.Issue.Labels); diff != "" {
 		t.Error(diff)
-	}
-}
-
-func TestParseNumber(t *testing.T) {
-	t.Parallel()
-	tests := []struct {
-		in   string
-		want int // 0: an error
-	}{
-		{"7", 7}, {" #7 ", 7}, {"", 0}, {"0", 0}, {"-1", 0}, {"7.0", 0}, {"seven", 0},
-		{"99999999999999999999", 0}, {"o/r#7", 0}, {"##7", 0},
-	}
-	for _, tt := range tests {
-		got, err := ParseNumber(tt.in)
-		if got != tt.want || (err == nil) != (tt.want > 0) {
-			t.Errorf("ParseNumber(%q): got %d, %v, want %d", tt.in, got, err, tt.want)
-		}
 	}
 }
 
@@ -182,9 +118,9 @@ func realPayload(t testing.TB, name string) []byte {
 	return data
 }
 
-func realEvent(t testing.TB, name string) Event {
+func realEvent(t testing.TB, name string) triage.Delivery {
 	t.Helper()
-	e, err := ParseEvent(EventSource{Name: filepath.Dir(name), Payload: realPayload(t, name)})
+	e, err := triage.ParseEvent(triage.EventSource{Name: filepath.Dir(name), Payload: realPayload(t, name)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -207,18 +143,18 @@ func FuzzParseEvent(f *testing.F) {
 	f.Add("", []byte(`{"issue":{"number":1},"repository":{"full_name":"o/r"}}`))
 	f.Add("repository_dispatch", []byte(`{"client_payload":{"issue":{"number":"#3"}},"repository":{"full_name":"o/r"}}`))
 	f.Fuzz(func(t *testing.T, name string, payload []byte) {
-		e, err := ParseEvent(EventSource{Name: name, Payload: payload})
+		e, err := triage.ParseEvent(triage.EventSource{Name: name, Payload: payload})
 		if err != nil {
 			return
 		}
-		if e.Number <= 0 || e.Owner == "" || e.Repo == "" {
+		if e.Number <= 0 || e.Repo.Owner == "" || e.Repo.Name == "" {
 			t.Fatalf("an event without its issue passed: %+v", e)
 		}
-		e.SkipReason(DefaultBot)
+		e.SkipReason(runner.DefaultBot)
 		if e.Issue == nil {
 			return
 		}
-		task, err := Task(e, TaskSpec{ID: "x"})
+		task, err := runner.Task(e, runner.TaskSpec{ID: "x"})
 		if err != nil {
 			t.Fatal(err)
 		}

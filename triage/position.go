@@ -1,4 +1,4 @@
-package runner
+package triage
 
 import (
 	"bytes"
@@ -17,7 +17,7 @@ type placedError struct {
 
 func (e *placedError) Error() string { return fmt.Sprintf("%d:%d: %v", e.line, e.column, e.err) }
 
-// decodeAt is json.Unmarshal whose errors know their place.
+// decodeAt is json.Unmarshal with positions in its errors.
 func decodeAt(data []byte, out any) error {
 	if len(bytes.TrimSpace(data)) == 0 {
 		return &placedError{1, 1, errors.New("the event payload is empty")}
@@ -28,8 +28,8 @@ func decodeAt(data []byte, out any) error {
 	return nil
 }
 
-// placed gives an error its place in data: a JSON error its own, where the decoder saw
-// what begins at start, and any other one start.
+// placed adds a position in data to an error: for a JSON error that of the mistake, in
+// what the decoder read from start on; for any other error start itself.
 func placed(data []byte, start int64, err error) error {
 	if s, ok := errors.AsType[*json.SyntaxError](err); ok {
 		line, column := position(data, start+s.Offset)
@@ -68,17 +68,6 @@ func position(data []byte, offset int64) (line, column int) {
 	offset = min(max(offset-1, 0), int64(len(data)))
 	before := data[:offset]
 	return bytes.Count(before, []byte("\n")) + 1, len(before) - bytes.LastIndexByte(before, '\n')
-}
-
-// maxQuoted bounds, in characters, what a message quotes of a stranger's text.
-const maxQuoted = 40
-
-func clip(s string) string {
-	r := []rune(s)
-	if len(r) <= maxQuoted {
-		return s
-	}
-	return string(r[:maxQuoted]) + "…"
 }
 
 // valueAt returns where the value of a top-level key begins, and 0 when there is none.

@@ -1,13 +1,16 @@
-package runner
+package triage
 
 import (
 	"errors"
 	"fmt"
 )
 
+// The errors of a code host that callers branch on; test with errors.Is.
 var (
-	// ErrGone says that the issue is not there any more: deleted, transferred, or
-	// out of the token's sight.
+	// ErrNeedsHost says that a step needs the code host, and there is no token to reach it.
+	ErrNeedsHost = errors.New("a token is needed")
+	// ErrGone says that the issue does not exist any more: deleted, transferred, or
+	// invisible to the token.
 	ErrGone = errors.New("the issue is gone (deleted or transferred) or the token cannot see it")
 	// ErrNotFound says that something other than the issue does not exist.
 	ErrNotFound = errors.New("not found")
@@ -15,12 +18,18 @@ var (
 	ErrTruncated = errors.New("the list is too long to be read as a whole")
 	// ErrUncertain says that a write was sent and its outcome is unknown.
 	ErrUncertain = errors.New("the outcome of the write is unknown")
+	// ErrLimited says that the host refuses calls for longer than is worth waiting.
+	ErrLimited = errors.New("the limit of calls is spent")
+	// ErrHalted says that the end of the context, or whoever may stop a run before a
+	// write, did not let the write happen. It was not tried, and a later attempt at the task
+	// goes on from there.
+	ErrHalted = errors.New("the run was stopped before a write")
 )
 
 // A PermissionError says that the token may not do what was tried.
 type PermissionError struct {
 	Need string // the missing line of a workflow's permissions block, such as "issues: write"
-	Err  error  // what the host answered
+	Err  error  // the host's answer
 }
 
 // Error names the missing permission and the answer.
@@ -31,9 +40,8 @@ func (e *PermissionError) Error() string {
 // Unwrap returns the host's answer.
 func (e *PermissionError) Unwrap() error { return e.Err }
 
-// An UnknownActionError says that a decision asks for an action that the executor
-// does not know. What stood before it in the list was carried out and stays; what
-// stands after it is not tried.
+// An UnknownActionError says that a decision asks for an action that does not exist. The
+// actions before it in the list were carried out and stay; those after it are not tried.
 type UnknownActionError struct {
 	Type  string
 	Index int // of the action in the decision, from 0

@@ -1,4 +1,6 @@
-package runner
+// Package policy says what may be done to an issue, whoever decides: the policy as data and
+// its answer to an action. It does no I/O.
+package policy
 
 import (
 	"maps"
@@ -7,7 +9,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/org/foreman-action/internal/sanitize"
+	"github.com/org/foreman-action/internal/text"
 	"github.com/org/foreman-action/protocol"
+	"github.com/org/foreman-action/triage"
 )
 
 // MaxCommentLength is the longest comment, in characters, that GitHub takes, less
@@ -30,7 +35,7 @@ type Policy struct {
 	// add_labels too; add_labels has no limit of its own.
 	Limits map[string]int
 	// Labels limit which labels may be added or removed.
-	Labels LabelPolicy
+	Labels Labels
 	// CreateLabels lets a label be added that the repository does not have.
 	CreateLabels bool
 	// RejectUnknown refuses the whole plan for an unknown action type, before the
@@ -64,19 +69,52 @@ type Policy struct {
 	ShadowPeriod time.Duration
 }
 
-// The defaults of what keeps a loop from running wild.
-const (
-	DefaultCommentInterval = 24 * time.Hour
-	DefaultMaxComments     = 30
-	DefaultMaxWrites       = 30
-)
+// Pacing is how often we may act on one issue, with the defaults of a policy filled in.
+type Pacing struct {
+	Interval time.Duration // between two commented events; 0: none
+	Comments int           // most of ours on the issue; 0: any number
+	Writes   int           // most changes of ours within an hour; 0: any number
+}
 
-// DefaultMaxScanned is how many issues a scheduled run decides on. maxScanned is what
-// GitHub's search shows of a query.
-const (
-	DefaultMaxScanned = 100
-	maxScanned        = 1000
-)
+// Pacing returns the limits of what was done on an issue before.
+func (p Policy) Pacing() Pacing {
+	return Pacing{
+		Interval: orDefault(p.CommentInterval, DefaultCommentInterval),
+		Comments: orDefault(p.MaxComments, DefaultMaxComments),
+		Writes:   orDefault(p.MaxWrites, DefaultMaxWrites),
+	}
+}
+
+// Scanned returns the most issues that a scheduled run decides on.
+func (p Policy) Scanned() int { return orDefault(p.MaxScanned, DefaultMaxScanned) }
+
+// Grace returns how long people are given to do what shadow mode would have done.
+func (p Policy) Grace() time.Duration {
+	if p.ShadowPeriod <= 0 {
+		return DefaultShadowPeriod
+	}
+	return p.ShadowPeriod
+}
+
+// Clean returns the body of a comment with everything in it neutralized that its source is
+// not trusted with. The author of a rule is trusted with mentions and links: the values in
+// its text were neutralized when it was rendered.
+func (p Policy) Clean(body string, from triage.Source) string {
+	if from.Rule != "" {
+		return sanitize.Trusted(body)
+	}
+	o := sanitize.Options{}
+	if from.Command != "" {
+		return sanitize.Comment(body, o)
+	}
+	if len(p.Mentions) > 0 {
+		o.AllowMention = func(login string) bool { _, ok := Match(p.Mentions, login); return ok }
+	}
+	if p.Links != nil {
+		o.AllowLink = func(host string) bool { _, ok := Match(p.Links, host); return ok }
+	}
+	return sanitize.Comment(body, o)
+}
 
 // orDefault returns a limit: 0 for none at all.
 func orDefault[N int | time.Duration](n, otherwise N) N {
@@ -89,9 +127,27 @@ func orDefault[N int | time.Duration](n, otherwise N) N {
 	return n
 }
 
-// A LabelPolicy limits labels by glob, without regard to case; "*" matches any
+// The defaults of what keeps a loop from running wild.
+const (
+	DefaultCommentInterval = 24 * time.Hour
+	DefaultMaxComments     = 30
+	DefaultMaxWrites       = 30
+)
+
+// DefaultShadowPeriod is how long people are given to do what a rule would have done in
+// shadow mode, before the two are compared.
+const DefaultShadowPeriod = 14 * 24 * time.Hour
+
+// How many issues a scheduled run decides on.
+const (
+	DefaultMaxScanned = 100
+	// MaxScannable is the most issues that GitHub's search returns for a query.
+	MaxScannable = 1000
+)
+
+// A Labels limits labels by glob, without regard to case; "*" matches any
 // run of characters, "/" included.
-type LabelPolicy struct {
+type Labels struct {
 	Allow []string // nil: every label; empty: none
 	Deny  []string // wins over Allow
 	// Within is the list of a file that is extended, which must allow the label as
@@ -119,66 +175,67 @@ func defaultLimits() map[string]int {
 	}
 }
 
-// limits returns the effective limit of every type.
-func (p Policy) limits() map[string]int {
+// EffectiveLimits returns the limit of every type.
+func (p Policy) EffectiveLimits() map[string]int {
 	limits := defaultLimits()
 	maps.Copy(limits, p.Limits)
 	return limits
 }
 
-// forbids says why actions of the type are not permitted to a source, or is empty.
-func (p Policy) forbids(action string, s Source) string {
+// Forbids says why actions of the type are not permitted to a source, or is empty.
+func (p Policy) Forbids(action string, s triage.Source) string {
 	switch {
 	case p.Actions != nil && !slices.Contains(p.Actions, action):
 		return "policy.actions does not list " + action
-	case s.isAgent() && (p.AgentMay != nil || action == protocol.ActionNeverAgain) && !slices.Contains(p.AgentMay, action):
+	case s.IsAgent() && (p.AgentMay != nil || action == protocol.ActionNeverAgain) && !slices.Contains(p.AgentMay, action):
 		return "agent.may does not list " + action
 	}
 	return ""
 }
 
-func (p Policy) commentLength() int {
+// MaxLength returns the most characters of a comment.
+func (p Policy) MaxLength() int {
 	if p.CommentLength <= 0 {
 		return MaxCommentLength
 	}
 	return min(p.CommentLength, MaxCommentLength)
 }
 
-// mayLabel reports whether a label may be added or removed.
-func (p Policy) mayLabel(name string) bool { return p.Labels.refuses(name) == "" }
+// MayLabel reports whether a label may be added or removed.
+func (p Policy) MayLabel(name string) bool { return p.Labels.Refuses(name) == "" }
 
 // Allows reports whether a label may be added or removed.
-func (l LabelPolicy) Allows(label string) bool { return l.refuses(label) == "" }
+func (l Labels) Allows(label string) bool { return l.Refuses(label) == "" }
 
-// refuses says why a label may not be touched, or is empty.
-func (l LabelPolicy) refuses(name string) string {
-	if glob, ok := anyGlob(l.Deny, name); ok {
+// Refuses says why a label may not be touched, or is empty.
+func (l Labels) Refuses(name string) string {
+	if glob, ok := Match(l.Deny, name); ok {
 		return "policy.labels.deny has " + glob
 	}
-	if _, ok := anyGlob(l.Allow, name); !ok && l.Allow != nil {
+	if _, ok := Match(l.Allow, name); !ok && l.Allow != nil {
 		return "policy.labels.allow does not list it"
 	}
-	if _, ok := anyGlob(l.Within, name); !ok && l.Within != nil {
+	if _, ok := Match(l.Within, name); !ok && l.Within != nil {
 		return "policy.labels.allow of the file that is extended does not list it"
 	}
 	return ""
 }
 
-// anyGlob returns the first glob that matches name.
-func anyGlob(globs []string, name string) (string, bool) {
+// Match returns the first glob that matches name.
+func Match(globs []string, name string) (string, bool) {
 	for _, g := range globs {
-		if globMatch(g, name) {
+		if MatchGlob(g, name) {
 			return g, true
 		}
 	}
 	return "", false
 }
 
-// globMatch is path.Match without regard to case and with "*" matching "/" too.
+// MatchGlob is path.Match without regard to case and with "*" matching "/" too.
 // A broken glob matches nothing; the configuration loader refuses it earlier.
-func globMatch(glob, name string) bool {
+func MatchGlob(glob, name string) bool {
 	// Label names hold no NUL, so it can stand for the slash.
 	slash := strings.NewReplacer("/", "\x00")
-	ok, err := path.Match(slash.Replace(fold(glob)), slash.Replace(fold(name)))
+	ok, err := path.Match(slash.Replace(text.Fold(glob)), slash.Replace(text.Fold(name)))
 	return err == nil && ok
 }

@@ -1,0 +1,91 @@
+// Package golden runs tests whose cases are txtar files: a new case is a new file, and the
+// expected parts are rewritten on request.
+package golden
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/txtar"
+)
+
+// A Case is one txtar file.
+type Case struct {
+	path   string
+	ar     *txtar.Archive
+	update bool
+}
+
+// Each runs f as a subtest on every txtar file in dir, in parallel unless update is true:
+// then the parts that f compares with [Case.Want] are rewritten.
+func Each(t *testing.T, dir string, update bool, f func(*testing.T, *Case)) {
+	t.Helper()
+	paths, err := filepath.Glob(filepath.Join(dir, "*.txtar"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(paths) == 0 {
+		t.Fatalf("no cases in %s", dir)
+	}
+	for _, path := range paths {
+		t.Run(strings.TrimSuffix(filepath.Base(path), ".txtar"), func(t *testing.T) {
+			if !update {
+				t.Parallel()
+			}
+			ar, err := txtar.ParseFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			f(t, &Case{path, ar, update})
+		})
+	}
+}
+
+// Get returns a part of the case, nil when it has none of that name.
+func (c *Case) Get(name string) []byte {
+	for _, f := range c.ar.Files {
+		if f.Name == name {
+			return f.Data
+		}
+	}
+	return nil
+}
+
+// Names returns the names of the parts in their order.
+func (c *Case) Names() []string {
+	names := make([]string, 0, len(c.ar.Files))
+	for _, f := range c.ar.Files {
+		names = append(names, f.Name)
+	}
+	return names
+}
+
+// Want compares a part of the case with got, or rewrites it.
+func (c *Case) Want(t *testing.T, name, got string) {
+	t.Helper()
+	if got != "" && !strings.HasSuffix(got, "\n") {
+		got += "\n"
+	}
+	if c.update {
+		c.set(name, got)
+		if err := os.WriteFile(c.path, txtar.Format(c.ar), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if want := string(c.Get(name)); got != want {
+		t.Errorf("%s:\ngot:\n%s\nwant:\n%s", name, got, want)
+	}
+}
+
+func (c *Case) set(name, data string) {
+	for i := range c.ar.Files {
+		if c.ar.Files[i].Name == name {
+			c.ar.Files[i].Data = []byte(data)
+			return
+		}
+	}
+	c.ar.Files = append(c.ar.Files, txtar.File{Name: name, Data: []byte(data)})
+}

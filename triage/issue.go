@@ -1,0 +1,247 @@
+package triage
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// A Ref names one issue.
+type Ref struct {
+	Owner, Repo string
+	Number      int
+}
+
+// String returns "owner/repo#number".
+func (r Ref) String() string { return fmt.Sprintf("%s/%s#%d", r.Owner, r.Repo, r.Number) }
+
+// An Issue is an issue, or what a pull request has in common with one, at some time.
+type Issue struct {
+	Number      int       `expr:"number"`
+	Title       string    `expr:"title"`
+	Body        string    `expr:"body"`         // empty for null
+	State       string    `expr:"state"`        // "open" or "closed"
+	StateReason string    `expr:"state_reason"` // "completed", "not_planned", "duplicate", "reopened" or empty
+	Author      string    `expr:"author"`       // login; empty for a deleted account
+	AuthorType  string    `expr:"author_type"`  // "User", "Bot" or "Organization"
+	Association string    `expr:"association"`  // of the author with the repository, such as "MEMBER" or "NONE"
+	Labels      []string  `expr:"labels"`
+	Assignees   []string  `expr:"assignees"` // logins
+	Milestone   string    `expr:"milestone"` // title; empty for none
+	Type        string    `expr:"type"`      // name of the issue type; empty for none
+	Comments    int       `expr:"comments"`  // number of comments
+	Locked      bool      `expr:"locked"`
+	CreatedAt   time.Time `expr:"created_at"`
+	UpdatedAt   time.Time `expr:"updated_at"`
+	URL         string    `expr:"url"` // for humans
+	Reactions   Reactions `expr:"reactions"`
+
+	NullBody    bool `expr:"-"` // the body is null, not ""
+	PullRequest bool `expr:"-"` // GitHub lists pull requests as issues; this is one
+}
+
+// Reactions counts the reactions to an issue, as GitHub names them.
+type Reactions struct {
+	Total      int `expr:"total"       json:"total_count"`
+	ThumbsUp   int `expr:"thumbs_up"   json:"+1"`
+	ThumbsDown int `expr:"thumbs_down" json:"-1"`
+	Laugh      int `expr:"laugh"       json:"laugh"`
+	Hooray     int `expr:"hooray"      json:"hooray"`
+	Confused   int `expr:"confused"    json:"confused"`
+	Heart      int `expr:"heart"       json:"heart"`
+	Rocket     int `expr:"rocket"      json:"rocket"`
+	Eyes       int `expr:"eyes"        json:"eyes"`
+}
+
+// A PullRequest is what a pull request has besides what an issue has. The zero value
+// stands for none.
+type PullRequest struct {
+	Head         string `expr:"head"` // name of the branch to be merged
+	Base         string `expr:"base"` // name of the branch to merge into
+	Draft        bool   `expr:"draft"`
+	Merged       bool   `expr:"merged"`
+	ChangedFiles int    `expr:"changed_files"`
+	Additions    int    `expr:"additions"` // lines
+	Deletions    int    `expr:"deletions"` // lines
+	Commits      int    `expr:"commits"`
+}
+
+// A Comment is a comment on an issue. Fields that its source does not report are empty.
+type Comment struct {
+	Body        string `expr:"body"`
+	Author      string `expr:"author"`      // login; empty for a deleted account
+	Association string `expr:"association"` // of the author with the repository
+
+	ID        int64     `expr:"-"`
+	URL       string    `expr:"-"` // for humans
+	CreatedAt time.Time `expr:"-"`
+}
+
+// An Actor is an account that did something.
+type Actor struct {
+	Login       string `expr:"login"`       // empty for a deleted account
+	Type        string `expr:"type"`        // "User", "Bot" or "Organization"; empty when not reported
+	Association string `expr:"association"` // with the repository; empty when not reported
+}
+
+// A Repo is a repository.
+type Repo struct {
+	Owner string `expr:"owner"`
+	Name  string `expr:"name"`
+}
+
+// A ChangedFile is a file that a pull request changes.
+type ChangedFile struct {
+	Path   string
+	Before string // its path before it was moved; else empty
+}
+
+// A Reaction is an account's reaction to an issue or a comment.
+type Reaction struct {
+	Actor     string // login; empty for a deleted account
+	ActorType string // "User", "Bot" or "Organization"
+	At        time.Time
+}
+
+// A Snapshot is an issue together with the JSON that it was parsed from.
+type Snapshot struct {
+	Issue
+
+	Raw json.RawMessage
+}
+
+// IsMaintainer reports whether an association with a repository lets an account label and
+// assign issues.
+func IsMaintainer(association string) bool {
+	return association == "OWNER" || association == "MEMBER" || association == "COLLABORATOR"
+}
+
+// ParseIssue decodes an issue as GitHub's REST API and its webhooks write it. The
+// number must be there; everything else may be missing. Raw is data with invalid UTF-8
+// replaced.
+func ParseIssue(data []byte) (Snapshot, error) {
+	data = bytes.ToValidUTF8(data, []byte("\uFFFD"))
+	var w wireIssue
+	if err := json.Unmarshal(data, &w); err != nil {
+		return Snapshot{}, fmt.Errorf("decode issue: %w", err)
+	}
+	if w.Number <= 0 {
+		return Snapshot{}, errors.New("decode issue: it has no number")
+	}
+	return Snapshot{w.issue(), data}, nil
+}
+
+// wireIssue lists the fields that are read; pointers mark what may be null.
+type wireIssue struct {
+	Number      int         `json:"number"`
+	Title       string      `json:"title"`
+	Body        *string     `json:"body"`
+	State       string      `json:"state"`
+	StateReason *string     `json:"state_reason"`
+	User        *wireUser   `json:"user"`
+	Association string      `json:"author_association"`
+	Labels      []wireLabel `json:"labels"`
+	Assignees   []wireUser  `json:"assignees"`
+	Milestone   *struct {
+		Title string `json:"title"`
+	} `json:"milestone"`
+	Type *struct {
+		Name string `json:"name"`
+	} `json:"type"`
+	Comments    int             `json:"comments"`
+	Locked      bool            `json:"locked"`
+	CreatedAt   time.Time       `json:"created_at"`
+	UpdatedAt   time.Time       `json:"updated_at"`
+	HTMLURL     string          `json:"html_url"`
+	PullRequest json.RawMessage `json:"pull_request"`
+	Reactions   Reactions       `json:"reactions"`
+}
+
+func (w wireIssue) issue() Issue {
+	i := Issue{
+		Number: w.Number, Title: w.Title, State: w.State, Association: w.Association,
+		Comments: w.Comments, Locked: w.Locked, CreatedAt: w.CreatedAt, UpdatedAt: w.UpdatedAt,
+		URL: w.HTMLURL, Reactions: w.Reactions,
+		NullBody:    w.Body == nil,
+		PullRequest: len(w.PullRequest) > 0 && string(w.PullRequest) != "null",
+	}
+	if w.Body != nil {
+		i.Body = *w.Body
+	}
+	if w.StateReason != nil {
+		i.StateReason = *w.StateReason
+	}
+	if w.User != nil {
+		i.Author, i.AuthorType = w.User.Login, w.User.Type
+	}
+	if w.Milestone != nil {
+		i.Milestone = w.Milestone.Title
+	}
+	if w.Type != nil {
+		i.Type = w.Type.Name
+	}
+	for _, l := range w.Labels {
+		i.Labels = append(i.Labels, l.Name)
+	}
+	for _, u := range w.Assignees {
+		i.Assignees = append(i.Assignees, u.Login)
+	}
+	return i
+}
+
+type wireUser struct {
+	Login string `json:"login"`
+	Type  string `json:"type"`
+}
+
+// wireLabel accepts both forms in which GitHub's description lists labels: an
+// object and a bare name.
+type wireLabel struct{ Name string }
+
+// UnmarshalJSON decodes either form.
+func (l *wireLabel) UnmarshalJSON(data []byte) error {
+	if len(data) > 0 && data[0] == '"' {
+		return json.Unmarshal(data, &l.Name)
+	}
+	var o struct {
+		Name string `json:"name"`
+	}
+	err := json.Unmarshal(data, &o)
+	l.Name = o.Name
+	return err
+}
+
+// wirePull lists what is read of a pull request besides what is read of an issue.
+type wirePull struct {
+	Head struct {
+		Ref string `json:"ref"`
+	} `json:"head"`
+	Base struct {
+		Ref string `json:"ref"`
+	} `json:"base"`
+	Draft        bool `json:"draft"`
+	Merged       bool `json:"merged"`
+	ChangedFiles int  `json:"changed_files"`
+	Additions    int  `json:"additions"`
+	Deletions    int  `json:"deletions"`
+	Commits      int  `json:"commits"`
+}
+
+// parsePull decodes a pull request: what it has in common with an issue, and the rest.
+func parsePull(raw json.RawMessage) (Snapshot, PullRequest, error) {
+	issue, err := ParseIssue(raw)
+	if err != nil {
+		return Snapshot{}, PullRequest{}, err
+	}
+	var w wirePull
+	if err := json.Unmarshal(raw, &w); err != nil {
+		return Snapshot{}, PullRequest{}, fmt.Errorf("decode pull request: %w", err)
+	}
+	issue.PullRequest = true
+	return issue, PullRequest{
+		Head: w.Head.Ref, Base: w.Base.Ref, Draft: w.Draft, Merged: w.Merged, ChangedFiles: w.ChangedFiles,
+		Additions: w.Additions, Deletions: w.Deletions, Commits: w.Commits,
+	}, nil
+}

@@ -1,0 +1,76 @@
+package triage_test
+
+import (
+	"flag"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/org/foreman-action/internal/golden"
+	"github.com/org/foreman-action/triage"
+)
+
+var update = flag.Bool("update", false, "rewrite the expected parts of the files in testdata")
+
+// TestParseEvent reads the payload of every file in testdata/event. The part
+// "source" holds name=, repo= and issue= of the event's source, and bot=.
+func TestParseEvent(t *testing.T) {
+	t.Parallel()
+	golden.Each(t, "testdata/event", *update, func(t *testing.T, a *golden.Case) {
+		src := triage.EventSource{File: "event.json", Payload: a.Get("event.json")}
+		bot := "github-actions[bot]"
+		for field := range strings.FieldsSeq(string(a.Get("source"))) {
+			name, value, _ := strings.Cut(field, "=")
+			switch name {
+			case "name":
+				src.Name = value
+			case "repo":
+				src.Repo = value
+			case "issue":
+				src.Issue, _ = triage.ParseNumber(value)
+			case "bot":
+				bot = value
+			}
+		}
+		e, err := triage.ParseEvent(src)
+		if err != nil {
+			a.Want(t, "want", "error: "+err.Error())
+			return
+		}
+		a.Want(t, "want", showEvent(e)+"skip: "+e.SkipReason(bot)+"\n")
+	})
+}
+
+func showEvent(e triage.Delivery) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s on %s by %s (%s)\n", e.Key(), e.Ref(), e.Sender.Login, e.Sender.Type)
+	fmt.Fprintf(&b, "label %q assignee %q milestone %q\n", e.Label, e.Assignee, e.Milestone)
+	if c := e.Comment; e.HasComment() {
+		fmt.Fprintf(&b, "comment %d by %q (%s) at %q: %s\n", c.ID, c.Author, c.Association, c.URL, c.Body)
+	}
+	if e.Issue != nil {
+		i := *e.Issue
+		if e.Pull != nil {
+			fmt.Fprintf(&b, "pull request %+v\n", *e.Pull)
+		}
+		fmt.Fprintf(&b, "issue %+v\n", i)
+	}
+	return b.String()
+}
+
+func TestParseNumber(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		in   string
+		want int // 0: an error
+	}{
+		{"7", 7}, {" #7 ", 7}, {"", 0}, {"0", 0}, {"-1", 0}, {"7.0", 0}, {"seven", 0},
+		{"99999999999999999999", 0}, {"o/r#7", 0}, {"##7", 0},
+	}
+	for _, tt := range tests {
+		got, err := triage.ParseNumber(tt.in)
+		if got != tt.want || (err == nil) != (tt.want > 0) {
+			t.Errorf("ParseNumber(%q): got %d, %v, want %d", tt.in, got, err, tt.want)
+		}
+	}
+}

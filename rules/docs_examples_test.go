@@ -11,6 +11,7 @@ import (
 
 	"github.com/org/foreman-action/internal/strictyaml"
 	"github.com/org/foreman-action/rules/facts"
+	"github.com/org/foreman-action/triage"
 )
 
 // TestDocsFiles compiles the YAML of docs/rules.md without a mistake or a warning, and
@@ -61,8 +62,8 @@ func TestDocsFiles(t *testing.T) {
 // docsFacts are those of an empty issue and an event.
 func docsFacts(name, action string) facts.Facts {
 	return facts.Facts{
-		Issue: facts.Issue{Number: 1, Author: "octocat", State: "open", CreatedAt: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)},
-		Event: facts.Event{Name: name, Action: action, Label: "wontfix"}, Now: time.Date(2026, 6, 1, 0, 0, 0, 0, time.UTC), Lookup: facts.Known{},
+		Issue: triage.Issue{Number: 1, Author: "octocat", State: "open", CreatedAt: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)},
+		Event: triage.Event{Name: name, Action: action, Label: "wontfix"}, Now: time.Date(2026, 6, 1, 0, 0, 0, 0, time.UTC), Lookup: facts.Known{},
 	}
 }
 

@@ -11,35 +11,36 @@ import (
 
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/rules/facts"
+	"github.com/org/foreman-action/triage"
 )
 
 // env is what expressions see.
 type env struct {
-	Issue issue       `expr:"issue"`
-	Event event       `expr:"event"`
-	Actor facts.Actor `expr:"actor"`
-	Repo  repo        `expr:"repo"`
-	Pull  facts.Pull  `expr:"pr"`
+	Issue issue              `expr:"issue"`
+	Event event              `expr:"event"`
+	Actor triage.Actor       `expr:"actor"`
+	Repo  repo               `expr:"repo"`
+	Pull  triage.PullRequest `expr:"pr"`
 	// Run is passed to our functions by the patched tree; rules cannot name it.
 	Run *run `expr:"__run"`
 }
 
 // An issue is an issue as conditions see it, with its derived fields.
 type issue struct {
-	facts.Issue `expr:"-"`
-	Text        string `expr:"text"` // title, blank line, body
+	triage.Issue `expr:"-"`
+	Text         string `expr:"text"` // title, blank line, body
 }
 
 // An event is an event as conditions see it, with its derived fields.
 type event struct {
-	facts.Event `expr:"-"`
-	Key         string `expr:"key"` // "issues.opened", or the name alone
+	triage.Event `expr:"-"`
+	Key          string `expr:"key"` // "issues.opened", or the name alone
 }
 
 // A repo is a repository as conditions see it, with its derived fields.
 type repo struct {
-	facts.Repo `expr:"-"`
-	FullName   string `expr:"full_name"` // "owner/name"
+	triage.Repo `expr:"-"`
+	FullName    string `expr:"full_name"` // "owner/name"
 }
 
 // runName is the name of env.Run; names that start like it are refused in rules.

@@ -5,6 +5,7 @@ import (
 
 	"github.com/org/foreman-action/rules"
 	"github.com/org/foreman-action/rules/facts"
+	"github.com/org/foreman-action/triage"
 )
 
 func Example() {
@@ -27,8 +28,8 @@ rules:
 		return
 	}
 	result, err := set.Decide(facts.Facts{
-		Issue: facts.Issue{Number: 7, Title: "Panic at boot", Author: "octocat"},
-		Event: facts.Event{Name: "issues", Action: "opened"},
+		Issue: triage.Issue{Number: 7, Title: "Panic at boot", Author: "octocat"},
+		Event: triage.Event{Name: "issues", Action: "opened"},
 	})
 	if err != nil {
 		fmt.Println(err)

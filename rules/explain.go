@@ -14,6 +14,7 @@ import (
 
 	"github.com/org/foreman-action/internal/strictyaml"
 	"github.com/org/foreman-action/rules/facts"
+	"github.com/org/foreman-action/triage"
 )
 
 // explain turns an error of the expression language into one that a rule's
@@ -32,7 +33,7 @@ func explain(tree *parser.Tree, err error) error {
 var (
 	unknownName  = regexp.MustCompile(`^unknown name (\S+)$`)
 	unknownField = regexp.MustCompile(`^type (\S+) has no field (\S+)$`)
-	goType       = regexp.MustCompile(`\*?\b(?:rules|facts|expression|forms|match|semver)\.(\w+)`)
+	goType       = regexp.MustCompile(`\*?\b(?:rules|facts|triage|expression|forms|match|semver)\.(\w+)`)
 )
 
 // message rewrites what would speak of Go types or says too little.
@@ -58,7 +59,7 @@ func message(msg string) string {
 	msg += operatorHint(msg)
 	return strings.TrimSpace(goType.ReplaceAllStringFunc(msg, func(s string) string {
 		_, name, _ := strings.Cut(s, ".")
-		return strings.ToLower(name)
+		return nounName(name)
 	}))
 }
 
@@ -109,7 +110,7 @@ func functionNames() []string {
 func fieldMessage(typ, field string) string {
 	for _, t := range nouns() {
 		name := strings.ToLower(t.Name())
-		if t == reflect.TypeFor[facts.Pull]() {
+		if t == reflect.TypeFor[triage.PullRequest]() {
 			name = "pr"
 		}
 		if typ == t.String() && field == "user" && slices.Contains(names(t), "author") {
@@ -128,10 +129,13 @@ func fieldMessage(typ, field string) string {
 // nouns returns the structs that conditions reach.
 func nouns() []reflect.Type {
 	return []reflect.Type{
-		reflect.TypeFor[issue](), reflect.TypeFor[event](), reflect.TypeFor[facts.Comment](), reflect.TypeFor[facts.Actor](), reflect.TypeFor[repo](),
-		reflect.TypeFor[facts.Pull](), reflect.TypeFor[facts.Reactions](), reflect.TypeFor[facts.Memory](), reflect.TypeFor[Person](),
+		reflect.TypeFor[issue](), reflect.TypeFor[event](), reflect.TypeFor[triage.Comment](), reflect.TypeFor[triage.Actor](), reflect.TypeFor[repo](),
+		reflect.TypeFor[triage.PullRequest](), reflect.TypeFor[triage.Reactions](), reflect.TypeFor[facts.Memory](), reflect.TypeFor[Person](),
 	}
 }
+
+// nounName returns the name of a struct as messages write it.
+func nounName(typ string) string { return strings.TrimSuffix(strings.ToLower(typ), "request") }
 
 // names returns the names of a struct's fields as rules write them.
 func names(t reflect.Type) []string {
@@ -141,7 +145,7 @@ func names(t reflect.Type) []string {
 			list = append(list, name)
 		}
 	}
-	if t == reflect.TypeFor[facts.Actor]() {
+	if t == reflect.TypeFor[triage.Actor]() {
 		list = append(list, "permission")
 	}
 	return list
@@ -170,7 +174,7 @@ func typeName(t reflect.Type) string {
 		return "a mapping"
 	case reflect.Struct:
 		if slices.Contains(nouns(), t) {
-			return "the whole " + strings.ToLower(t.Name())
+			return "the whole " + nounName(t.Name())
 		}
 	}
 	return "a value of type " + t.String()

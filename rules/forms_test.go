@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/org/foreman-action/rules/facts"
+	"github.com/org/foreman-action/triage"
 )
 
 func TestMarkdownLines(t *testing.T) {
@@ -159,7 +160,7 @@ func BenchmarkForms(b *testing.B) {
 }
 
 func readForm(body, typ string) formValue {
-	r := newEnv(facts.Facts{Issue: facts.Issue{Body: body}}).Run
+	r := newEnv(facts.Facts{Issue: triage.Issue{Body: body}}).Run
 	return r.form(&formField{heading: "a", typ: typ})
 }
 

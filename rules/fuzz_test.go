@@ -11,6 +11,7 @@ import (
 	"github.com/org/foreman-action/internal/strictyaml"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/rules/facts"
+	"github.com/org/foreman-action/triage"
 )
 
 // FuzzRules: no rule file makes the loader or the decision panic; mistakes have
@@ -52,7 +53,7 @@ func FuzzRules(f *testing.F) {
 
 func decideAnything(t *testing.T, set *Set, title, body string) {
 	t.Helper()
-	facts := facts.Facts{Issue: facts.Issue{Number: 1, Title: title, Body: body, Labels: []string{title, "bug"}}, Event: facts.Event{Name: "issues", Action: "opened"}}
+	facts := facts.Facts{Issue: triage.Issue{Number: 1, Title: title, Body: body, Labels: []string{title, "bug"}}, Event: triage.Event{Name: "issues", Action: "opened"}}
 	for _, u := range set.Labels() {
 		if u.Place.Line < 1 || u.Label == "" {
 			t.Errorf("a label without place or name: %v", u)
@@ -104,7 +105,7 @@ func FuzzExpression(f *testing.F) {
 				checkExprError(t, src, err)
 				continue
 			}
-			v := &evaluation{env: newEnv(facts.Facts{Issue: facts.Issue{Number: 1, Title: "t", Body: body, Labels: []string{"a", "B"}}})}
+			v := &evaluation{env: newEnv(facts.Facts{Issue: triage.Issue{Number: 1, Title: "t", Body: body, Labels: []string{"a", "B"}}})}
 			if _, err := eval(&v.machine, program, v.env); err != nil {
 				checkExprError(t, src, err)
 			}

@@ -2,6 +2,7 @@ package rules
 
 import (
 	"github.com/org/foreman-action/rules/facts"
+	"github.com/org/foreman-action/triage"
 	"runtime"
 	"strings"
 	"testing"
@@ -101,7 +102,7 @@ func hostileFacts() facts.Facts {
 	for i := range labels {
 		labels[i] = strings.Repeat(string(rune('a'+i%26)), 50)
 	}
-	return facts.Facts{Issue: facts.Issue{Number: 1, Title: strings.Repeat("t", 256), Body: hostileBody, Labels: labels}, Event: facts.Event{Name: "issues", Action: "opened"}}
+	return facts.Facts{Issue: triage.Issue{Number: 1, Title: strings.Repeat("t", 256), Body: hostileBody, Labels: labels}, Event: triage.Event{Name: "issues", Action: "opened"}}
 }
 
 // Every hostile expression ends in an ordinary error, within its bounds of steps
@@ -204,7 +205,7 @@ func TestOrdinaryConditionsFitTheLargestIssue(t *testing.T) {
 	}
 	for _, char := range []string{"a", "\u4e2d", "\U0001f600", "- [ ] I have read ", "0f ", "\n"} {
 		body := []rune(strings.Repeat(char, 65_536))[:65_536]
-		facts := facts.Facts{Issue: facts.Issue{Number: 1, Title: strings.Repeat("\U0001f600", 256), Body: string(body)}}
+		facts := facts.Facts{Issue: triage.Issue{Number: 1, Title: strings.Repeat("\U0001f600", 256), Body: string(body)}}
 		v := &evaluation{env: newEnv(facts)}
 		for _, src := range tests {
 			program, err := newExprCompiler().compile(src, wantBool)

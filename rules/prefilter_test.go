@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/org/foreman-action/rules/facts"
+	"github.com/org/foreman-action/triage"
 )
 
 func TestNeedles(t *testing.T) {
@@ -210,7 +211,7 @@ func TestChargesDoNotDependOnWords(t *testing.T) {
 		t.Fatal(err)
 	}
 	charged := func(body string) int {
-		v := &evaluation{env: newEnv(facts.Facts{Issue: facts.Issue{Body: body}})}
+		v := &evaluation{env: newEnv(facts.Facts{Issue: triage.Issue{Body: body}})}
 		if got, err := eval(&v.machine, program, v.env); got != false || err != nil {
 			t.Fatalf("got %v, %v", got, err)
 		}
@@ -224,7 +225,7 @@ func TestChargesDoNotDependOnWords(t *testing.T) {
 // Texts of all kinds are prepared a few times only, however many an expression makes.
 func TestHaystacksAreBounded(t *testing.T) {
 	t.Parallel()
-	v := &evaluation{env: newEnv(facts.Facts{Issue: facts.Issue{Body: strings.Repeat("ab", 500)}})}
+	v := &evaluation{env: newEnv(facts.Facts{Issue: triage.Issue{Body: strings.Repeat("ab", 500)}})}
 	program, err := newExprCompiler().compile("any(1..900, issue.body[#:] matches `abc`)", wantBool)
 	if err != nil {
 		t.Fatal(err)

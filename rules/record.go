@@ -65,9 +65,13 @@ func plainKnown(k facts.Known) facts.Known {
 	return k
 }
 
-// normalise makes empty lists nil, and times UTC.
+// normalise makes empty lists nil, times UTC, and what rules do not see zero.
 func normalise(v reflect.Value) {
-	for _, field := range v.Fields() {
+	for typ, field := range v.Fields() {
+		if typ.Tag.Get("expr") == "-" { // hidden from rules
+			field.SetZero()
+			continue
+		}
 		if t, ok := reflect.TypeAssert[time.Time](field); ok {
 			field.Set(reflect.ValueOf(t.Round(0).UTC()))
 			continue

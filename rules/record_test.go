@@ -13,6 +13,7 @@ import (
 
 	"github.com/org/foreman-action/internal/strictyaml"
 	"github.com/org/foreman-action/rules/facts"
+	"github.com/org/foreman-action/triage"
 )
 
 // FuzzRecord: what is recorded of an issue reads back exactly, whatever its text is,
@@ -82,13 +83,13 @@ func recordFacts(title, body, label, author string, comment bool) facts.Facts {
 			Before: facts.Memory{Tasks: 2, Labels: []string{label}, Closing: true},
 		},
 		Now:   time.Date(2026, 4, 5, 6, 7, 8, 9, time.FixedZone("", 3600)),
-		Repo:  facts.Repo{Owner: "octo-org", Name: "hello"},
-		Issue: facts.Issue{Number: 7, Title: title, Body: body, Author: author, State: "open", Labels: []string{label, "b"}, Milestone: label, Reactions: facts.Reactions{Total: 1, Heart: 1}},
-		Event: facts.Event{Name: "issues", Action: "opened"},
-		Actor: facts.Actor{Login: author, Type: "Bot"},
+		Repo:  triage.Repo{Owner: "octo-org", Name: "hello"},
+		Issue: triage.Issue{Number: 7, Title: title, Body: body, Author: author, State: "open", Labels: []string{label, "b"}, Milestone: label, Reactions: triage.Reactions{Total: 1, Heart: 1}},
+		Event: triage.Event{Name: "issues", Action: "opened"},
+		Actor: triage.Actor{Login: author, Type: "Bot"},
 	}
 	if comment {
-		f.Event = facts.Event{Name: "issue_comment", Action: "created", Comment: facts.Comment{Body: body, Author: title, Association: "MEMBER"}}
+		f.Event = triage.Event{Name: "issue_comment", Action: "created", Comment: triage.Comment{Body: body, Author: title, Association: "MEMBER"}}
 	}
 	return f
 }

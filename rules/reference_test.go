@@ -11,6 +11,7 @@ import (
 
 	"github.com/org/foreman-action/internal/strictyaml"
 	"github.com/org/foreman-action/rules/facts"
+	"github.com/org/foreman-action/triage"
 )
 
 // referenceNames is what the examples of [Reference] take for granted.
@@ -82,7 +83,7 @@ func TestReferenceExamples(t *testing.T) {
 			continue
 		}
 		for _, body := range []string{"", "### Affected area\n\nCLI, x\n\n### Version\n\n1.2.3\n\n### How often\n\n2.5"} {
-			facts := facts.Facts{Issue: facts.Issue{Body: body}, Now: time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC), Lookup: facts.Known{}}
+			facts := facts.Facts{Issue: triage.Issue{Body: body}, Now: time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC), Lookup: facts.Known{}}
 			if _, err := c.Eval(facts); err != nil {
 				t.Errorf("%s: %v", n.Name, err)
 			}
@@ -123,8 +124,8 @@ func TestFunctionsAreCharged(t *testing.T) {
 	}
 	names := mustDeclare(t)
 	facts := facts.Facts{
-		Issue: facts.Issue{Body: "### Version\n\n1.2.3\n\n### Affected area\n\n" + strings.Repeat("a,", 100) + "\n\n### Logs\n\n" + strings.Repeat("x", 10_000)},
-		Event: facts.Event{Name: "issue_comment", Comment: facts.Comment{Body: strings.Repeat("/foreman a\n", 10)}},
+		Issue: triage.Issue{Body: "### Version\n\n1.2.3\n\n### Affected area\n\n" + strings.Repeat("a,", 100) + "\n\n### Logs\n\n" + strings.Repeat("x", 10_000)},
+		Event: triage.Event{Name: "issue_comment", Comment: triage.Comment{Body: strings.Repeat("/foreman a\n", 10)}},
 	}
 	for _, src := range tests {
 		c := newExprCompiler()
@@ -183,7 +184,7 @@ func TestExplainForms(t *testing.T) {
 				walk(p)
 			}
 		}
-		walk(*set.Explain(facts.Facts{Issue: facts.Issue{Body: body}, Event: facts.Event{Name: "issues", Action: "opened"}})[0].Why)
+		walk(*set.Explain(facts.Facts{Issue: triage.Issue{Body: body}, Event: triage.Event{Name: "issues", Action: "opened"}})[0].Why)
 		if got := strings.Join(got, " "); got != want {
 			t.Errorf("got %s, want %s", got, want)
 		}

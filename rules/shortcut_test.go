@@ -3,6 +3,7 @@ package rules
 import (
 	"fmt"
 	"github.com/org/foreman-action/rules/facts"
+	"github.com/org/foreman-action/triage"
 	"strings"
 	"sync"
 	"testing"
@@ -57,8 +58,8 @@ var shortcuts = []struct {
 func shortcutFacts() []facts.Facts {
 	return []facts.Facts{
 		{},
-		{Issue: facts.Issue{Number: 5, Title: "A panic", Body: "abz", Labels: []string{"bug"}, Association: "OWNER", Comments: 1}},
-		{Issue: facts.Issue{Number: -3, Title: "quiet", Body: strings.Repeat("ä", 300), Labels: []string{"x", "Bug"}, Comments: 2}, Event: facts.Event{Comment: facts.Comment{Body: "xy"}}},
+		{Issue: triage.Issue{Number: 5, Title: "A panic", Body: "abz", Labels: []string{"bug"}, Association: "OWNER", Comments: 1}},
+		{Issue: triage.Issue{Number: -3, Title: "quiet", Body: strings.Repeat("ä", 300), Labels: []string{"x", "Bug"}, Comments: 2}, Event: triage.Event{Comment: triage.Comment{Body: "xy"}}},
 	}
 }
 
@@ -124,7 +125,7 @@ func FuzzShortcut(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, src, title, body string, number int) {
-		sameShortcut(t, src, facts.Facts{Issue: facts.Issue{Number: number, Title: title, Body: body, Labels: []string{"a", title}}})
+		sameShortcut(t, src, facts.Facts{Issue: triage.Issue{Number: number, Title: title, Body: body, Labels: []string{"a", title}}})
 	})
 }
 
@@ -166,7 +167,7 @@ func TestOnlyWhatIsAskedIsBuilt(t *testing.T) {
 	var all sync.WaitGroup
 	for range 4 {
 		all.Go(func() {
-			facts := facts.Facts{Issue: facts.Issue{Body: "panic77, panic7 " + strings.Repeat(".", 200), Labels: []string{"x"}}, Event: facts.Event{Name: "issues", Action: "opened"}}
+			facts := facts.Facts{Issue: triage.Issue{Body: "panic77, panic7 " + strings.Repeat(".", 200), Labels: []string{"x"}}, Event: triage.Event{Name: "issues", Action: "opened"}}
 			if r, err := set.Decide(facts); err != nil || len(r.Fired) != 0 {
 				t.Errorf("fired %v, %v", r.Fired, err)
 			}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/org/foreman-action/internal/strictyaml"
 	"github.com/org/foreman-action/rules/facts"
+	"github.com/org/foreman-action/triage"
 )
 
 // The bounds of what a test says of an issue, in characters, as GitHub has them.
@@ -21,8 +22,8 @@ const (
 )
 
 // defaultIssue is an issue as an event leaves it.
-func defaultIssue(f facts.Facts) facts.Issue {
-	i := facts.Issue{
+func defaultIssue(f facts.Facts) triage.Issue {
+	i := triage.Issue{
 		Number: 1, State: "open", Author: "octocat", AuthorType: "User", Association: "NONE",
 		CreatedAt: f.Now, UpdatedAt: f.Now,
 	}
@@ -48,18 +49,18 @@ func defaultIssue(f facts.Facts) facts.Issue {
 
 func defaultURL(f facts.Facts) string {
 	kind := "issues"
-	if f.Pull != (facts.Pull{}) {
+	if f.Pull != (triage.PullRequest{}) {
 		kind = "pull"
 	}
 	return fmt.Sprintf("https://github.com/%s/%s/%s/%d", f.Repo.Owner, f.Repo.Name, kind, f.Issue.Number)
 }
 
 // defaultPull is what a pull request has that an event of pull requests is about.
-func defaultPull(e facts.Event) facts.Pull {
+func defaultPull(e triage.Event) triage.PullRequest {
 	if e.Name != "pull_request" {
-		return facts.Pull{}
+		return triage.PullRequest{}
 	}
-	return facts.Pull{Head: "patch-1", Base: "main"}
+	return triage.PullRequest{Head: "patch-1", Base: "main"}
 }
 
 // defaultPermission is what people of an association may do, as a rule.
@@ -74,14 +75,14 @@ func defaultPermission(association string) string {
 }
 
 // defaultComment is a comment of somebody.
-func defaultComment(f facts.Facts, author string) facts.Comment {
-	f.Event.Comment = facts.Comment{Association: "NONE"}
-	return facts.Comment{Author: author, Association: defaultActor(f, author).Association}
+func defaultComment(f facts.Facts, author string) triage.Comment {
+	f.Event.Comment = triage.Comment{Association: "NONE"}
+	return triage.Comment{Author: author, Association: defaultActor(f, author).Association}
 }
 
 // subjectOf is who caused an event that does not say: who wrote the comment, or else
 // the issue.
-func subjectOf(f facts.Facts) facts.Actor {
+func subjectOf(f facts.Facts) triage.Actor {
 	if f.Event.Name == "issue_comment" {
 		return defaultActor(f, f.Event.Comment.Author)
 	}
@@ -89,8 +90,8 @@ func subjectOf(f facts.Facts) facts.Actor {
 }
 
 // defaultActor is what the rest of an event tells of somebody.
-func defaultActor(f facts.Facts, login string) facts.Actor {
-	a := facts.Actor{Login: login, Type: "User", Association: "NONE"}
+func defaultActor(f facts.Facts, login string) triage.Actor {
+	a := triage.Actor{Login: login, Type: "User", Association: "NONE"}
 	switch login {
 	case f.Issue.Author:
 		a.Type, a.Association = f.Issue.AuthorType, f.Issue.Association

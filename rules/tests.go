@@ -11,6 +11,7 @@ import (
 
 	"github.com/org/foreman-action/internal/strictyaml"
 	"github.com/org/foreman-action/rules/facts"
+	"github.com/org/foreman-action/triage"
 )
 
 // A Test is an item of a file's tests: an event, and what the rules are expected to
@@ -134,7 +135,7 @@ func (d testDecoder) test(n *yaml.Node, first map[string]int) (Test, bool) {
 
 // facts reads what a test says of an event.
 func (d testDecoder) facts(keys testKeys) facts.Facts {
-	f := facts.Facts{Now: testNow(), Repo: facts.Repo{Owner: "octo-org", Name: "hello"}}
+	f := facts.Facts{Now: testNow(), Repo: triage.Repo{Owner: "octo-org", Name: "hello"}}
 	if keys.Now != nil {
 		d.moment("now", keys.Now, &f.Now)
 	}
@@ -179,7 +180,7 @@ func (d testDecoder) facts(keys testKeys) facts.Facts {
 func testNow() time.Time { return time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC) }
 
 // event reads the name of the event.
-func (d testDecoder) event(n *yaml.Node) facts.Event {
+func (d testDecoder) event(n *yaml.Node) triage.Event {
 	key := "issues.opened"
 	if n != nil && d.f.DecodeKey("event", n, &key) {
 		several := slices.Contains(eventKeys(), key+".*")
@@ -190,11 +191,11 @@ func (d testDecoder) event(n *yaml.Node) facts.Event {
 		}
 	}
 	name, action, _ := strings.Cut(key, ".")
-	return facts.Event{Name: name, Action: action}
+	return triage.Event{Name: name, Action: action}
 }
 
 // subject reads what was added, removed and so on; those events that have it need it.
-func (d testDecoder) subject(key string, n *yaml.Node, out *string, e facts.Event) {
+func (d testDecoder) subject(key string, n *yaml.Node, out *string, e triage.Event) {
 	has := map[string][]string{
 		"label": {"labeled", "unlabeled"}, "assignee": {"assigned", "unassigned"}, "milestone": {"milestoned", "demilestoned"},
 	}[key]
@@ -209,7 +210,7 @@ func (d testDecoder) subject(key string, n *yaml.Node, out *string, e facts.Even
 	}
 }
 
-func (d testDecoder) repo(n *yaml.Node, out *facts.Repo) {
+func (d testDecoder) repo(n *yaml.Node, out *triage.Repo) {
 	var name string
 	if !d.f.DecodeKey("repo", n, &name) {
 		return
@@ -219,5 +220,5 @@ func (d testDecoder) repo(n *yaml.Node, out *facts.Repo) {
 		d.f.Problemf(n, "repo: want owner/name, got %q", cut(name, maxQuoted))
 		return
 	}
-	*out = facts.Repo{Owner: owner, Name: repo}
+	*out = triage.Repo{Owner: owner, Name: repo}
 }

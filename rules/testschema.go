@@ -10,6 +10,7 @@ import (
 	"github.com/org/foreman-action/internal/strictyaml"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/rules/facts"
+	"github.com/org/foreman-action/triage"
 )
 
 // testSchema is one item of "tests".
@@ -44,16 +45,16 @@ func testKey(key string) object {
 	case "now":
 		return momentSchema()
 	case "issue":
-		return factSchema(reflect.TypeFor[facts.Issue](), key, nil)
+		return factSchema(reflect.TypeFor[triage.Issue](), key, nil)
 	case "actor":
-		return factSchema(reflect.TypeFor[facts.Actor](), key, object{
+		return factSchema(reflect.TypeFor[triage.Actor](), key, object{
 			"permission": object{"enum": fieldValues("actor.permission"), "description": "What the actor may do in the repository."},
 		})
 	case "comment":
-		return factSchema(reflect.TypeFor[facts.Comment](), key, nil)
+		return factSchema(reflect.TypeFor[triage.Comment](), key, nil)
 	case "pr":
 		files := object{"type": "array", "items": text, "description": "Paths of the changed files."}
-		return factSchema(reflect.TypeFor[facts.Pull](), key, object{"files": files})
+		return factSchema(reflect.TypeFor[triage.PullRequest](), key, object{"files": files})
 	case "memory":
 		by := object{"type": "object", "additionalProperties": text, "description": "The rules that added labels, by label. Absent: those that name it."}
 		return factSchema(reflect.TypeFor[facts.Memory](), key, object{"by": by})

@@ -5,6 +5,7 @@ import (
 
 	"github.com/org/foreman-action/rules"
 	"github.com/org/foreman-action/rules/facts"
+	"github.com/org/foreman-action/triage"
 )
 
 func compiled(t *testing.T, src string) *rules.Set {
@@ -39,7 +40,7 @@ func TestKnows(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			set := compiled(t, "  - "+tt.rule+"\n")
-			if _, err := set.Decide(facts.Facts{Event: facts.Event{Name: "issue_comment", Action: "created"}}); err != nil {
+			if _, err := set.Decide(facts.Facts{Event: triage.Event{Name: "issue_comment", Action: "created"}}); err != nil {
 				t.Fatal(err) // conditions may be compiled to their end before
 			}
 			if got := set.Knows("ship"); got != tt.want {
@@ -48,7 +49,7 @@ func TestKnows(t *testing.T) {
 		})
 	}
 	var none *rules.Set
-	if none.Knows("ship") || none.Undoes() || none.MayHaveLeft("a", facts.Issue{}) {
+	if none.Knows("ship") || none.Undoes() || none.MayHaveLeft("a", triage.Issue{}) {
 		t.Error("a nil set knows something")
 	}
 }
@@ -58,25 +59,25 @@ func TestMayHaveLeft(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		name, then string
-		issue      facts.Issue
+		issue      triage.Issue
 		want       bool
 	}{
-		{"label there", "[{add_label: Bug}]", facts.Issue{Labels: []string{"bug"}}, true},
-		{"another label there", "[{add_label: bug}]", facts.Issue{Labels: []string{"docs"}}, false},
-		{"one of several", "[{add_labels: [a, b]}]", facts.Issue{Labels: []string{"b"}}, true},
-		{"none of several", "[{add_labels: [a, b]}]", facts.Issue{Labels: []string{"c"}}, false},
-		{"a name that is made", `[{add_label: "x-{{ issue.author }}"}]`, facts.Issue{Labels: []string{"c"}}, true},
-		{"a name that is made, no label", `[{add_label: "x-{{ issue.author }}"}]`, facts.Issue{}, false},
-		{"a list that is made", `[{add_labels: "[issue.author]"}]`, facts.Issue{Labels: []string{"c"}}, true},
-		{"label removed", "[{remove_label: bug}]", facts.Issue{}, true},
-		{"assigned", "[{assign: [mona]}]", facts.Issue{Assignees: []string{"Mona"}}, true},
-		{"another assigned", "[{assign: [mona]}]", facts.Issue{Assignees: []string{"hubot"}}, false},
-		{"unassigned", "[{unassign: [mona]}]", facts.Issue{}, true},
-		{"closed", "[close_issue]", facts.Issue{State: "closed"}, true},
-		{"open", "[close_issue]", facts.Issue{State: "open"}, false},
-		{"to be closed", "[{close_issue: {after: 72h}}]", facts.Issue{State: "open"}, true},
-		{"never again", "[{never_again: bug}]", facts.Issue{}, true},
-		{"what cannot be taken back", "[{comment: x}, {react: eyes}, lock, escalate]", facts.Issue{Labels: []string{"bug"}, State: "closed"}, false},
+		{"label there", "[{add_label: Bug}]", triage.Issue{Labels: []string{"bug"}}, true},
+		{"another label there", "[{add_label: bug}]", triage.Issue{Labels: []string{"docs"}}, false},
+		{"one of several", "[{add_labels: [a, b]}]", triage.Issue{Labels: []string{"b"}}, true},
+		{"none of several", "[{add_labels: [a, b]}]", triage.Issue{Labels: []string{"c"}}, false},
+		{"a name that is made", `[{add_label: "x-{{ issue.author }}"}]`, triage.Issue{Labels: []string{"c"}}, true},
+		{"a name that is made, no label", `[{add_label: "x-{{ issue.author }}"}]`, triage.Issue{}, false},
+		{"a list that is made", `[{add_labels: "[issue.author]"}]`, triage.Issue{Labels: []string{"c"}}, true},
+		{"label removed", "[{remove_label: bug}]", triage.Issue{}, true},
+		{"assigned", "[{assign: [mona]}]", triage.Issue{Assignees: []string{"Mona"}}, true},
+		{"another assigned", "[{assign: [mona]}]", triage.Issue{Assignees: []string{"hubot"}}, false},
+		{"unassigned", "[{unassign: [mona]}]", triage.Issue{}, true},
+		{"closed", "[close_issue]", triage.Issue{State: "closed"}, true},
+		{"open", "[close_issue]", triage.Issue{State: "open"}, false},
+		{"to be closed", "[{close_issue: {after: 72h}}]", triage.Issue{State: "open"}, true},
+		{"never again", "[{never_again: bug}]", triage.Issue{}, true},
+		{"what cannot be taken back", "[{comment: x}, {react: eyes}, lock, escalate]", triage.Issue{Labels: []string{"bug"}, State: "closed"}, false},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -1,15 +1,16 @@
 package rules
 
 import (
+	"fmt"
 	"reflect"
 	"strings"
 	"testing"
 	"testing/quick"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/org/foreman-action/protocol"
-	"github.com/org/foreman-action/rules/facts"
 )
 
 func TestGlobMatch(t *testing.T) {
@@ -171,7 +172,8 @@ func TestPatternsAreCompiledOnce(t *testing.T) {
 	}
 }
 
-// Every field that rules can name is exported, tagged, and of a plain kind.
+// Every field of what rules can reach is exported, has a name or is hidden, and is of a
+// plain kind.
 func TestFactsAreTagged(t *testing.T) {
 	t.Parallel()
 	var check func(typ reflect.Type)
@@ -181,19 +183,56 @@ func TestFactsAreTagged(t *testing.T) {
 		}
 		for i := range typ.NumField() {
 			f := typ.Field(i)
-			if f.Tag.Get("expr") == "" || f.Tag.Get("expr") == "-" {
+			if f.Tag.Get("expr") == "" {
 				t.Errorf("%s.%s has no name for rules", typ, f.Name)
 			}
 			if f.Type.Kind() == reflect.Pointer || f.Type.Kind() == reflect.Map || f.Type.Kind() == reflect.Func {
 				t.Errorf("%s.%s is a %s", typ, f.Name, f.Type.Kind())
 			}
-			if f.Type.Kind() == reflect.Struct && f.Type.PkgPath() == typ.PkgPath() {
+			if f.Type.Kind() == reflect.Struct && f.Type != reflect.TypeFor[time.Time]() {
 				check(f.Type)
 			}
 		}
 	}
-	for _, typ := range []reflect.Type{reflect.TypeFor[facts.Issue](), reflect.TypeFor[facts.Event](), reflect.TypeFor[facts.Actor](), reflect.TypeFor[facts.Repo]()} {
+	for _, typ := range nouns() {
 		check(typ)
+	}
+}
+
+// A condition cannot name what is hidden from it, by no name.
+func TestHiddenFieldsHaveNoName(t *testing.T) {
+	t.Parallel()
+	hidden := 0
+	var check func(path string, typ reflect.Type)
+	check = func(path string, typ reflect.Type) {
+		for f := range typ.Fields() {
+			tag := f.Tag.Get("expr")
+			switch {
+			case f.Anonymous:
+				check(path, f.Type)
+				tag = "-"
+			case tag != "-" && f.Type.Kind() == reflect.Struct:
+				check(path+"."+tag, f.Type)
+			}
+			if tag != "-" {
+				continue
+			}
+			hidden++
+			for _, name := range []string{f.Name, strings.ToLower(f.Name), "-"} {
+				src := fmt.Sprintf("%s[%q] == 1", path, name)
+				if _, err := newExprCompiler().check(src, wantBool); err == nil || !strings.Contains(err.Error(), "has no field") {
+					t.Errorf("%s: got %v, want an unknown field", src, err)
+				}
+			}
+		}
+	}
+	for f := range reflect.TypeFor[env]().Fields() {
+		if f.Type.Kind() == reflect.Struct {
+			check(f.Tag.Get("expr"), f.Type)
+		}
+	}
+	if hidden < 8 {
+		t.Errorf("%d hidden fields, want at least 8", hidden)
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 
 	"github.com/org/foreman-action/rules"
 	"github.com/org/foreman-action/rules/facts"
+	"github.com/org/foreman-action/triage"
 )
 
 // tree writes an explanation as an indented list.
@@ -33,8 +34,8 @@ func tree(b *strings.Builder, w rules.Why, depth int) {
 func TestExplain(t *testing.T) {
 	t.Parallel()
 	facts := facts.Facts{
-		Issue: facts.Issue{Title: "panic at boot", Body: "it panics", Labels: []string{"kind/question"}, Association: "NONE"},
-		Event: facts.Event{Name: "issues", Action: "opened"},
+		Issue: triage.Issue{Title: "panic at boot", Body: "it panics", Labels: []string{"kind/question"}, Association: "NONE"},
+		Event: triage.Event{Name: "issues", Action: "opened"},
 	}
 	tests := []struct{ when, want string }{
 		{"issue.locked", "false  issue.locked\n"},

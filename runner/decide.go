@@ -133,7 +133,7 @@ func (r *Runner) wantsAgent(f facts.Facts, res *rules.Result) (bool, error) {
 	if r.c.Agent.When != nil {
 		return r.c.Agent.When.Eval(f)
 	}
-	if f.Pull != (facts.Pull{}) {
+	if f.Pull != (triage.PullRequest{}) {
 		return false, nil // tasks are about issues, unless the configuration says more
 	}
 	return res == nil || len(res.Fired) == 0, nil

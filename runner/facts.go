@@ -32,30 +32,15 @@ func (w *work) facts(ctx context.Context) facts.Facts {
 // rulesFacts is the event as rules see it.
 func rulesFacts(e triage.Delivery, now time.Time) facts.Facts {
 	f := facts.Facts{
-		Now: now,
-		Issue: facts.Issue{
-			Number: e.Issue.Number, Title: e.Issue.Title, Body: e.Issue.Body,
-			State: e.Issue.State, StateReason: e.Issue.StateReason,
-			Author: e.Issue.Author, AuthorType: e.Issue.AuthorType, Association: e.Issue.Association,
-			Labels: e.Issue.Labels, Assignees: e.Issue.Assignees,
-			Milestone: e.Issue.Milestone, Type: e.Issue.Type,
-			Comments: e.Issue.Comments, Locked: e.Issue.Locked,
-			CreatedAt: e.Issue.CreatedAt, UpdatedAt: e.Issue.UpdatedAt, URL: e.Issue.URL,
-			Reactions: facts.Reactions(e.Issue.Reactions),
-		},
-		Event: facts.Event{Name: e.RuleName(), Action: e.Action, Label: e.Label, Assignee: e.Assignee, Milestone: e.Milestone},
-		Actor: facts.Actor{Login: e.Sender.Login, Type: e.Sender.Type},
-		Repo:  facts.Repo{Owner: e.Repo.Owner, Name: e.Repo.Name},
-		Scans: e.Scans,
+		Now: now, Issue: *e.Issue, Event: e.Event, Repo: e.Repo, Scans: e.Scans,
+		Actor: triage.Actor{Login: e.Sender.Login, Type: e.Sender.Type},
 	}
+	f.Event.Name = e.RuleName()
 	if e.Pull != nil {
-		f.Pull = facts.Pull(*e.Pull)
+		f.Pull = *e.Pull
 	}
-	if e.HasComment() {
-		f.Event.Comment = facts.Comment{Body: e.Comment.Body, Author: e.Comment.Author, Association: e.Comment.Association}
-		if e.Comment.Author == e.Sender.Login {
-			f.Actor.Association = e.Comment.Association
-		}
+	if e.HasComment() && e.Comment.Author == e.Sender.Login {
+		f.Actor.Association = e.Comment.Association
 	}
 	if e.Issue.Author == e.Sender.Login && e.Sender.Login != "" {
 		f.Actor.Association = e.Issue.Association

@@ -10,6 +10,7 @@ import (
 
 	"github.com/org/foreman-action/rules"
 	"github.com/org/foreman-action/rules/facts"
+	"github.com/org/foreman-action/triage"
 )
 
 // The ten shapes of the benchmarks of package rules, as rules write them and in CEL;
@@ -71,11 +72,11 @@ func BenchmarkRulesBesideCEL(b *testing.B) {
 	for _, size := range []int{1500, 64 << 10} {
 		body := "### Version\n\nv77.3.1\n\nAfter the upgrade it stops: error E14, segfault7.\n"
 		body += strings.Repeat("08:12:31.412 worker 7 of 40: panic: invalid memory address, retry in 1.5s\n", size/74)[:size-len(body)]
-		issue := facts.Issue{
+		issue := triage.Issue{
 			Number: 77, Title: "Panic37 with Podman-Compose120, crash9", Body: body, Author: "octocat",
 			Association: "MEMBER", Labels: []string{"kind/5", "AREA/22", "needs-info"}, Comments: 50,
 		}
-		event := facts.Facts{Issue: issue, Event: facts.Event{Name: "issues", Action: "opened"}}
+		event := facts.Facts{Issue: issue, Event: triage.Event{Name: "issues", Action: "opened"}}
 		vars := map[string]any{"issue": map[string]any{
 			"number": issue.Number, "title": issue.Title, "body": issue.Body, "author": issue.Author,
 			"association": issue.Association, "labels": issue.Labels, "comments": issue.Comments,

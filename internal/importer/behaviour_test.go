@@ -11,6 +11,7 @@ import (
 	"github.com/org/foreman-action/internal/importer"
 	"github.com/org/foreman-action/rules/facts"
 	"github.com/org/foreman-action/runner"
+	"github.com/org/foreman-action/triage"
 )
 
 var now = time.Date(2026, 6, 30, 0, 0, 0, 0, time.UTC)
@@ -68,8 +69,8 @@ func TestStale(t *testing.T) {
 		{"marked before, and again now", unmarked, nil, []facts.Change{labeled(200), comment(100)}, "stale-issues"},
 	}
 	for _, tt := range tests {
-		f := facts.Facts{Event: facts.Event{Name: "schedule"}, Scans: []string{tt.scan}, Lookup: facts.Known{History: facts.Past{Changes: tt.past}}}
-		f.Issue = facts.Issue{State: "open", CreatedAt: ago(300), Labels: tt.labels, URL: "https://github.com/o/r/issues/7"}
+		f := facts.Facts{Event: triage.Event{Name: "schedule"}, Scans: []string{tt.scan}, Lookup: facts.Known{History: facts.Past{Changes: tt.past}}}
+		f.Issue = triage.Issue{State: "open", CreatedAt: ago(300), Labels: tt.labels, URL: "https://github.com/o/r/issues/7"}
 		if got := decide(t, "stale", staleInput, f); got != tt.want {
 			t.Errorf("%s: got %q, want %q", tt.name, got, tt.want)
 		}
@@ -87,8 +88,8 @@ func TestStaleActivity(t *testing.T) {
 		{"opened again", "issues", "reopened", "User", "https://github.com/o/r/issues/7", "closed", "reopened-issues"},
 	}
 	for _, tt := range tests {
-		f := facts.Facts{Event: facts.Event{Name: tt.event, Action: tt.action}, Actor: facts.Actor{Login: "ann", Type: tt.actor}}
-		f.Issue = facts.Issue{State: "open", Labels: []string{tt.label}, URL: tt.url}
+		f := facts.Facts{Event: triage.Event{Name: tt.event, Action: tt.action}, Actor: triage.Actor{Login: "ann", Type: tt.actor}}
+		f.Issue = triage.Issue{State: "open", Labels: []string{tt.label}, URL: tt.url}
 		if got := decide(t, "stale", staleInput, f); got != tt.want {
 			t.Errorf("%s: got %q, want %q", tt.name, got, tt.want)
 		}
@@ -124,8 +125,8 @@ large: [{changed-files: [{any-glob-to-any-file: 'big/**'}]}, {base-branch: main}
 		{nil, "x", ""},
 	}
 	for _, tt := range tests {
-		f := facts.Facts{Event: facts.Event{Name: "pull_request", Action: "opened"}, Lookup: facts.Known{Changed: tt.files}}
-		f.Pull = facts.Pull{Head: tt.head, Base: tt.head, ChangedFiles: len(tt.files)}
+		f := facts.Facts{Event: triage.Event{Name: "pull_request", Action: "opened"}, Lookup: facts.Known{Changed: tt.files}}
+		f.Pull = triage.PullRequest{Head: tt.head, Base: tt.head, ChangedFiles: len(tt.files)}
 		if got := decide(t, "labeler", src, f); got != tt.want {
 			t.Errorf("%q on %s: got %q, want %q", tt.files, tt.head, got, tt.want)
 		}
@@ -145,9 +146,9 @@ func TestComment(t *testing.T) {
 		t.Fatal(err)
 	}
 	r, err := c.Rules.Decide(facts.Facts{
-		Issue: facts.Issue{Number: 7, Author: "octocat"},
-		Event: facts.Event{Name: "issues", Action: "labeled", Label: "bug"},
-		Actor: facts.Actor{Type: "User"},
+		Issue: triage.Issue{Number: 7, Author: "octocat"},
+		Event: triage.Event{Name: "issues", Action: "labeled", Label: "bug"},
+		Actor: triage.Actor{Type: "User"},
 	})
 	if err != nil || len(r.Message.Actions) != 1 {
 		t.Fatalf("%v: %v", err, r.Message.Actions)

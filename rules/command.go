@@ -3,6 +3,8 @@ package rules
 import (
 	"regexp"
 	"strings"
+
+	"github.com/org/foreman-action/internal/text"
 )
 
 // A Command is a line of a comment that asks Foreman for something.
@@ -38,32 +40,18 @@ func Commands(comment string) []Command {
 }
 
 func commandOf(line string) (Command, bool) {
-	text, ok := outdent(line)
-	if !ok || len(text) < len(commandPrefix) || !strings.EqualFold(text[:len(commandPrefix)], commandPrefix) {
+	line, ok := outdent(line)
+	if !ok || len(line) < len(commandPrefix) || !strings.EqualFold(line[:len(commandPrefix)], commandPrefix) {
 		return Command{}, false
 	}
-	text = text[len(commandPrefix):]
-	if text == "" || text[0] != ' ' && text[0] != '\t' {
+	line = line[len(commandPrefix):]
+	if line == "" || line[0] != ' ' && line[0] != '\t' {
 		return Command{}, false
 	}
-	name, rest, _ := strings.Cut(strings.ReplaceAll(strings.TrimSpace(text), "\t", " "), " ")
+	name, rest, _ := strings.Cut(strings.ReplaceAll(strings.TrimSpace(line), "\t", " "), " ")
 	name = strings.ToLower(name)
 	if !commandName.MatchString(name) {
 		return Command{}, false
 	}
-	return Command{Name: name, Rest: plain(strings.TrimSpace(rest), maxRest)}, true
-}
-
-// commands returns those of the event's comment, which is taken apart once. A comment
-// that was deleted gives none, nor one that somebody else edited: what it holds is not
-// what the actor wrote.
-func (r *eventText) commands() []Command {
-	e := &r.facts.Event
-	if e.Name != "issue_comment" || e.Action == "deleted" || !strings.EqualFold(e.Comment.Author, r.facts.Actor.Login) {
-		return nil
-	}
-	if !r.commented {
-		r.commented, r.given = true, Commands(e.Comment.Body)
-	}
-	return r.given
+	return Command{Name: name, Rest: text.Plain(strings.TrimSpace(rest), maxRest)}, true
 }

@@ -3,6 +3,8 @@ package rules
 import (
 	"fmt"
 	"strings"
+
+	"github.com/org/foreman-action/internal/text"
 )
 
 // A constraint is what a version may be: one of the alternatives, of which all bounds
@@ -72,7 +74,7 @@ func parseBounds(s string) ([]bound, error) {
 
 // boundsOf returns the comparisons that an operator stands for. Where a missing minor
 // or patch could mean 0 or any, it must be written.
-func boundsOf(op string, v version, text string) ([]bound, error) {
+func boundsOf(op string, v version, written string) ([]bound, error) {
 	switch op {
 	case "", "==":
 		op = "="
@@ -83,10 +85,10 @@ func boundsOf(op string, v version, text string) ([]bound, error) {
 	case "<", ">=":
 	case "=", "!=", "<=", ">":
 		if v.parts < len(v.core) {
-			return nil, fmt.Errorf("semver: %s%s leaves open which of %s.x is meant; write all three numbers, or ~%s for all of them", op, text, text, text)
+			return nil, fmt.Errorf("semver: %s%s leaves open which of %s.x is meant; write all three numbers, or ~%s for all of them", op, written, written, written)
 		}
 	default:
-		return nil, fmt.Errorf("semver has no operator %s; it has <, <=, >, >=, =, !=, ^ and ~", cut(op, maxQuoted))
+		return nil, fmt.Errorf("semver has no operator %s; it has <, <=, >, >=, =, !=, ^ and ~", text.Shorten(op, maxQuoted))
 	}
 	return []bound{{op, v}}, nil
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/org/foreman-action/internal/strictyaml"
 	"github.com/org/foreman-action/protocol"
+	"github.com/org/foreman-action/rules/internal/cost"
 )
 
 // The sentences of docs/rules.md that stand beside names of the code.
@@ -223,10 +224,10 @@ func limitTable() string {
 		{"", maxBrackets, "brackets that are open at the same time"},
 		{"", maxLoops, "loops inside each other (any, map and the like)"},
 		{"a range such as 1..10", maxRange, "numbers, written as they stand"},
-		{"the evaluation of an expression", maxSteps, "steps; a step is a turn of a loop, a label that is compared, and the like"},
-		{"", maxMade >> 20, "MiB of new text"},
-		{"", maxCells, "items of new lists"},
-		{"the patterns of an expression", maxWeight, "states for each character of the largest issue; a pattern that is too expensive is a mistake, with what to do about it"},
+		{"the evaluation of an expression", cost.MaxSteps, "steps; a step is a turn of a loop, a label that is compared, and the like"},
+		{"", cost.MaxText >> 20, "MiB of new text"},
+		{"", cost.MaxItems, "items of new lists"},
+		{"the patterns of an expression", cost.MaxStates, "states for each character of the largest issue; a pattern that is too expensive is a mistake, with what to do about it"},
 		{"a text of an action", maxParts, "`{{ }}`"},
 		{"", maxMarkdown, "characters of a comment"},
 		{"", maxName, "characters of any other parameter"},

@@ -13,6 +13,7 @@ import (
 	"github.com/expr-lang/expr/parser"
 
 	"github.com/org/foreman-action/internal/strictyaml"
+	"github.com/org/foreman-action/internal/text"
 	"github.com/org/foreman-action/rules/facts"
 	"github.com/org/foreman-action/triage"
 )
@@ -77,7 +78,7 @@ func runtimeMessage(msg string) string {
 	if rewritten, ok := unreadableValue(msg); ok {
 		return rewritten
 	}
-	return cut(message(msg), maxRuntimeMessage)
+	return text.Shorten(message(msg), maxRuntimeMessage)
 }
 
 func nameHint(name string) string {

@@ -14,6 +14,8 @@ import (
 	"github.com/expr-lang/expr/file"
 	"github.com/expr-lang/expr/parser"
 	"github.com/expr-lang/expr/vm"
+
+	"github.com/org/foreman-action/rules/internal/cost"
 )
 
 const (
@@ -102,7 +104,7 @@ func functions() []*builtin.Function {
 		fn("label", label, reflect.TypeFor[func(*run, string) bool]()),
 		fn("any_label", anyLabel, reflect.TypeFor[func(*run, string, ...string) bool]()),
 		fn("join", join, reflect.TypeFor[func(*run, any) string](), reflect.TypeFor[func(*run, any, string) string]()),
-		fn("string", text, reflect.TypeFor[func(string) string](), reflect.TypeFor[func(int) string](),
+		fn("string", asText, reflect.TypeFor[func(string) string](), reflect.TypeFor[func(int) string](),
 			reflect.TypeFor[func(float64) string](), reflect.TypeFor[func(bool) string]()),
 		fn("matches", matches, reflect.TypeFor[func(*run, string, *pattern) bool]()),
 		fn("__len", textLength, reflect.TypeFor[func(*run, string) int]()),
@@ -114,8 +116,8 @@ func functions() []*builtin.Function {
 	}
 }
 
-// text is string(x).
-func text(args ...any) (any, error) {
+// asText is string(x).
+func asText(args ...any) (any, error) {
 	switch x := args[0].(type) {
 	case string:
 		return x, nil
@@ -143,7 +145,7 @@ func (c *exprCompiler) check(src string, w want) (*code, error) {
 	if err != nil {
 		return nil, explain(tree, err)
 	}
-	g := guard{pattern: c.pattern, builtins: c.config.Builtins, weight: new(int), names: c.names, fields: map[string]*formField{}, on: c.on}
+	g := guard{pattern: c.pattern, builtins: c.config.Builtins, states: new(int), names: c.names, fields: map[string]*formField{}, on: c.on}
 	if err := g.check(&tree.Node, 0); err != nil {
 		return nil, explain(tree, err)
 	}
@@ -267,7 +269,7 @@ func (w want) String() string {
 // eval runs a program; the error is, or holds, an *exprError.
 func eval(m *vm.VM, p *vm.Program, e *env) (any, error) {
 	e.Run.reset()
-	m.MemoryBudget = maxCells
+	m.MemoryBudget = cost.MaxItems
 	v, err := m.Run(p, e)
 	if err == nil {
 		return v, nil

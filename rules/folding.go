@@ -1,6 +1,8 @@
 package rules
 
-import "unicode/utf8"
+import (
+	"unicode/utf8"
+)
 
 // A folding is a text without its case, as (?i) takes it: each character is the least
 // of those that differ from it in case only.

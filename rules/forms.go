@@ -9,6 +9,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/org/foreman-action/internal/strictyaml"
+	"github.com/org/foreman-action/internal/text"
 )
 
 // The types of a form's fields.
@@ -91,7 +92,7 @@ func (d *formField) decode(f *strictyaml.File, n *yaml.Node) {
 		return
 	}
 	if !slices.Contains(formTypes(), typ) {
-		f.Problemf(keys.Type, "type: want %s, got %q%s", strings.Join(formTypes(), ", "), cut(typ, maxQuoted), strictyaml.DidYouMean(typ, formTypes()))
+		f.Problemf(keys.Type, "type: want %s, got %q%s", strings.Join(formTypes(), ", "), text.Shorten(typ, maxQuoted), strictyaml.DidYouMean(typ, formTypes()))
 		return
 	}
 	d.typ = typ
@@ -100,7 +101,7 @@ func (d *formField) decode(f *strictyaml.File, n *yaml.Node) {
 // headingFor is the heading that a scalar in the place of a mapping most likely is.
 func headingFor(n *yaml.Node) string {
 	if n.Kind == yaml.ScalarNode && n.ShortTag() == "!!str" && n.Value != "" && !strings.ContainsAny(n.Value, "\n{}[],:#") {
-		return cut(n.Value, maxQuoted)
+		return text.Shorten(n.Value, maxQuoted)
 	}
 	return "Version"
 }

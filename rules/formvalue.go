@@ -1,8 +1,6 @@
 package rules
 
 import (
-	"fmt"
-	"github.com/org/foreman-action/rules/facts"
 	"math"
 	"regexp"
 	"strconv"
@@ -26,23 +24,25 @@ type formValue struct {
 	absent bool // nothing was, or nothing that its type can read
 }
 
-// An eventText is what was read of an event's issue and comment so far.
-type eventText struct {
-	facts     *facts.Facts
-	sections  map[string]section // of the issue's body, by heading; nil: not read yet
-	values    map[*formField]formValue
-	commented bool      // the comment was read
-	given     []Command // of the comment
+// A formReader reads the values of the fields of one issue's form. It is not safe for
+// concurrent use.
+type formReader struct {
+	body     string
+	sections map[string]section // of the body, by heading; nil: not read yet
+	values   map[*formField]formValue
 }
 
-// form returns the value of a field. The issue is taken apart once.
-func (r *eventText) form(d *formField) formValue {
+// newFormReader returns a reader of the form in the body of an issue.
+func newFormReader(body string) *formReader { return &formReader{body: body} }
+
+// value returns the value of a field. The body is parsed once.
+func (r *formReader) value(d *formField) formValue {
 	if v, ok := r.values[d]; ok {
 		return v
 	}
 	if r.sections == nil {
 		r.sections, r.values = map[string]section{}, map[*formField]formValue{}
-		for _, s := range formSections(r.facts.Issue.Body) {
+		for _, s := range formSections(r.body) {
 			// The first wins: what people paste into a later field cannot replace it.
 			if _, twice := r.sections[s.heading]; !twice {
 				r.sections[s.heading] = s
@@ -186,42 +186,4 @@ func listItem(line string) string {
 		}
 	}
 	return line
-}
-
-// The functions that stand for form.name in a patched tree.
-
-func formTextOf(args ...any) (any, error) { return formOf(args).text, nil }
-
-func formNumberOf(args ...any) (any, error) { return formOf(args).number, nil }
-
-func formListOf(args ...any) (any, error) { return formOf(args).list, nil }
-
-// formIsNil is what a comparison with nil asks.
-func formIsNil(args ...any) (any, error) { return formOf(args).absent, nil }
-
-// formAny is the value of a field that is shown: nil when it is.
-func formAny(args ...any) (any, error) {
-	v := formOf(args)
-	switch {
-	case v.absent:
-		return nil, nil
-	case v.list != nil:
-		return v.list, nil
-	case arg[*formField](args, 1).typ == formNumber:
-		return v.number, nil
-	}
-	return v.text, nil
-}
-
-func formOf(args []any) formValue { return arg[*run](args, 0).form(arg[*formField](args, 1)) }
-
-// shownInText is a value in a template. A number that was not filled in is nothing.
-func shownInText(value any) string {
-	if n, ok := value.(float64); ok {
-		if math.IsNaN(n) {
-			return ""
-		}
-		return strconv.FormatFloat(n, 'f', -1, 64)
-	}
-	return fmt.Sprint(value)
 }

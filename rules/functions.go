@@ -12,8 +12,10 @@ import (
 	"github.com/expr-lang/expr/builtin"
 
 	length "github.com/org/foreman-action/internal/duration"
+	"github.com/org/foreman-action/internal/text"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/rules/facts"
+	"github.com/org/foreman-action/rules/internal/cost"
 )
 
 var errNow = errors.New("now is not known for this event")
@@ -57,7 +59,7 @@ func arg[T any](args []any, i int) T {
 // it does not hold.
 func semver(args ...any) (any, error) {
 	r, s := arg[*run](args, 0), arg[string](args, 1)
-	if err := r.step(1 + min(len(s), maxVersion)/bytesPerStep); err != nil {
+	if err := r.meter.Steps.Charge(1 + min(len(s), maxVersion)/cost.BytesPerStep); err != nil {
 		return nil, err
 	}
 	c, constant := args[2].(*constraint)
@@ -77,8 +79,27 @@ func semver(args ...any) (any, error) {
 // command is command(name).
 func command(args ...any) (any, error) {
 	r, name := arg[*run](args, 0), arg[string](args, 1)
-	given := r.commands()
-	return slices.ContainsFunc(given, func(c Command) bool { return strings.EqualFold(c.Name, name) }), r.step(1 + len(given))
+	given := r.comment.commands(r.facts)
+	return slices.ContainsFunc(given, func(c Command) bool { return strings.EqualFold(c.Name, name) }), r.meter.Steps.Charge(1 + len(given))
+}
+
+// A commentReader reads the commands of the event's comment, once.
+type commentReader struct {
+	read bool
+	list []Command
+}
+
+// commands returns the commands of the comment. A deleted comment has none, nor one that
+// somebody else edited: the actor did not write its text.
+func (c *commentReader) commands(f *facts.Facts) []Command {
+	e := &f.Event
+	if e.Name != "issue_comment" || e.Action == "deleted" || !strings.EqualFold(e.Comment.Author, f.Actor.Login) {
+		return nil
+	}
+	if !c.read {
+		c.read, c.list = true, Commands(e.Comment.Body)
+	}
+	return c.list
 }
 
 // duration is duration(text).
@@ -140,7 +161,7 @@ func checkCommand(name string) error {
 		return fmt.Errorf("command takes the name alone: command(%q)", alone)
 	}
 	if !commandName.MatchString(name) {
-		return fmt.Errorf("command: %q is no name of a command; write it like \"triage\"", cut(name, maxQuoted))
+		return fmt.Errorf("command: %q is no name of a command; write it like \"triage\"", text.Shorten(name, maxQuoted))
 	}
 	return nil
 }

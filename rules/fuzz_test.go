@@ -11,6 +11,7 @@ import (
 	"github.com/org/foreman-action/internal/strictyaml"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/rules/facts"
+	"github.com/org/foreman-action/rules/internal/cost"
 	"github.com/org/foreman-action/triage"
 )
 
@@ -109,8 +110,8 @@ func FuzzExpression(f *testing.F) {
 			if _, err := eval(&v.machine, program, v.env); err != nil {
 				checkExprError(t, src, err)
 			}
-			if r := v.env.Run; r.steps > maxSteps+len(body)+maxSteps || r.made > 2*maxMade+len(body) {
-				t.Errorf("steps %d, made %d", r.steps, r.made)
+			if r := v.env.Run; r.meter.Steps.Spent() > cost.MaxSteps+len(body)+cost.MaxSteps || r.meter.Text.Spent() > 2*cost.MaxText+len(body) {
+				t.Errorf("steps %d, made %d", r.meter.Steps.Spent(), r.meter.Text.Spent())
 			}
 		}
 	})

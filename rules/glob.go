@@ -1,6 +1,8 @@
 package rules
 
-import "strings"
+import (
+	"strings"
+)
 
 // globMatch reports whether s is matched by a pattern whose "*" stands for any
 // run of characters, without regard to case.

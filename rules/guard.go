@@ -7,6 +7,8 @@ import (
 
 	"github.com/expr-lang/expr/ast"
 	"github.com/expr-lang/expr/builtin"
+
+	"github.com/org/foreman-action/rules/internal/cost"
 )
 
 const (
@@ -20,7 +22,7 @@ const (
 type guard struct {
 	pattern  func(string) (*pattern, error)
 	builtins map[string]*builtin.Function // those that rules may use
-	weight   *int                         // of the patterns for long texts
+	states   *int                         // that the patterns for long texts go through
 	names    *vocabulary
 	fields   map[string]*formField // variables that are a field of a form
 	on       []string              // the events that the rule names; nil: none
@@ -180,8 +182,8 @@ func (g guard) patch(place *ast.Node) error {
 			return refuse(n.Right, "%v", err)
 		}
 		if !short(n.Left) {
-			if *g.weight += p.weight; *g.weight > maxWeight {
-				return refuse(n.Right, "%s", errWeight(*g.weight, p.weight))
+			if *g.states += p.cost; *g.states > cost.MaxStates {
+				return refuse(n.Right, "%s", tooExpensive(*g.states, p.cost))
 			}
 		}
 		*place = call("matches", n, n.Left, at(&ast.ConstantNode{Value: p}, n.Right))

@@ -1,11 +1,13 @@
 package rules
 
 import (
-	"github.com/org/foreman-action/rules/facts"
-	"github.com/org/foreman-action/triage"
 	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/org/foreman-action/rules/facts"
+	"github.com/org/foreman-action/rules/internal/cost"
+	"github.com/org/foreman-action/triage"
 )
 
 // hostileBody is as large as GitHub lets an issue be.
@@ -127,8 +129,8 @@ func TestHostileExpressions(t *testing.T) {
 				t.Errorf("allocated %d bytes, want at most %d", got, maxBytes)
 			}
 			r := v.env.Run
-			if r.steps > maxSteps+len(hostileBody) || r.matched > maxMatched+maxWeight*len(hostileBody) || r.made > 2*maxMade+1000*len(hostileBody) {
-				t.Errorf("steps %d, matched %d, made %d: far beyond the bounds", r.steps, r.matched, r.made)
+			if r.meter.Steps.Spent() > cost.MaxSteps+len(hostileBody) || r.meter.Patterns.Spent() > cost.MaxPatterns+cost.MaxStates*len(hostileBody) || r.meter.Text.Spent() > 2*cost.MaxText+1000*len(hostileBody) {
+				t.Errorf("steps %d, matched %d, made %d: far beyond the bounds", r.meter.Steps.Spent(), r.meter.Patterns.Spent(), r.meter.Text.Spent())
 			}
 		})
 	}
@@ -160,7 +162,7 @@ func TestBoundsAreOfOneExpression(t *testing.T) {
 			t.Fatalf("run %d: got %v, %v", i, got, err)
 		}
 	}
-	if got := v.env.Run.steps; got < 90_000 || got > maxSteps {
+	if got := v.env.Run.meter.Steps.Spent(); got < 90_000 || got > cost.MaxSteps {
 		t.Errorf("got %d steps, want about 90,300", got)
 	}
 }
@@ -233,7 +235,7 @@ func TestCaseIsChangedOnce(t *testing.T) {
 		if got, err := eval(&v.machine, program, v.env); got != false || err != nil {
 			t.Fatalf("got %v, %v", got, err)
 		}
-		if got, want := v.env.Run.made, 2*len(hostileBody); got != want {
+		if got, want := v.env.Run.meter.Text.Spent(), 2*len(hostileBody); got != want {
 			t.Errorf("charged %d bytes, want %d", got, want)
 		}
 	}

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/expr-lang/expr/ast"
+
+	"github.com/org/foreman-action/internal/text"
 )
 
 // lint refuses, in a tree whose types are known, what compiles and never does what
@@ -119,7 +121,7 @@ func (g guard) checkConstant(n *ast.BuiltinNode) error {
 const maxQuoted = 40 // characters of a foreign value in a message
 
 func unreadable(function, value string) string {
-	return fmt.Sprintf("%s cannot read %q", function, cut(value, maxQuoted))
+	return fmt.Sprintf("%s cannot read %q", function, text.Shorten(value, maxQuoted))
 }
 
 var (

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/expr-lang/expr/ast"
+
 	"github.com/org/foreman-action/rules/facts"
 )
 
@@ -46,7 +47,7 @@ func (r *run) past() (facts.Past, error) {
 	if err != nil {
 		return facts.Past{}, err
 	}
-	return p, r.step(1 + len(p.Changes))
+	return p, r.meter.Steps.Charge(1 + len(p.Changes))
 }
 
 // newest returns the newest change that matches.

@@ -8,22 +8,22 @@ import (
 	"sync"
 )
 
-// A pattern is a regular expression and the work that a character of text is for it
-// at most, in states. It is safe for concurrent use.
+// A pattern is a regular expression with its cost: how many states its engine goes
+// through for a character of text, at most. It is safe for concurrent use.
 type pattern struct {
-	src    string
-	weight int
+	src  string
+	cost int
 
-	read   sync.Once
-	tree   *syntax.Regexp // until it is read
-	said   needles
-	built  sync.Once
-	regexp *regexp.Regexp
+	filtered sync.Once
+	tree     *syntax.Regexp // until the prefilter is made
+	filter   prefilter
+	built    sync.Once
+	regexp   *regexp.Regexp
 }
 
 const maxStates = 2000 // of a pattern, its repetitions written out
 
-// newPattern parses s. What asking it about a text takes is built when it is asked.
+// newPattern parses s. Its prefilter and its engine are built when they are first needed.
 func newPattern(s string) (*pattern, error) {
 	if r, ok := control(s); ok {
 		return nil, fmt.Errorf("the pattern holds the control character %U: in quotes \\b is a backspace; write the pattern in backticks", r)
@@ -36,25 +36,25 @@ func newPattern(s string) (*pattern, error) {
 	if n > maxStates {
 		return nil, fmt.Errorf("the pattern is too large: its repetitions written out, it has more than %d parts", maxStates)
 	}
-	w, err := weigh(tree)
+	c, err := costOf(tree)
 	if err != nil {
 		return nil, patternError(err)
 	}
-	return &pattern{src: s, weight: w, tree: tree}, nil
+	return &pattern{src: s, cost: c, tree: tree}, nil
 }
 
-// weigh returns the weight of a pattern: no more states wait at the same time than its
-// program has, each once in the list of now and once in that of next.
-func weigh(tree *syntax.Regexp) (int, error) {
-	w := live(tree, nil)
+// costOf returns the cost of a pattern: an engine is in no more states at the same time
+// than its program has, each once in the list of this character and once in the next.
+func costOf(tree *syntax.Regexp) (int, error) {
+	w := liveStates(tree, nil)
 	if w <= 2*leastProgram(tree) {
-		return baseWeight + w, nil
+		return baseCost + w, nil
 	}
 	prog, err := syntax.Compile(tree.Simplify())
 	if err != nil {
 		return 0, err
 	}
-	return baseWeight + min(w, 2*len(prog.Inst)), nil
+	return baseCost + min(w, 2*len(prog.Inst)), nil
 }
 
 // leastProgram returns a number of instructions that the program of re, which takes
@@ -75,10 +75,10 @@ func leastProgram(re *syntax.Regexp) int {
 	return n
 }
 
-// needles returns what is said of texts that match.
-func (p *pattern) needles() needles {
-	p.read.Do(func() { p.said, p.tree = newNeedles(p.tree), nil })
-	return p.said
+// prefilter returns the literals of the pattern.
+func (p *pattern) prefilter() prefilter {
+	p.filtered.Do(func() { p.filter, p.tree = newPrefilter(p.tree), nil })
+	return p.filter
 }
 
 // engine returns the compiled pattern. It parsed, so it compiles.
@@ -87,7 +87,7 @@ func (p *pattern) engine() *regexp.Regexp {
 	return p.regexp
 }
 
-// control returns the first control character that nobody means in a pattern.
+// control returns the first control character that makes no sense in a pattern.
 func control(s string) (rune, bool) {
 	for _, r := range s {
 		if r < ' ' && r != '\t' && r != '\n' && r != '\r' {
@@ -97,8 +97,8 @@ func control(s string) (rune, bool) {
 	return 0, false
 }
 
-// patternError says what the library says, and why what is common elsewhere is
-// missing here.
+// patternError rewrites an error of package regexp/syntax, and names what other engines
+// have and this one has not.
 func patternError(err error) error {
 	text := strings.TrimPrefix(err.Error(), "error parsing regexp: ")
 	switch {

@@ -11,8 +11,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/org/foreman-action/rules/facts"
-	"github.com/org/foreman-action/triage"
+
+	"github.com/org/foreman-action/rules/internal/cost"
 )
 
 func TestNeedles(t *testing.T) {
@@ -58,7 +58,7 @@ func TestNeedles(t *testing.T) {
 			continue
 		}
 		var got []string
-		if w := p.needles().whole; w != nil {
+		if w := p.prefilter().whole; w != nil {
 			for _, word := range w.list {
 				got = append(got, word.text)
 			}
@@ -68,7 +68,7 @@ func TestNeedles(t *testing.T) {
 		if diff := cmp.Diff(tt.words, got); diff != "" {
 			t.Errorf("%s: words (-want +got):\n%s", tt.pattern, diff)
 		}
-		if diff := cmp.Diff(tt.needs, p.needles().needs); diff != "" {
+		if diff := cmp.Diff(tt.needs, p.prefilter().needs); diff != "" {
 			t.Errorf("%s: needs (-want +got):\n%s", tt.pattern, diff)
 		}
 	}
@@ -85,7 +85,7 @@ func TestNeedlesAreBounded(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%.20s: %v", s, err)
 		}
-		n, texts, bytes := p.needles(), 0, 0
+		n, texts, bytes := p.prefilter(), 0, 0
 		if n.whole != nil {
 			for _, w := range n.whole.list {
 				texts, bytes = max(texts, len(n.whole.list)), bytes+len(w.text)
@@ -94,7 +94,7 @@ func TestNeedlesAreBounded(t *testing.T) {
 		for _, clause := range n.needs {
 			texts, bytes = max(texts, len(clause)), max(bytes, size(clause))
 		}
-		if texts > maxNeedles || bytes > max(maxNeedleBytes, len(s)) {
+		if texts > maxLiterals || bytes > max(maxLiteralBytes, len(s)) {
 			t.Errorf("%.20s: %d texts in one clause, %d bytes", s, texts, bytes)
 		}
 	}
@@ -133,8 +133,7 @@ func TestPrefilterAgrees(t *testing.T) {
 func samePattern(t *testing.T, p *pattern, text string) {
 	t.Helper()
 	want := regexp.MustCompile(p.src).MatchString(text)
-	r := &run{answers: map[*pattern]answer{}}
-	if got := r.match(p, text); got != want {
+	if got := newMatcher().run(p, text); got != want {
 		t.Errorf("%q on %q: got %v, want %v", p.src, text, got, want)
 	}
 }
@@ -148,7 +147,7 @@ func FuzzPrefilter(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, s, text string) {
 		p, err := newPattern(s)
-		if err != nil || len(text) > 2000 || p.weight > 200 {
+		if err != nil || len(text) > 2000 || p.cost > 200 {
 			return
 		}
 		samePattern(t, p, text)
@@ -196,47 +195,30 @@ func TestWeighIsThatOfTheProgram(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := weigh(tree)
-		if want := baseWeight + min(live(tree, nil), 2*len(prog.Inst)); got != want || err != nil {
+		got, err := costOf(tree)
+		if want := baseCost + min(liveStates(tree, nil), 2*len(prog.Inst)); got != want || err != nil {
 			t.Errorf("%s: got %d, %v, want %d", s, got, err, want)
 		}
 	}
 }
 
-// What an expression is charged does not depend on the words of a text.
-func TestChargesDoNotDependOnWords(t *testing.T) {
+// A matcher indexes few texts only, however many an expression makes.
+func TestTextsAreBounded(t *testing.T) {
 	t.Parallel()
-	program, err := newExprCompiler().compile("issue.body matches `(?i)panic\\d` or issue.body matches `x+y`", wantBool)
+	p, err := newPattern("abc")
 	if err != nil {
 		t.Fatal(err)
 	}
-	charged := func(body string) int {
-		v := &evaluation{env: newEnv(facts.Facts{Issue: triage.Issue{Body: body}})}
-		if got, err := eval(&v.machine, program, v.env); got != false || err != nil {
+	m, meter, body := newMatcher(), cost.NewMeter(), strings.Repeat("ab", 500)
+	for i := range 900 {
+		if got, err := m.match(p, body[i:], &meter); got || err != nil {
 			t.Fatalf("got %v, %v", got, err)
 		}
-		return v.env.Run.matched
 	}
-	if a, b := charged(strings.Repeat("a panic ", 50)), charged(strings.Repeat("quiet... ", 50)[:400]); a != b || a == 0 {
-		t.Errorf("charged %d and %d, want the same", a, b)
+	if got := len(m.texts); got != maxTexts {
+		t.Errorf("%d texts are kept, want %d", got, maxTexts)
 	}
-}
-
-// Texts of all kinds are prepared a few times only, however many an expression makes.
-func TestHaystacksAreBounded(t *testing.T) {
-	t.Parallel()
-	v := &evaluation{env: newEnv(facts.Facts{Issue: triage.Issue{Body: strings.Repeat("ab", 500)}})}
-	program, err := newExprCompiler().compile("any(1..900, issue.body[#:] matches `abc`)", wantBool)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got, err := eval(&v.machine, program, v.env); got != false || err != nil {
-		t.Fatalf("got %v, %v", got, err)
-	}
-	if got := len(v.env.Run.haystacks); got != maxHaystacks {
-		t.Errorf("%d texts are kept, want %d", got, maxHaystacks)
-	}
-	if h := v.env.Run.haystack(strings.Repeat("a", maxHaystack+1)); h != nil {
-		t.Error("a text of any length is prepared")
+	if m.entry(strings.Repeat("a", maxText+1)) != nil {
+		t.Error("a text of any length is indexed")
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/expr-lang/expr/optimizer"
 	"github.com/expr-lang/expr/parser"
 	"github.com/expr-lang/expr/vm"
+
 	"github.com/org/foreman-action/rules/facts"
 )
 

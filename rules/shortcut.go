@@ -108,7 +108,7 @@ func newCall(n *ast.CallNode) shortcut {
 		if text == nil || !ok {
 			return nil
 		}
-		return func(e *env) (value, sure bool) { return e.Run.peek(p, text(e).String()) }
+		return func(e *env) (value, sure bool) { return e.Run.matcher.tryMatch(p, text(e).String(), &e.Run.meter) }
 	case callee.Value == "label" && len(n.Arguments) == 2:
 		name, ok := n.Arguments[1].(*ast.StringNode)
 		if !ok {
@@ -201,7 +201,7 @@ func compareNumbers(operator string) func(a, b int) bool {
 func newNumber(n ast.Node) func(*env) int {
 	if b, ok := n.(*ast.BuiltinNode); ok && measuresText(n) {
 		if field := newField(b.Arguments[0], reflect.String); field != nil {
-			return func(e *env) int { return e.Run.length(field(e).String()) }
+			return func(e *env) int { return e.Run.matcher.length(field(e).String()) }
 		}
 		return nil
 	}

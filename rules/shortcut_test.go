@@ -2,11 +2,12 @@ package rules
 
 import (
 	"fmt"
-	"github.com/org/foreman-action/rules/facts"
-	"github.com/org/foreman-action/triage"
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/org/foreman-action/rules/facts"
+	"github.com/org/foreman-action/triage"
 )
 
 // conditions whose shortcut is tried; sure lists for how many of shortcutFacts it is.
@@ -107,7 +108,7 @@ func sameShortcut(t *testing.T, src string, facts facts.Facts) (sure bool) {
 	if again != want || fmt.Sprint(err) != fmt.Sprint(errAgain) {
 		t.Errorf("%q on %+v: %v, %v after the shortcut; %v, %v without", src, facts, again, errAgain, want, err)
 	}
-	if a, b := v.env.Run, after.env.Run; a.steps != b.steps || a.matched != b.matched || a.made != b.made {
+	if a, b := v.env.Run, after.env.Run; a.meter.Steps.Spent() != b.meter.Steps.Spent() || a.meter.Patterns.Spent() != b.meter.Patterns.Spent() || a.meter.Text.Spent() != b.meter.Text.Spent() {
 		t.Errorf("%q on %+v: the shortcut changes what the program is charged", src, facts)
 	}
 	return sure

@@ -9,6 +9,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/org/foreman-action/internal/strictyaml"
+	"github.com/org/foreman-action/internal/text"
 )
 
 const (
@@ -59,7 +60,7 @@ func tableOf(f *strictyaml.File, n *yaml.Node) any {
 		c, ok := cellOf(value)
 		switch {
 		case !ok:
-			f.Problemf(value, "%s: want text, a number, or true or false, got %s", cut(key.Value, maxQuoted), strictyaml.Kind(value))
+			f.Problemf(value, "%s: want text, a number, or true or false, got %s", text.Shorten(key.Value, maxQuoted), strictyaml.Kind(value))
 			continue
 		case utf8.RuneCountInString(key.Value) > maxCell || utf8.RuneCountInString(value.Value) > maxCell:
 			f.Problemf(key, "a row has a key or a value of more than %d characters", maxCell)
@@ -67,7 +68,7 @@ func tableOf(f *strictyaml.File, n *yaml.Node) any {
 		case kind == "":
 			kind = c.kind
 		case kind != c.kind:
-			f.Problemf(value, "%s: want %s as in the rows above, got %s; text that looks like something else is quoted", cut(key.Value, maxQuoted), kind, c.kind)
+			f.Problemf(value, "%s: want %s as in the rows above, got %s; text that looks like something else is quoted", text.Shorten(key.Value, maxQuoted), kind, c.kind)
 			continue
 		}
 		_, isFloat := c.value.(float64)

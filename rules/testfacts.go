@@ -11,6 +11,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/org/foreman-action/internal/strictyaml"
+	"github.com/org/foreman-action/internal/text"
 	"github.com/org/foreman-action/rules/facts"
 	"github.com/org/foreman-action/triage"
 )
@@ -192,20 +193,20 @@ func (d testDecoder) check(name string, n *yaml.Node, v reflect.Value) {
 	}
 }
 
-func (d testDecoder) checkText(name string, n *yaml.Node, text string) {
+func (d testDecoder) checkText(name string, n *yaml.Node, value string) {
 	limit := maxTestText
 	if name == "issue.title" {
 		limit = maxTestTitle
 	}
-	if utf8.RuneCountInString(text) > limit {
+	if utf8.RuneCountInString(value) > limit {
 		d.f.Problemf(n, "%s: GitHub takes at most %d characters", name, limit)
 	}
 	enum := fieldValues(name)
-	if enum == nil || slices.Contains(enum, text) {
+	if enum == nil || slices.Contains(enum, value) {
 		return
 	}
 	enum = slices.DeleteFunc(enum, func(s string) bool { return s == "" })
-	d.f.Problemf(n, "%s: want %s, got %q%s", name, strings.Join(enum, ", "), cut(text, maxQuoted), strictyaml.DidYouMean(text, enum))
+	d.f.Problemf(n, "%s: want %s, got %q%s", name, strings.Join(enum, ", "), text.Shorten(value, maxQuoted), strictyaml.DidYouMean(value, enum))
 }
 
 // moment reads a time: a date, or a date with a time.

@@ -9,6 +9,7 @@ import (
 	"github.com/expr-lang/expr/parser"
 
 	"github.com/org/foreman-action/internal/strictyaml"
+	"github.com/org/foreman-action/internal/text"
 )
 
 // A LabelVerb is what a rule does with a label.
@@ -230,7 +231,7 @@ func (c *useCollector) scan(r *rule) {
 		}
 		at += len(before) + len(qualifier)
 		for name := range strings.SplitSeq(names, ",") {
-			line, col := position(r.scan, at)
+			line, col := text.Position(r.scan, at)
 			at += len(name) + 1
 			if bare := strings.Trim(strings.TrimRight(name, ")"), `"`); bare != "" {
 				c.labels = append(c.labels, LabelUse{Label: bare, Place: r.file.At(r.scanNode, line, col, "")})

@@ -8,6 +8,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/org/foreman-action/internal/strictyaml"
+	"github.com/org/foreman-action/internal/text"
 )
 
 // The names that stand for no field of env; a guard replaces them.
@@ -61,7 +62,7 @@ func eachName(f *strictyaml.File, n *yaml.Node, section string, fn func(key, val
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		key := n.Content[i]
 		if !namePattern.MatchString(key.Value) || len(key.Value) > maxID {
-			f.Problemf(key, "%s: a name is at most %d of a-z, 0-9 and _, the first a letter, got %q", section, maxID, cut(key.Value, maxQuoted))
+			f.Problemf(key, "%s: a name is at most %d of a-z, 0-9 and _, the first a letter, got %q", section, maxID, text.Shorten(key.Value, maxQuoted))
 			continue
 		}
 		fn(key, n.Content[i+1])
@@ -98,14 +99,14 @@ func (v *vocabulary) resolve(place *ast.Node) (ok bool, err error) {
 	if root.Value == tablesName {
 		table := v.tables[name.Value]
 		if table == nil {
-			return true, refuse(m, "tables has no %s%s", cut(name.Value, maxQuoted), declared(name.Value, v.tables, "tables"))
+			return true, refuse(m, "tables has no %s%s", text.Shorten(name.Value, maxQuoted), declared(name.Value, v.tables, "tables"))
 		}
 		*place = at(&ast.ConstantNode{Value: table}, m)
 		return true, nil
 	}
 	field := v.forms[name.Value]
 	if field == nil {
-		return true, refuse(m, "form has no field %s%s", cut(name.Value, maxQuoted), declared(name.Value, v.forms, "forms"))
+		return true, refuse(m, "form has no field %s%s", text.Shorten(name.Value, maxQuoted), declared(name.Value, v.forms, "forms"))
 	}
 	*place = formCall(formFunction(field.typ), field, m)
 	return true, nil
@@ -126,7 +127,7 @@ func declared[V any](name string, known map[string]V, section string) string {
 	}
 	const few = 10
 	if len(names) > few {
-		names = append(names[:few], cutMark)
+		names = append(names[:few], "…")
 	}
 	return " (declared under " + section + ": " + strings.Join(names, ", ") + ")"
 }
@@ -191,16 +192,16 @@ func checkVersions(n *ast.BinaryNode, vars map[string]*formField) error {
 		}
 		return refuse(n, "versions are compared with semver(%s, %q)", name, op+" 2.0.0")
 	case "==", "!=":
-		text, constant := constantText(other)
-		v, ok := parseVersion(text)
+		written, constant := constantText(other)
+		v, ok := parseVersion(written)
 		switch {
-		case !constant || v.String() == text:
-		case text == "":
+		case !constant || v.String() == written:
+		case written == "":
 			return refuse(other, "whether %s was filled in is asked with nil", name)
 		case ok:
 			return refuse(other, "%s is a version in full: write %q", name, v)
 		default:
-			return refuse(other, "%s is a version in full, such as \"1.4.0\", or nil; it is never %q", name, cut(text, maxQuoted))
+			return refuse(other, "%s is a version in full, such as \"1.4.0\", or nil; it is never %q", name, text.Shorten(written, maxQuoted))
 		}
 	}
 	return nil

@@ -11,6 +11,8 @@ import (
 
 	"github.com/expr-lang/expr/ast"
 	"github.com/expr-lang/expr/parser"
+
+	"github.com/org/foreman-action/internal/text"
 	"github.com/org/foreman-action/rules/facts"
 )
 
@@ -57,8 +59,8 @@ func (s *Set) Explain(f facts.Facts) []RuleWhy {
 	for i, r := range s.all() {
 		w := RuleWhy{RuleTrace: p.result.Trace[i]}
 		asked := p.asked[i]
-		if r.when != nil && r.listens(v.env.Run.facts) && e.evaluated < maxEvaluated {
-			e.see(asked.labels)
+		if r.when != nil && r.listens(v.facts()) && e.evaluated < maxEvaluated {
+			v.setLabels(asked.labels)
 			w.Why = e.why(r.when)
 		}
 		if err := cmp.Or(asked.err, unsettled); errors.Is(err, facts.ErrUnasked) {
@@ -108,9 +110,6 @@ type explainer struct {
 	*evaluation
 	evaluated int
 }
-
-// see sets the labels of the issue when a rule was asked.
-func (e *explainer) see(labels []string) { e.env.Issue.Labels, e.env.Run.labels = labels, labels }
 
 func (e *explainer) node(n ast.Node) Why {
 	switch n := n.(type) {
@@ -274,24 +273,24 @@ const maxValue = 200 // characters of a value that are shown
 
 // shown is a value as an expression.
 func shown(value any) string {
-	var text string
+	var out string
 	switch v := value.(type) {
 	case nil:
 		return "nil"
 	case string:
-		text = strconv.Quote(cut(v, 2*maxValue)) // the rest is not shown, nor worth quoting
+		out = strconv.Quote(text.Shorten(v, 2*maxValue)) // the rest is not shown, nor worth quoting
 	case fmt.Stringer:
-		text = v.String()
+		out = v.String()
 	default:
 		if r := reflect.ValueOf(v); r.Kind() == reflect.Slice {
 			list := make([]string, r.Len())
 			for i := range list {
 				list[i] = shown(r.Index(i).Interface())
 			}
-			text = "[" + strings.Join(list, ", ") + "]"
+			out = "[" + strings.Join(list, ", ") + "]"
 			break
 		}
-		text = fmt.Sprint(v)
+		out = fmt.Sprint(v)
 	}
-	return cut(text, maxValue)
+	return text.Shorten(out, maxValue)
 }

@@ -4,9 +4,10 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"github.com/org/foreman-action/rules/facts"
 	"strings"
 	"time"
+
+	"github.com/org/foreman-action/rules/facts"
 )
 
 // A witness is a Lookup that remembers what it told.

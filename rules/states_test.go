@@ -5,6 +5,8 @@ import (
 	"regexp/syntax"
 	"strings"
 	"testing"
+
+	"github.com/org/foreman-action/rules/internal/cost"
 )
 
 func TestPatternWeight(t *testing.T) {
@@ -41,8 +43,8 @@ func TestPatternWeight(t *testing.T) {
 			t.Errorf("%s: %v", tt.pattern, err)
 			continue
 		}
-		if p.weight < tt.min || p.weight > tt.max {
-			t.Errorf("%.60s: got weight %d, want %d to %d", tt.pattern, p.weight, tt.min, tt.max)
+		if p.cost < tt.min || p.cost > tt.max {
+			t.Errorf("%.60s: got weight %d, want %d to %d", tt.pattern, p.cost, tt.min, tt.max)
 		}
 	}
 }
@@ -88,10 +90,10 @@ func BenchmarkSlowPatterns(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		if p.weight > maxWeight {
-			b.Fatalf("%s has weight %d", bb.pattern, p.weight)
+		if p.cost > cost.MaxStates {
+			b.Fatalf("%s has weight %d", bb.pattern, p.cost)
 		}
-		text := strings.Repeat(bb.text, maxIssueText/len(bb.text))
+		text := strings.Repeat(bb.text, cost.LongestText/len(bb.text))
 		b.Run(bb.pattern, func(b *testing.B) {
 			for b.Loop() {
 				p.engine().MatchString(text)
@@ -181,8 +183,8 @@ func TestWeightBoundsTheWork(t *testing.T) {
 		for _, text := range texts {
 			most = max(most, visited(prog, []rune(strings.Repeat(text, 1+60/len(text)))))
 		}
-		if most > p.weight {
-			t.Errorf("%q goes through %d states, its weight is %d", s, most, p.weight)
+		if most > p.cost {
+			t.Errorf("%q goes through %d states, its weight is %d", s, most, p.cost)
 		}
 	}
 }

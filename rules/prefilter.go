@@ -8,20 +8,20 @@ import (
 	"unicode/utf8"
 )
 
-// Needles are what can be said of a pattern without its engine: texts to be found in
-// another that it matches. Those of needs are folded, as [fold] does it.
-type needles struct {
-	// needs lists what every text that matches holds: one of each clause.
+// A prefilter is the literals of a pattern: most texts lack them, and are ruled out without
+// the pattern's engine. Literals are folded, as [fold] does it.
+type prefilter struct {
+	// needs lists clauses: every text that matches contains one literal of each.
 	needs [][]string
-	// whole, when it is set, says the same as the pattern.
+	// whole, when it is set, matches exactly what the pattern matches.
 	whole *words
 }
 
-// Words are a pattern of plain texts, such as (?i)\b(panic|segfault)\b: a text that
-// holds one of them, with what stands at its two ends, matches, and no other does.
+// Words are a pattern of literals alone, such as (?i)\b(panic|segfault)\b: a text matches
+// when it contains one of them with the boundaries that the pattern asks for.
 type words struct {
 	list []word
-	// folded says that case makes no difference; otherwise words stand as they are.
+	// folded says that case makes no difference.
 	folded        bool
 	before, after syntax.EmptyOp // at the start and at the end of a word
 }
@@ -30,19 +30,19 @@ type words struct {
 type word struct{ text, folded string }
 
 const (
-	maxNeedles     = 128  // texts of one clause
-	maxNeedleBytes = 4096 // of all texts that are put together for one
-	maxClass       = 8    // characters, case set aside, that one place of a text is written out for
-	maxPruned      = 16   // texts of a clause that are compared with each other
+	maxLiterals     = 128  // of one clause
+	maxLiteralBytes = 4096 // of the literals of one clause together
+	maxClass        = 8    // characters of a class, folded, that are written out
+	maxPruned       = 16   // literals of a clause that are compared with each other
 )
 
-// newNeedles reads what re, which is as the parser left it, says of texts.
-func newNeedles(re *syntax.Regexp) needles {
-	n := needles{whole: newWords(re)}
+// newPrefilter returns the prefilter of re, which is as the parser returned it.
+func newPrefilter(re *syntax.Regexp) prefilter {
+	n := prefilter{whole: newWords(re)}
 	if n.whole != nil {
 		return n
 	}
-	x := reader{fold: true}.read(re)
+	x := literalReader{fold: true}.read(re)
 	if x.all != nil {
 		x.needs = addClause(x.needs, x.all)
 	}
@@ -50,7 +50,7 @@ func newNeedles(re *syntax.Regexp) needles {
 	return n
 }
 
-// newWords returns nil for a pattern that is more than plain texts.
+// newWords returns nil for a pattern that is more than literals.
 func newWords(re *syntax.Regexp) *words {
 	var w words
 	subs := []*syntax.Regexp{bare(re)}
@@ -64,7 +64,7 @@ func newWords(re *syntax.Regexp) *words {
 		w.after |= emptyOp(subs[len(subs)-1])
 	}
 	for _, w.folded = range []bool{false, true} {
-		all := reader{fold: w.folded, strict: true}.concat(subs).all
+		all := literalReader{fold: w.folded, strict: true}.concat(subs).all
 		if len(all) == 0 || slices.Contains(all, "") {
 			continue
 		}
@@ -76,8 +76,8 @@ func newWords(re *syntax.Regexp) *words {
 	return nil
 }
 
-// emptyOp returns what an expression that takes no characters asks of its place; 0
-// for all others.
+// emptyOp returns the assertion that an expression without characters makes; 0 for all
+// others.
 func emptyOp(re *syntax.Regexp) syntax.EmptyOp {
 	switch re.Op {
 	case syntax.OpBeginLine:
@@ -96,17 +96,17 @@ func emptyOp(re *syntax.Regexp) syntax.EmptyOp {
 	return 0
 }
 
-// A reading is what is known of the texts that a part of a pattern takes.
-type reading struct {
+// A literals value describes the texts that a part of a pattern matches.
+type literals struct {
 	all   []string   // every one of them; nil when they are too many
 	needs [][]string // when all is nil: each of them holds one of every clause
 }
 
-// A reader reads patterns. One that is not strict may say that a part takes more
-// texts than it does; a strict one says nothing then.
-type reader struct{ fold, strict bool }
+// A literalReader finds the literals of patterns. One that is not strict may return more
+// texts than a part matches; a strict one returns none then.
+type literalReader struct{ fold, strict bool }
 
-func (r reader) read(re *syntax.Regexp) reading {
+func (r literalReader) read(re *syntax.Regexp) literals {
 	switch re.Op {
 	case syntax.OpLiteral:
 		return r.literal(re)
@@ -119,10 +119,10 @@ func (r reader) read(re *syntax.Regexp) reading {
 	case syntax.OpAlternate:
 		return r.alternate(re.Sub)
 	case syntax.OpEmptyMatch:
-		return reading{all: []string{""}}
+		return literals{all: []string{""}}
 	case syntax.OpQuest:
 		if all := r.read(re.Sub[0]).all; all != nil {
-			return reading{all: append([]string{""}, all...)}
+			return literals{all: append([]string{""}, all...)}
 		}
 	case syntax.OpPlus:
 		return r.once(re.Sub[0])
@@ -132,22 +132,22 @@ func (r reader) read(re *syntax.Regexp) reading {
 		}
 	default:
 		if emptyOp(re) != 0 && !r.strict {
-			return reading{all: []string{""}}
+			return literals{all: []string{""}}
 		}
 	}
-	return reading{}
+	return literals{}
 }
 
-// once reads what stands once or more.
-func (r reader) once(re *syntax.Regexp) reading {
+// once reads what occurs once or more.
+func (r literalReader) once(re *syntax.Regexp) literals {
 	x := r.read(re)
 	if x.all != nil {
-		return reading{needs: addClause(nil, x.all)}
+		return literals{needs: addClause(nil, x.all)}
 	}
 	return x
 }
 
-func (r reader) literal(re *syntax.Regexp) reading {
+func (r literalReader) literal(re *syntax.Regexp) literals {
 	var b strings.Builder
 	folds := re.Flags&syntax.FoldCase != 0
 	if r.strict && !r.fold && folds && len(re.Rune) == 1 { // how the parser leaves [Pp]
@@ -156,35 +156,35 @@ func (r reader) literal(re *syntax.Regexp) reading {
 	for _, c := range re.Rune {
 		// What is not UTF-8 is read as U+FFFD; bytes that differ would be compared.
 		if c == utf8.RuneError || r.strict && folds != r.fold && unicode.SimpleFold(c) != c {
-			return reading{}
+			return literals{}
 		}
 		if r.fold {
 			c = folded(c)
 		}
 		b.WriteRune(c)
 	}
-	return reading{all: []string{b.String()}}
+	return literals{all: []string{b.String()}}
 }
 
-// sorted returns single characters in order, as a class has them.
+// sorted returns single characters in order, as in a class.
 func sorted(s charSet) charSet {
 	slices.Sort(s)
 	return s
 }
 
 // class reads a choice of few characters.
-func (r reader) class(re *syntax.Regexp) reading {
+func (r literalReader) class(re *syntax.Regexp) literals {
 	var all []string
 	set := charSet(re.Rune)
 	for i := 0; i+1 < len(set); i += 2 {
 		if set[i+1]-set[i] > 4*maxClass || set[i] <= utf8.RuneError && utf8.RuneError <= set[i+1] {
-			return reading{}
+			return literals{}
 		}
 		for c := set[i]; c <= set[i+1]; c++ {
 			s := string(c)
 			if r.fold {
 				if r.strict && !set.holdsCases(c) {
-					return reading{}
+					return literals{}
 				}
 				s = string(folded(c))
 			}
@@ -192,11 +192,11 @@ func (r reader) class(re *syntax.Regexp) reading {
 				all = append(all, s)
 			}
 			if len(all) > maxClass {
-				return reading{}
+				return literals{}
 			}
 		}
 	}
-	return reading{all: all}
+	return literals{all: all}
 }
 
 // holdsCases reports whether s holds what differs from c in case only.
@@ -209,7 +209,7 @@ func (s charSet) holdsCases(c rune) bool {
 	return true
 }
 
-func (r reader) concat(subs []*syntax.Regexp) reading {
+func (r literalReader) concat(subs []*syntax.Regexp) literals {
 	all, needs, whole := []string{""}, [][]string(nil), true
 	for _, sub := range subs {
 		x := r.read(sub)
@@ -225,15 +225,15 @@ func (r reader) concat(subs []*syntax.Regexp) reading {
 		}
 	}
 	if whole {
-		return reading{all: all}
+		return literals{all: all}
 	}
-	return reading{needs: addClause(needs, all)}
+	return literals{needs: addClause(needs, all)}
 }
 
 // product returns every text of a followed by every one of b; nil when they are too
 // many or too long.
 func product(a, b []string) []string {
-	if len(a)*len(b) > maxNeedles || size(a)*len(b)+size(b)*len(a) > maxNeedleBytes {
+	if len(a)*len(b) > maxLiterals || size(a)*len(b)+size(b)*len(a) > maxLiteralBytes {
 		return nil
 	}
 	list := make([]string, 0, len(a)*len(b))
@@ -254,7 +254,7 @@ func size(list []string) int {
 	return n
 }
 
-func (r reader) alternate(subs []*syntax.Regexp) reading {
+func (r literalReader) alternate(subs []*syntax.Regexp) literals {
 	var either []string
 	whole := true
 	for _, sub := range subs {
@@ -264,15 +264,15 @@ func (r reader) alternate(subs []*syntax.Regexp) reading {
 			whole = false
 			clause = best(x.needs)
 		}
-		if clause == nil || len(either)+len(clause) > maxNeedles {
-			return reading{}
+		if clause == nil || len(either)+len(clause) > maxLiterals {
+			return literals{}
 		}
 		either = append(either, clause...)
 	}
 	if whole {
-		return reading{all: either}
+		return literals{all: either}
 	}
-	return reading{needs: addClause(nil, either)}
+	return literals{needs: addClause(nil, either)}
 }
 
 // best returns the clause whose shortest text is the longest; nil when there is none.

@@ -5,35 +5,27 @@ import (
 	"regexp/syntax"
 	"slices"
 	"unicode"
+
+	"github.com/org/foreman-action/rules/internal/cost"
 )
 
-// maxIssueText is the length in characters of the longest text of an issue: a
-// title, a blank line and a body, as long as GitHub takes them.
-const maxIssueText = 256 + 2 + 65_536
+// baseCost is what an engine does for a character besides going through states, as a
+// number of states.
+const baseCost = 2
 
-const (
-	// baseWeight is what a matcher does for a character besides going through states.
-	baseWeight = 2
-	// maxWeight keeps one expression's patterns on the largest issue below 50 ms: a
-	// state takes a matcher 5 to 8 ns.
-	maxWeight = 120
-	// maxMatched leaves room for the patterns on short texts, whose weights are not
-	// added up.
-	maxMatched = maxWeight * maxIssueText * 5 / 4
-)
-
-// errWeight says that one pattern, or the last of several, is too much.
-func errWeight(all, one int) string {
+// tooExpensive is the message for a pattern that costs too much, alone or together with
+// others of its expression.
+func tooExpensive(all, one int) string {
 	const most = "the largest issue: %s up to %d states for each of its characters, and %d are allowed; "
 	if all == one {
-		return fmt.Sprintf("the pattern is too expensive for "+most+"repeat less (+ and * cost less than {n,m}), or start it with ^, \\b or a longer word", "it goes through", all, maxWeight)
+		return fmt.Sprintf("the pattern is too expensive for "+most+"repeat less (+ and * cost less than {n,m}), or start it with ^, \\b or a longer word", "it goes through", all, cost.MaxStates)
 	}
-	return fmt.Sprintf("with this pattern the expression is too expensive for "+most+"make several rules of it, or put all words into one pattern", "its patterns go through", all, maxWeight)
+	return fmt.Sprintf("with this pattern the expression is too expensive for "+most+"make several rules of it, or put all words into one pattern", "its patterns go through", all, cost.MaxStates)
 }
 
-// live bounds the states of re that are waiting at the same time. before holds what
-// stands before re in its sequence; nil means that anything may.
-func live(re *syntax.Regexp, before []*syntax.Regexp) int {
+// liveStates bounds the states of re that an engine is in at the same time. before holds what
+// comes before re in its sequence; nil means that anything may.
+func liveStates(re *syntax.Regexp, before []*syntax.Regexp) int {
 	switch re.Op {
 	case syntax.OpLiteral:
 		if re.Flags&syntax.FoldCase != 0 {
@@ -41,23 +33,23 @@ func live(re *syntax.Regexp, before []*syntax.Regexp) int {
 		}
 		return 1 + overlaps(re)
 	case syntax.OpCapture:
-		return 2 + live(re.Sub[0], before)
+		return 2 + liveStates(re.Sub[0], before)
 	case syntax.OpQuest:
-		return 1 + live(re.Sub[0], before)
+		return 1 + liveStates(re.Sub[0], before)
 	case syntax.OpStar, syntax.OpPlus:
-		return 1 + live(re.Sub[0], nil)
+		return 1 + liveStates(re.Sub[0], nil)
 	case syntax.OpRepeat:
 		return liveRepeat(re, before)
 	case syntax.OpConcat:
 		n := 0
 		for i, sub := range re.Sub {
-			n = min(n+live(sub, append(slices.Clip(before), re.Sub[:i]...)), maxStates)
+			n = min(n+liveStates(sub, append(slices.Clip(before), re.Sub[:i]...)), maxStates)
 		}
 		return n
 	case syntax.OpAlternate:
 		n := len(re.Sub) - 1
 		for _, sub := range re.Sub {
-			n = min(n+live(sub, before), maxStates)
+			n = min(n+liveStates(sub, before), maxStates)
 		}
 		return n
 	}
@@ -72,7 +64,7 @@ func liveRepeat(re *syntax.Regexp, before []*syntax.Regexp) int {
 	if set := charsOf(bare(re.Sub[0])); set != nil {
 		return 1 + min(copies, entries(set, copies, before))*(each+2*captures(re.Sub[0]))
 	}
-	return min(copies*(each+live(re.Sub[0], nil)), maxStates)
+	return min(copies*(each+liveStates(re.Sub[0], nil)), maxStates)
 }
 
 // entries bounds how many of the last n characters, all of set, may each be the

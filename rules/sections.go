@@ -1,0 +1,53 @@
+package rules
+
+import "strings"
+
+// A section is what stands between a heading and the next.
+type section struct {
+	heading string
+	lines   []markdownLine
+}
+
+// formSections returns the sections under the headings of third level, which is how
+// GitHub writes down what was filled into an issue form; headings of other levels are
+// a part of what was filled in.
+func formSections(body string) []section {
+	var list []section
+	lines := markdownLines(body)
+	start := 0
+	end := func(at int) {
+		if len(list) > 0 {
+			list[len(list)-1].lines = lines[start:at]
+		}
+		start = at + 1
+	}
+	for i, l := range lines {
+		if heading, ok := headingOf(l); ok {
+			end(i)
+			list = append(list, section{heading: heading})
+		}
+	}
+	end(len(lines))
+	return list
+}
+
+// headingOf returns the text of a heading of third level.
+func headingOf(l markdownLine) (string, bool) {
+	text, ok := outdent(l.text)
+	if !ok || l.code {
+		return "", false
+	}
+	text, ok = strings.CutPrefix(text, "###")
+	if !ok || text != "" && text[0] != ' ' && text[0] != '\t' {
+		return "", false
+	}
+	text = strings.TrimRight(text, " \t")
+	if open := strings.TrimRight(text, "#"); strings.HasSuffix(open, " ") || strings.HasSuffix(open, "\t") {
+		text = open // closing signs
+	}
+	return headingKey(text), true
+}
+
+// headingKey is a heading as it is compared: without regard to case and to the number
+// of spaces.
+func headingKey(s string) string { return strings.ToLower(strings.Join(strings.Fields(s), " ")) }

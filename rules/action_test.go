@@ -16,7 +16,7 @@ func TestSpecsHoldEveryAction(t *testing.T) {
 		want = append(want, s.Name)
 	}
 	want = append(want, "escalate", "retriage")
-	if diff := cmp.Diff(want, (&ruleCompiler{specs: specs()}).names()); diff != "" {
+	if diff := cmp.Diff(want, (&ruleCompiler{specs: specs()}).actionNames()); diff != "" {
 		t.Errorf("actions (-want +got):\n%s", diff)
 	}
 }

@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"fmt"
 	"regexp"
 	"strings"
 
@@ -54,4 +55,15 @@ func commandOf(line string) (Command, bool) {
 		return Command{}, false
 	}
 	return Command{Name: name, Rest: text.Plain(strings.TrimSpace(rest), maxRest)}, true
+}
+
+// checkCommandName says why no command has that name; nil when one may.
+func checkCommandName(name string) error {
+	if alone := strings.TrimSpace(strings.TrimPrefix(name, commandPrefix)); alone != name && commandName.MatchString(alone) {
+		return fmt.Errorf("command takes the name alone: command(%q)", alone)
+	}
+	if !commandName.MatchString(name) {
+		return fmt.Errorf("command: %q is no name of a command; write it like \"triage\"", text.Shorten(name, text.Quoted))
+	}
+	return nil
 }

@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -59,7 +60,7 @@ func TestCommands(t *testing.T) {
 		{"no name", "/foreman\n/foreman \n/foreman 7\n/foreman /why", nil},
 		{"other word", "/foremantriage\n/foremans triage\n/forema n", nil},
 		{"long name", "/foreman " + strings.Repeat("a", 33), nil},
-		{"too many", strings.Repeat("/foreman a\n", 20), slicesOf(Command{"a", ""}, 10)},
+		{"too many", strings.Repeat("/foreman a\n", 20), slices.Repeat([]Command{{"a", ""}}, 10)},
 		{"long rest", "/foreman a " + strings.Repeat("é", 300), []Command{{"a", strings.Repeat("é", 256)}}},
 		{"nothing", "", nil},
 	}
@@ -73,12 +74,16 @@ func TestCommands(t *testing.T) {
 	}
 }
 
-func slicesOf[T any](v T, n int) []T {
-	list := make([]T, n)
-	for i := range list {
-		list[i] = v
+// BenchmarkCommands reads comments that are as large as they may be and hard to parse.
+func BenchmarkCommands(b *testing.B) {
+	for _, line := range []string{"/foreman 1\n", "```\n", "```a\n", "````\n~~~\n```a\n", "`", ">", "<!--\n", "<pre>", "\r"} {
+		comment := strings.Repeat(line, 65_536/len(line))
+		b.Run(line, func(b *testing.B) {
+			for b.Loop() {
+				Commands(comment)
+			}
+		})
 	}
-	return list
 }
 
 func FuzzCommands(f *testing.F) {

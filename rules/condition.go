@@ -20,7 +20,10 @@ type Condition struct {
 func CompileCondition(f *strictyaml.File, n *yaml.Node, sources ...Source) (*Condition, error) {
 	before := f.ErrorCount()
 	c := newExprCompiler()
-	c.names = declareQuietly(sources)
+	quiet, _ := strictyaml.Parse("", nil)
+	for _, src := range sources {
+		c.names.declare(quiet, src.Forms, src.Tables)
+	}
 	x := c.condition(f, n)
 	if f.ErrorCount() > before {
 		return nil, f.Err()

@@ -40,11 +40,16 @@ func parseConstraint(s string) (*constraint, error) {
 			return nil, err
 		}
 		if len(bounds) == 0 {
-			return nil, fmt.Errorf("%s; %s", unreadable("semver", s), likeThis)
+			return nil, unreadable(s)
 		}
 		c.alternatives = append(c.alternatives, bounds)
 	}
 	return c, nil
+}
+
+// unreadable is the error of a constraint that cannot be parsed.
+func unreadable(s string) error {
+	return fmt.Errorf("semver cannot read %q; %s", text.Shorten(s, text.Quoted), likeThis)
 }
 
 func parseBounds(s string) ([]bound, error) {
@@ -54,16 +59,16 @@ func parseBounds(s string) ([]bound, error) {
 		rest := strings.TrimLeft(s, operators)
 		op := s[:len(s)-len(rest)]
 		rest = strings.TrimLeft(rest, " \t")
-		text := rest
+		written := rest
 		if i := strings.IndexAny(rest, between+operators); i >= 0 {
-			text = rest[:i]
+			written = rest[:i]
 		}
-		s = rest[len(text):]
-		v, ok := parseVersion(text)
+		s = rest[len(written):]
+		v, ok := parseVersion(written)
 		if !ok {
-			return nil, fmt.Errorf("%s; %s", unreadable("semver", op+text), likeThis)
+			return nil, unreadable(op + written)
 		}
-		b, err := boundsOf(op, v, text)
+		b, err := boundsOf(op, v, written)
 		if err != nil {
 			return nil, err
 		}
@@ -88,7 +93,7 @@ func boundsOf(op string, v version, written string) ([]bound, error) {
 			return nil, fmt.Errorf("semver: %s%s leaves open which of %s.x is meant; write all three numbers, or ~%s for all of them", op, written, written, written)
 		}
 	default:
-		return nil, fmt.Errorf("semver has no operator %s; it has <, <=, >, >=, =, !=, ^ and ~", text.Shorten(op, maxQuoted))
+		return nil, fmt.Errorf("semver has no operator %s; it has <, <=, >, >=, =, !=, ^ and ~", text.Shorten(op, text.Quoted))
 	}
 	return []bound{{op, v}}, nil
 }

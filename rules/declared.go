@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/expr-lang/expr/ast"
-	"gopkg.in/yaml.v3"
 
 	"github.com/org/foreman-action/internal/strictyaml"
 )
@@ -69,13 +68,6 @@ func (s *Set) FormTables() []TableUse {
 		}
 	}
 	return c.tables
-}
-
-// A tablePlace is where the rows of a table stand.
-type tablePlace struct {
-	name string
-	file *strictyaml.File
-	node *yaml.Node // a mapping; nil: there is no such table
 }
 
 // table returns the table that a node, as it was parsed, names.

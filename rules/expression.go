@@ -59,7 +59,7 @@ type exprCompiler struct {
 	config   *conf.Config
 	building sync.Mutex // programs, which are made late: the config keeps what it knows of types
 	patterns map[string]*pattern
-	names    *vocabulary
+	names    *symbolTable
 	on       []string // the events that the present rule names; nil: none
 }
 
@@ -91,7 +91,7 @@ func newExprCompiler() *exprCompiler {
 		c.Functions[f.Name] = f
 	}
 	c.WithEnv(env{})
-	return &exprCompiler{config: c, patterns: map[string]*pattern{}, names: declare(nil)}
+	return &exprCompiler{config: c, patterns: map[string]*pattern{}, names: newSymbolTable()}
 }
 
 // functions are the functions of rules, and those that only the patched tree

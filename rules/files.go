@@ -56,7 +56,7 @@ func checkGlobs(n *ast.CallNode) error {
 	for _, arg := range n.Arguments {
 		if glob, ok := constantText(arg); ok {
 			if msg := globMistake(glob); msg != "" {
-				return refuse(arg, "the glob %q matches no file: %s", text.Shorten(glob, maxQuoted), msg)
+				return refuse(arg, "the glob %q matches no file: %s", text.Shorten(glob, text.Quoted), msg)
 			}
 		}
 	}

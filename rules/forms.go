@@ -1,7 +1,7 @@
 package rules
 
 import (
-	"regexp"
+	"reflect"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -44,31 +44,14 @@ type formKeys struct {
 	Type    *yaml.Node `mistaken:"kind"             yaml:"type"`
 }
 
-const (
-	maxForms   = 100
-	maxHeading = 200 // characters; more are no label of a form
-)
+const maxHeading = 200 // characters; more are no label of a form
 
-// namePattern is what form and tables take as names, because rules write them after
-// a dot.
-var namePattern = regexp.MustCompile(`^[a-z][a-z0-9_]*$`)
-
-// forms reads the value of "forms"; what is wrong is recorded in f. A field that is
-// wrong is declared all the same, so that its uses are no further mistakes.
-func (v *vocabulary) declareForms(f *strictyaml.File, n *yaml.Node) {
-	eachName(f, n, "forms", func(key, value *yaml.Node) {
-		switch _, twice := v.forms[key.Value]; {
-		case twice:
-			f.Problemf(key, "forms: %s is declared twice", key.Value)
-			return
-		case len(v.forms) == maxForms:
-			f.Problemf(key, "forms: more than %d names", maxForms)
-			return
-		}
-		field := &formField{name: key.Value, typ: formText}
-		v.forms[key.Value] = field
-		field.decode(f, value)
-	})
+// parseField reads the declaration of a field with that name. Mistakes are recorded in f,
+// and a field with mistakes is returned all the same.
+func parseField(f *strictyaml.File, name string, n *yaml.Node) *formField {
+	d := &formField{name: name, typ: formText}
+	d.decode(f, n)
+	return d
 }
 
 func (d *formField) decode(f *strictyaml.File, n *yaml.Node) {
@@ -92,7 +75,7 @@ func (d *formField) decode(f *strictyaml.File, n *yaml.Node) {
 		return
 	}
 	if !slices.Contains(formTypes(), typ) {
-		f.Problemf(keys.Type, "type: want %s, got %q%s", strings.Join(formTypes(), ", "), text.Shorten(typ, maxQuoted), strictyaml.DidYouMean(typ, formTypes()))
+		f.Problemf(keys.Type, "type: want %s, got %q%s", strings.Join(formTypes(), ", "), text.Shorten(typ, text.Quoted), strictyaml.DidYouMean(typ, formTypes()))
 		return
 	}
 	d.typ = typ
@@ -101,7 +84,19 @@ func (d *formField) decode(f *strictyaml.File, n *yaml.Node) {
 // headingFor is the heading that a scalar in the place of a mapping most likely is.
 func headingFor(n *yaml.Node) string {
 	if n.Kind == yaml.ScalarNode && n.ShortTag() == "!!str" && n.Value != "" && !strings.ContainsAny(n.Value, "\n{}[],:#") {
-		return text.Shorten(n.Value, maxQuoted)
+		return text.Shorten(n.Value, text.Quoted)
 	}
 	return "Version"
+}
+
+// formSchema returns the JSON Schema of the declaration of a field.
+func formSchema() map[string]any {
+	return strictyaml.Schema(reflect.TypeFor[formKeys](), formKey)
+}
+
+func formKey(key string) map[string]any {
+	if key == "type" {
+		return map[string]any{"enum": formTypes(), "default": formText, "description": "What the answer is read as."}
+	}
+	return map[string]any{"type": "string", "minLength": 1, "maxLength": maxHeading, "description": "Label of the field in the issue form."}
 }

@@ -3,6 +3,7 @@ package rules
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -69,13 +70,13 @@ func TestFormValues(t *testing.T) {
 		{formList, "- A\n* B, C\n\n+ D\n-E", formValue{list: []string{"A", "B", "C", "D", "-E"}}},
 		{formList, " , ,\n-", formValue{list: []string{"-"}}},
 		{formList, ",", none},
-		{formList, strings.Repeat("a,", 200), formValue{list: slicesOf("a", 100)}},
+		{formList, strings.Repeat("a,", 200), formValue{list: slices.Repeat([]string{"a"}, 100)}},
 		{formList, strings.Repeat("é", 257) + ", b", formValue{list: []string{"b"}}},
 		{formCheckboxes, "- [x] A\n- [ ] B\n- [X] C, d\n* [x]  E ", formValue{list: []string{"A", "C, d", "E"}}},
 		{formCheckboxes, "- [ ] A", none},
 		{formCheckboxes, "text [x] A\n- [x]\n- [xx] B\n- [x]C", none},
 		{formCheckboxes, "```\n- [x] A\n```\n- [x] B", formValue{list: []string{"B"}}},
-		{formCheckboxes, strings.Repeat("- [x] a\n", 200), formValue{list: slicesOf("a", 100)}},
+		{formCheckboxes, strings.Repeat("- [x] a\n", 200), formValue{list: slices.Repeat([]string{"a"}, 100)}},
 	}
 	for _, tt := range tests {
 		got := (&formField{typ: tt.typ}).value(markdownLines(tt.in))
@@ -112,7 +113,6 @@ func BenchmarkForms(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
 				readForm("### a\n"+body, formList)
-				Commands(body)
 			}
 		})
 	}

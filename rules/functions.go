@@ -12,7 +12,6 @@ import (
 	"github.com/expr-lang/expr/builtin"
 
 	length "github.com/org/foreman-action/internal/duration"
-	"github.com/org/foreman-action/internal/text"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/rules/facts"
 	"github.com/org/foreman-action/rules/internal/cost"
@@ -145,23 +144,13 @@ func constantArgument(n *ast.CallNode) error {
 		if _, bad := protocol.ParseDuration(text); errors.Is(bad, length.ErrTooLong) {
 			err = bad
 		} else if bad != nil {
-			err = fmt.Errorf(`%s; write it like "90m", "12h" or "14d"`, unreadable(name.Value, text))
+			err = fmt.Errorf(`%s; write it like "90m", "12h" or "14d"`, cannotRead(name.Value, text))
 		}
 	case "command":
-		err = checkCommand(text)
+		err = checkCommandName(text)
 	}
 	if err != nil {
 		return refuse(n.Arguments[last], "%v", err)
-	}
-	return nil
-}
-
-func checkCommand(name string) error {
-	if alone := strings.TrimSpace(strings.TrimPrefix(name, commandPrefix)); alone != name && commandName.MatchString(alone) {
-		return fmt.Errorf("command takes the name alone: command(%q)", alone)
-	}
-	if !commandName.MatchString(name) {
-		return fmt.Errorf("command: %q is no name of a command; write it like \"triage\"", text.Shorten(name, maxQuoted))
 	}
 	return nil
 }

@@ -23,7 +23,7 @@ type guard struct {
 	pattern  func(string) (*pattern, error)
 	builtins map[string]*builtin.Function // those that rules may use
 	states   *int                         // that the patterns for long texts go through
-	names    *vocabulary
+	names    *symbolTable
 	fields   map[string]*formField // variables that are a field of a form
 	on       []string              // the events that the rule names; nil: none
 }
@@ -33,7 +33,7 @@ func (g guard) check(place *ast.Node, loops int) error {
 	if *place == nil {
 		return nil
 	}
-	if ok, err := g.names.resolve(place); ok || err != nil {
+	if ok, err := resolve(g.names, place); ok || err != nil {
 		return err
 	}
 	if err := g.refuse(*place, loops); err != nil {
@@ -67,7 +67,7 @@ func (g guard) refuse(n ast.Node, loops int) error {
 		if n.Name == formName || n.Name == tablesName || n.Name == nowName || n.Name == memoryName {
 			return refuse(n, "cannot redeclare %s", n.Name)
 		}
-		g.fields[n.Name] = g.names.field(n.Value)
+		g.fields[n.Name] = formFieldNamed(g.names, n.Value)
 		if strings.HasPrefix(n.Name, "__") {
 			return refuse(n, "a variable's name cannot start with __")
 		}

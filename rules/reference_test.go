@@ -142,13 +142,14 @@ func TestFunctionsAreCharged(t *testing.T) {
 	}
 }
 
-func mustDeclare(t testing.TB) *vocabulary {
+func mustDeclare(t testing.TB) *symbolTable {
 	t.Helper()
 	src, err := Parse("names.yml", []byte(referenceNames))
 	if err != nil {
 		t.Fatal(err)
 	}
-	v := declare([]Source{src})
+	v := newSymbolTable()
+	v.declare(src.File, src.Forms, src.Tables)
 	if err := src.File.Err(); err != nil {
 		t.Fatal(err)
 	}

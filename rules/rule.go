@@ -130,7 +130,7 @@ func (r *rule) decodeScan(f *strictyaml.File, n *yaml.Node) {
 		for word := range strings.FieldsSeq(r.scan) {
 			name, _, ok := strings.Cut(strings.ToLower(strings.TrimLeft(word, "-(")), ":")
 			if ok && slices.Contains([]string{"repo", "org", "user"}, name) {
-				f.Problemf(n, "scan: leave out %s; only issues of this repository are looked for", text.Shorten(word, maxQuoted))
+				f.Problemf(n, "scan: leave out %s; only issues of this repository are looked for", text.Shorten(word, text.Quoted))
 			}
 		}
 	}

@@ -1,6 +1,8 @@
 package rules
 
-import "strings"
+import (
+	"strings"
+)
 
 // A section is what stands between a heading and the next.
 type section struct {

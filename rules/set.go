@@ -50,7 +50,7 @@ func Parse(name string, src []byte) (Source, error) {
 // concurrent use. The zero value has no rules.
 type Set struct {
 	rules []*rule
-	names *vocabulary // nil: none
+	names *symbolTable // nil: none
 }
 
 const maxRules = 5000 // of all files together
@@ -60,7 +60,11 @@ const maxRules = 5000 // of all files together
 // recorded before included, as a [strictyaml.Problems]. Warnings stay in the files.
 func Compile(sources ...Source) (*Set, error) {
 	c := &ruleCompiler{exprCompiler: newExprCompiler(), specs: specs()}
-	c.exprCompiler.names = declare(sources)
+	for _, src := range sources {
+		if src.File != nil {
+			c.names.declare(src.File, src.Forms, src.Tables)
+		}
+	}
 	s := &Set{names: c.exprCompiler.names}
 	var files []*strictyaml.File
 	first := map[string]*rule{}

@@ -1,11 +1,9 @@
 package rules
 
 import (
-	"reflect"
 	"strconv"
 	"unicode/utf8"
 
-	"github.com/expr-lang/expr/ast"
 	"gopkg.in/yaml.v3"
 
 	"github.com/org/foreman-action/internal/strictyaml"
@@ -18,9 +16,16 @@ const (
 	maxCell   = 1000   // characters of a key or a text
 )
 
-// declareTables reads the value of "tables": mappings of names to rows. What is wrong
-// is recorded in f, and a table that is wrong is declared with the rows that are right.
-func (v *vocabulary) declareTables(f *strictyaml.File, n *yaml.Node) {
+// A tablePlace is where the rows of a table are in a file.
+type tablePlace struct {
+	name string
+	file *strictyaml.File
+	node *yaml.Node // a mapping; nil: there is no such table
+}
+
+// declareTables reads the value of "tables": mappings of names to rows. Mistakes are
+// recorded in f, and a table with mistakes is declared with its other rows.
+func (v *symbolTable) declareTables(f *strictyaml.File, n *yaml.Node) {
 	eachName(f, n, "tables", func(key, value *yaml.Node) {
 		switch _, twice := v.tables[key.Value]; {
 		case twice:
@@ -60,7 +65,7 @@ func tableOf(f *strictyaml.File, n *yaml.Node) any {
 		c, ok := cellOf(value)
 		switch {
 		case !ok:
-			f.Problemf(value, "%s: want text, a number, or true or false, got %s", text.Shorten(key.Value, maxQuoted), strictyaml.Kind(value))
+			f.Problemf(value, "%s: want text, a number, or true or false, got %s", text.Shorten(key.Value, text.Quoted), strictyaml.Kind(value))
 			continue
 		case utf8.RuneCountInString(key.Value) > maxCell || utf8.RuneCountInString(value.Value) > maxCell:
 			f.Problemf(key, "a row has a key or a value of more than %d characters", maxCell)
@@ -68,7 +73,7 @@ func tableOf(f *strictyaml.File, n *yaml.Node) any {
 		case kind == "":
 			kind = c.kind
 		case kind != c.kind:
-			f.Problemf(value, "%s: want %s as in the rows above, got %s; text that looks like something else is quoted", text.Shorten(key.Value, maxQuoted), kind, c.kind)
+			f.Problemf(value, "%s: want %s as in the rows above, got %s; text that looks like something else is quoted", text.Shorten(key.Value, text.Quoted), kind, c.kind)
 			continue
 		}
 		_, isFloat := c.value.(float64)
@@ -133,31 +138,4 @@ func floats(cells map[string]any) map[string]float64 {
 		}
 	}
 	return m
-}
-
-// tableType returns the type of the table that n takes a row of, or nil.
-func tableType(n ast.Node) reflect.Type {
-	if chain, ok := n.(*ast.ChainNode); ok {
-		n = chain.Node
-	}
-	m, ok := n.(*ast.MemberNode)
-	if !ok {
-		return nil
-	}
-	table, ok := m.Node.(*ast.ConstantNode)
-	if !ok || reflect.TypeOf(table.Value).Kind() != reflect.Map {
-		return nil
-	}
-	return reflect.TypeOf(table.Value)
-}
-
-// rowDefault says what a table gives for a key that has no row.
-func rowDefault(table reflect.Type) string {
-	switch table.Elem().Kind() {
-	case reflect.String:
-		return `""`
-	case reflect.Bool:
-		return "false"
-	}
-	return "0"
 }

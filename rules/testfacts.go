@@ -206,7 +206,7 @@ func (d testDecoder) checkText(name string, n *yaml.Node, value string) {
 		return
 	}
 	enum = slices.DeleteFunc(enum, func(s string) bool { return s == "" })
-	d.f.Problemf(n, "%s: want %s, got %q%s", name, strings.Join(enum, ", "), text.Shorten(value, maxQuoted), strictyaml.DidYouMean(value, enum))
+	d.f.Problemf(n, "%s: want %s, got %q%s", name, strings.Join(enum, ", "), text.Shorten(value, text.Quoted), strictyaml.DidYouMean(value, enum))
 }
 
 // moment reads a time: a date, or a date with a time.

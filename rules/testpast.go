@@ -57,10 +57,10 @@ func (d testDecoder) by(n *yaml.Node) map[string]string {
 	for i := 0; i+1 < len(by.Content); i += 2 {
 		label, rule := by.Content[i], by.Content[i+1]
 		if !hasFold(listed, label.Value) {
-			d.f.Problemf(label, "memory.by: %q is none of memory.labels", text.Shorten(label.Value, maxQuoted))
+			d.f.Problemf(label, "memory.by: %q is none of memory.labels", text.Shorten(label.Value, text.Quoted))
 		}
 		if d.ids != nil && !slices.Contains(d.ids, rule.Value) {
-			d.f.Problemf(rule, "memory.by: there is no rule %q%s", text.Shorten(rule.Value, maxQuoted), strictyaml.DidYouMean(rule.Value, d.ids))
+			d.f.Problemf(rule, "memory.by: there is no rule %q%s", text.Shorten(rule.Value, text.Quoted), strictyaml.DidYouMean(rule.Value, d.ids))
 		}
 		out[strings.ToLower(label.Value)] = rule.Value
 	}
@@ -118,13 +118,13 @@ func (d testDecoder) change(keys pastKeys, f facts.Facts) facts.Change {
 			"renamed", "locked", "unlocked", "pinned", "unpinned", "mentioned", "subscribed", "referenced", "cross-referenced",
 		}
 		if hint := strictyaml.DidYouMean(c.Kind, known); hint != "" && !slices.Contains(known, c.Kind) {
-			d.f.Warnf(keys.Event, "event: GitHub's timeline has no %q%s", text.Shorten(c.Kind, maxQuoted), hint)
+			d.f.Warnf(keys.Event, "event: GitHub's timeline has no %q%s", text.Shorten(c.Kind, text.Quoted), hint)
 		}
 	}
 	d.moment("at", keys.At, &c.At)
 	as := asHuman
 	if keys.As != nil && d.f.DecodeKey("as", keys.As, &as) && !slices.Contains([]string{asHuman, asBot, asUs}, as) {
-		d.f.Problemf(keys.As, "as: want human, bot or us, got %q", text.Shorten(as, maxQuoted))
+		d.f.Problemf(keys.As, "as: want human, bot or us, got %q", text.Shorten(as, text.Quoted))
 	}
 	c.Human, c.Ours = as == asHuman, as == asUs
 	if c.Ours {

@@ -122,7 +122,7 @@ func (d testDecoder) test(n *yaml.Node, first map[string]int) (Test, bool) {
 		case strings.TrimSpace(t.Name) == "" || strings.Contains(t.Name, "\n") || utf8.RuneCountInString(t.Name) > maxTestName:
 			d.f.Problemf(keys.Name, "name: want one line of at most %d characters", maxTestName)
 		case twice:
-			d.f.Problemf(keys.Name, "the name %q is used twice; the first is in line %d", text.Shorten(t.Name, maxQuoted), line)
+			d.f.Problemf(keys.Name, "the name %q is used twice; the first is in line %d", text.Shorten(t.Name, text.Quoted), line)
 		default:
 			first[t.Name] = t.Line
 		}
@@ -218,7 +218,7 @@ func (d testDecoder) repo(n *yaml.Node, out *triage.Repo) {
 	}
 	owner, repo, ok := strings.Cut(name, "/")
 	if !ok || owner == "" || repo == "" || strings.Contains(repo, "/") {
-		d.f.Problemf(n, "repo: want owner/name, got %q", text.Shorten(name, maxQuoted))
+		d.f.Problemf(n, "repo: want owner/name, got %q", text.Shorten(name, text.Quoted))
 		return
 	}
 	*out = triage.Repo{Owner: owner, Name: repo}

@@ -90,7 +90,7 @@ func (g guard) checkValue(field string, n ast.Node) error {
 		last := len(values) - 1
 		hint = "; it is " + inQuotes(values[:last], ", ") + " or " + inQuotes(values[last:], "")
 	}
-	return refuse(n, "%s is never %q%s", field, text.Shorten(value, maxQuoted), hint)
+	return refuse(n, "%s is never %q%s", field, text.Shorten(value, text.Quoted), hint)
 }
 
 func inQuotes(list []string, between string) string {
@@ -132,7 +132,7 @@ func (g guard) checkEvent(field, value string, n ast.Node) error {
 	if hint == "" {
 		hint = `; its names are those that "on" takes`
 	}
-	return refuse(n, "%s is never %q%s", field, text.Shorten(value, maxQuoted), hint)
+	return refuse(n, "%s is never %q%s", field, text.Shorten(value, text.Quoted), hint)
 }
 
 // meantValue says which value was most likely meant: one that is near, or one that

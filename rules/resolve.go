@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/expr-lang/expr/ast"
-	"gopkg.in/yaml.v3"
 
 	"github.com/org/foreman-action/internal/strictyaml"
 	"github.com/org/foreman-action/internal/text"
@@ -19,63 +18,13 @@ const (
 	memoryName = "memory"
 )
 
-// A vocabulary is the names that rule files declare. It is not changed after
-// [Compile].
-type vocabulary struct {
-	forms  map[string]*formField
-	tables map[string]any // maps of string to string, int, float64 or bool
-	rows   int            // of all tables
-	rowsOf map[string]tablePlace
-}
-
-// declare returns what all sources declare; mistakes are recorded in their files.
-func declare(sources []Source) *vocabulary {
-	v := &vocabulary{forms: map[string]*formField{}, tables: map[string]any{}, rowsOf: map[string]tablePlace{}}
-	for _, s := range sources {
-		if s.File == nil {
-			continue
-		}
-		v.declareForms(s.File, s.Forms)
-		v.declareTables(s.File, s.Tables)
-	}
-	return v
-}
-
-// declareQuietly is declare for those whose mistakes Compile reports.
-func declareQuietly(sources []Source) *vocabulary {
-	quiet := slices.Clone(sources)
-	for i := range quiet {
-		quiet[i].File, _ = strictyaml.Parse("", nil)
-	}
-	return declare(quiet)
-}
-
-// eachName calls fn for the entries of a section whose key may be a name.
-func eachName(f *strictyaml.File, n *yaml.Node, section string, fn func(key, value *yaml.Node)) {
-	if n == nil {
-		return
-	}
-	if n.Kind != yaml.MappingNode {
-		f.Problemf(n, "%s: want a mapping of names, got %s", section, strictyaml.Kind(n))
-		return
-	}
-	for i := 0; i+1 < len(n.Content); i += 2 {
-		key := n.Content[i]
-		if !namePattern.MatchString(key.Value) || len(key.Value) > maxID {
-			f.Problemf(key, "%s: a name is at most %d of a-z, 0-9 and _, the first a letter, got %q", section, maxID, text.Shorten(key.Value, maxQuoted))
-			continue
-		}
-		fn(key, n.Content[i+1])
-	}
-}
-
-// field returns the field that n, as it was parsed, names, or nil.
-func (v *vocabulary) field(n ast.Node) *formField {
+// formFieldNamed returns the field that n, as it was parsed, names, or nil.
+func formFieldNamed(v *symbolTable, n ast.Node) *formField {
 	if chain, ok := n.(*ast.ChainNode); ok {
 		n = chain.Node
 	}
 	place := n
-	if _, err := v.resolve(&place); err != nil {
+	if _, err := resolve(v, &place); err != nil {
 		return nil
 	}
 	return fieldOf(place)
@@ -83,7 +32,7 @@ func (v *vocabulary) field(n ast.Node) *formField {
 
 // resolve replaces form.name by a call and tables.name by the table; ok is false when
 // the node at place is something else.
-func (v *vocabulary) resolve(place *ast.Node) (ok bool, err error) {
+func resolve(v *symbolTable, place *ast.Node) (ok bool, err error) {
 	m, ok := (*place).(*ast.MemberNode)
 	if !ok {
 		return false, nil
@@ -99,14 +48,14 @@ func (v *vocabulary) resolve(place *ast.Node) (ok bool, err error) {
 	if root.Value == tablesName {
 		table := v.tables[name.Value]
 		if table == nil {
-			return true, refuse(m, "tables has no %s%s", text.Shorten(name.Value, maxQuoted), declared(name.Value, v.tables, "tables"))
+			return true, refuse(m, "tables has no %s%s", text.Shorten(name.Value, text.Quoted), declared(name.Value, v.tables, "tables"))
 		}
 		*place = at(&ast.ConstantNode{Value: table}, m)
 		return true, nil
 	}
 	field := v.forms[name.Value]
 	if field == nil {
-		return true, refuse(m, "form has no field %s%s", text.Shorten(name.Value, maxQuoted), declared(name.Value, v.forms, "forms"))
+		return true, refuse(m, "form has no field %s%s", text.Shorten(name.Value, text.Quoted), declared(name.Value, v.forms, "forms"))
 	}
 	*place = formCall(formFunction(field.typ), field, m)
 	return true, nil
@@ -201,7 +150,7 @@ func checkVersions(n *ast.BinaryNode, vars map[string]*formField) error {
 		case ok:
 			return refuse(other, "%s is a version in full: write %q", name, v)
 		default:
-			return refuse(other, "%s is a version in full, such as \"1.4.0\", or nil; it is never %q", name, text.Shorten(written, maxQuoted))
+			return refuse(other, "%s is a version in full, such as \"1.4.0\", or nil; it is never %q", name, text.Shorten(written, text.Quoted))
 		}
 	}
 	return nil

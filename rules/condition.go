@@ -22,7 +22,7 @@ func CompileCondition(f *strictyaml.File, n *yaml.Node, sources ...Source) (*Con
 	c := newExprCompiler()
 	quiet, _ := strictyaml.Parse("", nil)
 	for _, src := range sources {
-		c.names.declare(quiet, src.Forms, src.Tables)
+		c.names.Declare(quiet, src.Forms, src.Tables)
 	}
 	x := c.condition(f, n)
 	if f.ErrorCount() > before {

@@ -132,7 +132,7 @@ func TestDocsConditions(t *testing.T) {
 			t.Fatal(err)
 		}
 		c := newExprCompiler()
-		c.names.declare(names.File, names.Forms, names.Tables)
+		c.names.Declare(names.File, names.Forms, names.Tables)
 		x := c.expression(f, f.Root().Content[1], span{text: src}, wantAny)
 		if x == nil {
 			t.Errorf("%s: %v", src, f.Err())

@@ -8,6 +8,9 @@ import (
 	"github.com/org/foreman-action/internal/strictyaml"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/rules/internal/cost"
+	"github.com/org/foreman-action/rules/internal/forms"
+	"github.com/org/foreman-action/rules/internal/slash"
+	"github.com/org/foreman-action/rules/internal/symbols"
 )
 
 // The sentences of docs/rules.md that stand beside names of the code.
@@ -81,11 +84,11 @@ func expectKeyDocs() map[string]string {
 
 func formTypeDocs() map[string]string {
 	return map[string]string{
-		formText:       "the text; the type when none is given; the fences of a field with `render` are left out",
-		formSemver:     `a version, such as "1.4.0"; "v1.4" is read as that; compare it with semver`,
-		formNumber:     "a number, such as 12 or 2.5",
-		formList:       "a list of texts: the chosen options of a dropdown, or lines",
-		formCheckboxes: "a list of texts: the boxes that are ticked",
+		forms.Text:       "the text; the type when none is given; the fences of a field with `render` are left out",
+		forms.Semver:     `a version, such as "1.4.0"; "v1.4" is read as that; compare it with semver`,
+		forms.Number:     "a number, such as 12 or 2.5",
+		forms.List:       "a list of texts: the chosen options of a dropdown, or lines",
+		forms.Checkboxes: "a list of texts: the boxes that are ticked",
 	}
 }
 
@@ -236,12 +239,12 @@ func limitTable() string {
 		{"a list of an action", maxList, "items"},
 		{"the search of `scan`", maxScan, "characters"},
 		{"all files together", maxRules, "rules"},
-		{"", maxForms, "names under forms"},
-		{"", maxTables, "tables"},
-		{"", maxRows, "rows of tables"},
-		{"a key or a text of a table", maxCell, "characters"},
-		{"a field of the types list and checkboxes", maxItems, "items; later ones are left out"},
-		{"a comment", maxCommands, "commands; later ones are left out"},
+		{"", symbols.MaxForms, "names under forms"},
+		{"", symbols.MaxTables, "tables"},
+		{"", symbols.MaxRows, "rows of tables"},
+		{"a key or a text of a table", symbols.MaxCell, "characters"},
+		{"a field of the types list and checkboxes", forms.MaxItems, "items; later ones are left out"},
+		{"a comment", slash.MaxCommands, "commands; later ones are left out"},
 	} {
 		fmt.Fprintf(&b, "| %s | %s %s |\n", l.what, thousands(l.most), l.of)
 	}

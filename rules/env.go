@@ -8,6 +8,8 @@ import (
 
 	"github.com/org/foreman-action/rules/facts"
 	"github.com/org/foreman-action/rules/internal/cost"
+	"github.com/org/foreman-action/rules/internal/forms"
+	"github.com/org/foreman-action/rules/internal/match"
 	"github.com/org/foreman-action/triage"
 )
 
@@ -53,8 +55,8 @@ func newEnv(f facts.Facts) *env {
 	}
 	e.Run = &run{
 		facts: &f, labels: f.Issue.Labels, meter: cost.NewMeter(),
-		matcher: newMatcher(f.Issue.Title, f.Issue.Body, e.Issue.Text, f.Event.Comment.Body),
-		forms:   newFormReader(f.Issue.Body),
+		matcher: match.NewMatcher(f.Issue.Title, f.Issue.Body, e.Issue.Text, f.Event.Comment.Body),
+		forms:   forms.NewReader(f.Issue.Body),
 	}
 	return e
 }
@@ -67,8 +69,8 @@ type run struct {
 	labels  []string
 	meter   cost.Meter
 	cased   caseCache
-	matcher *matcher
-	forms   *formReader
+	matcher *match.Matcher
+	forms   *forms.Reader
 	comment commentReader
 }
 
@@ -110,7 +112,7 @@ func made(args ...any) (any, error) {
 
 // textLength is len(text).
 func textLength(args ...any) (any, error) {
-	return args[0].(*run).matcher.length(args[1].(string)), nil
+	return args[0].(*run).matcher.Length(args[1].(string)), nil
 }
 
 // lower is lower(text).
@@ -128,7 +130,7 @@ func upper(args ...any) (any, error) {
 // matches is the operator of that name with its constant pattern.
 func matches(args ...any) (any, error) {
 	r := args[0].(*run)
-	return r.matcher.match(args[2].(*pattern), args[1].(string), &r.meter)
+	return r.matcher.Match(args[2].(*match.Pattern), args[1].(string), &r.meter)
 }
 
 // label is label(name).
@@ -150,7 +152,7 @@ func anyLabel(args ...any) (any, error) {
 			if err := r.meter.Steps.Charge(1 + len(glob)*len(l)/cost.BytesPerStep); err != nil {
 				return nil, err
 			}
-			if globMatch(glob, l) {
+			if match.Glob(glob, l) {
 				return true, nil
 			}
 		}

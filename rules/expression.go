@@ -16,6 +16,9 @@ import (
 	"github.com/expr-lang/expr/vm"
 
 	"github.com/org/foreman-action/rules/internal/cost"
+	"github.com/org/foreman-action/rules/internal/forms"
+	"github.com/org/foreman-action/rules/internal/match"
+	"github.com/org/foreman-action/rules/internal/symbols"
 )
 
 const (
@@ -58,8 +61,8 @@ func asExprError(err error) *exprError {
 type exprCompiler struct {
 	config   *conf.Config
 	building sync.Mutex // programs, which are made late: the config keeps what it knows of types
-	patterns map[string]*pattern
-	names    *symbolTable
+	patterns map[string]*match.Pattern
+	names    *symbols.Table
 	on       []string // the events that the present rule names; nil: none
 }
 
@@ -91,7 +94,7 @@ func newExprCompiler() *exprCompiler {
 		c.Functions[f.Name] = f
 	}
 	c.WithEnv(env{})
-	return &exprCompiler{config: c, patterns: map[string]*pattern{}, names: newSymbolTable()}
+	return &exprCompiler{config: c, patterns: map[string]*match.Pattern{}, names: symbols.New()}
 }
 
 // functions are the functions of rules, and those that only the patched tree
@@ -106,7 +109,7 @@ func functions() []*builtin.Function {
 		fn("join", join, reflect.TypeFor[func(*run, any) string](), reflect.TypeFor[func(*run, any, string) string]()),
 		fn("string", asText, reflect.TypeFor[func(string) string](), reflect.TypeFor[func(int) string](),
 			reflect.TypeFor[func(float64) string](), reflect.TypeFor[func(bool) string]()),
-		fn("matches", matches, reflect.TypeFor[func(*run, string, *pattern) bool]()),
+		fn("matches", matches, reflect.TypeFor[func(*run, string, *match.Pattern) bool]()),
 		fn("__len", textLength, reflect.TypeFor[func(*run, string) int]()),
 		fn("__lower", lower, reflect.TypeFor[func(*run, string) string]()),
 		fn("__upper", upper, reflect.TypeFor[func(*run, string) string]()),
@@ -145,7 +148,7 @@ func (c *exprCompiler) check(src string, w want) (*code, error) {
 	if err != nil {
 		return nil, explain(tree, err)
 	}
-	g := guard{pattern: c.pattern, builtins: c.config.Builtins, states: new(int), names: c.names, fields: map[string]*formField{}, on: c.on}
+	g := guard{pattern: c.pattern, builtins: c.config.Builtins, states: new(int), names: c.names, fields: map[string]*forms.Field{}, on: c.on}
 	if err := g.check(&tree.Node, 0); err != nil {
 		return nil, explain(tree, err)
 	}
@@ -171,11 +174,11 @@ func (c *exprCompiler) check(src string, w want) (*code, error) {
 	return x, err
 }
 
-func (c *exprCompiler) pattern(s string) (*pattern, error) {
+func (c *exprCompiler) pattern(s string) (*match.Pattern, error) {
 	if p := c.patterns[s]; p != nil {
 		return p, nil
 	}
-	p, err := newPattern(s)
+	p, err := match.NewPattern(s)
 	if err == nil {
 		c.patterns[s] = p
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/org/foreman-action/internal/text"
 	"github.com/org/foreman-action/rules/internal/cost"
+	"github.com/org/foreman-action/rules/internal/match"
 )
 
 // anyFile is any_file(glob, ...).
@@ -34,13 +35,13 @@ func eachFile(args []any, holds func(hits, files int) bool) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	hits, globs := 0, make([]fileGlob, len(args)-1)
+	hits, globs := 0, make([]match.PathGlob, len(args)-1)
 	for i, g := range args[1:] {
 		glob, _ := g.(string)
-		globs[i] = newFileGlob(glob)
+		globs[i] = match.NewPathGlob(glob)
 	}
 	for _, file := range files {
-		hit, work := matchesAny(globs, strings.Split(file, "/"))
+		hit, work := match.AnyPath(globs, strings.Split(file, "/"))
 		if err := r.meter.Steps.Charge(1 + len(file)/cost.BytesPerStep + work/foldersPerStep); err != nil {
 			return nil, err
 		}
@@ -55,7 +56,7 @@ func eachFile(args []any, holds func(hits, files int) bool) (any, error) {
 func checkGlobs(n *ast.CallNode) error {
 	for _, arg := range n.Arguments {
 		if glob, ok := constantText(arg); ok {
-			if msg := globMistake(glob); msg != "" {
+			if msg := match.PathGlobMistake(glob); msg != "" {
 				return refuse(arg, "the glob %q matches no file: %s", text.Shorten(glob, text.Quoted), msg)
 			}
 		}

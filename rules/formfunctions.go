@@ -2,36 +2,39 @@ package rules
 
 import (
 	"fmt"
+	"github.com/org/foreman-action/rules/internal/forms"
 	"math"
 	"strconv"
 )
 
 // The functions that stand for form.name in a patched tree.
 
-func formTextOf(args ...any) (any, error) { return formOf(args).text, nil }
+func formTextOf(args ...any) (any, error) { return formOf(args).Text, nil }
 
-func formNumberOf(args ...any) (any, error) { return formOf(args).number, nil }
+func formNumberOf(args ...any) (any, error) { return formOf(args).Number, nil }
 
-func formListOf(args ...any) (any, error) { return formOf(args).list, nil }
+func formListOf(args ...any) (any, error) { return formOf(args).List, nil }
 
 // formIsNil is what a comparison with nil asks.
-func formIsNil(args ...any) (any, error) { return formOf(args).absent, nil }
+func formIsNil(args ...any) (any, error) { return formOf(args).Absent, nil }
 
 // formAny is the value of a field that is shown: nil when it is.
 func formAny(args ...any) (any, error) {
 	v := formOf(args)
 	switch {
-	case v.absent:
+	case v.Absent:
 		return nil, nil
-	case v.list != nil:
-		return v.list, nil
-	case arg[*formField](args, 1).typ == formNumber:
-		return v.number, nil
+	case v.List != nil:
+		return v.List, nil
+	case arg[*forms.Field](args, 1).Type == forms.Number:
+		return v.Number, nil
 	}
-	return v.text, nil
+	return v.Text, nil
 }
 
-func formOf(args []any) formValue { return arg[*run](args, 0).forms.value(arg[*formField](args, 1)) }
+func formOf(args []any) forms.Value {
+	return arg[*run](args, 0).forms.Value(arg[*forms.Field](args, 1))
+}
 
 // shownInText is a value in a template. A number that was not filled in is nothing.
 func shownInText(value any) string {

@@ -9,6 +9,9 @@ import (
 	"github.com/expr-lang/expr/builtin"
 
 	"github.com/org/foreman-action/rules/internal/cost"
+	"github.com/org/foreman-action/rules/internal/forms"
+	"github.com/org/foreman-action/rules/internal/match"
+	"github.com/org/foreman-action/rules/internal/symbols"
 )
 
 const (
@@ -20,12 +23,12 @@ const (
 // charge. It works on the tree as it was parsed, before types are known, so that
 // type errors are about what was written.
 type guard struct {
-	pattern  func(string) (*pattern, error)
+	pattern  func(string) (*match.Pattern, error)
 	builtins map[string]*builtin.Function // those that rules may use
 	states   *int                         // that the patterns for long texts go through
-	names    *symbolTable
-	fields   map[string]*formField // variables that are a field of a form
-	on       []string              // the events that the rule names; nil: none
+	names    *symbols.Table
+	fields   map[string]*forms.Field // variables that are a field of a form
+	on       []string                // the events that the rule names; nil: none
 }
 
 // check visits the tree at place, which lies inside that many loops.
@@ -182,8 +185,8 @@ func (g guard) patch(place *ast.Node) error {
 			return refuse(n.Right, "%v", err)
 		}
 		if !short(n.Left) {
-			if *g.states += p.cost; *g.states > cost.MaxStates {
-				return refuse(n.Right, "%s", tooExpensive(*g.states, p.cost))
+			if *g.states += p.Cost; *g.states > cost.MaxStates {
+				return refuse(n.Right, "%s", match.TooExpensive(*g.states, p.Cost))
 			}
 		}
 		*place = call("matches", n, n.Left, at(&ast.ConstantNode{Value: p}, n.Right))

@@ -13,6 +13,7 @@ import (
 	"github.com/expr-lang/expr/vm"
 
 	"github.com/org/foreman-action/rules/facts"
+	"github.com/org/foreman-action/rules/internal/match"
 )
 
 // A code is an expression without mistakes. Its shortcut is made when it is first
@@ -150,7 +151,7 @@ func (w *watch) concerns(changed []string) bool {
 	for _, name := range changed {
 		for _, glob := range w.globs {
 			// Case is taken off in two ways, which agree on ASCII.
-			if glob == name || !ascii(name) || !ascii(glob) || strings.Contains(glob, "*") && globMatch(glob, name) {
+			if glob == name || !ascii(name) || !ascii(glob) || strings.Contains(glob, "*") && match.Glob(glob, name) {
 				return true
 			}
 		}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/org/foreman-action/internal/strictyaml"
 	"github.com/org/foreman-action/rules/facts"
+	"github.com/org/foreman-action/rules/internal/symbols"
 	"github.com/org/foreman-action/triage"
 )
 
@@ -142,14 +143,14 @@ func TestFunctionsAreCharged(t *testing.T) {
 	}
 }
 
-func mustDeclare(t testing.TB) *symbolTable {
+func mustDeclare(t testing.TB) *symbols.Table {
 	t.Helper()
 	src, err := Parse("names.yml", []byte(referenceNames))
 	if err != nil {
 		t.Fatal(err)
 	}
-	v := newSymbolTable()
-	v.declare(src.File, src.Forms, src.Tables)
+	v := symbols.New()
+	v.Declare(src.File, src.Forms, src.Tables)
 	if err := src.File.Err(); err != nil {
 		t.Fatal(err)
 	}

@@ -8,6 +8,9 @@ import (
 
 	"github.com/org/foreman-action/internal/strictyaml"
 	"github.com/org/foreman-action/internal/text"
+	"github.com/org/foreman-action/rules/internal/forms"
+	"github.com/org/foreman-action/rules/internal/semver"
+	"github.com/org/foreman-action/rules/internal/symbols"
 )
 
 // The names that stand for no field of env; a guard replaces them.
@@ -19,7 +22,7 @@ const (
 )
 
 // formFieldNamed returns the field that n, as it was parsed, names, or nil.
-func formFieldNamed(v *symbolTable, n ast.Node) *formField {
+func formFieldNamed(v *symbols.Table, n ast.Node) *forms.Field {
 	if chain, ok := n.(*ast.ChainNode); ok {
 		n = chain.Node
 	}
@@ -32,7 +35,7 @@ func formFieldNamed(v *symbolTable, n ast.Node) *formField {
 
 // resolve replaces form.name by a call and tables.name by the table; ok is false when
 // the node at place is something else.
-func resolve(v *symbolTable, place *ast.Node) (ok bool, err error) {
+func resolve(v *symbols.Table, place *ast.Node) (ok bool, err error) {
 	m, ok := (*place).(*ast.MemberNode)
 	if !ok {
 		return false, nil
@@ -46,18 +49,18 @@ func resolve(v *symbolTable, place *ast.Node) (ok bool, err error) {
 		return true, refuse(m.Property, "the name after %s is written as it stands: %s.name", root.Value, root.Value)
 	}
 	if root.Value == tablesName {
-		table := v.tables[name.Value]
+		table := v.Tables[name.Value]
 		if table == nil {
-			return true, refuse(m, "tables has no %s%s", text.Shorten(name.Value, text.Quoted), declared(name.Value, v.tables, "tables"))
+			return true, refuse(m, "tables has no %s%s", text.Shorten(name.Value, text.Quoted), declared(name.Value, v.Tables, "tables"))
 		}
 		*place = at(&ast.ConstantNode{Value: table}, m)
 		return true, nil
 	}
-	field := v.forms[name.Value]
+	field := v.Forms[name.Value]
 	if field == nil {
-		return true, refuse(m, "form has no field %s%s", text.Shorten(name.Value, text.Quoted), declared(name.Value, v.forms, "forms"))
+		return true, refuse(m, "form has no field %s%s", text.Shorten(name.Value, text.Quoted), declared(name.Value, v.Forms, "forms"))
 	}
-	*place = formCall(formFunction(field.typ), field, m)
+	*place = formCall(formFunction(field.Type), field, m)
 	return true, nil
 }
 
@@ -84,20 +87,20 @@ func declared[V any](name string, known map[string]V, section string) string {
 // formFunction is the function that returns a field of that type.
 func formFunction(typ string) string {
 	switch typ {
-	case formNumber:
+	case forms.Number:
 		return "__form_number"
-	case formList, formCheckboxes:
+	case forms.List, forms.Checkboxes:
 		return "__form_list"
 	}
 	return "__form_text"
 }
 
-func formCall(function string, field *formField, where ast.Node) ast.Node {
+func formCall(function string, field *forms.Field, where ast.Node) ast.Node {
 	return call(function, where, at(&ast.ConstantNode{Value: field}, where))
 }
 
 // fieldOf returns the field that a resolved node stands for, or nil.
-func fieldOf(n ast.Node) *formField {
+func fieldOf(n ast.Node) *forms.Field {
 	if chain, ok := n.(*ast.ChainNode); ok {
 		n = chain.Node
 	}
@@ -109,13 +112,13 @@ func fieldOf(n ast.Node) *formField {
 	if !ok {
 		return nil
 	}
-	field, _ := constant.Value.(*formField)
+	field, _ := constant.Value.(*forms.Field)
 	return field
 }
 
 // operand returns the field that a resolved operand is, or that the variable holds
 // which it is; nil for anything else.
-func operand(n ast.Node, vars map[string]*formField) *formField {
+func operand(n ast.Node, vars map[string]*forms.Field) *forms.Field {
 	if id, ok := n.(*ast.IdentifierNode); ok {
 		return vars[id.Value]
 	}
@@ -124,15 +127,15 @@ func operand(n ast.Node, vars map[string]*formField) *formField {
 
 // checkVersions refuses comparisons that take a version for a text: "10.0.0" would be
 // less than "9.0.0".
-func checkVersions(n *ast.BinaryNode, vars map[string]*formField) error {
+func checkVersions(n *ast.BinaryNode, vars map[string]*forms.Field) error {
 	field, other := operand(n.Left, vars), n.Right
 	if field == nil {
 		field, other = operand(n.Right, vars), n.Left
 	}
-	if field == nil || field.typ != formSemver {
+	if field == nil || field.Type != forms.Semver {
 		return nil
 	}
-	name := formName + "." + field.name
+	name := formName + "." + field.Name
 	switch n.Operator {
 	case "<", "<=", ">", ">=":
 		op := n.Operator
@@ -142,7 +145,7 @@ func checkVersions(n *ast.BinaryNode, vars map[string]*formField) error {
 		return refuse(n, "versions are compared with semver(%s, %q)", name, op+" 2.0.0")
 	case "==", "!=":
 		written, constant := constantText(other)
-		v, ok := parseVersion(written)
+		v, ok := semver.Parse(written)
 		switch {
 		case !constant || v.String() == written:
 		case written == "":
@@ -158,7 +161,7 @@ func checkVersions(n *ast.BinaryNode, vars map[string]*formField) error {
 
 // asksNil replaces, in what was resolved, the comparison of a form's field with nil
 // and its default with "??"; others stay. vars holds the variables that are a field.
-func asksNil(n *ast.BinaryNode, vars map[string]*formField) ast.Node {
+func asksNil(n *ast.BinaryNode, vars map[string]*forms.Field) ast.Node {
 	left, right := operand(n.Left, vars), operand(n.Right, vars)
 	switch n.Operator {
 	case "==", "!=":

@@ -5,6 +5,7 @@ import (
 
 	"github.com/org/foreman-action/internal/strictyaml"
 	"github.com/org/foreman-action/protocol"
+	"github.com/org/foreman-action/rules/internal/symbols"
 )
 
 // Schemas returns the JSON Schemas, draft 2020-12, of the values of the keys rules,
@@ -12,7 +13,7 @@ import (
 // template says, they do not look at.
 func Schemas() map[string]any {
 	rule := strictyaml.Schema(reflect.TypeFor[ruleKeys](), ruleKey)
-	declared := symbolSchemas()
+	declared := symbols.Schemas()
 	return object{
 		"rules":  object{"type": "array", "maxItems": maxRules, "items": rule},
 		"tests":  object{"type": "array", "maxItems": maxTests, "items": testSchema()},

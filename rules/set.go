@@ -9,6 +9,7 @@ import (
 
 	"github.com/org/foreman-action/internal/strictyaml"
 	"github.com/org/foreman-action/protocol"
+	"github.com/org/foreman-action/rules/internal/symbols"
 )
 
 // A Source is a list of rules in a YAML file, and the names that it declares for the
@@ -50,7 +51,7 @@ func Parse(name string, src []byte) (Source, error) {
 // concurrent use. The zero value has no rules.
 type Set struct {
 	rules []*rule
-	names *symbolTable // nil: none
+	names *symbols.Table // nil: none
 }
 
 const maxRules = 5000 // of all files together
@@ -62,7 +63,7 @@ func Compile(sources ...Source) (*Set, error) {
 	c := &ruleCompiler{exprCompiler: newExprCompiler(), specs: specs()}
 	for _, src := range sources {
 		if src.File != nil {
-			c.names.declare(src.File, src.Forms, src.Tables)
+			c.names.Declare(src.File, src.Forms, src.Tables)
 		}
 	}
 	s := &Set{names: c.exprCompiler.names}

@@ -155,7 +155,7 @@ func TestOnlyWhatIsAskedIsBuilt(t *testing.T) {
 			}
 		}
 		for _, p := range set.rules[0].when.code.compiler.patterns {
-			if p.regexp != nil {
+			if p.Regexp != nil {
 				engines++
 			}
 		}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/org/foreman-action/internal/strictyaml"
 	"github.com/org/foreman-action/internal/text"
+	"github.com/org/foreman-action/rules/internal/match"
 )
 
 // A LabelVerb is what a rule does with a label.
@@ -35,7 +36,7 @@ type LabelUse struct {
 // Matches reports whether the use is about the label, whose case does not count.
 func (u LabelUse) Matches(label string) bool {
 	if u.Glob {
-		return globMatch(u.Label, label)
+		return match.Glob(u.Label, label)
 	}
 	return strings.EqualFold(u.Label, label)
 }

@@ -1,4 +1,4 @@
-package rules
+package forms
 
 import (
 	"fmt"
@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/org/foreman-action/rules/internal/markdown"
 )
 
 func TestFormSections(t *testing.T) {
@@ -29,10 +30,10 @@ func TestFormSections(t *testing.T) {
 	}
 	for _, tt := range tests {
 		var got []string
-		for _, s := range formSections(tt.in) {
+		for _, s := range sectionsOf(tt.in) {
 			var lines []string
 			for _, l := range s.lines {
-				lines = append(lines, l.text)
+				lines = append(lines, l.Text)
 			}
 			got = append(got, fmt.Sprintf("%s:%v", s.heading, lines))
 		}
@@ -44,48 +45,48 @@ func TestFormSections(t *testing.T) {
 
 func TestFormValues(t *testing.T) {
 	t.Parallel()
-	none := formValue{absent: true, list: []string{}}
+	none := Value{Absent: true, List: []string{}}
 	tests := []struct {
 		typ, in string
-		want    formValue
+		want    Value
 	}{
-		{formText, "", none},
-		{formText, " \n\t\n", none},
-		{formText, "_No response_", none},
-		{formText, "```shell\n\n```", none},
-		{formText, "```\n_No response_\n```", none},
-		{formText, "a\n\nb ", formValue{text: "a\n\nb"}},
-		{formText, "```shell\na\n  b\n```\n", formValue{text: "a\n  b"}},
-		{formText, "```\na\n```\nand\n```\nb\n```", formValue{text: "```\na\n```\nand\n```\nb\n```"}},
-		{formText, "```\na", formValue{text: "```\na"}},
-		{formText, "_No response_ at all", formValue{text: "_No response_ at all"}},
-		{formSemver, "v1.2", formValue{text: "1.2.0"}},
-		{formSemver, "`1.2.3`", formValue{text: "1.2.3"}},
-		{formSemver, "```\n1.2.3\n```", formValue{text: "1.2.3"}},
-		{formSemver, "1.2.3\n1.2.4", none},
-		{formSemver, "the newest", none},
-		{formNumber, "7", formValue{number: 7}},
-		{formNumber, "-2.50", formValue{number: -2.5}},
-		{formList, "A, B", formValue{list: []string{"A", "B"}}},
-		{formList, "- A\n* B, C\n\n+ D\n-E", formValue{list: []string{"A", "B", "C", "D", "-E"}}},
-		{formList, " , ,\n-", formValue{list: []string{"-"}}},
-		{formList, ",", none},
-		{formList, strings.Repeat("a,", 200), formValue{list: slices.Repeat([]string{"a"}, 100)}},
-		{formList, strings.Repeat("é", 257) + ", b", formValue{list: []string{"b"}}},
-		{formCheckboxes, "- [x] A\n- [ ] B\n- [X] C, d\n* [x]  E ", formValue{list: []string{"A", "C, d", "E"}}},
-		{formCheckboxes, "- [ ] A", none},
-		{formCheckboxes, "text [x] A\n- [x]\n- [xx] B\n- [x]C", none},
-		{formCheckboxes, "```\n- [x] A\n```\n- [x] B", formValue{list: []string{"B"}}},
-		{formCheckboxes, strings.Repeat("- [x] a\n", 200), formValue{list: slices.Repeat([]string{"a"}, 100)}},
+		{Text, "", none},
+		{Text, " \n\t\n", none},
+		{Text, "_No response_", none},
+		{Text, "```shell\n\n```", none},
+		{Text, "```\n_No response_\n```", none},
+		{Text, "a\n\nb ", Value{Text: "a\n\nb"}},
+		{Text, "```shell\na\n  b\n```\n", Value{Text: "a\n  b"}},
+		{Text, "```\na\n```\nand\n```\nb\n```", Value{Text: "```\na\n```\nand\n```\nb\n```"}},
+		{Text, "```\na", Value{Text: "```\na"}},
+		{Text, "_No response_ at all", Value{Text: "_No response_ at all"}},
+		{Semver, "v1.2", Value{Text: "1.2.0"}},
+		{Semver, "`1.2.3`", Value{Text: "1.2.3"}},
+		{Semver, "```\n1.2.3\n```", Value{Text: "1.2.3"}},
+		{Semver, "1.2.3\n1.2.4", none},
+		{Semver, "the newest", none},
+		{Number, "7", Value{Number: 7}},
+		{Number, "-2.50", Value{Number: -2.5}},
+		{List, "A, B", Value{List: []string{"A", "B"}}},
+		{List, "- A\n* B, C\n\n+ D\n-E", Value{List: []string{"A", "B", "C", "D", "-E"}}},
+		{List, " , ,\n-", Value{List: []string{"-"}}},
+		{List, ",", none},
+		{List, strings.Repeat("a,", 200), Value{List: slices.Repeat([]string{"a"}, 100)}},
+		{List, strings.Repeat("é", 257) + ", b", Value{List: []string{"b"}}},
+		{Checkboxes, "- [x] A\n- [ ] B\n- [X] C, d\n* [x]  E ", Value{List: []string{"A", "C, d", "E"}}},
+		{Checkboxes, "- [ ] A", none},
+		{Checkboxes, "text [x] A\n- [x]\n- [xx] B\n- [x]C", none},
+		{Checkboxes, "```\n- [x] A\n```\n- [x] B", Value{List: []string{"B"}}},
+		{Checkboxes, strings.Repeat("- [x] a\n", 200), Value{List: slices.Repeat([]string{"a"}, 100)}},
 	}
 	for _, tt := range tests {
-		got := (&formField{typ: tt.typ}).value(markdownLines(tt.in))
-		if diff := cmp.Diff(tt.want, got, cmp.AllowUnexported(formValue{})); diff != "" {
+		got := (&Field{Type: tt.typ}).value(markdown.Lines(tt.in))
+		if diff := cmp.Diff(tt.want, got, cmp.AllowUnexported(Value{})); diff != "" {
 			t.Errorf("%s %q (-want +got):\n%s", tt.typ, tt.in, diff)
 		}
 	}
 	for _, in := range []string{"", "x", "1e9", "NaN", "Inf", "0x10", "1,000", "1.", ".5", strings.Repeat("1", 16)} {
-		if got := (&formField{typ: formNumber}).value(markdownLines(in)); !got.absent || !math.IsNaN(got.number) {
+		if got := (&Field{Type: Number}).value(markdown.Lines(in)); !got.Absent || !math.IsNaN(got.Number) {
 			t.Errorf("number %q: got %+v", in, got)
 		}
 	}
@@ -112,14 +113,14 @@ func BenchmarkForms(b *testing.B) {
 	for name, body := range worstBodies(65_536) {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
-				readForm("### a\n"+body, formList)
+				readForm("### a\n"+body, List)
 			}
 		})
 	}
 }
 
-func readForm(body, typ string) formValue {
-	return newFormReader(body).value(&formField{heading: "a", typ: typ})
+func readForm(body, typ string) Value {
+	return NewReader(body).Value(&Field{key: "a", Type: typ})
 }
 
 // FuzzForms: no text makes the reader panic, and what it yields is bounded.
@@ -129,16 +130,16 @@ func FuzzForms(f *testing.F) {
 	}
 	f.Add("### A\n\n- [x] b, c\n\n```sh\n### A\n```\n### A\r\n\r\nd")
 	f.Fuzz(func(t *testing.T, body string) {
-		lines := markdownLines(body)
+		lines := markdown.Lines(body)
 		if n := len(lines); n > strings.Count(body, "\n")+1 {
 			t.Errorf("%d lines", n)
 		}
-		for _, typ := range formTypes() {
+		for _, typ := range Types() {
 			v := readForm(body, typ)
-			if len(v.text) > len(body)+len("1.0.0") || len(v.list) > maxItems || typ == formNumber && v.absent != math.IsNaN(v.number) {
+			if len(v.Text) > len(body)+len("1.0.0") || len(v.List) > MaxItems || typ == Number && v.Absent != math.IsNaN(v.Number) {
 				t.Errorf("%s: got %+v", typ, v)
 			}
-			for _, item := range v.list {
+			for _, item := range v.List {
 				if item == "" || utf8.RuneCountInString(item) > maxItem || strings.Contains(item, "\n") {
 					t.Errorf("%s: got the item %q", typ, item)
 				}

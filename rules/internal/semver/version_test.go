@@ -1,4 +1,4 @@
-package rules
+package semver
 
 import (
 	"slices"
@@ -50,7 +50,7 @@ func TestParseVersion(t *testing.T) {
 		{"1.2.3-" + strings.Repeat("a", 251), ""},
 	}
 	for _, tt := range tests {
-		v, ok := parseVersion(tt.in)
+		v, ok := Parse(tt.in)
 		if got := v.String(); ok != (tt.want != "") || ok && got != tt.want {
 			t.Errorf("parseVersion(%q): got %s %v, want %q", tt.in, got, ok, tt.want)
 		}
@@ -67,8 +67,8 @@ func TestVersionOrder(t *testing.T) {
 	}
 	for i, a := range order {
 		for j, b := range order {
-			v, _ := parseVersion(a)
-			w, _ := parseVersion(b + "+build")
+			v, _ := Parse(a)
+			w, _ := Parse(b + "+build")
 			want := 0
 			if i < j {
 				want = -1
@@ -84,7 +84,7 @@ func TestVersionOrder(t *testing.T) {
 
 func TestConstraints(t *testing.T) {
 	t.Parallel()
-	tests := []struct{ constraint, in, out string }{
+	tests := []struct{ Constraint, in, out string }{
 		{"< 2.0.0", "0.0.0 1.99.99 2.0.0-rc.1", "2.0.0 2.0.1 10.0.0"},
 		{"<=2.0.0", "2.0.0 2.0.0-rc.1", "2.0.1"},
 		{"> 2.0.0", "2.0.1 3.0.0-rc.1", "2.0.0 2.0.0-rc.1"},
@@ -113,15 +113,15 @@ func TestConstraints(t *testing.T) {
 		{"^1.4 || ~3.1.0||5.0.0", "1.4.0 1.9.9 3.1.9 5.0.0", "1.3.9 2.0.0 3.2.0 5.0.1"},
 	}
 	for _, tt := range tests {
-		c, err := parseConstraint(tt.constraint)
+		c, err := ParseConstraint(tt.Constraint)
 		if err != nil {
-			t.Errorf("%q: %v", tt.constraint, err)
+			t.Errorf("%q: %v", tt.Constraint, err)
 			continue
 		}
 		for _, s := range strings.Fields(tt.in + " | " + tt.out) {
-			v, ok := parseVersion(s)
-			if ok && c.allows(v) != slices.Contains(strings.Fields(tt.in), s) {
-				t.Errorf("%q allows %s: got %v", tt.constraint, s, c.allows(v))
+			v, ok := Parse(s)
+			if ok && c.Allows(v) != slices.Contains(strings.Fields(tt.in), s) {
+				t.Errorf("%q allows %s: got %v", tt.Constraint, s, c.Allows(v))
 			}
 		}
 	}
@@ -151,7 +151,7 @@ func TestBadConstraints(t *testing.T) {
 		{strings.Repeat("<1 ", 86), "at most 256 are allowed"},
 	}
 	for _, tt := range tests {
-		if _, err := parseConstraint(tt.in); err == nil || !strings.Contains(err.Error(), tt.want) {
+		if _, err := ParseConstraint(tt.in); err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%q: got %v, want %q", tt.in, err, tt.want)
 		}
 	}
@@ -162,26 +162,26 @@ func FuzzSemver(f *testing.F) {
 	f.Add("1.2.3-rc.1+b", "1.2", ">= 1.2.0, < 2.0.0 || ^3.1 ~1 !=1.0.0")
 	f.Add("v0.0.0-0.a", "1.0.0--", "=1.2.3<2")
 	f.Fuzz(func(t *testing.T, a, b, constraint string) {
-		v, ok := parseVersion(a)
-		w, ok2 := parseVersion(b)
+		v, ok := Parse(a)
+		w, ok2 := Parse(b)
 		if ok {
-			if again, ok := parseVersion(v.String()); !ok || again.compare(v) != 0 {
+			if again, ok := Parse(v.String()); !ok || again.compare(v) != 0 {
 				t.Errorf("%q: read as %s, and then as %s %v", a, v, again, ok)
 			}
 		}
 		if ok && ok2 && v.compare(w) != -w.compare(v) {
 			t.Errorf("%s and %s: %d and %d", v, w, v.compare(w), w.compare(v))
 		}
-		c, err := parseConstraint(constraint)
+		c, err := ParseConstraint(constraint)
 		if err != nil {
 			if len(err.Error()) > 300 {
 				t.Errorf("the error has %d bytes", len(err.Error()))
 			}
 			return
 		}
-		c.allows(v)
-		c.allows(w)
-		if caret, err := parseConstraint("^" + a); ok && err == nil && !caret.allows(v) {
+		c.Allows(v)
+		c.Allows(w)
+		if caret, err := ParseConstraint("^" + a); ok && err == nil && !caret.Allows(v) {
 			t.Errorf("^%s leaves %s out", a, v)
 		}
 	})

@@ -1,12 +1,12 @@
-package rules
+package match
 
 import (
 	"strings"
 )
 
-// globMatch reports whether s is matched by a pattern whose "*" stands for any
+// Glob reports whether s is matched by a pattern whose "*" stands for any
 // run of characters, without regard to case.
-func globMatch(glob, s string) bool {
+func Glob(glob, s string) bool {
 	glob, s = strings.ToLower(glob), strings.ToLower(s)
 	parts := strings.Split(glob, "*")
 	if len(parts) == 1 {

@@ -1,4 +1,4 @@
-package rules
+package semver
 
 import (
 	"fmt"
@@ -7,9 +7,9 @@ import (
 	"github.com/org/foreman-action/internal/text"
 )
 
-// A constraint is what a version may be: one of the alternatives, of which all bounds
+// A Constraint is what a version may be: one of the alternatives, of which all bounds
 // must hold.
-type constraint struct {
+type Constraint struct {
 	text         string
 	alternatives [][]bound
 }
@@ -17,7 +17,7 @@ type constraint struct {
 // A bound is a comparison with a version.
 type bound struct {
 	op      string // "<", "<=", ">", ">=", "=" or "!="
-	version version
+	version Version
 }
 
 const (
@@ -25,15 +25,15 @@ const (
 	likeThis      = `write it like ">= 1.2.0, < 2.0.0", "^1.4" or "~1.4.2 || 2.0.0"`
 )
 
-// parseConstraint reads alternatives with "||" between them, and in each comparisons
+// ParseConstraint reads alternatives with "||" between them, and in each comparisons
 // with commas or spaces between them. Pre-releases are in the order of versions, and
 // nothing more: 2.0.0-rc.1 is less than 2.0.0. Only the upper end of "^" and "~"
 // leaves them out.
-func parseConstraint(s string) (*constraint, error) {
+func ParseConstraint(s string) (*Constraint, error) {
 	if len(s) > maxConstraint {
 		return nil, fmt.Errorf("the constraint has %d bytes; at most %d are allowed", len(s), maxConstraint)
 	}
-	c := &constraint{text: s}
+	c := &Constraint{text: s}
 	for alternative := range strings.SplitSeq(s, "||") {
 		bounds, err := parseBounds(alternative)
 		if err != nil {
@@ -64,7 +64,7 @@ func parseBounds(s string) ([]bound, error) {
 			written = rest[:i]
 		}
 		s = rest[len(written):]
-		v, ok := parseVersion(written)
+		v, ok := Parse(written)
 		if !ok {
 			return nil, unreadable(op + written)
 		}
@@ -79,7 +79,7 @@ func parseBounds(s string) ([]bound, error) {
 
 // boundsOf returns the comparisons that an operator stands for. Where a missing minor
 // or patch could mean 0 or any, it must be written.
-func boundsOf(op string, v version, written string) ([]bound, error) {
+func boundsOf(op string, v Version, written string) ([]bound, error) {
 	switch op {
 	case "", "==":
 		op = "="
@@ -101,21 +101,21 @@ func boundsOf(op string, v version, written string) ([]bound, error) {
 // above returns the least version that ^v or ~v leaves out, before its pre-releases: ^
 // keeps the first part that is not 0, ~ keeps the minor, or the major when only that
 // is written.
-func (v version) above(op string) version {
+func (v Version) above(op string) Version {
 	keep := min(v.parts, 2) - 1
 	if op == "^" {
 		for keep = 0; keep < v.parts-1 && v.core[keep] == 0; {
 			keep++
 		}
 	}
-	up := version{parts: len(v.core), pre: []string{"0"}}
+	up := Version{parts: len(v.core), pre: []string{"0"}}
 	copy(up.core[:], v.core[:keep+1])
 	up.core[keep]++
 	return up
 }
 
-// allows reports whether v is within the constraint.
-func (c *constraint) allows(v version) bool {
+// Allows reports whether v is within the constraint.
+func (c *Constraint) Allows(v Version) bool {
 	for _, bounds := range c.alternatives {
 		all := true
 		for _, b := range bounds {
@@ -128,7 +128,7 @@ func (c *constraint) allows(v version) bool {
 	return false
 }
 
-func (b bound) holds(v version) bool {
+func (b bound) holds(v Version) bool {
 	c := v.compare(b.version)
 	switch b.op {
 	case "<":

@@ -1,4 +1,4 @@
-package rules
+package markdown
 
 import (
 	"regexp"
@@ -33,8 +33,8 @@ var (
 	htmlTokens  = regexp.MustCompile("(?i)`+|<!--(?:-?>)?|-->|</?(?:pre|code|blockquote|samp|kbd|tt|script|style|textarea)\\b")
 )
 
-// plainLines returns the lines of a comment that people see as plain text.
-func plainLines(comment string) []string {
+// PlainLines returns the lines of a comment that people see as plain text.
+func PlainLines(comment string) []string {
 	var r plainReader
 	var list []string
 	for line := range strings.Lines(strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(comment)) {
@@ -51,7 +51,7 @@ func plainLines(comment string) []string {
 func (r *plainReader) shows(line string) bool {
 	indent := len(line) - len(strings.TrimLeft(line, " "))
 	blank := strings.Trim(line, " \t") == ""
-	if r.fence.char != 0 && !r.inCode(line, indent, blank) {
+	if r.fence.Char != 0 && !r.inCode(line, indent, blank) {
 		return false
 	}
 	if r.comment == blockComment {
@@ -64,7 +64,7 @@ func (r *plainReader) shows(line string) bool {
 	}
 	marker := len(listMarkers.FindString(line))
 	text := strings.TrimLeft(line[marker:], " ")
-	if f, ok := fenceOf(line[marker:]); ok {
+	if f, ok := ParseFence(line[marker:]); ok {
 		r.fence, r.comment = f, noComment
 		switch {
 		case marker > 0:
@@ -101,7 +101,7 @@ func (r *plainReader) inCode(line string, indent int, blank bool) bool {
 		r.fence, r.lazy, r.item = fence{}, true, 0
 		return true
 	}
-	if f, ok := fenceOf(line[min(indent, r.code):]); ok && f.bare && f.char == r.fence.char && f.length >= r.fence.length {
+	if f, ok := ParseFence(line[min(indent, r.code):]); ok && f.Bare && f.Char == r.fence.Char && f.Length >= r.fence.Length {
 		r.fence, r.lazy = fence{}, false
 	}
 	return false

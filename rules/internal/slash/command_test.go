@@ -1,4 +1,4 @@
-package rules
+package slash
 
 import (
 	"slices"
@@ -90,7 +90,7 @@ func FuzzCommands(f *testing.F) {
 	f.Add("> a\n/foreman triage now\n```\n/foreman why\n```\n    /foreman x")
 	f.Fuzz(func(t *testing.T, comment string) {
 		list := Commands(comment)
-		if len(list) > maxCommands {
+		if len(list) > MaxCommands {
 			t.Errorf("got %d commands", len(list))
 		}
 		for _, c := range list {

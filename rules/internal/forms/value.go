@@ -1,6 +1,8 @@
-package rules
+package forms
 
 import (
+	"github.com/org/foreman-action/rules/internal/markdown"
+	"github.com/org/foreman-action/rules/internal/semver"
 	"math"
 	"regexp"
 	"strconv"
@@ -9,98 +11,98 @@ import (
 )
 
 const (
-	maxItems = 100 // of a list; later ones are left out
+	MaxItems = 100 // of a list; later ones are left out
 	maxItem  = 256 // characters; longer ones are no option of a form
 )
 
 // noResponse is what GitHub writes for a field that was left empty.
 const noResponse = "_No response_"
 
-// A formValue is what was filled in, one of the three by the type of its field.
-type formValue struct {
-	text   string
-	list   []string
-	number float64
-	absent bool // nothing was, or nothing that its type can read
+// A Value is what was filled in, one of the three by the type of its field.
+type Value struct {
+	Text   string
+	List   []string
+	Number float64
+	Absent bool // nothing was, or nothing that its type can read
 }
 
-// A formReader reads the values of the fields of one issue's form. It is not safe for
+// A Reader reads the values of the fields of one issue's form. It is not safe for
 // concurrent use.
-type formReader struct {
+type Reader struct {
 	body     string
 	sections map[string]section // of the body, by heading; nil: not read yet
-	values   map[*formField]formValue
+	values   map[*Field]Value
 }
 
-// newFormReader returns a reader of the form in the body of an issue.
-func newFormReader(body string) *formReader { return &formReader{body: body} }
+// NewReader returns a reader of the form in the body of an issue.
+func NewReader(body string) *Reader { return &Reader{body: body} }
 
-// value returns the value of a field. The body is parsed once.
-func (r *formReader) value(d *formField) formValue {
+// Value returns the value of a field. The body is parsed once.
+func (r *Reader) Value(d *Field) Value {
 	if v, ok := r.values[d]; ok {
 		return v
 	}
 	if r.sections == nil {
-		r.sections, r.values = map[string]section{}, map[*formField]formValue{}
-		for _, s := range formSections(r.body) {
+		r.sections, r.values = map[string]section{}, map[*Field]Value{}
+		for _, s := range sectionsOf(r.body) {
 			// The first wins: what people paste into a later field cannot replace it.
 			if _, twice := r.sections[s.heading]; !twice {
 				r.sections[s.heading] = s
 			}
 		}
 	}
-	v := d.value(r.sections[d.heading].lines)
+	v := d.value(r.sections[d.key].lines)
 	r.values[d] = v
 	return v
 }
 
 // value reads what stands under the field's heading.
-func (d *formField) value(lines []markdownLine) formValue {
+func (d *Field) value(lines []markdown.Line) Value {
 	text := content(lines)
 	if text == "" || text == noResponse {
 		return d.none()
 	}
-	switch d.typ {
-	case formSemver:
-		v, ok := parseVersion(strings.Trim(text, "` \t"))
+	switch d.Type {
+	case Semver:
+		v, ok := semver.Parse(strings.Trim(text, "` \t"))
 		if !ok {
 			return d.none()
 		}
-		return formValue{text: v.String()}
-	case formNumber:
+		return Value{Text: v.String()}
+	case Number:
 		n, ok := parseNumber(text)
 		if !ok {
 			return d.none()
 		}
-		return formValue{number: n}
-	case formList:
+		return Value{Number: n}
+	case List:
 		list := listed(text)
-		return formValue{list: list, absent: len(list) == 0}
-	case formCheckboxes:
+		return Value{List: list, Absent: len(list) == 0}
+	case Checkboxes:
 		list := ticked(lines)
-		return formValue{list: list, absent: len(list) == 0}
+		return Value{List: list, Absent: len(list) == 0}
 	default:
-		return formValue{text: text}
+		return Value{Text: text}
 	}
 }
 
 // none is the value of a field that was left empty. A number that is none is neither
 // less nor more than any other.
-func (d *formField) none() formValue {
-	v := formValue{absent: true, list: []string{}}
-	if d.typ == formNumber {
-		v.number = math.NaN()
+func (d *Field) none() Value {
+	v := Value{Absent: true, List: []string{}}
+	if d.Type == Number {
+		v.Number = math.NaN()
 	}
 	return v
 }
 
 // content returns the text of lines without the space around it. When it all is one
 // piece of fenced code, as of a field with "render", its fences are left out.
-func content(lines []markdownLine) string {
-	for len(lines) > 0 && strings.TrimSpace(lines[0].text) == "" {
+func content(lines []markdown.Line) string {
+	for len(lines) > 0 && strings.TrimSpace(lines[0].Text) == "" {
 		lines = lines[1:]
 	}
-	for len(lines) > 0 && strings.TrimSpace(lines[len(lines)-1].text) == "" {
+	for len(lines) > 0 && strings.TrimSpace(lines[len(lines)-1].Text) == "" {
 		lines = lines[:len(lines)-1]
 	}
 	if fenced(lines) {
@@ -108,23 +110,23 @@ func content(lines []markdownLine) string {
 	}
 	texts := make([]string, len(lines))
 	for i, l := range lines {
-		texts[i] = l.text
+		texts[i] = l.Text
 	}
 	return strings.TrimSpace(strings.Join(texts, "\n"))
 }
 
 // fenced reports whether the lines are one piece of fenced code.
-func fenced(lines []markdownLine) bool {
+func fenced(lines []markdown.Line) bool {
 	if len(lines) < 2 {
 		return false
 	}
-	first, ok := fenceOf(lines[0].text)
-	if !ok || !lines[0].code {
+	first, ok := markdown.ParseFence(lines[0].Text)
+	if !ok || !lines[0].Code {
 		return false
 	}
 	for i, l := range lines[1:] {
-		f, isFence := fenceOf(l.text)
-		if isFence && f.bare && f.char == first.char && f.length >= first.length {
+		f, isFence := markdown.ParseFence(l.Text)
+		if isFence && f.Bare && f.Char == first.Char && f.Length >= first.Length {
 			return i+1 == len(lines)-1
 		}
 	}
@@ -151,7 +153,7 @@ func listed(text string) []string {
 			if item == "" || utf8.RuneCountInString(item) > maxItem {
 				continue
 			}
-			if len(list) == maxItems {
+			if len(list) == MaxItems {
 				return list
 			}
 			list = append(list, item)
@@ -161,15 +163,15 @@ func listed(text string) []string {
 }
 
 // ticked returns the text of the checkboxes that are ticked.
-func ticked(lines []markdownLine) []string {
+func ticked(lines []markdown.Line) []string {
 	list := []string{}
 	for _, l := range lines {
-		box, isBox := strings.CutPrefix(strings.Replace(listItem(l.text), "[X]", "[x]", 1), "[x] ")
+		box, isBox := strings.CutPrefix(strings.Replace(listItem(l.Text), "[X]", "[x]", 1), "[x] ")
 		item := strings.TrimSpace(box)
-		if !isBox || l.code || item == "" || utf8.RuneCountInString(item) > maxItem {
+		if !isBox || l.Code || item == "" || utf8.RuneCountInString(item) > maxItem {
 			continue
 		}
-		if len(list) == maxItems {
+		if len(list) == MaxItems {
 			return list
 		}
 		list = append(list, item)

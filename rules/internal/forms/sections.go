@@ -1,21 +1,22 @@
-package rules
+package forms
 
 import (
+	"github.com/org/foreman-action/rules/internal/markdown"
 	"strings"
 )
 
 // A section is what stands between a heading and the next.
 type section struct {
 	heading string
-	lines   []markdownLine
+	lines   []markdown.Line
 }
 
-// formSections returns the sections under the headings of third level, which is how
+// sectionsOf returns the sections under the headings of third level, which is how
 // GitHub writes down what was filled into an issue form; headings of other levels are
 // a part of what was filled in.
-func formSections(body string) []section {
+func sectionsOf(body string) []section {
 	var list []section
-	lines := markdownLines(body)
+	lines := markdown.Lines(body)
 	start := 0
 	end := func(at int) {
 		if len(list) > 0 {
@@ -34,9 +35,9 @@ func formSections(body string) []section {
 }
 
 // headingOf returns the text of a heading of third level.
-func headingOf(l markdownLine) (string, bool) {
-	text, ok := outdent(l.text)
-	if !ok || l.code {
+func headingOf(l markdown.Line) (string, bool) {
+	text, ok := markdown.Outdent(l.Text)
+	if !ok || l.Code {
 		return "", false
 	}
 	text, ok = strings.CutPrefix(text, "###")
@@ -47,9 +48,9 @@ func headingOf(l markdownLine) (string, bool) {
 	if open := strings.TrimRight(text, "#"); strings.HasSuffix(open, " ") || strings.HasSuffix(open, "\t") {
 		text = open // closing signs
 	}
-	return headingKey(text), true
+	return HeadingKey(text), true
 }
 
-// headingKey is a heading as it is compared: without regard to case and to the number
+// HeadingKey is a heading as it is compared: without regard to case and to the number
 // of spaces.
-func headingKey(s string) string { return strings.ToLower(strings.Join(strings.Fields(s), " ")) }
+func HeadingKey(s string) string { return strings.ToLower(strings.Join(strings.Fields(s), " ")) }

@@ -1,4 +1,4 @@
-package rules
+package match
 
 import (
 	"fmt"
@@ -7,19 +7,19 @@ import (
 	"strings"
 )
 
-// A fileGlob is the folders of a glob between "**", which stand for any number of
+// A PathGlob is the folders of a glob between "**", which stand for any number of
 // folders, none included. "*" and "?" stay within a folder, as path.Match has them.
-type fileGlob [][]string
+type PathGlob [][]string
 
 const anyFolders = "**"
 
-// newFileGlob takes a glob apart; one that ends with "/" stands for everything below that
+// NewPathGlob takes a glob apart; one that ends with "/" stands for everything below that
 // folder.
-func newFileGlob(glob string) fileGlob {
+func NewPathGlob(glob string) PathGlob {
 	if strings.HasSuffix(glob, "/") {
 		glob += anyFolders
 	}
-	g := fileGlob{nil}
+	g := PathGlob{nil}
 	for folder := range strings.SplitSeq(glob, "/") {
 		if folder == anyFolders {
 			g = append(g, nil)
@@ -30,9 +30,9 @@ func newFileGlob(glob string) fileGlob {
 	return g
 }
 
-// matchesAny reports whether one of the globs matches a path, and what that took: the
+// AnyPath reports whether one of the globs matches a path, and what that took: the
 // number of folders that were compared, more for long ones with stars.
-func matchesAny(globs []fileGlob, path []string) (hit bool, work int) {
+func AnyPath(globs []PathGlob, path []string) (hit bool, work int) {
 	for _, g := range globs {
 		if work++; g.match(path, &work) {
 			return true, work
@@ -43,7 +43,7 @@ func matchesAny(globs []fileGlob, path []string) (hit bool, work int) {
 
 // match reports whether the glob matches a path: its first piece stands at the start,
 // its last at the end, and those between them in order, each as early as it can.
-func (g fileGlob) match(path []string, work *int) bool {
+func (g PathGlob) match(path []string, work *int) bool {
 	first, last := g[0], g[len(g)-1]
 	if len(g) == 1 {
 		return len(path) == len(first) && sameFolders(first, path, work)
@@ -87,8 +87,8 @@ func sameFolders(piece, folders []string, work *int) bool {
 // globBraces finds alternatives as other programs write them.
 var globBraces = regexp.MustCompile(`(^|[^\\])\{[^{}]*,[^{}]*\}`)
 
-// globMistake says why a glob matches no file; "" when it may.
-func globMistake(glob string) string {
+// PathGlobMistake says why a glob matches no file; "" when it may.
+func PathGlobMistake(glob string) string {
 	_, err := path.Match(glob, "")
 	root := strings.TrimPrefix(strings.TrimPrefix(glob, "."), "/")
 	switch {

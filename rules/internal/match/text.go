@@ -1,4 +1,4 @@
-package rules
+package match
 
 import (
 	"regexp/syntax"
@@ -31,7 +31,7 @@ func (t *indexedText) length() int {
 }
 
 // filter matches p without its engine; sure is false where that is not possible.
-func (t *indexedText) filter(p *pattern) (matched, sure bool) {
+func (t *indexedText) filter(p *Pattern) (matched, sure bool) {
 	t.index()
 	f := p.prefilter()
 	if f.whole != nil {

@@ -1,4 +1,4 @@
-package rules
+package match
 
 import (
 	"math/rand/v2"
@@ -35,7 +35,7 @@ func TestFileGlobIsItsDefinition(t *testing.T) {
 	for range 20_000 {
 		glob, file := pick([]string{"a", "b", "*", "**", "a*", "?"}, 1+random.IntN(6)), pick([]string{"a", "b", "ab", ""}, 1+random.IntN(7))
 		want, work := slowMatch(glob, file), 0
-		if got := newFileGlob(strings.Join(glob, "/")).match(file, &work); got != want {
+		if got := NewPathGlob(strings.Join(glob, "/")).match(file, &work); got != want {
 			t.Fatalf("%q on %q: got %v, want %v", glob, file, got, want)
 		}
 		if want {
@@ -74,7 +74,7 @@ func TestFileMatch(t *testing.T) {
 					continue
 				}
 				work := 0
-				if got := newFileGlob(tt.glob).match(strings.Split(file, "/"), &work); got != set.want {
+				if got := NewPathGlob(tt.glob).match(strings.Split(file, "/"), &work); got != set.want {
 					t.Errorf("%q on %q: got %v", tt.glob, file, got)
 				}
 			}

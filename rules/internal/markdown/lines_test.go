@@ -1,4 +1,4 @@
-package rules
+package markdown
 
 import (
 	"strings"
@@ -30,12 +30,12 @@ func TestMarkdownLines(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			var got []string
-			for _, l := range markdownLines(tt.in) {
+			for _, l := range Lines(tt.in) {
 				mark := " "
-				if l.code {
+				if l.Code {
 					mark = "|"
 				}
-				got = append(got, mark+l.text)
+				got = append(got, mark+l.Text)
 			}
 			if got := strings.Join(got, ","); got != tt.want {
 				t.Errorf("got %q, want %q", got, tt.want)

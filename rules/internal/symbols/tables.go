@@ -1,4 +1,4 @@
-package rules
+package symbols
 
 import (
 	"strconv"
@@ -10,42 +10,43 @@ import (
 	"github.com/org/foreman-action/internal/text"
 )
 
+// The limits of tables.
 const (
-	maxTables = 100
-	maxRows   = 10_000 // of all tables together
-	maxCell   = 1000   // characters of a key or a text
+	MaxTables = 100    // of all files together
+	MaxRows   = 10_000 // of all tables together
+	MaxCell   = 1000   // characters of a key or a text
 )
 
-// A tablePlace is where the rows of a table are in a file.
-type tablePlace struct {
-	name string
-	file *strictyaml.File
-	node *yaml.Node // a mapping; nil: there is no such table
+// Rows are the rows of a table in its file.
+type Rows struct {
+	Name string
+	File *strictyaml.File
+	Node *yaml.Node // a mapping; nil: there is no such table
 }
 
 // declareTables reads the value of "tables": mappings of names to rows. Mistakes are
 // recorded in f, and a table with mistakes is declared with its other rows.
-func (v *symbolTable) declareTables(f *strictyaml.File, n *yaml.Node) {
+func (t *Table) declareTables(f *strictyaml.File, n *yaml.Node) {
 	eachName(f, n, "tables", func(key, value *yaml.Node) {
-		switch _, twice := v.tables[key.Value]; {
+		switch _, twice := t.Tables[key.Value]; {
 		case twice:
 			f.Problemf(key, "tables: %s is declared twice", key.Value)
 			return
-		case len(v.tables) == maxTables:
-			f.Problemf(key, "tables: more than %d names", maxTables)
+		case len(t.Tables) == MaxTables:
+			f.Problemf(key, "tables: more than %d names", MaxTables)
 			return
 		}
-		v.tables[key.Value] = map[string]string{}
+		t.Tables[key.Value] = map[string]string{}
 		if value.Kind != yaml.MappingNode {
 			f.Problemf(value, "tables.%s: want a mapping of keys to values, got %s", key.Value, strictyaml.Kind(value))
 			return
 		}
-		if v.rows += len(value.Content) / 2; v.rows > maxRows {
-			f.Problemf(value, "tables: more than %d rows in all", maxRows)
+		if t.rows += len(value.Content) / 2; t.rows > MaxRows {
+			f.Problemf(value, "tables: more than %d rows in all", MaxRows)
 			return
 		}
-		v.tables[key.Value] = tableOf(f, value)
-		v.rowsOf[key.Value] = tablePlace{key.Value, f, value}
+		t.Tables[key.Value] = tableOf(f, value)
+		t.RowsOf[key.Value] = Rows{key.Value, f, value}
 	})
 }
 
@@ -67,8 +68,8 @@ func tableOf(f *strictyaml.File, n *yaml.Node) any {
 		case !ok:
 			f.Problemf(value, "%s: want text, a number, or true or false, got %s", text.Shorten(key.Value, text.Quoted), strictyaml.Kind(value))
 			continue
-		case utf8.RuneCountInString(key.Value) > maxCell || utf8.RuneCountInString(value.Value) > maxCell:
-			f.Problemf(key, "a row has a key or a value of more than %d characters", maxCell)
+		case utf8.RuneCountInString(key.Value) > MaxCell || utf8.RuneCountInString(value.Value) > MaxCell:
+			f.Problemf(key, "a row has a key or a value of more than %d characters", MaxCell)
 			continue
 		case kind == "":
 			kind = c.kind

@@ -1,4 +1,4 @@
-package rules
+package match
 
 import (
 	"math/rand/v2"
@@ -12,7 +12,7 @@ import (
 func TestPatternWeight(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
-		pattern  string
+		Pattern  string
 		min, max int
 	}{
 		{`docker-compose`, 3, 4},
@@ -38,13 +38,13 @@ func TestPatternWeight(t *testing.T) {
 		{`(?i)` + strings.Repeat("Ab", 50), 100, 105},
 	}
 	for _, tt := range tests {
-		p, err := newPattern(tt.pattern)
+		p, err := NewPattern(tt.Pattern)
 		if err != nil {
-			t.Errorf("%s: %v", tt.pattern, err)
+			t.Errorf("%s: %v", tt.Pattern, err)
 			continue
 		}
-		if p.cost < tt.min || p.cost > tt.max {
-			t.Errorf("%.60s: got weight %d, want %d to %d", tt.pattern, p.cost, tt.min, tt.max)
+		if p.Cost < tt.min || p.Cost > tt.max {
+			t.Errorf("%.60s: got weight %d, want %d to %d", tt.Pattern, p.Cost, tt.min, tt.max)
 		}
 	}
 }
@@ -78,7 +78,7 @@ func TestPeriod(t *testing.T) {
 // BenchmarkSlowPatterns measures patterns of the largest weight that is allowed, on
 // texts made for them: none may take more than 50 ms.
 func BenchmarkSlowPatterns(b *testing.B) {
-	for _, bb := range []struct{ pattern, text string }{
+	for _, bb := range []struct{ Pattern, text string }{
 		{`[0-9a-f]{100}`, strings.Repeat("a", 99) + " "},
 		{`(?i)` + strings.Repeat("a", 57) + "0", "a"},
 		{`a.{0,50}0`, "a"},
@@ -86,15 +86,15 @@ func BenchmarkSlowPatterns(b *testing.B) {
 		{`(.?.?.?.?.?){9}0`, "a"},
 		{`\b[0-9a-f]{40}\b`, strings.Repeat("a", 39) + " "},
 	} {
-		p, err := newPattern(bb.pattern)
+		p, err := NewPattern(bb.Pattern)
 		if err != nil {
 			b.Fatal(err)
 		}
-		if p.cost > cost.MaxStates {
-			b.Fatalf("%s has weight %d", bb.pattern, p.cost)
+		if p.Cost > cost.MaxStates {
+			b.Fatalf("%s has weight %d", bb.Pattern, p.Cost)
 		}
 		text := strings.Repeat(bb.text, cost.LongestText/len(bb.text))
-		b.Run(bb.pattern, func(b *testing.B) {
+		b.Run(bb.Pattern, func(b *testing.B) {
 			for b.Loop() {
 				p.engine().MatchString(text)
 			}
@@ -167,7 +167,7 @@ func TestWeightBoundsTheWork(t *testing.T) {
 		texts = append(texts, b.String())
 	}
 	for _, s := range patterns {
-		p, err := newPattern(s)
+		p, err := NewPattern(s)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -183,8 +183,8 @@ func TestWeightBoundsTheWork(t *testing.T) {
 		for _, text := range texts {
 			most = max(most, visited(prog, []rune(strings.Repeat(text, 1+60/len(text)))))
 		}
-		if most > p.cost {
-			t.Errorf("%q goes through %d states, its weight is %d", s, most, p.cost)
+		if most > p.Cost {
+			t.Errorf("%q goes through %d states, its weight is %d", s, most, p.Cost)
 		}
 	}
 }

@@ -1,4 +1,4 @@
-package rules
+package match
 
 import (
 	"unicode/utf8"
@@ -6,11 +6,11 @@ import (
 	"github.com/org/foreman-action/rules/internal/cost"
 )
 
-// A matcher matches patterns against the texts of one event. It keeps an index of each
+// A Matcher matches patterns against the texts of one event. It keeps an index of each
 // text, and the last answer of each pattern. It is not safe for concurrent use.
-type matcher struct {
+type Matcher struct {
 	texts   []indexedText
-	answers map[*pattern]answer
+	answers map[*Pattern]answer
 }
 
 const (
@@ -25,9 +25,9 @@ type answer struct {
 	charged        bool // false when only the fast path asked
 }
 
-// newMatcher returns a matcher that expects these texts.
-func newMatcher(texts ...string) *matcher {
-	m := &matcher{texts: make([]indexedText, 0, maxTexts), answers: map[*pattern]answer{}}
+// NewMatcher returns a matcher that expects these texts.
+func NewMatcher(texts ...string) *Matcher {
+	m := &Matcher{texts: make([]indexedText, 0, maxTexts), answers: map[*Pattern]answer{}}
 	for _, s := range texts {
 		m.texts = append(m.texts, indexedText{text: s})
 	}
@@ -35,7 +35,7 @@ func newMatcher(texts ...string) *matcher {
 }
 
 // find returns the entry of s; nil when there is none.
-func (m *matcher) find(s string) *indexedText {
+func (m *Matcher) find(s string) *indexedText {
 	for i := range m.texts {
 		if t := &m.texts[i]; t.text == s {
 			return t
@@ -46,7 +46,7 @@ func (m *matcher) find(s string) *indexedText {
 
 // entry returns the entry of s, which it adds if need be; nil when there are too many
 // others, or when s is too long.
-func (m *matcher) entry(s string) *indexedText {
+func (m *Matcher) entry(s string) *indexedText {
 	if t := m.find(s); t != nil {
 		return t
 	}
@@ -57,19 +57,19 @@ func (m *matcher) entry(s string) *indexedText {
 	return &m.texts[len(m.texts)-1]
 }
 
-// length returns the number of characters of s.
-func (m *matcher) length(s string) int {
+// Length returns the number of characters of s.
+func (m *Matcher) Length(s string) int {
 	if t := m.find(s); t != nil {
 		return t.length()
 	}
 	return utf8.RuneCountInString(s)
 }
 
-// match reports whether p matches s. A pattern that is matched again against the same
+// Match reports whether p matches s. A pattern that is matched again against the same
 // text, as in a loop, costs steps only. The charge is the work of the pattern's engine,
 // which is seldom needed: whether an expression fails depends on the length of a text and
 // not on its words.
-func (m *matcher) match(p *pattern, s string, meter *cost.Meter) (bool, error) {
+func (m *Matcher) Match(p *Pattern, s string, meter *cost.Meter) (bool, error) {
 	a := m.answers[p]
 	if a.charged && len(a.text) == len(s) {
 		if err := meter.Steps.Charge(1 + len(s)/cost.BytesPerStep); err != nil {
@@ -79,15 +79,15 @@ func (m *matcher) match(p *pattern, s string, meter *cost.Meter) (bool, error) {
 			return a.matched, nil
 		}
 	}
-	if err := meter.Patterns.Charge(m.length(s) * p.cost); err != nil {
+	if err := meter.Patterns.Charge(m.Length(s) * p.Cost); err != nil {
 		return false, err
 	}
 	return m.answer(p, s, true), nil
 }
 
-// tryMatch is match for the fast path; sure is false when the work is too much.
-func (m *matcher) tryMatch(p *pattern, s string, meter *cost.Meter) (matched, sure bool) {
-	if meter.Patterns.Charge(m.length(s)*p.cost) != nil {
+// TryMatch is match for the fast path; sure is false when the work is too much.
+func (m *Matcher) TryMatch(p *Pattern, s string, meter *cost.Meter) (matched, sure bool) {
+	if meter.Patterns.Charge(m.Length(s)*p.Cost) != nil {
 		return false, false
 	}
 	if t := m.entry(s); t != nil {
@@ -99,7 +99,7 @@ func (m *matcher) tryMatch(p *pattern, s string, meter *cost.Meter) (matched, su
 }
 
 // answer reports whether p matches s, and keeps it.
-func (m *matcher) answer(p *pattern, s string, charged bool) bool {
+func (m *Matcher) answer(p *Pattern, s string, charged bool) bool {
 	a := m.answers[p]
 	switch {
 	case a.text != s || !a.known:
@@ -115,7 +115,7 @@ func (m *matcher) answer(p *pattern, s string, charged bool) bool {
 
 // run reports whether p matches s. Most patterns match few texts, and the prefilter rules
 // most of them out.
-func (m *matcher) run(p *pattern, s string) bool {
+func (m *Matcher) run(p *Pattern, s string) bool {
 	if t := m.entry(s); t != nil {
 		if matched, sure := t.filter(p); sure {
 			return matched

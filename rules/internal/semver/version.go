@@ -1,4 +1,6 @@
-package rules
+// Package semver reads versions after Semantic Versioning 2.0.0, as people write them, and
+// the constraints that rules set for them.
+package semver
 
 import (
 	"cmp"
@@ -7,9 +9,9 @@ import (
 	"strings"
 )
 
-// A version is one of Semantic Versioning 2.0.0. Build metadata is dropped: it has no
+// A Version is one of Semantic Versioning 2.0.0. Build metadata is dropped: it has no
 // part in the order.
-type version struct {
+type Version struct {
 	core [3]int64
 	// parts is how many of the core were written, 1 to 3; the others are 0.
 	parts int
@@ -17,46 +19,46 @@ type version struct {
 }
 
 const (
-	maxVersion = 256 // bytes
+	MaxVersion = 256 // bytes
 	maxDigits  = 18  // of a part of the core
 )
 
-// parseVersion reads a version as people write it: space around it, a "v" before it
+// Parse reads a version as people write it: space around it, a "v" before it
 // and a missing minor or patch are taken.
-func parseVersion(s string) (version, bool) {
+func Parse(s string) (Version, bool) {
 	s = strings.TrimSpace(s)
-	if len(s) > maxVersion {
-		return version{}, false
+	if len(s) > MaxVersion {
+		return Version{}, false
 	}
 	if s != "" && (s[0] == 'v' || s[0] == 'V') {
 		s = s[1:]
 	}
 	s, build, hasBuild := strings.Cut(s, "+")
 	core, pre, hasPre := strings.Cut(s, "-")
-	var v version
+	var v Version
 	for part := range strings.SplitSeq(core, ".") {
 		if v.parts == len(v.core) || !isNumber(part) || len(part) > maxDigits {
-			return version{}, false
+			return Version{}, false
 		}
 		n, err := strconv.ParseInt(part, 10, 64)
 		if err != nil {
-			return version{}, false
+			return Version{}, false
 		}
 		v.core[v.parts] = n
 		v.parts++
 	}
 	if (hasPre || hasBuild) && v.parts < len(v.core) {
-		return version{}, false
+		return Version{}, false
 	}
 	if hasPre {
 		v.pre = strings.Split(pre, ".")
 	}
 	numeric := func(id string) bool { return strings.Trim(id, "0123456789") == "" }
 	if slices.ContainsFunc(v.pre, func(id string) bool { return !isIdentifier(id) || numeric(id) && !isNumber(id) }) {
-		return version{}, false
+		return Version{}, false
 	}
 	if hasBuild && slices.ContainsFunc(strings.Split(build, "."), func(id string) bool { return !isIdentifier(id) }) {
-		return version{}, false
+		return Version{}, false
 	}
 	return v, true
 }
@@ -74,7 +76,7 @@ func isIdentifier(s string) bool {
 }
 
 // String returns the version in full, without a "v".
-func (v version) String() string {
+func (v Version) String() string {
 	core := make([]string, len(v.core))
 	for i, n := range v.core {
 		core[i] = strconv.FormatInt(n, 10)
@@ -87,7 +89,7 @@ func (v version) String() string {
 }
 
 // compare returns -1, 0 or 1 by the precedence of Semantic Versioning, item 11.
-func (v version) compare(w version) int {
+func (v Version) compare(w Version) int {
 	if c := slices.Compare(v.core[:], w.core[:]); c != 0 {
 		return c
 	}

@@ -1,4 +1,4 @@
-package rules
+package match
 
 import (
 	"math/rand/v2"
@@ -18,7 +18,7 @@ import (
 func TestNeedles(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
-		pattern string
+		Pattern string
 		words   []string // of a pattern of plain texts
 		needs   [][]string
 	}{
@@ -52,9 +52,9 @@ func TestNeedles(t *testing.T) {
 		{`x{0}`, nil, nil},
 	}
 	for _, tt := range tests {
-		p, err := newPattern(tt.pattern)
+		p, err := NewPattern(tt.Pattern)
 		if err != nil {
-			t.Errorf("%s: %v", tt.pattern, err)
+			t.Errorf("%s: %v", tt.Pattern, err)
 			continue
 		}
 		var got []string
@@ -66,10 +66,10 @@ func TestNeedles(t *testing.T) {
 		slices.Sort(got)
 		slices.Sort(tt.words)
 		if diff := cmp.Diff(tt.words, got); diff != "" {
-			t.Errorf("%s: words (-want +got):\n%s", tt.pattern, diff)
+			t.Errorf("%s: words (-want +got):\n%s", tt.Pattern, diff)
 		}
 		if diff := cmp.Diff(tt.needs, p.prefilter().needs); diff != "" {
-			t.Errorf("%s: needs (-want +got):\n%s", tt.pattern, diff)
+			t.Errorf("%s: needs (-want +got):\n%s", tt.Pattern, diff)
 		}
 	}
 }
@@ -81,7 +81,7 @@ func TestNeedlesAreBounded(t *testing.T) {
 		strings.Repeat("[ab]", 900), strings.Repeat("(a|b|cc)", 200), "(" + strings.Repeat("foo|", 900) + "bar)x", strings.Repeat("a", 1900),
 		strings.Repeat("[ab]", 7) + strings.Repeat("c(?i:d)", 500), strings.Repeat("a?", 900), strings.Repeat("(ab|cd|", 90) + "x" + strings.Repeat(")", 90),
 	} {
-		p, err := newPattern(s)
+		p, err := NewPattern(s)
 		if err != nil {
 			t.Fatalf("%.20s: %v", s, err)
 		}
@@ -120,7 +120,7 @@ func TestPrefilterAgrees(t *testing.T) {
 		`(?im)^### Version\s+v?77\.\d+`, `(foo|bar)+$`, `foo(?s:.)bar`, `(?i)seg(f(a(u(lt|x)|y)|z)|q)`, `(a|b)?panic`, `panic|`, `(|a)`, `\x{4e2d}`, `(?i)\x{4e2d}\b`, `panic\b\B`, `$^`, `aa\b`, `[ab](?i)cd`, `\xe9?panic`,
 	}
 	for _, s := range patterns {
-		p, err := newPattern(s)
+		p, err := NewPattern(s)
 		if err != nil {
 			continue // \u is no escape of patterns
 		}
@@ -130,10 +130,10 @@ func TestPrefilterAgrees(t *testing.T) {
 	}
 }
 
-func samePattern(t *testing.T, p *pattern, text string) {
+func samePattern(t *testing.T, p *Pattern, text string) {
 	t.Helper()
 	want := regexp.MustCompile(p.src).MatchString(text)
-	if got := newMatcher().run(p, text); got != want {
+	if got := NewMatcher().run(p, text); got != want {
 		t.Errorf("%q on %q: got %v, want %v", p.src, text, got, want)
 	}
 }
@@ -146,8 +146,8 @@ func FuzzPrefilter(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, s, text string) {
-		p, err := newPattern(s)
-		if err != nil || len(text) > 2000 || p.cost > 200 {
+		p, err := NewPattern(s)
+		if err != nil || len(text) > 2000 || p.Cost > 200 {
 			return
 		}
 		samePattern(t, p, text)
@@ -205,13 +205,13 @@ func TestWeighIsThatOfTheProgram(t *testing.T) {
 // A matcher indexes few texts only, however many an expression makes.
 func TestTextsAreBounded(t *testing.T) {
 	t.Parallel()
-	p, err := newPattern("abc")
+	p, err := NewPattern("abc")
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, meter, body := newMatcher(), cost.NewMeter(), strings.Repeat("ab", 500)
+	m, meter, body := NewMatcher(), cost.NewMeter(), strings.Repeat("ab", 500)
 	for i := range 900 {
-		if got, err := m.match(p, body[i:], &meter); got || err != nil {
+		if got, err := m.Match(p, body[i:], &meter); got || err != nil {
 			t.Fatalf("got %v, %v", got, err)
 		}
 	}

@@ -1,4 +1,4 @@
-package rules
+package match
 
 import (
 	"fmt"
@@ -8,23 +8,23 @@ import (
 	"sync"
 )
 
-// A pattern is a regular expression with its cost: how many states its engine goes
+// A Pattern is a regular expression with its cost: how many states its engine goes
 // through for a character of text, at most. It is safe for concurrent use.
-type pattern struct {
+type Pattern struct {
 	src  string
-	cost int
+	Cost int
 
 	filtered sync.Once
 	tree     *syntax.Regexp // until the prefilter is made
 	filter   prefilter
 	built    sync.Once
-	regexp   *regexp.Regexp
+	Regexp   *regexp.Regexp
 }
 
 const maxStates = 2000 // of a pattern, its repetitions written out
 
-// newPattern parses s. Its prefilter and its engine are built when they are first needed.
-func newPattern(s string) (*pattern, error) {
+// NewPattern parses s. Its prefilter and its engine are built when they are first needed.
+func NewPattern(s string) (*Pattern, error) {
 	if r, ok := control(s); ok {
 		return nil, fmt.Errorf("the pattern holds the control character %U: in quotes \\b is a backspace; write the pattern in backticks", r)
 	}
@@ -40,7 +40,7 @@ func newPattern(s string) (*pattern, error) {
 	if err != nil {
 		return nil, patternError(err)
 	}
-	return &pattern{src: s, cost: c, tree: tree}, nil
+	return &Pattern{src: s, Cost: c, tree: tree}, nil
 }
 
 // costOf returns the cost of a pattern: an engine is in no more states at the same time
@@ -76,15 +76,15 @@ func leastProgram(re *syntax.Regexp) int {
 }
 
 // prefilter returns the literals of the pattern.
-func (p *pattern) prefilter() prefilter {
+func (p *Pattern) prefilter() prefilter {
 	p.filtered.Do(func() { p.filter, p.tree = newPrefilter(p.tree), nil })
 	return p.filter
 }
 
 // engine returns the compiled pattern. It parsed, so it compiles.
-func (p *pattern) engine() *regexp.Regexp {
-	p.built.Do(func() { p.regexp = regexp.MustCompile(p.src) })
-	return p.regexp
+func (p *Pattern) engine() *regexp.Regexp {
+	p.built.Do(func() { p.Regexp = regexp.MustCompile(p.src) })
+	return p.Regexp
 }
 
 // control returns the first control character that makes no sense in a pattern.

@@ -1,4 +1,4 @@
-package rules
+package match
 
 import (
 	"fmt"
@@ -13,9 +13,9 @@ import (
 // number of states.
 const baseCost = 2
 
-// tooExpensive is the message for a pattern that costs too much, alone or together with
+// TooExpensive is the message for a pattern that costs too much, alone or together with
 // others of its expression.
-func tooExpensive(all, one int) string {
+func TooExpensive(all, one int) string {
 	const most = "the largest issue: %s up to %d states for each of its characters, and %d are allowed; "
 	if all == one {
 		return fmt.Sprintf("the pattern is too expensive for "+most+"repeat less (+ and * cost less than {n,m}), or start it with ^, \\b or a longer word", "it goes through", all, cost.MaxStates)

@@ -1,4 +1,6 @@
-package rules
+// Package symbols is the symbol table of rules: the names that rule files declare, which
+// are fields of issue forms and tables of values.
+package symbols
 
 import (
 	"regexp"
@@ -7,44 +9,46 @@ import (
 
 	"github.com/org/foreman-action/internal/strictyaml"
 	"github.com/org/foreman-action/internal/text"
+	"github.com/org/foreman-action/rules/internal/forms"
 )
 
-// A symbolTable holds the names that rule files declare.
-type symbolTable struct {
-	forms  map[string]*formField
-	tables map[string]any // maps of string to string, int, float64 or bool
-	rows   int            // of all tables
-	rowsOf map[string]tablePlace
+// A Table has the names that rule files declare. Once they are declared it does not change,
+// and is safe for concurrent use.
+type Table struct {
+	Forms  map[string]*forms.Field
+	Tables map[string]any  // maps of string to string, int, float64 or bool
+	RowsOf map[string]Rows // where the rows of each table are
+	rows   int             // of all tables
 }
 
-// newSymbolTable returns an empty table.
-func newSymbolTable() *symbolTable {
-	return &symbolTable{forms: map[string]*formField{}, tables: map[string]any{}, rowsOf: map[string]tablePlace{}}
+// New returns an empty table.
+func New() *Table {
+	return &Table{Forms: map[string]*forms.Field{}, Tables: map[string]any{}, RowsOf: map[string]Rows{}}
 }
 
-const (
-	maxForms        = 100
-	maxDeclaredName = 64 // characters
-)
+// MaxForms is how many fields of forms all files may declare.
+const MaxForms = 100
+
+const maxDeclaredName = 64 // characters
 
 // namePattern matches the names of forms and tables, which rules write after a dot.
 var namePattern = regexp.MustCompile(`^[a-z][a-z0-9_]*$`)
 
-// declare adds what the sections forms and tables of a file declare; either may be nil.
+// Declare adds what the sections forms and tables of a file declare; either may be nil.
 // Mistakes are recorded in f. A field that is wrong is declared all the same, so that its
 // uses are no further mistakes.
-func (t *symbolTable) declare(f *strictyaml.File, forms, tables *yaml.Node) {
-	eachName(f, forms, "forms", func(key, value *yaml.Node) {
-		switch _, twice := t.forms[key.Value]; {
+func (t *Table) Declare(f *strictyaml.File, formNodes, tableNodes *yaml.Node) {
+	eachName(f, formNodes, "forms", func(key, value *yaml.Node) {
+		switch _, twice := t.Forms[key.Value]; {
 		case twice:
 			f.Problemf(key, "forms: %s is declared twice", key.Value)
-		case len(t.forms) == maxForms:
-			f.Problemf(key, "forms: more than %d names", maxForms)
+		case len(t.Forms) == MaxForms:
+			f.Problemf(key, "forms: more than %d names", MaxForms)
 		default:
-			t.forms[key.Value] = parseField(f, key.Value, value)
+			t.Forms[key.Value] = forms.Parse(f, key.Value, value)
 		}
 	})
-	t.declareTables(f, tables)
+	t.declareTables(f, tableNodes)
 }
 
 // eachName calls fn for the entries of a section whose key may be a name.
@@ -66,13 +70,13 @@ func eachName(f *strictyaml.File, n *yaml.Node, section string, fn func(key, val
 	}
 }
 
-// symbolSchemas returns the JSON Schemas of the sections forms and tables, by key.
-func symbolSchemas() map[string]any {
+// Schemas returns the JSON Schemas of the sections forms and tables, by key.
+func Schemas() map[string]any {
 	names := map[string]any{"pattern": namePattern.String(), "maxLength": maxDeclaredName}
 	section := func(most int, item map[string]any) map[string]any {
 		return map[string]any{"type": "object", "maxProperties": most, "propertyNames": names, "additionalProperties": item}
 	}
-	return map[string]any{"forms": section(maxForms, formSchema()), "tables": section(maxTables, tableSchema())}
+	return map[string]any{"forms": section(MaxForms, forms.Schema()), "tables": section(MaxTables, tableSchema())}
 }
 
 // tableSchema is a table, whose values are of one kind.

@@ -1,4 +1,4 @@
-package rules
+package match
 
 import (
 	"strings"
@@ -34,7 +34,7 @@ func TestGlobMatch(t *testing.T) {
 		{"É*", "éa", true},
 	}
 	for _, tt := range tests {
-		if got := globMatch(tt.glob, tt.s); got != tt.want {
+		if got := Glob(tt.glob, tt.s); got != tt.want {
 			t.Errorf("globMatch(%q, %q): got %v, want %v", tt.glob, tt.s, got, tt.want)
 		}
 	}
@@ -62,7 +62,7 @@ func TestGlobMatchAgreesWithItsDefinition(t *testing.T) {
 	}
 	same := func(a, b uint32) bool {
 		glob, s := letters(a, "ab*"), letters(b, "ab")
-		return globMatch(glob, s) == slowGlob(glob, s)
+		return Glob(glob, s) == slowGlob(glob, s)
 	}
 	if err := quick.Check(same, &quick.Config{MaxCount: 20_000}); err != nil {
 		t.Error(err)

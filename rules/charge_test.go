@@ -5,18 +5,19 @@ import (
 	"testing"
 
 	"github.com/org/foreman-action/rules/facts"
+	"github.com/org/foreman-action/rules/internal/symbols"
 	"github.com/org/foreman-action/triage"
 )
 
 // What an expression is charged does not depend on the words of a text.
 func TestChargesDoNotDependOnWords(t *testing.T) {
 	t.Parallel()
-	program, err := newExprCompiler().compile("issue.body matches `(?i)panic\\d` or issue.body matches `x+y`", wantBool)
+	program, err := newExprCompiler(symbols.New()).compile("issue.body matches `(?i)panic\\d` or issue.body matches `x+y`", wantBool)
 	if err != nil {
 		t.Fatal(err)
 	}
 	charged := func(body string) int {
-		v := &evaluation{env: newEnv(facts.Facts{Issue: triage.Issue{Body: body}})}
+		v := newEvaluation(facts.Facts{Issue: triage.Issue{Body: body}})
 		if got, err := eval(&v.machine, program, v.env); got != false || err != nil {
 			t.Fatalf("got %v, %v", got, err)
 		}

@@ -1,6 +1,8 @@
 package rules
 
-import "github.com/org/foreman-action/rules/internal/slash"
+import (
+	"github.com/org/foreman-action/rules/internal/slash"
+)
 
 // A Command is a line of a comment that asks Foreman for something.
 type Command struct {

@@ -5,12 +5,14 @@ import (
 
 	"github.com/org/foreman-action/internal/strictyaml"
 	"github.com/org/foreman-action/rules/facts"
+	"github.com/org/foreman-action/rules/internal/symbols"
 )
 
 // A Condition is a compiled condition outside of a rule, such as that of an
 // agent. It is safe for concurrent use.
 type Condition struct {
-	expr *expression
+	expr  *expression
+	names *symbols.Table
 }
 
 // CompileCondition compiles the scalar n of f, which may use the names that sources
@@ -19,22 +21,21 @@ type Condition struct {
 // what [Compile] does.
 func CompileCondition(f *strictyaml.File, n *yaml.Node, sources ...Source) (*Condition, error) {
 	before := f.ErrorCount()
-	c := newExprCompiler()
+	names := symbols.New()
 	quiet, _ := strictyaml.Parse("", nil)
 	for _, src := range sources {
-		c.names.Declare(quiet, src.Forms, src.Tables)
+		names.Declare(quiet, src.Forms, src.Tables)
 	}
-	x := c.condition(f, n)
+	x := compileCondition(newExprCompiler(names), f, n)
 	if f.ErrorCount() > before {
 		return nil, f.Err()
 	}
-	return &Condition{x}, nil
+	return &Condition{x, names}, nil
 }
 
 // Eval reports whether the condition holds. The error is an [*EvalError].
 func (c *Condition) Eval(f facts.Facts) (bool, error) {
-	v := &evaluation{env: newEnv(f)}
-	value, err := v.eval(c.expr)
+	value, err := newEvaluation(f).eval(c.expr)
 	if err != nil {
 		return false, evalError("", err)
 	}
@@ -42,7 +43,7 @@ func (c *Condition) Eval(f facts.Facts) (bool, error) {
 }
 
 // AsksLabels reports whether the condition asks for the labels; a nil one does not.
-func (c *Condition) AsksLabels() bool { return c != nil && c.expr.code.watch.asks }
+func (c *Condition) AsksLabels() bool { return c != nil && c.expr.readsLabels() }
 
 // String returns the text of the condition.
-func (c *Condition) String() string { return c.expr.src }
+func (c *Condition) String() string { return c.expr.source() }

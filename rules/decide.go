@@ -79,7 +79,7 @@ func (e *EvalError) Error() string {
 // The decision is skip when no rule matches, escalate when a matching rule
 // escalates, close when an action closes the issue, else label_and_respond.
 func (s *Set) Decide(f facts.Facts) (Result, error) {
-	v := &evaluation{env: newEnv(f)}
+	v := newEvaluation(f)
 	p := s.plan()
 	if err := p.settle(s.all(), v); err != nil {
 		return Result{}, err
@@ -100,7 +100,7 @@ func (s *Set) plan() *plan {
 	for _, r := range s.all() {
 		trace := RuleTrace{ID: r.id, File: r.file.Name(), Line: r.node.Line}
 		if r.when != nil {
-			trace.Condition = r.when.src
+			trace.Condition = r.when.source()
 		}
 		p.result.Trace = append(p.result.Trace, trace)
 	}
@@ -131,7 +131,7 @@ func (p *plan) settle(rules []*rule, v *evaluation) error {
 					continue
 				}
 				times++
-				concerned := r.when.code.watch.concerns(p.changed[asked.changed:])
+				concerned := r.when.affectedBy(p.changed[asked.changed:])
 				if asked.changed = len(p.changed); !concerned {
 					continue
 				}

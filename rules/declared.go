@@ -3,13 +3,9 @@ package rules
 import (
 	"cmp"
 	"slices"
-	"strings"
-
-	"github.com/expr-lang/expr/ast"
 
 	"github.com/org/foreman-action/internal/strictyaml"
 	"github.com/org/foreman-action/rules/internal/forms"
-	"github.com/org/foreman-action/rules/internal/symbols"
 )
 
 // A FormUse is a name that rule files declare for what stands under a heading of an
@@ -61,57 +57,30 @@ type TableKey struct {
 	Place strictyaml.Problem // without a message
 }
 
-// FormTables returns the tables that rules ask for a form's field, each pair once, in
-// the order of the rules. A nil set has none.
+// FormTables returns the tables that rules ask for the answer in a field of a form, each
+// pair once, in the order of the rules. A nil set has none.
 func (s *Set) FormTables() []TableUse {
-	var c useCollector
-	for _, r := range s.all() {
-		c.condition(r.when)
+	if s.Len() == 0 {
+		return nil
+	}
+	c := useCollector{names: s.names}
+	for _, r := range s.rules {
+		c.expression(r.when)
 		for _, a := range r.actions {
 			c.action(a)
 		}
 	}
-	return c.tables
-}
-
-// table returns the table that a node, as it was parsed, names.
-func (c *useCollector) table(n ast.Node) symbols.Rows {
-	m, ok := n.(*ast.MemberNode)
-	if !ok {
-		return symbols.Rows{}
+	var list []TableUse
+	for _, t := range c.tables {
+		use := TableUse{Table: t.Rows.Name, Form: t.Form}
+		if slices.ContainsFunc(list, func(u TableUse) bool { return u.Table == use.Table && u.Form == use.Form }) {
+			continue
+		}
+		for i := 0; i+1 < len(t.Rows.Node.Content); i += 2 {
+			key := t.Rows.Node.Content[i]
+			use.Keys = append(use.Keys, TableKey{key.Value, t.Rows.File.At(key, 1, 1, "")})
+		}
+		list = append(list, use)
 	}
-	root, ok := m.Node.(*ast.IdentifierNode)
-	name, named := m.Property.(*ast.StringNode)
-	if !ok || !named || root.Value != tablesName {
-		return symbols.Rows{}
-	}
-	return c.x.code.compiler.names.RowsOf[name.Value]
-}
-
-// row notes that a table is asked for a key, when that comes from a form.
-func (c *useCollector) row(table, key ast.Node, each string) {
-	t := c.table(table)
-	field := fieldFrom(key, each)
-	if t.Node == nil || field == "" {
-		return
-	}
-	use := TableUse{Table: t.Name, Form: field}
-	if slices.ContainsFunc(c.tables, func(u TableUse) bool { return u.Table == use.Table && u.Form == use.Form }) {
-		return
-	}
-	for i := 0; i+1 < len(t.Node.Content); i += 2 {
-		key := t.Node.Content[i]
-		use.Keys = append(use.Keys, TableKey{key.Value, t.File.At(key, 1, 1, "")})
-	}
-	c.tables = append(c.tables, use)
-}
-
-// fieldFrom returns the name of the form's field that a value comes from, or "".
-func fieldFrom(n ast.Node, each string) string {
-	from := source(n, each)
-	name := strings.TrimPrefix(from, formName+".")
-	if name == from {
-		return ""
-	}
-	return name
+	return list
 }

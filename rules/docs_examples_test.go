@@ -11,6 +11,7 @@ import (
 
 	"github.com/org/foreman-action/internal/strictyaml"
 	"github.com/org/foreman-action/rules/facts"
+	"github.com/org/foreman-action/rules/internal/symbols"
 	"github.com/org/foreman-action/triage"
 )
 
@@ -131,14 +132,15 @@ func TestDocsConditions(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		c := newExprCompiler()
-		c.names.Declare(names.File, names.Forms, names.Tables)
-		x := c.expression(f, f.Root().Content[1], span{text: src}, wantAny)
+		table := symbols.New()
+		table.Declare(names.File, names.Forms, names.Tables)
+		c := newExprCompiler(table)
+		x := c.expression(f, f.Root().Content[1], src, 0, wantAny)
 		if x == nil {
 			t.Errorf("%s: %v", src, f.Err())
 			continue
 		}
-		v := &evaluation{env: newEnv(docsFacts("issues", "opened"))}
+		v := newEvaluation(docsFacts("issues", "opened"))
 		if _, err := v.eval(x); err != nil && !strings.HasPrefix(src, "int(issue.title)") {
 			t.Errorf("%s: %v", src, err)
 		}

@@ -61,8 +61,6 @@ func newEnv(f facts.Facts) *env {
 	return e
 }
 
-var errList = errors.New("join takes a list of strings")
-
 // A run is the state of one evaluation.
 type run struct {
 	facts   *facts.Facts
@@ -80,121 +78,54 @@ func (r *run) reset() {
 	r.cased.reset()
 }
 
-// tick is called once for each turn of a loop.
-func tick(args ...any) (any, error) {
-	return true, args[0].(*run).meter.Steps.Charge(1)
-}
-
-// pay charges for reading a value inside a loop and returns the value.
-func pay(args ...any) (any, error) {
-	n := 0
-	switch x := args[1].(type) {
-	case string:
-		n = len(x) / cost.BytesPerStep
-	case int, bool, float64, nil:
-	default:
-		switch v := reflect.ValueOf(x); v.Kind() {
-		case reflect.Slice, reflect.Array, reflect.Map:
-			n = v.Len()
-		}
-	}
-	return args[1], args[0].(*run).meter.Steps.Charge(n)
-}
-
-// made charges for a new value and returns it.
-func made(args ...any) (any, error) {
-	s, ok := args[1].(string)
-	if !ok {
-		return args[1], nil
-	}
-	return s, args[0].(*run).meter.Text.Charge(len(s))
-}
-
-// textLength is len(text).
-func textLength(args ...any) (any, error) {
-	return args[0].(*run).matcher.Length(args[1].(string)), nil
-}
-
-// lower is lower(text).
-func lower(args ...any) (any, error) {
-	r := args[0].(*run)
-	return r.cased.convert(args[1].(string), false, &r.meter.Text)
-}
-
-// upper is upper(text).
-func upper(args ...any) (any, error) {
-	r := args[0].(*run)
-	return r.cased.convert(args[1].(string), true, &r.meter.Text)
-}
-
-// matches is the operator of that name with its constant pattern.
-func matches(args ...any) (any, error) {
-	r := args[0].(*run)
-	return r.matcher.Match(args[2].(*match.Pattern), args[1].(string), &r.meter)
-}
-
-// label is label(name).
-func label(args ...any) (any, error) {
-	return args[0].(*run).label(args[1].(string))
-}
-
+// label reports whether the issue has a label, in any case.
 func (r *run) label(name string) (bool, error) {
 	found := slices.ContainsFunc(r.labels, func(l string) bool { return strings.EqualFold(l, name) })
 	return found, r.meter.Steps.Charge(len(r.labels))
 }
 
-// anyLabel is any_label(glob, ...).
-func anyLabel(args ...any) (any, error) {
-	r := args[0].(*run)
-	for _, g := range args[1:] {
-		glob := g.(string)
-		for _, l := range r.labels {
-			if err := r.meter.Steps.Charge(1 + len(glob)*len(l)/cost.BytesPerStep); err != nil {
-				return nil, err
-			}
-			if match.Glob(glob, l) {
-				return true, nil
-			}
-		}
-	}
-	return false, nil
+var errNow = errors.New("now is not known for this event")
+
+// arg returns an argument whose type the expression language has checked.
+func arg[T any](args []any, i int) T {
+	v, _ := args[i].(T)
+	return v
 }
 
-// join is join(list, separator); it measures before it builds.
-func join(args ...any) (any, error) {
-	r, sep := args[0].(*run), ""
-	if len(args) == 3 {
-		sep = args[2].(string)
+// nouns returns the structs that conditions reach.
+func nouns() []reflect.Type {
+	return []reflect.Type{
+		reflect.TypeFor[issue](), reflect.TypeFor[event](), reflect.TypeFor[triage.Comment](), reflect.TypeFor[triage.Actor](), reflect.TypeFor[repo](),
+		reflect.TypeFor[triage.PullRequest](), reflect.TypeFor[triage.Reactions](), reflect.TypeFor[facts.Memory](), reflect.TypeFor[Person](),
 	}
-	list, ok := stringsOf(args[1])
-	if !ok {
-		return nil, errList
-	}
-	n := len(sep) * max(0, len(list)-1)
-	for _, s := range list {
-		n += len(s)
-	}
-	if err := r.meter.Text.Charge(n); err != nil {
-		return nil, err
-	}
-	return strings.Join(list, sep), nil
 }
 
-// stringsOf returns the elements of a list of strings.
-func stringsOf(v any) ([]string, bool) {
-	switch x := v.(type) {
-	case []string:
-		return x, true
-	case []any:
-		list := make([]string, len(x))
-		for i, e := range x {
-			s, ok := e.(string)
-			if !ok {
-				return nil, false
-			}
-			list[i] = s
+// nounName returns the name of a struct as messages write it.
+func nounName(typ string) string { return strings.TrimSuffix(strings.ToLower(typ), "request") }
+
+// names returns the names of a struct's fields as rules write them.
+func names(t reflect.Type) []string {
+	var list []string
+	for _, field := range reflect.VisibleFields(t) {
+		if name := field.Tag.Get("expr"); name != "-" && !strings.HasPrefix(name, "__") {
+			list = append(list, name)
 		}
-		return list, true
 	}
-	return nil, false
+	if t == reflect.TypeFor[triage.Actor]() {
+		list = append(list, "permission")
+	}
+	return list
 }
+
+// rootNames returns the names of values that rules may use.
+func rootNames() []string {
+	return append(names(reflect.TypeFor[env]()), formName, tablesName, nowName, memoryName)
+}
+
+// The names that stand for no field of env; a guard replaces them.
+const (
+	formName   = "form"
+	tablesName = "tables"
+	nowName    = "now"
+	memoryName = "memory"
+)

@@ -2,9 +2,11 @@ package rules
 
 import (
 	"errors"
+	"fmt"
 	"reflect"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -14,7 +16,6 @@ import (
 
 	"github.com/org/foreman-action/internal/strictyaml"
 	"github.com/org/foreman-action/internal/text"
-	"github.com/org/foreman-action/rules/facts"
 	"github.com/org/foreman-action/triage"
 )
 
@@ -91,23 +92,6 @@ func nameHint(name string) string {
 	return strictyaml.DidYouMean(name, slices.Concat(rootNames(), functionNames(), allowed()))
 }
 
-// rootNames returns the names of values that rules may use.
-func rootNames() []string {
-	return append(names(reflect.TypeFor[env]()), formName, tablesName, nowName, memoryName)
-}
-
-// functionNames returns the functions of rules, without those of the language and of
-// the patched tree.
-func functionNames() []string {
-	var list []string
-	for _, f := range append(functions(), moreFunctions()...) {
-		if !strings.HasPrefix(f.Name, "__") && f.Name != "matches" {
-			list = append(list, f.Name)
-		}
-	}
-	return list
-}
-
 func fieldMessage(typ, field string) string {
 	for _, t := range nouns() {
 		name := strings.ToLower(t.Name())
@@ -125,31 +109,6 @@ func fieldMessage(typ, field string) string {
 		typ = "text"
 	}
 	return typ + " has no field " + field
-}
-
-// nouns returns the structs that conditions reach.
-func nouns() []reflect.Type {
-	return []reflect.Type{
-		reflect.TypeFor[issue](), reflect.TypeFor[event](), reflect.TypeFor[triage.Comment](), reflect.TypeFor[triage.Actor](), reflect.TypeFor[repo](),
-		reflect.TypeFor[triage.PullRequest](), reflect.TypeFor[triage.Reactions](), reflect.TypeFor[facts.Memory](), reflect.TypeFor[Person](),
-	}
-}
-
-// nounName returns the name of a struct as messages write it.
-func nounName(typ string) string { return strings.TrimSuffix(strings.ToLower(typ), "request") }
-
-// names returns the names of a struct's fields as rules write them.
-func names(t reflect.Type) []string {
-	var list []string
-	for _, field := range reflect.VisibleFields(t) {
-		if name := field.Tag.Get("expr"); name != "-" && !strings.HasPrefix(name, "__") {
-			list = append(list, name)
-		}
-	}
-	if t == reflect.TypeFor[triage.Actor]() {
-		list = append(list, "permission")
-	}
-	return list
 }
 
 // typeName names a type as rules know it.
@@ -179,4 +138,97 @@ func typeName(t reflect.Type) string {
 		}
 	}
 	return "a value of type " + t.String()
+}
+
+// cannotRead is the message of a function that cannot read a value.
+func cannotRead(function, value string) string {
+	return fmt.Sprintf("%s cannot read %q", function, text.Shorten(value, text.Quoted))
+}
+
+var (
+	notNumber   = regexp.MustCompile(`(?s)^invalid operation: (int|float)\((.*)\)$`)
+	notDate     = regexp.MustCompile(`(?s)^invalid date (.*)$`)
+	notTime     = regexp.MustCompile(`(?s)^parsing time (".*)$`)
+	notDuration = regexp.MustCompile(`(?s)^time: .* duration (".*)$`)
+)
+
+// unreadableValue rewrites the error of a function that could not read a value,
+// which may be the whole text of an issue; ok is false for other errors.
+func unreadableValue(msg string) (rewritten string, ok bool) {
+	if m := notNumber.FindStringSubmatch(msg); m != nil {
+		return cannotRead(m[1], m[2]), true
+	}
+	if m := notDate.FindStringSubmatch(msg); m != nil {
+		return cannotRead("date", m[1]), true
+	}
+	for function, known := range map[string]*regexp.Regexp{"date": notTime, "duration": notDuration} {
+		if m := known.FindStringSubmatch(msg); m != nil {
+			return cannotRead(function, unquoted(m[1])), true
+		}
+	}
+	return "", false
+}
+
+// unquoted returns the text of the quoted literal that s starts with.
+func unquoted(s string) string {
+	quoted, err := strconv.QuotedPrefix(s)
+	if err != nil {
+		return strings.Trim(s, `"`)
+	}
+	text, err := strconv.Unquote(quoted)
+	if err != nil {
+		return strings.Trim(quoted, `"`)
+	}
+	return text
+}
+
+var (
+	mismatched   = regexp.MustCompile(`^invalid operation: (\S+) \(mismatched types (\S+) and (\S+)\)$`)
+	operatorCase = regexp.MustCompile(`^unexpected token Identifier\("((?i:and|or|not|in|contains|startsWith|endsWith|matches))"\)`)
+	operatorCall = regexp.MustCompile(`^unexpected token Operator\("(contains|startsWith|endsWith|matches)"\)`)
+)
+
+// operatorHint says how an operator that does not fit its operands is replaced; ""
+// when msg is about something else.
+func operatorHint(msg string) string {
+	if m := operatorCall.FindStringSubmatch(msg); m != nil {
+		return "; " + m[1] + " stands between two texts: write a " + m[1] + " b"
+	}
+	if m := operatorCase.FindStringSubmatch(msg); m != nil {
+		for _, op := range []string{"and", "or", "not", "in", "contains", "startsWith", "endsWith", "matches"} {
+			if strings.EqualFold(op, m[1]) {
+				return "; write " + op
+			}
+		}
+	}
+	m := mismatched.FindStringSubmatch(msg)
+	if m == nil {
+		return ""
+	}
+	op, left, right := m[1], m[2], m[3]
+	switch {
+	case left == "[]string" && right == "string" && (op == "contains" || op == "==" || op == "!="):
+		return `; whether a list holds a text is asked with in: "bug" in issue.labels`
+	case left == "time.Time" && right == "string" || left == "string" && right == "time.Time":
+		return `; a time is compared with another: date("2024-01-31")`
+	}
+	return ""
+}
+
+// An exprError is a mistake in an expression, at a line and column of its text,
+// both from 1.
+type exprError struct {
+	line, col int
+	msg       string
+}
+
+func (e *exprError) Error() string { return e.msg }
+
+// asExprError returns the place of an error of the compiler or of an evaluation; one
+// that has none is placed at the start.
+func asExprError(err error) *exprError {
+	if e, ok := errors.AsType[*exprError](err); ok {
+		return e
+	}
+	return &exprError{line: 1, col: 1, msg: err.Error()}
 }

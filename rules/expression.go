@@ -1,21 +1,15 @@
 package rules
 
 import (
-	"errors"
 	"fmt"
 	"reflect"
 	"strings"
-	"sync"
 
 	"github.com/expr-lang/expr/ast"
-	"github.com/expr-lang/expr/builtin"
 	"github.com/expr-lang/expr/checker"
 	"github.com/expr-lang/expr/conf"
-	"github.com/expr-lang/expr/file"
 	"github.com/expr-lang/expr/parser"
-	"github.com/expr-lang/expr/vm"
 
-	"github.com/org/foreman-action/rules/internal/cost"
 	"github.com/org/foreman-action/rules/internal/forms"
 	"github.com/org/foreman-action/rules/internal/match"
 	"github.com/org/foreman-action/rules/internal/symbols"
@@ -38,46 +32,17 @@ const (
 	wantAny               // any value
 )
 
-// An exprError is a mistake in an expression, at a line and column of its text,
-// both from 1.
-type exprError struct {
-	line, col int
-	msg       string
-}
-
-func (e *exprError) Error() string { return e.msg }
-
-// asExprError returns the place of an error of the compiler or of an evaluation; one
-// that has none is placed at the start.
-func asExprError(err error) *exprError {
-	if e, ok := errors.AsType[*exprError](err); ok {
-		return e
-	}
-	return &exprError{line: 1, col: 1, msg: err.Error()}
-}
-
-// An exprCompiler compiles expressions against the environment of rules. It is
-// not safe for concurrent use; the programs are.
+// An exprCompiler compiles expressions against the environment of rules. It is not safe for
+// concurrent use; the expressions are.
 type exprCompiler struct {
-	config   *conf.Config
-	building sync.Mutex // programs, which are made late: the config keeps what it knows of types
+	builder  *builder
 	patterns map[string]*match.Pattern
 	names    *symbols.Table
-	on       []string // the events that the present rule names; nil: none
+	on       []string // the events that the rule names; nil: none
 }
 
-// allowed lists the functions of the expression language that rules may use:
-// those whose work and result are bounded by their arguments.
-func allowed() []string {
-	return []string{
-		"all", "none", "any", "one", "filter", "map", "find", "findIndex", "findLast", "findLastIndex", "count", "sum",
-		"len", "abs", "ceil", "floor", "round", "int", "float", "trim", "trimPrefix", "trimSuffix", "upper", "lower",
-		"indexOf", "lastIndexOf", "hasPrefix", "hasSuffix", "max", "min", "date",
-		"first", "last", "take", "reverse", "uniq", "sort",
-	}
-}
-
-func newExprCompiler() *exprCompiler {
+// newExprCompiler returns a compiler of expressions that may use these names.
+func newExprCompiler(names *symbols.Table) *exprCompiler {
 	c := conf.CreateNew()
 	c.MaxNodes = maxTerms
 	keep := map[string]bool{}
@@ -90,83 +55,49 @@ func newExprCompiler() *exprCompiler {
 			delete(c.Builtins, name)
 		}
 	}
-	for _, f := range append(functions(), moreFunctions()...) {
+	for _, f := range functions() {
 		c.Functions[f.Name] = f
 	}
 	c.WithEnv(env{})
-	return &exprCompiler{config: c, patterns: map[string]*match.Pattern{}, names: symbols.New()}
+	return &exprCompiler{builder: &builder{config: c}, patterns: map[string]*match.Pattern{}, names: names}
 }
 
-// functions are the functions of rules, and those that only the patched tree
-// calls. The run comes first in all but string.
-func functions() []*builtin.Function {
-	fn := func(name string, f func(...any) (any, error), types ...reflect.Type) *builtin.Function {
-		return &builtin.Function{Name: name, Func: f, Types: types}
-	}
-	return []*builtin.Function{
-		fn("label", label, reflect.TypeFor[func(*run, string) bool]()),
-		fn("any_label", anyLabel, reflect.TypeFor[func(*run, string, ...string) bool]()),
-		fn("join", join, reflect.TypeFor[func(*run, any) string](), reflect.TypeFor[func(*run, any, string) string]()),
-		fn("string", asText, reflect.TypeFor[func(string) string](), reflect.TypeFor[func(int) string](),
-			reflect.TypeFor[func(float64) string](), reflect.TypeFor[func(bool) string]()),
-		fn("matches", matches, reflect.TypeFor[func(*run, string, *match.Pattern) bool]()),
-		fn("__len", textLength, reflect.TypeFor[func(*run, string) int]()),
-		fn("__lower", lower, reflect.TypeFor[func(*run, string) string]()),
-		fn("__upper", upper, reflect.TypeFor[func(*run, string) string]()),
-		fn("__tick", tick, reflect.TypeFor[func(*run) bool]()),
-		fn("__pay", pay, wrapperType),
-		fn("__made", made, wrapperType),
-	}
+// withEvents returns the compiler for the expressions of a rule that names these events;
+// nil: it names none. It shares the patterns of c.
+func (c *exprCompiler) withEvents(on []string) *exprCompiler {
+	other := *c
+	other.on = on
+	return &other
 }
 
-// asText is string(x).
-func asText(args ...any) (any, error) {
-	switch x := args[0].(type) {
-	case string:
-		return x, nil
-	case int, int64, float64, bool:
-		return shownInText(x), nil
-	}
-	return nil, errors.New("string takes a text, a number or a boolean")
-}
-
-// compile compiles src; the error is an *exprError.
-func (c *exprCompiler) compile(src string, w want) (*vm.Program, error) {
-	x, err := c.check(src, w)
-	if err != nil {
-		return nil, err
-	}
-	return x.compiled()
-}
-
-// check finds what is wrong with src; the error is an *exprError.
+// check finds the mistakes of src; the error is an *exprError.
 func (c *exprCompiler) check(src string, w want) (*code, error) {
 	if err := checkSource(src); err != nil {
 		return nil, err
 	}
-	tree, err := parser.ParseWithConfig(src, c.config)
+	tree, err := parser.ParseWithConfig(src, c.builder.config)
 	if err != nil {
 		return nil, explain(tree, err)
 	}
-	g := guard{pattern: c.pattern, builtins: c.config.Builtins, states: new(int), names: c.names, fields: map[string]*forms.Field{}, on: c.on}
+	g := guard{pattern: c.pattern, builtins: c.builder.config.Builtins, states: new(int), names: c.names, fields: map[string]*forms.Field{}}
 	if err := g.check(&tree.Node, 0); err != nil {
 		return nil, explain(tree, err)
 	}
 	if field := fieldOf(tree.Node); w == wantAny && field != nil {
 		tree.Node = formCall("__form_any", field, tree.Node)
 	}
-	if _, err := checker.Check(tree, c.config); err != nil {
+	if _, err := checker.Check(tree, c.builder.config); err != nil {
 		return nil, explain(tree, err)
 	}
-	if err := g.lint(tree.Node); err != nil {
+	if err := (linter{c.builder.config.Builtins, c.on}).lint(tree.Node); err != nil {
 		return nil, explain(tree, err)
 	}
 	if msg := w.check(tree.Node); msg != "" {
 		return nil, &exprError{1, 1, msg}
 	}
-	x := &code{compiler: c, want: w, on: c.on, tree: tree}
+	x := &code{builder: c.builder, want: w, on: c.on, tree: tree}
 	if w == wantBool {
-		x.watch.see(tree.Node)
+		x.labels.collect(tree.Node)
 	}
 	if !settled(tree.Node) {
 		_, err = x.compiled()
@@ -185,7 +116,7 @@ func (c *exprCompiler) pattern(s string) (*match.Pattern, error) {
 	return p, err
 }
 
-// checkSource bounds what the parser, which is recursive, gets to see.
+// checkSource limits the input of the parser, which is recursive.
 func checkSource(src string) error {
 	if len(src) > maxExpression {
 		return &exprError{1, 1, fmt.Sprintf("the expression has %d bytes; at most %d are allowed", len(src), maxExpression)}
@@ -223,7 +154,7 @@ func checkSource(src string) error {
 	return nil
 }
 
-// check says what is wrong with the type of a checked tree; "" is nothing.
+// check returns the mistake in the type of a checked tree; "" for none.
 func (w want) check(n ast.Node) string {
 	t := n.Type()
 	if w == wantAny {
@@ -255,7 +186,7 @@ func (w want) check(n ast.Node) string {
 	return fmt.Sprintf("want %s, got %s", w, typeName(t))
 }
 
-// String says what is wanted, for messages.
+// String names the wanted type in messages.
 func (w want) String() string {
 	switch w {
 	case wantBool:
@@ -267,19 +198,4 @@ func (w want) String() string {
 	default:
 		return "text, a number or a boolean"
 	}
-}
-
-// eval runs a program; the error is, or holds, an *exprError.
-func eval(m *vm.VM, p *vm.Program, e *env) (any, error) {
-	e.Run.reset()
-	m.MemoryBudget = cost.MaxItems
-	v, err := m.Run(p, e)
-	if err == nil {
-		return v, nil
-	}
-	fe, ok := errors.AsType[*file.Error](err)
-	if !ok {
-		return nil, &exprError{1, 1, err.Error()}
-	}
-	return nil, from(err, &exprError{max(1, fe.Line), fe.Column + 1, runtimeMessage(fe.Message)})
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/org/foreman-action/rules/facts"
+	"github.com/org/foreman-action/rules/internal/symbols"
 )
 
 // What rules commonly ask works on the largest pull request: nobody can switch them off
@@ -27,9 +28,9 @@ func TestOrdinaryGlobsFitTheLargestPullRequest(t *testing.T) {
 		for i := range hostileFiles {
 			known.Changed = append(known.Changed, strings.Repeat("a/", folders)+fmt.Sprint(i))
 		}
-		v := &evaluation{env: newEnv(facts.Facts{Lookup: known})}
+		v := newEvaluation(facts.Facts{Lookup: known})
 		for _, src := range tests {
-			program, err := newExprCompiler().compile(src, wantBool)
+			program, err := newExprCompiler(symbols.New()).compile(src, wantBool)
 			if err != nil {
 				t.Fatalf("%s: %v", src, err)
 			}
@@ -59,12 +60,12 @@ func TestFilesAreCharged(t *testing.T) {
 		{globs(100, "**/**/**/*.md"), false},
 		{"all(1..1000, not any_file(`x/*`))", false},
 	} {
-		c := newExprCompiler()
+		c := newExprCompiler(symbols.New())
 		program, err := c.compile(tt.when, wantBool)
 		if err != nil {
 			t.Fatal(err)
 		}
-		v := &evaluation{env: newEnv(facts.Facts{Lookup: facts.Known{Changed: files}})}
+		v := newEvaluation(facts.Facts{Lookup: facts.Known{Changed: files}})
 		_, err = eval(&v.machine, program, v.env)
 		if (err == nil) != tt.fits || err != nil && !strings.Contains(err.Error(), "more than 100000 steps") {
 			t.Errorf("%.60s: got %v", tt.when, err)

@@ -4,8 +4,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/expr-lang/expr/ast"
-
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/rules/internal/match"
 )
@@ -94,16 +92,16 @@ func (f *flow) report(circle []int) {
 // enablers returns the other rules whose labels the condition of a rule asks for.
 func (f *flow) enablers(i int) []int {
 	r := f.rules[i]
-	if r.when == nil || r.when.code == nil || !r.when.code.watch.asks || len(f.adds)+len(f.removes) == 0 {
+	if r.when == nil || !r.when.readsLabels() || len(f.adds)+len(f.removes) == 0 {
 		return nil
 	}
 	var list []int
-	for _, d := range r.when.demands() {
+	for _, d := range r.when.labelDependencies() {
 		writers := f.adds
-		if !d.there {
+		if !d.Present {
 			writers = f.removes
 		}
-		for name, rules := range matching(writers, d.glob) {
+		for name, rules := range matching(writers, d.Glob) {
 			for _, j := range rules {
 				if j != i && name != "" && !slices.Contains(list, j) && meet(r, f.rules[j]) {
 					list = append(list, j)
@@ -168,7 +166,7 @@ func checkReach(rules []*rule) {
 // the same condition does, unless that asks for labels: it may hold only later.
 func (r *rule) hidden(earlier *rule) bool {
 	always, constant := earlier.constant()
-	same := r.when != nil && earlier.when != nil && r.when.src == earlier.when.src && !r.when.code.watch.asks
+	same := r.when != nil && earlier.when != nil && r.when.source() == earlier.when.source() && !r.when.readsLabels()
 	if earlier.when != nil && (!constant || !always) && !same {
 		return false
 	}
@@ -182,9 +180,8 @@ func (r *rule) hidden(earlier *rule) bool {
 
 // constant returns the condition's value when it is written as true or false.
 func (r *rule) constant() (value, ok bool) {
-	if r.when == nil || r.when.code == nil || r.when.code.tree == nil {
+	if r.when == nil {
 		return false, false
 	}
-	b, ok := r.when.code.tree.Node.(*ast.BoolNode)
-	return ok && b.Value, ok
+	return r.when.constant()
 }

@@ -99,14 +99,13 @@ func FuzzExpression(f *testing.F) {
 	names := mustDeclare(f)
 	f.Fuzz(func(t *testing.T, src, body string) {
 		for _, w := range []want{wantBool, wantText, wantTexts, wantInt, wantAny} {
-			c := newExprCompiler()
-			c.names = names
+			c := newExprCompiler(names)
 			program, err := c.compile(src, w)
 			if err != nil {
 				checkExprError(t, src, err)
 				continue
 			}
-			v := &evaluation{env: newEnv(facts.Facts{Issue: triage.Issue{Number: 1, Title: "t", Body: body, Labels: []string{"a", "B"}}})}
+			v := newEvaluation(facts.Facts{Issue: triage.Issue{Number: 1, Title: "t", Body: body, Labels: []string{"a", "B"}}})
 			if _, err := eval(&v.machine, program, v.env); err != nil {
 				checkExprError(t, src, err)
 			}

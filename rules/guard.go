@@ -1,6 +1,8 @@
 package rules
 
 import (
+	"errors"
+	"fmt"
 	"reflect"
 	"slices"
 	"strings"
@@ -8,9 +10,13 @@ import (
 	"github.com/expr-lang/expr/ast"
 	"github.com/expr-lang/expr/builtin"
 
+	length "github.com/org/foreman-action/internal/duration"
+	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/rules/internal/cost"
 	"github.com/org/foreman-action/rules/internal/forms"
 	"github.com/org/foreman-action/rules/internal/match"
+	"github.com/org/foreman-action/rules/internal/semver"
+	"github.com/org/foreman-action/rules/internal/slash"
 	"github.com/org/foreman-action/rules/internal/symbols"
 )
 
@@ -117,31 +123,6 @@ func checkRange(n *ast.BinaryNode) error {
 // maxBound keeps the length of a range from overflowing.
 const maxBound = 1 << 31
 
-func constantInt(n ast.Node) (int, bool) {
-	sign := 1
-	if u, ok := n.(*ast.UnaryNode); ok && u.Operator == "-" {
-		sign, n = -1, u.Node
-	}
-	i, ok := n.(*ast.IntegerNode)
-	if !ok {
-		return 0, false
-	}
-	return sign * i.Value, true
-}
-
-// constantText returns the text of a string literal, or of several put together.
-func constantText(n ast.Node) (string, bool) {
-	switch n := n.(type) {
-	case *ast.StringNode:
-		return n.Value, true
-	case *ast.BinaryNode:
-		a, ok1 := constantText(n.Left)
-		b, ok2 := constantText(n.Right)
-		return a + b, n.Operator == "+" && ok1 && ok2
-	}
-	return "", false
-}
-
 // metered reports whether a function of rules takes the run as first argument.
 func metered(name string) bool {
 	return slices.Contains([]string{
@@ -210,4 +191,44 @@ func short(n ast.Node) bool {
 	}
 	index, _ := taggedField(reflect.TypeFor[env](), root.Value)
 	return index != nil && root.Value != runName
+}
+
+// constantArgument checks the last argument of a call of ours when it is a constant,
+// and reads it once. Calls with too many or too few are left to the type check.
+func constantArgument(n *ast.CallNode) error {
+	name, ok := n.Callee.(*ast.IdentifierNode)
+	if !ok {
+		return nil
+	}
+	if name.Value == "any_file" || name.Value == "all_files" {
+		return checkGlobs(n)
+	}
+	last := map[string]int{"semver": 1, "duration": 0, "command": 0}[name.Value]
+	if len(n.Arguments) != last+1 {
+		return nil
+	}
+	text, ok := constantText(n.Arguments[last])
+	if !ok {
+		return nil
+	}
+	var err error
+	switch name.Value {
+	case "semver":
+		var c *semver.Constraint
+		if c, err = semver.ParseConstraint(text); err == nil {
+			n.Arguments[last] = at(&ast.ConstantNode{Value: c}, n.Arguments[last])
+		}
+	case "duration":
+		if _, bad := protocol.ParseDuration(text); errors.Is(bad, length.ErrTooLong) {
+			err = bad
+		} else if bad != nil {
+			err = fmt.Errorf(`%s; write it like "90m", "12h" or "14d"`, cannotRead(name.Value, text))
+		}
+	case "command":
+		err = slash.CheckName(text)
+	}
+	if err != nil {
+		return refuse(n.Arguments[last], "%v", err)
+	}
+	return nil
 }

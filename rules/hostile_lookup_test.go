@@ -10,6 +10,7 @@ import (
 
 	"github.com/org/foreman-action/rules/facts"
 	"github.com/org/foreman-action/rules/internal/cost"
+	"github.com/org/foreman-action/rules/internal/symbols"
 )
 
 // hostileRows maps what an unguarded evaluator does not survive to the tests of
@@ -73,7 +74,7 @@ var hostileMore = []struct {
 func TestHostileAtLoad(t *testing.T) {
 	t.Parallel()
 	for _, tt := range hostileMore {
-		_, err := newExprCompiler().compile(tt.src, wantBool)
+		_, err := newExprCompiler(symbols.New()).compile(tt.src, wantBool)
 		checkError(t, tt.name, err, tt.load)
 	}
 }
@@ -120,8 +121,8 @@ func TestHostileLookups(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
-			v := &evaluation{env: newEnv(facts)}
-			program, err := newExprCompiler().compile(tt.src, wantBool)
+			v := newEvaluation(facts)
+			program, err := newExprCompiler(symbols.New()).compile(tt.src, wantBool)
 			checkError(t, "load", err, "")
 			if err != nil {
 				return

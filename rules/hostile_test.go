@@ -7,6 +7,7 @@ import (
 
 	"github.com/org/foreman-action/rules/facts"
 	"github.com/org/foreman-action/rules/internal/cost"
+	"github.com/org/foreman-action/rules/internal/symbols"
 	"github.com/org/foreman-action/triage"
 )
 
@@ -116,8 +117,8 @@ func TestHostileExpressions(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
-			c := newExprCompiler()
-			v := &evaluation{env: newEnv(facts)}
+			c := newExprCompiler(symbols.New())
+			v := newEvaluation(facts)
 			program, err := c.compile(tt.src, wantBool)
 			checkError(t, "load", err, tt.load)
 			if err == nil {
@@ -151,12 +152,12 @@ func checkError(t *testing.T, when string, err error, want string) {
 // The bounds start anew with each expression: many rules may use what one may.
 func TestBoundsAreOfOneExpression(t *testing.T) {
 	t.Parallel()
-	c := newExprCompiler()
+	c := newExprCompiler(symbols.New())
 	program, err := c.compile(`all(1..300, all(1..300, # > 0))`, wantBool)
 	if err != nil {
 		t.Fatal(err)
 	}
-	v := &evaluation{env: newEnv(hostileFacts())}
+	v := newEvaluation(hostileFacts())
 	for i := range 3 {
 		if got, err := eval(&v.machine, program, v.env); got != true || err != nil {
 			t.Fatalf("run %d: got %v, %v", i, got, err)
@@ -171,7 +172,7 @@ func TestBoundsAreOfOneExpression(t *testing.T) {
 func TestEnvironmentIsPlainData(t *testing.T) {
 	t.Parallel()
 	for _, src := range []string{"issue", "event", "actor", "repo", "event.comment"} {
-		_, err := newExprCompiler().compile(src+".complete() == nil", wantBool)
+		_, err := newExprCompiler(symbols.New()).compile(src+".complete() == nil", wantBool)
 		if err == nil {
 			t.Errorf("%s has methods", src)
 		}
@@ -181,8 +182,8 @@ func TestEnvironmentIsPlainData(t *testing.T) {
 // The functions that rules may use are exactly those of the list and ours.
 func TestFunctionsAreAListOfTheirOwn(t *testing.T) {
 	t.Parallel()
-	c := newExprCompiler()
-	if got, want := len(c.config.Builtins), len(allowed()); got != want {
+	c := newExprCompiler(symbols.New())
+	if got, want := len(c.builder.config.Builtins), len(allowed()); got != want {
 		t.Errorf("%d functions of the language are there, want %d: a name in the list is unknown to it", got, want)
 	}
 	for _, name := range []string{"timezone", "toJSON", "fromJSON", "groupBy", "get", "replace", "toBase64"} {
@@ -208,9 +209,9 @@ func TestOrdinaryConditionsFitTheLargestIssue(t *testing.T) {
 	for _, char := range []string{"a", "\u4e2d", "\U0001f600", "- [ ] I have read ", "0f ", "\n"} {
 		body := []rune(strings.Repeat(char, 65_536))[:65_536]
 		facts := facts.Facts{Issue: triage.Issue{Number: 1, Title: strings.Repeat("\U0001f600", 256), Body: string(body)}}
-		v := &evaluation{env: newEnv(facts)}
+		v := newEvaluation(facts)
 		for _, src := range tests {
-			program, err := newExprCompiler().compile(src, wantBool)
+			program, err := newExprCompiler(symbols.New()).compile(src, wantBool)
 			if err != nil {
 				t.Fatalf("%s: %v", src, err)
 			}
@@ -225,8 +226,8 @@ func TestOrdinaryConditionsFitTheLargestIssue(t *testing.T) {
 // once each.
 func TestCaseIsChangedOnce(t *testing.T) {
 	t.Parallel()
-	v := &evaluation{env: newEnv(hostileFacts())}
-	c := newExprCompiler()
+	v := newEvaluation(hostileFacts())
+	c := newExprCompiler(symbols.New())
 	for range 2 {
 		program, err := c.compile(`lower(issue.body) == "" or lower(issue.body) == "a" or upper(issue.body) == ""`, wantBool)
 		if err != nil {

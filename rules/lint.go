@@ -3,25 +3,28 @@ package rules
 import (
 	"fmt"
 	"reflect"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/expr-lang/expr/ast"
-
-	"github.com/org/foreman-action/internal/text"
+	"github.com/expr-lang/expr/builtin"
 )
+
+// A linter refuses expressions that compile and never do what they say.
+type linter struct {
+	builtins map[string]*builtin.Function // those that rules may use
+	on       []string                     // the events that the rule names; nil: none
+}
 
 // lint refuses, in a tree whose types are known, what compiles and never does what
 // it says.
-func (g guard) lint(n ast.Node) error {
+func (l linter) lint(n ast.Node) error {
 	if n == nil {
 		return nil
 	}
 	for _, c := range children(n) {
-		if err := g.lint(*c); err != nil {
+		if err := l.lint(*c); err != nil {
 			return err
 		}
 	}
@@ -30,9 +33,9 @@ func (g guard) lint(n ast.Node) error {
 		if err := checkNil(n); err != nil {
 			return err
 		}
-		return g.checkValues(n)
+		return l.checkValues(n)
 	case *ast.BuiltinNode:
-		return g.checkConstant(n)
+		return l.checkConstant(n)
 	}
 	return nil
 }
@@ -101,7 +104,7 @@ func insteadOfNil(n ast.Node) string {
 }
 
 // checkConstant refuses dates that can never be read.
-func (g guard) checkConstant(n *ast.BuiltinNode) error {
+func (l linter) checkConstant(n *ast.BuiltinNode) error {
 	hint := map[string]string{
 		"date": `write it like "2024-01-31" or "2024-01-31T15:04:05Z"`,
 	}[n.Name]
@@ -112,51 +115,10 @@ func (g guard) checkConstant(n *ast.BuiltinNode) error {
 	if !ok {
 		return nil
 	}
-	if _, err := g.builtins[n.Name].Func(s); err != nil {
+	if _, err := l.builtins[n.Name].Func(s); err != nil {
 		return refuse(n.Arguments[0], "%s; %s", cannotRead(n.Name, s), hint)
 	}
 	return nil
-}
-
-func cannotRead(function, value string) string {
-	return fmt.Sprintf("%s cannot read %q", function, text.Shorten(value, text.Quoted))
-}
-
-var (
-	notNumber   = regexp.MustCompile(`(?s)^invalid operation: (int|float)\((.*)\)$`)
-	notDate     = regexp.MustCompile(`(?s)^invalid date (.*)$`)
-	notTime     = regexp.MustCompile(`(?s)^parsing time (".*)$`)
-	notDuration = regexp.MustCompile(`(?s)^time: .* duration (".*)$`)
-)
-
-// unreadableValue rewrites the error of a function that could not read a value,
-// which may be the whole text of an issue; ok is false for other errors.
-func unreadableValue(msg string) (rewritten string, ok bool) {
-	if m := notNumber.FindStringSubmatch(msg); m != nil {
-		return cannotRead(m[1], m[2]), true
-	}
-	if m := notDate.FindStringSubmatch(msg); m != nil {
-		return cannotRead("date", m[1]), true
-	}
-	for function, known := range map[string]*regexp.Regexp{"date": notTime, "duration": notDuration} {
-		if m := known.FindStringSubmatch(msg); m != nil {
-			return cannotRead(function, unquoted(m[1])), true
-		}
-	}
-	return "", false
-}
-
-// unquoted returns the text of the quoted literal that s starts with.
-func unquoted(s string) string {
-	quoted, err := strconv.QuotedPrefix(s)
-	if err != nil {
-		return strings.Trim(s, `"`)
-	}
-	text, err := strconv.Unquote(quoted)
-	if err != nil {
-		return strings.Trim(quoted, `"`)
-	}
-	return text
 }
 
 // tableType returns the type of the table that n takes a row of, or nil.

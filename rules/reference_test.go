@@ -129,14 +129,13 @@ func TestFunctionsAreCharged(t *testing.T) {
 		Event: triage.Event{Name: "issue_comment", Comment: triage.Comment{Body: strings.Repeat("/foreman a\n", 10)}},
 	}
 	for _, src := range tests {
-		c := newExprCompiler()
-		c.names = names
+		c := newExprCompiler(names)
 		program, err := c.compile(src, wantBool)
 		if err != nil {
 			t.Errorf("%s: %v", src, err)
 			continue
 		}
-		v := &evaluation{env: newEnv(facts)}
+		v := newEvaluation(facts)
 		if _, err := eval(&v.machine, program, v.env); err == nil || !strings.Contains(err.Error(), "more than 100000 steps") {
 			t.Errorf("%s: got %v, want too many steps", src, err)
 		}

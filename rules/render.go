@@ -4,13 +4,9 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/expr-lang/expr/vm"
-
 	"github.com/org/foreman-action/internal/sanitize"
-	"github.com/org/foreman-action/internal/strictyaml"
 	"github.com/org/foreman-action/internal/text"
 	"github.com/org/foreman-action/protocol"
-	"github.com/org/foreman-action/rules/facts"
 )
 
 const (
@@ -41,48 +37,6 @@ func joint(p protocol.Param) string {
 	}
 	return ""
 }
-
-// An evaluation is one event's: the environment and the machine that expressions
-// run on, one after the other.
-type evaluation struct {
-	env     *env
-	machine vm.VM
-}
-
-// facts returns the facts of the event.
-func (v *evaluation) facts() *facts.Facts { return v.env.Run.facts }
-
-// labels returns the labels that conditions see.
-func (v *evaluation) labels() []string { return v.env.Run.labels }
-
-// setLabels sets the labels that conditions see.
-func (v *evaluation) setLabels(labels []string) {
-	v.env.Issue.Labels, v.env.Run.labels = labels, labels
-}
-
-// eval runs an expression; the error is, or holds, a *placedError.
-func (v *evaluation) eval(x *expression) (any, error) {
-	if quick := x.code.shortcut(); quick != nil {
-		v.env.Run.reset()
-		if value, sure := quick(v.env); sure {
-			return value, nil
-		}
-	}
-	program, err := x.code.compiled()
-	if err != nil {
-		return nil, x.fail(asExprError(err))
-	}
-	value, err := eval(&v.machine, program, v.env)
-	if err != nil {
-		return nil, from(err, x.fail(asExprError(err)))
-	}
-	return value, nil
-}
-
-// A placedError is a failure at run time with its place in a rule file.
-type placedError struct{ problem strictyaml.Problem }
-
-func (e *placedError) Error() string { return e.problem.Error() }
 
 // literal returns the value of a parameter that has no expressions.
 func (p param) literal() (any, bool) {
@@ -140,10 +94,10 @@ func (p param) renderList(v *evaluation) (any, bool, error) {
 	}
 	items, ok := stringsOf(value)
 	if !ok {
-		return nil, false, p.list.fail(&exprError{1, 1, "want a list of strings, got something else in the list"})
+		return nil, false, p.list.problem("want a list of strings, got something else in the list")
 	}
 	if len(items) > maxList {
-		return nil, false, p.list.fail(&exprError{1, 1, fmt.Sprintf("the list has %d items; at most %d are allowed", len(items), maxList)})
+		return nil, false, p.list.problem(fmt.Sprintf("the list has %d items; at most %d are allowed", len(items), maxList))
 	}
 	var list []string
 	for _, item := range items {

@@ -13,14 +13,6 @@ import (
 	"github.com/org/foreman-action/rules/internal/symbols"
 )
 
-// The names that stand for no field of env; a guard replaces them.
-const (
-	formName   = "form"
-	tablesName = "tables"
-	nowName    = "now"
-	memoryName = "memory"
-)
-
 // formFieldNamed returns the field that n, as it was parsed, names, or nil.
 func formFieldNamed(v *symbols.Table, n ast.Node) *forms.Field {
 	if chain, ok := n.(*ast.ChainNode); ok {

@@ -52,15 +52,14 @@ func (c *ruleCompiler) rule(f *strictyaml.File, n *yaml.Node) *rule {
 	var keys ruleKeys
 	f.Decode(n, &keys)
 	r := &rule{file: f, node: n, on: decodeOn(f, keys.On), stop: keys.Stop, override: keys.OverrideHumans, undo: keys.ElseUndo}
-	c.on = nil
 	if keys.On != nil {
-		c.on = r.on
+		c = &ruleCompiler{c.withEvents(r.on), c.specs}
 	}
 	if keys.ID != nil {
 		r.id, r.node = decodeID(f, keys.ID), keys.ID
 	}
 	if keys.When != nil {
-		r.when = c.condition(f, keys.When)
+		r.when = compileCondition(c.exprCompiler, f, keys.When)
 	}
 	if keys.Then != nil {
 		r.actions = c.actions(f, keys.Then)
@@ -136,8 +135,8 @@ func (r *rule) decodeScan(f *strictyaml.File, n *yaml.Node) {
 	}
 }
 
-// condition compiles the value of "when".
-func (c *exprCompiler) condition(f *strictyaml.File, n *yaml.Node) *expression {
+// compileCondition compiles the value of "when".
+func compileCondition(c *exprCompiler, f *strictyaml.File, n *yaml.Node) *expression {
 	switch {
 	case n.Kind == yaml.ScalarNode && n.ShortTag() == "!!null":
 		f.Problemf(n, "when has no value; give it one or leave it out")
@@ -155,16 +154,5 @@ func (c *exprCompiler) condition(f *strictyaml.File, n *yaml.Node) *expression {
 	if n.Style&yaml.FoldedStyle != 0 {
 		f.Warnf(n, "a folded block (>) loses the lines of the condition; write | so that mistakes show their place")
 	}
-	return c.expression(f, n, span{text: n.Value}, wantBool)
-}
-
-// checkComment refuses a line comment after a plain scalar, where " #" more often
-// was meant as a part of the text; it reports whether there was none.
-func checkComment(f *strictyaml.File, n *yaml.Node) bool {
-	if n.LineComment == "" || n.Style&^yaml.TaggedStyle != 0 {
-		return true
-	}
-	line, col := text.Position(n.Value, len(n.Value))
-	f.ProblemIn(n, line, col+1, "\" #\" starts a comment, which cuts the value short; quote the whole value, or put it on its own line under \"|\"")
-	return false
+	return c.expression(f, n, n.Value, 0, wantBool)
 }

@@ -60,13 +60,14 @@ const maxRules = 5000 // of all files together
 // recorded in their files; the error holds all errors of all files given, those
 // recorded before included, as a [strictyaml.Problems]. Warnings stay in the files.
 func Compile(sources ...Source) (*Set, error) {
-	c := &ruleCompiler{exprCompiler: newExprCompiler(), specs: specs()}
+	names := symbols.New()
 	for _, src := range sources {
 		if src.File != nil {
-			c.names.Declare(src.File, src.Forms, src.Tables)
+			names.Declare(src.File, src.Forms, src.Tables)
 		}
 	}
-	s := &Set{names: c.exprCompiler.names}
+	c := &ruleCompiler{exprCompiler: newExprCompiler(names), specs: specs()}
+	s := &Set{names: names}
 	var files []*strictyaml.File
 	first := map[string]*rule{}
 	for _, src := range sources {
@@ -197,7 +198,7 @@ func (s *Set) has(match func(action) bool) bool {
 
 // AsksLabels reports whether the condition of any rule asks for the labels.
 func (s *Set) AsksLabels() bool {
-	return slices.ContainsFunc(s.all(), func(r *rule) bool { return r.when != nil && r.when.code.watch.asks })
+	return slices.ContainsFunc(s.all(), func(r *rule) bool { return r.when != nil && r.when.readsLabels() })
 }
 
 // OverridesHumans reports whether the rule with that id says "override_humans: true":

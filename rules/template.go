@@ -10,48 +10,6 @@ import (
 	"github.com/org/foreman-action/internal/text"
 )
 
-// An expression is a compiled expression and where it stands.
-type expression struct {
-	file *strictyaml.File
-	node *yaml.Node // the scalar that holds it
-	line int        // of its start in the scalar's value, from 1
-	col  int
-	src  string
-	code *code
-}
-
-// fail returns the mistake err at its place in the file.
-func (x *expression) fail(err *exprError) error {
-	line, col := x.place(err)
-	return &placedError{x.file.At(x.node, line, col, err.msg)}
-}
-
-func (x *expression) place(err *exprError) (line, col int) {
-	if err.line == 1 {
-		return x.line, x.col + err.col - 1
-	}
-	return x.line + err.line - 1, err.col
-}
-
-// expression compiles src, which starts at byte offset in the value of the
-// scalar n; it records what is wrong and returns nil then.
-func (c *exprCompiler) expression(f *strictyaml.File, n *yaml.Node, span span, w want) *expression {
-	x := &expression{file: f, node: n, src: strings.TrimSpace(span.text)}
-	lead := len(span.text) - len(strings.TrimLeft(span.text, " \t\r\n"))
-	if x.src == "" {
-		lead = 0
-	}
-	x.line, x.col = text.Position(n.Value, span.start+lead)
-	code, err := c.check(x.src, w)
-	if err != nil {
-		line, col := x.place(asExprError(err))
-		f.ProblemIn(n, line, col, err.Error())
-		return nil
-	}
-	x.code = code
-	return x
-}
-
 // A span is a part of a template.
 type span struct {
 	text  string
@@ -137,7 +95,7 @@ func (c *exprCompiler) template(f *strictyaml.File, n *yaml.Node) *template {
 			t.parts = append(t.parts, templatePart{literal: s.text})
 			continue
 		}
-		x := c.expression(f, n, s, wantText)
+		x := c.expression(f, n, s.text, s.start, wantText)
 		ok = ok && x != nil
 		t.parts = append(t.parts, templatePart{expr: x})
 	}

@@ -4,9 +4,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/expr-lang/expr/ast"
-	"github.com/expr-lang/expr/parser"
-
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/triage"
 )
@@ -18,25 +15,11 @@ func (s *Set) Knows(command string) bool {
 		if r.when == nil || !slices.ContainsFunc(r.on, func(on string) bool { return strings.HasPrefix(on, "issue_comment") }) {
 			continue
 		}
-		tree, err := parser.ParseWithConfig(r.when.src, r.when.code.compiler.config)
-		if err == nil && asksCommand(tree.Node, command) {
+		if r.when.asksCommand(command) {
 			return true
 		}
 	}
 	return false
-}
-
-// asksCommand reports whether an expression asks for a command: by its name, or by one
-// that only the event tells.
-func asksCommand(n ast.Node, command string) bool {
-	if c, ok := n.(*ast.CallNode); ok && len(c.Arguments) == 1 {
-		callee, named := c.Callee.(*ast.IdentifierNode)
-		name, constant := c.Arguments[0].(*ast.StringNode)
-		if named && callee.Value == "command" && (!constant || strings.EqualFold(name.Value, command)) {
-			return true
-		}
-	}
-	return slices.ContainsFunc(children(n), func(c *ast.Node) bool { return *c != nil && asksCommand(*c, command) })
 }
 
 // Undoes reports whether a rule says "else_undo: true".

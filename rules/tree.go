@@ -73,3 +73,29 @@ func call(name string, where ast.Node, args ...ast.Node) ast.Node {
 		Arguments: append([]ast.Node{at(&ast.IdentifierNode{Value: runName}, where)}, args...),
 	}, where)
 }
+
+// constantInt returns the value of a whole number that is written as it is.
+func constantInt(n ast.Node) (int, bool) {
+	sign := 1
+	if u, ok := n.(*ast.UnaryNode); ok && u.Operator == "-" {
+		sign, n = -1, u.Node
+	}
+	i, ok := n.(*ast.IntegerNode)
+	if !ok {
+		return 0, false
+	}
+	return sign * i.Value, true
+}
+
+// constantText returns the text of a string literal, or of several put together.
+func constantText(n ast.Node) (string, bool) {
+	switch n := n.(type) {
+	case *ast.StringNode:
+		return n.Value, true
+	case *ast.BinaryNode:
+		a, ok1 := constantText(n.Left)
+		b, ok2 := constantText(n.Right)
+		return a + b, n.Operator == "+" && ok1 && ok2
+	}
+	return "", false
+}

@@ -6,11 +6,13 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/org/foreman-action/rules/internal/symbols"
 )
 
 func TestPatternsAreCompiledOnce(t *testing.T) {
 	t.Parallel()
-	c := newExprCompiler()
+	c := newExprCompiler(symbols.New())
 	for range 3 {
 		if _, err := c.compile("issue.title matches `a` or issue.body matches \"a\"", wantBool); err != nil {
 			t.Fatal(err)
@@ -69,7 +71,7 @@ func TestHiddenFieldsHaveNoName(t *testing.T) {
 			hidden++
 			for _, name := range []string{f.Name, strings.ToLower(f.Name), "-"} {
 				src := fmt.Sprintf("%s[%q] == 1", path, name)
-				if _, err := newExprCompiler().check(src, wantBool); err == nil || !strings.Contains(err.Error(), "has no field") {
+				if _, err := newExprCompiler(symbols.New()).check(src, wantBool); err == nil || !strings.Contains(err.Error(), "has no field") {
 					t.Errorf("%s: got %v, want an unknown field", src, err)
 				}
 			}

@@ -13,7 +13,7 @@ import (
 // fieldValues returns what a field of few values may be, as conditions and as tests name
 // it; nil for other fields. The sets
 // are those of GitHub's OpenAPI description; "" stands where an event may not tell. What
-// event.name, event.action and event.key may be is in [guard.checkEvent].
+// event.name, event.action and event.key may be is in [linter.checkEvent].
 func fieldValues(field string) []string {
 	switch field {
 	case "issue.state":
@@ -31,20 +31,20 @@ func fieldValues(field string) []string {
 }
 
 // checkValues refuses to compare a field of few values with a text that it never is.
-func (g guard) checkValues(n *ast.BinaryNode) error {
+func (l linter) checkValues(n *ast.BinaryNode) error {
 	switch n.Operator {
 	case "==", "!=":
-		if err := g.checkValue(fieldName(n.Left), n.Right); err != nil {
+		if err := l.checkValue(fieldName(n.Left), n.Right); err != nil {
 			return err
 		}
-		return g.checkValue(fieldName(n.Right), n.Left)
+		return l.checkValue(fieldName(n.Right), n.Left)
 	case "in":
 		list, ok := n.Right.(*ast.ArrayNode)
 		if !ok {
 			return nil
 		}
 		for _, item := range list.Nodes {
-			if err := g.checkValue(fieldName(n.Left), item); err != nil {
+			if err := l.checkValue(fieldName(n.Left), item); err != nil {
 				return err
 			}
 		}
@@ -73,14 +73,14 @@ func fieldName(n ast.Node) string {
 	return ""
 }
 
-func (g guard) checkValue(field string, n ast.Node) error {
+func (l linter) checkValue(field string, n ast.Node) error {
 	value, ok := constantText(n)
 	if !ok || field == "" {
 		return nil
 	}
 	values := fieldValues(field)
 	if values == nil {
-		return g.checkEvent(field, value, n)
+		return l.checkEvent(field, value, n)
 	}
 	if slices.Contains(values, value) {
 		return nil
@@ -99,7 +99,7 @@ func inQuotes(list []string, between string) string {
 
 // checkEvent refuses names of events that no rule can listen to. A repository_dispatch
 // brings actions of any name, so those are only refused where it cannot be meant.
-func (g guard) checkEvent(field, value string, n ast.Node) error {
+func (l linter) checkEvent(field, value string, n ast.Node) error {
 	if field != "event.name" && field != "event.action" && field != "event.key" {
 		return nil
 	}
@@ -121,11 +121,11 @@ func (g guard) checkEvent(field, value string, n ast.Node) error {
 	}
 	hint := meantValue(value, known)
 	if field == "event.action" {
-		named := slices.ContainsFunc(g.on, func(on string) bool { return strings.HasPrefix(on, "repository_dispatch") })
-		if named || g.on == nil && hint == "" {
+		named := slices.ContainsFunc(l.on, func(on string) bool { return strings.HasPrefix(on, "repository_dispatch") })
+		if named || l.on == nil && hint == "" {
 			return nil
 		}
-		if g.on == nil {
+		if l.on == nil {
 			hint += " (a type of repository_dispatch is asked with event.key)"
 		}
 	}

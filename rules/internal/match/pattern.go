@@ -18,7 +18,7 @@ type Pattern struct {
 	tree     *syntax.Regexp // until the prefilter is made
 	filter   prefilter
 	built    sync.Once
-	Regexp   *regexp.Regexp
+	regexp   *regexp.Regexp
 }
 
 const maxStates = 2000 // of a pattern, its repetitions written out
@@ -83,8 +83,8 @@ func (p *Pattern) prefilter() prefilter {
 
 // engine returns the compiled pattern. It parsed, so it compiles.
 func (p *Pattern) engine() *regexp.Regexp {
-	p.built.Do(func() { p.Regexp = regexp.MustCompile(p.src) })
-	return p.Regexp
+	p.built.Do(func() { p.regexp = regexp.MustCompile(p.src) })
+	return p.regexp
 }
 
 // control returns the first control character that makes no sense in a pattern.

@@ -1,11 +1,13 @@
 package match
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"regexp"
 	"regexp/syntax"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"unicode"
 	"unicode/utf8"
@@ -220,5 +222,40 @@ func TestTextsAreBounded(t *testing.T) {
 	}
 	if m.entry(strings.Repeat("a", maxText+1)) != nil {
 		t.Error("a text of any length is indexed")
+	}
+}
+
+// The engines of few patterns are built, and at most once.
+func TestEnginesAreBuiltLate(t *testing.T) {
+	t.Parallel()
+	var patterns []*Pattern
+	for i := range 100 {
+		p, err := NewPattern(fmt.Sprintf(`(?i)panic%d\d`, i))
+		if err != nil {
+			t.Fatal(err)
+		}
+		patterns = append(patterns, p)
+	}
+	var all sync.WaitGroup
+	for range 4 { // as a server does
+		all.Go(func() {
+			m, meter := NewMatcher(), cost.NewMeter()
+			for i, p := range patterns {
+				if got, err := m.Match(p, "panic77, panic7 "+strings.Repeat(".", 200), &meter); got != (i == 7) || err != nil {
+					t.Errorf("%s: got %v, %v", p.src, got, err)
+				}
+			}
+		})
+	}
+	all.Wait()
+	built := 0
+	for _, p := range patterns {
+		if p.regexp != nil {
+			built++
+		}
+	}
+	// panic7\d and panic77\d pass the prefilter.
+	if built != 2 {
+		t.Errorf("%d engines, want 2", built)
 	}
 }

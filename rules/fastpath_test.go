@@ -2,11 +2,14 @@ package rules
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 
+	"github.com/org/foreman-action/internal/strictyaml"
 	"github.com/org/foreman-action/rules/facts"
+	"github.com/org/foreman-action/rules/internal/symbols"
 	"github.com/org/foreman-action/triage"
 )
 
@@ -82,12 +85,12 @@ func TestShortcuts(t *testing.T) {
 
 func sameShortcut(t *testing.T, src string, facts facts.Facts) (sure bool) {
 	t.Helper()
-	c := newExprCompiler()
+	c := newExprCompiler(symbols.New())
 	x, err := c.check(src, wantBool)
 	if err != nil {
 		return false
 	}
-	quick := x.shortcut()
+	quick := x.fastPath()
 	program, err := x.compiled()
 	if err != nil {
 		t.Fatalf("%q: a mistake that is found late: %v", src, err)
@@ -96,13 +99,13 @@ func sameShortcut(t *testing.T, src string, facts facts.Facts) (sure bool) {
 		return false
 	}
 	value, sure := quick(newEnv(facts))
-	v := &evaluation{env: newEnv(facts)}
+	v := newEvaluation(facts)
 	want, err := eval(&v.machine, program, v.env)
 	if sure && (err != nil || want != value) {
 		t.Errorf("%q on %+v: the shortcut says %v, the program %v, %v", src, facts, value, want, err)
 	}
 	// What the shortcut found out changes nothing for the program.
-	after := &evaluation{env: newEnv(facts)}
+	after := newEvaluation(facts)
 	quick(after.env)
 	again, errAgain := eval(&after.machine, program, after.env)
 	if again != want || fmt.Sprint(err) != fmt.Sprint(errAgain) {
@@ -130,54 +133,55 @@ func FuzzShortcut(f *testing.F) {
 	})
 }
 
-// Programs and engines are made for the rules of the event only, once, and for few of
-// those; mistakes are found in all.
+// Programs are made for the conditions of the event only, once, and for few of those;
+// mistakes are found in all.
 func TestOnlyWhatIsAskedIsBuilt(t *testing.T) {
 	t.Parallel()
-	var src strings.Builder
-	src.WriteString("version: 1\nrules:\n")
+	c := newExprCompiler(symbols.New())
+	var opened, closed []*expression
+	compile := func(src string) *expression {
+		f, err := strictyaml.Parse("rules.yml", []byte("when: |\n  "+src+"\n"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := f.Root().Content[1]
+		x := c.expression(f, n, n.Value, 0, wantBool)
+		if x == nil {
+			t.Fatal(f.Err())
+		}
+		return x
+	}
 	for i := range 100 {
-		fmt.Fprintf(&src, "- {id: a%d, on: issues.opened, when: 'issue.body matches `(?i)panic%d\\d` and any(issue.labels, # == issue.title)', then: [lock]}\n", i, i)
-		fmt.Fprintf(&src, "- {id: b%d, on: issues.closed, when: 'issue.body matches `(?i)panic%d\\d` or issue.labels[0] == `x`', then: [lock]}\n", i, i)
+		opened = append(opened, compile(fmt.Sprintf("issue.body matches `(?i)panic%d\\d` and any(issue.labels, # == issue.title)", i)))
+		closed = append(closed, compile(fmt.Sprintf("issue.body matches `(?i)panic%d\\d` or issue.labels[0] == `x`", i)))
 	}
-	s, err := Parse("rules.yml", []byte(src.String()))
-	if err != nil {
-		t.Fatal(err)
-	}
-	set, err := Compile(s)
-	if err != nil {
-		t.Fatal(err)
-	}
-	built := func() (programs, engines int) {
-		for _, r := range set.rules {
-			if r.when.code.program != nil {
-				programs++
+	programs := func() (n int) {
+		for _, x := range slices.Concat(opened, closed) {
+			if x.code.program != nil {
+				n++
 			}
 		}
-		for _, p := range set.rules[0].when.code.compiler.patterns {
-			if p.Regexp != nil {
-				engines++
-			}
-		}
-		return programs, engines
+		return n
 	}
-	if programs, engines := built(); programs != 0 || engines != 0 {
-		t.Errorf("%d programs and %d engines before the first event", programs, engines)
+	if n := programs(); n != 0 {
+		t.Errorf("%d programs before the first event", n)
 	}
-	// Decided at the same time, as a server does.
+	// Evaluated at the same time, as a server does.
 	var all sync.WaitGroup
 	for range 4 {
 		all.Go(func() {
-			facts := facts.Facts{Issue: triage.Issue{Body: "panic77, panic7 " + strings.Repeat(".", 200), Labels: []string{"x"}}, Event: triage.Event{Name: "issues", Action: "opened"}}
-			if r, err := set.Decide(facts); err != nil || len(r.Fired) != 0 {
-				t.Errorf("fired %v, %v", r.Fired, err)
+			v := newEvaluation(facts.Facts{Issue: triage.Issue{Body: "panic77, panic7 " + strings.Repeat(".", 200), Labels: []string{"x"}}, Event: triage.Event{Name: "issues", Action: "opened"}})
+			for _, x := range opened {
+				if value, err := v.eval(x); value != false || err != nil {
+					t.Errorf("%s: got %v, %v", x.source(), value, err)
+				}
 			}
 		})
 	}
 	all.Wait()
-	// panic7\d and panic77\d are in question; only the first matches and needs its rest.
-	if programs, engines := built(); programs != 1 || engines != 2 {
-		t.Errorf("%d programs and %d engines, want 1 and 2", programs, engines)
+	// Only panic7\d matches and needs the rest of its condition.
+	if n := programs(); n != 1 {
+		t.Errorf("%d programs, want 1", n)
 	}
 }
 
@@ -185,7 +189,7 @@ func TestOnlyWhatIsAskedIsBuilt(t *testing.T) {
 func TestLateMistakesAreFoundAtOnce(t *testing.T) {
 	t.Parallel()
 	for _, src := range []string{"1 % 0 == 1", "issue.number > 5 % (1 - 1)", "any(issue.labels, 7 % 0 == 1)"} {
-		if x, err := newExprCompiler().check(src, wantBool); err == nil {
+		if x, err := newExprCompiler(symbols.New()).check(src, wantBool); err == nil {
 			t.Errorf("%s: no error, settled: %v", src, settled(x.tree.Node))
 		}
 	}

@@ -6,21 +6,22 @@ import (
 	"strings"
 
 	"github.com/expr-lang/expr/ast"
+
 	"github.com/org/foreman-action/rules/internal/match"
 )
 
-// A shortcut evaluates a condition without a program, as far as its first operands
-// decide it: most conditions are false, and most of those say so with their first
-// comparison. sure is false where it does not get; then the program says, from the
-// start. Where it is sure, the program would say the same and not fail.
-type shortcut func(*env) (value, sure bool)
+// A fastPath evaluates a condition without a program, as far as its first operands decide
+// it: most conditions are false, and most of those at their first comparison. sure is
+// false where it cannot tell; then the program runs from the start. Where it is sure, the
+// program would yield the same value and not fail.
+type fastPath func(*env) (value, sure bool)
 
-// newShortcut returns the shortcut of a tree whose types are known and that is not
-// metered yet; nil when there is none.
-func newShortcut(n ast.Node) shortcut {
+// newFastPath returns the fast path of a tree whose types are known and that is not metered
+// yet; nil when there is none.
+func newFastPath(n ast.Node) fastPath {
 	switch n := n.(type) {
 	case *ast.UnaryNode:
-		if inner := newShortcut(n.Node); inner != nil && (n.Operator == "not" || n.Operator == "!") {
+		if inner := newFastPath(n.Node); inner != nil && (n.Operator == "not" || n.Operator == "!") {
 			return func(e *env) (bool, bool) {
 				value, sure := inner(e)
 				return !value, sure
@@ -42,9 +43,9 @@ func newShortcut(n ast.Node) shortcut {
 	return nil
 }
 
-// joined returns the shortcut of what one operand decides when its value is that.
-func joined(n *ast.BinaryNode, decides bool) shortcut {
-	left, right := newShortcut(n.Left), newShortcut(n.Right)
+// joined returns the fast path of "and" or "or": one operand decides when it has that value.
+func joined(n *ast.BinaryNode, decides bool) fastPath {
+	left, right := newFastPath(n.Left), newFastPath(n.Right)
 	if left == nil {
 		return nil
 	}
@@ -61,7 +62,7 @@ func joined(n *ast.BinaryNode, decides bool) shortcut {
 }
 
 // newLoop returns any, all or none of a field's texts that compare with a constant.
-func newLoop(n *ast.BuiltinNode) shortcut {
+func newLoop(n *ast.BuiltinNode) fastPath {
 	if len(n.Arguments) != 2 || n.Name != "any" && n.Name != "all" && n.Name != "none" {
 		return nil
 	}
@@ -86,7 +87,7 @@ func newLoop(n *ast.BuiltinNode) shortcut {
 	}
 	return func(e *env) (value, sure bool) {
 		list, _ := reflect.TypeAssert[[]string](reflect.ValueOf(e).Elem().FieldByIndex(index))
-		if len(list) > maxQuickLoop {
+		if len(list) > maxFastLoop {
 			return false, false
 		}
 		found := slices.ContainsFunc(list, func(s string) bool { return compare(s, text.Value) == (n.Name != "all") })
@@ -94,10 +95,10 @@ func newLoop(n *ast.BuiltinNode) shortcut {
 	}
 }
 
-// maxQuickLoop is the length of a list from which on a loop is left to what charges it.
-const maxQuickLoop = 1000
+// maxFastLoop is the length of a list from which on a loop is left to the program, which is charged.
+const maxFastLoop = 1000
 
-func newCall(n *ast.CallNode) shortcut {
+func newCall(n *ast.CallNode) fastPath {
 	callee, ok := n.Callee.(*ast.IdentifierNode)
 	if !ok {
 		return nil
@@ -132,7 +133,7 @@ func constantPattern(n ast.Node) (*match.Pattern, bool) {
 	return p, ok
 }
 
-func newComparison(n *ast.BinaryNode) shortcut {
+func newComparison(n *ast.BinaryNode) fastPath {
 	switch right := n.Right.(type) {
 	case *ast.StringNode:
 		field, compare := newField(n.Left, reflect.String), compareTexts(n.Operator)

@@ -1,0 +1,248 @@
+package rules
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/org/foreman-action/protocol"
+	"github.com/org/foreman-action/rules/facts"
+	"github.com/org/foreman-action/rules/internal/cost"
+	"github.com/org/foreman-action/rules/internal/forms"
+	"github.com/org/foreman-action/rules/internal/match"
+	"github.com/org/foreman-action/rules/internal/semver"
+	"github.com/org/foreman-action/rules/internal/slash"
+)
+
+var errList = errors.New("join takes a list of strings")
+
+// tick is called once for each turn of a loop.
+func tick(args ...any) (any, error) {
+	return true, args[0].(*run).meter.Steps.Charge(1)
+}
+
+// pay charges for reading a value inside a loop and returns the value.
+func pay(args ...any) (any, error) {
+	n := 0
+	switch x := args[1].(type) {
+	case string:
+		n = len(x) / cost.BytesPerStep
+	case int, bool, float64, nil:
+	default:
+		switch v := reflect.ValueOf(x); v.Kind() {
+		case reflect.Slice, reflect.Array, reflect.Map:
+			n = v.Len()
+		}
+	}
+	return args[1], args[0].(*run).meter.Steps.Charge(n)
+}
+
+// made charges for a new value and returns it.
+func made(args ...any) (any, error) {
+	s, ok := args[1].(string)
+	if !ok {
+		return args[1], nil
+	}
+	return s, args[0].(*run).meter.Text.Charge(len(s))
+}
+
+// textLength is len(text).
+func textLength(args ...any) (any, error) {
+	return args[0].(*run).matcher.Length(args[1].(string)), nil
+}
+
+// lower is lower(text).
+func lower(args ...any) (any, error) {
+	r := args[0].(*run)
+	return r.cased.convert(args[1].(string), false, &r.meter.Text)
+}
+
+// upper is upper(text).
+func upper(args ...any) (any, error) {
+	r := args[0].(*run)
+	return r.cased.convert(args[1].(string), true, &r.meter.Text)
+}
+
+// matches is the operator of that name with its constant pattern.
+func matches(args ...any) (any, error) {
+	r := args[0].(*run)
+	return r.matcher.Match(args[2].(*match.Pattern), args[1].(string), &r.meter)
+}
+
+// join is join(list, separator); it measures before it builds.
+func join(args ...any) (any, error) {
+	r, sep := args[0].(*run), ""
+	if len(args) == 3 {
+		sep = args[2].(string)
+	}
+	list, ok := stringsOf(args[1])
+	if !ok {
+		return nil, errList
+	}
+	n := len(sep) * max(0, len(list)-1)
+	for _, s := range list {
+		n += len(s)
+	}
+	if err := r.meter.Text.Charge(n); err != nil {
+		return nil, err
+	}
+	return strings.Join(list, sep), nil
+}
+
+// stringsOf returns the elements of a list of strings.
+func stringsOf(v any) ([]string, bool) {
+	switch x := v.(type) {
+	case []string:
+		return x, true
+	case []any:
+		list := make([]string, len(x))
+		for i, e := range x {
+			s, ok := e.(string)
+			if !ok {
+				return nil, false
+			}
+			list[i] = s
+		}
+		return list, true
+	}
+	return nil, false
+}
+
+// label is label(name).
+func label(args ...any) (any, error) {
+	return args[0].(*run).label(args[1].(string))
+}
+
+// anyLabel is any_label(glob, ...).
+func anyLabel(args ...any) (any, error) {
+	r := args[0].(*run)
+	for _, g := range args[1:] {
+		glob := g.(string)
+		for _, l := range r.labels {
+			if err := r.meter.Steps.Charge(1 + len(glob)*len(l)/cost.BytesPerStep); err != nil {
+				return nil, err
+			}
+			if match.Glob(glob, l) {
+				return true, nil
+			}
+		}
+	}
+	return false, nil
+}
+
+// asText is string(x).
+func asText(args ...any) (any, error) {
+	switch x := args[0].(type) {
+	case string:
+		return x, nil
+	case int, int64, float64, bool:
+		return shownInText(x), nil
+	}
+	return nil, errors.New("string takes a text, a number or a boolean")
+}
+
+// versionWithin is semver(version, constraint). A text that is no version is within no
+// constraint, and nothing is within the empty one, which a table gives for a key that
+// it does not hold.
+func versionWithin(args ...any) (any, error) {
+	r, s := arg[*run](args, 0), arg[string](args, 1)
+	if err := r.meter.Steps.Charge(1 + min(len(s), semver.MaxVersion)/cost.BytesPerStep); err != nil {
+		return nil, err
+	}
+	c, constant := args[2].(*semver.Constraint)
+	if text, _ := args[2].(string); !constant {
+		if text == "" {
+			return false, nil
+		}
+		var err error
+		if c, err = semver.ParseConstraint(text); err != nil {
+			return nil, err
+		}
+	}
+	v, ok := semver.Parse(s)
+	return ok && c.Allows(v), nil
+}
+
+// command is command(name).
+func command(args ...any) (any, error) {
+	r, name := arg[*run](args, 0), arg[string](args, 1)
+	given := r.comment.commands(r.facts)
+	return slices.ContainsFunc(given, func(c slash.Command) bool { return strings.EqualFold(c.Name, name) }), r.meter.Steps.Charge(1 + len(given))
+}
+
+// A commentReader reads the commands of the event's comment, once.
+type commentReader struct {
+	read bool
+	list []slash.Command
+}
+
+// commands returns the commands of the comment. A deleted comment has none, nor one that
+// somebody else edited: the actor did not write its text.
+func (c *commentReader) commands(f *facts.Facts) []slash.Command {
+	e := &f.Event
+	if e.Name != "issue_comment" || e.Action == "deleted" || !strings.EqualFold(e.Comment.Author, f.Actor.Login) {
+		return nil
+	}
+	if !c.read {
+		c.read, c.list = true, slash.Commands(e.Comment.Body)
+	}
+	return c.list
+}
+
+// duration is duration(text).
+func duration(args ...any) (any, error) {
+	return protocol.ParseDuration(arg[string](args, 0))
+}
+
+// now is the time of the run, which comes with the facts.
+func now(args ...any) (any, error) {
+	t := arg[*run](args, 0).facts.Now
+	if t.IsZero() {
+		return nil, errNow
+	}
+	return t, nil
+}
+
+// The functions that stand for form.name in a patched tree.
+
+func formTextOf(args ...any) (any, error) { return formOf(args).Text, nil }
+
+func formNumberOf(args ...any) (any, error) { return formOf(args).Number, nil }
+
+func formListOf(args ...any) (any, error) { return formOf(args).List, nil }
+
+// formIsNil is what a comparison with nil asks.
+func formIsNil(args ...any) (any, error) { return formOf(args).Absent, nil }
+
+// formAny is the value of a field that is shown: nil when it is.
+func formAny(args ...any) (any, error) {
+	v := formOf(args)
+	switch {
+	case v.Absent:
+		return nil, nil
+	case v.List != nil:
+		return v.List, nil
+	case arg[*forms.Field](args, 1).Type == forms.Number:
+		return v.Number, nil
+	}
+	return v.Text, nil
+}
+
+func formOf(args []any) forms.Value {
+	return arg[*run](args, 0).forms.Value(arg[*forms.Field](args, 1))
+}
+
+// shownInText is a value in a template. A number that was not filled in is nothing.
+func shownInText(value any) string {
+	if n, ok := value.(float64); ok {
+		if math.IsNaN(n) {
+			return ""
+		}
+		return strconv.FormatFloat(n, 'f', -1, 64)
+	}
+	return fmt.Sprint(value)
+}

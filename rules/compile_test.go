@@ -1,0 +1,14 @@
+package rules
+
+import (
+	"github.com/expr-lang/expr/vm"
+)
+
+// compile compiles src to its program; the error is an *exprError.
+func (c *exprCompiler) compile(src string, w want) (*vm.Program, error) {
+	x, err := c.check(src, w)
+	if err != nil {
+		return nil, err
+	}
+	return x.compiled()
+}

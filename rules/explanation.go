@@ -1,0 +1,258 @@
+package rules
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/expr-lang/expr/ast"
+
+	"github.com/org/foreman-action/internal/text"
+	"github.com/org/foreman-action/rules/internal/symbols"
+)
+
+// A part is a part of a condition with its value. "and", "or" and "not" have the parts that
+// they join; a comparison and the like have their sides that are no constants.
+type part struct {
+	Text  string // the part as an expression
+	Value string // as an expression too, cut when it is long; empty when Error is not
+	Error string // why it has no value; empty when it has one
+	// Idle says that the evaluation did not get this far: the value is what it would
+	// have been.
+	Idle  bool
+	Parts []part
+}
+
+// maxEvaluated limits how many parts of all rules are evaluated; the rules after that are
+// not explained.
+const maxEvaluated = 1000
+
+// An explainer evaluates parts of conditions, each by itself. It is not safe for concurrent
+// use.
+type explainer struct {
+	compiler   *exprCompiler
+	evaluation *evaluation
+	evaluated  int
+}
+
+// newExplainer returns an explainer of conditions that may use these names, for the event
+// of an evaluation.
+func newExplainer(names *symbols.Table, v *evaluation) *explainer {
+	return &explainer{compiler: newExprCompiler(names), evaluation: v}
+}
+
+// explain evaluates a condition part by part; nil when too many were evaluated before.
+func (e *explainer) explain(x *expression) *part {
+	if e.evaluated >= maxEvaluated {
+		return nil
+	}
+	e.compiler = e.compiler.withEvents(x.code.on)
+	tree, err := x.parse()
+	if err != nil {
+		return &part{Text: x.src, Error: err.Error()}
+	}
+	if declares(tree.Node) { // the tree does not print as it was written
+		w := e.text(x.src)
+		return &w
+	}
+	w := e.node(tree.Node)
+	w.Text = x.src
+	return &w
+}
+
+// declares reports whether a variable is declared, or several expressions stand in a
+// row, anywhere below a node: its parts mean nothing by themselves then.
+func declares(n ast.Node) bool {
+	switch n.(type) {
+	case *ast.VariableDeclaratorNode, *ast.SequenceNode:
+		return true
+	}
+	return slices.ContainsFunc(children(n), func(c *ast.Node) bool { return *c != nil && declares(*c) })
+}
+
+func (e *explainer) node(n ast.Node) part {
+	switch n := n.(type) {
+	case *ast.UnaryNode:
+		if negates(n.Operator) {
+			return negated(n, e.node(n.Node))
+		}
+	case *ast.BinaryNode:
+		if by := joinedBy(n.Operator); by != "" {
+			return joinedPart(n, e.joined(n, by))
+		}
+	}
+	w := e.value(n)
+	switch n := n.(type) {
+	case *ast.BinaryNode:
+		if n.Operator == "??" {
+			left, right := e.node(n.Left), e.node(n.Right)
+			if left.Value != "nil" {
+				right.idle()
+			}
+			w.Parts = []part{left, right}
+			return w
+		}
+	case *ast.ConditionalNode:
+		cond, yes, no := e.node(n.Cond), e.node(n.Exp1), e.node(n.Exp2)
+		if cond.Value == "true" {
+			no.idle()
+		} else {
+			yes.idle()
+		}
+		w.Parts = []part{cond, yes, no}
+		return w
+	}
+	for _, side := range children(n) {
+		if telling(*side) {
+			w.Parts = append(w.Parts, e.value(*side))
+		}
+	}
+	return w
+}
+
+// negated is "not" of a part.
+func negated(n ast.Node, p part) part {
+	w := part{Text: n.String(), Error: p.Error, Parts: []part{p}}
+	if w.Error == "" {
+		w.Value = strconv.FormatBool(p.Value != "true")
+	}
+	return w
+}
+
+// joinedPart is "and" or "or" of parts: what the last says that the evaluation got to.
+func joinedPart(n ast.Node, parts []part) part {
+	w := part{Text: n.String(), Parts: parts}
+	for _, p := range parts {
+		if !p.Idle {
+			w.Value, w.Error = p.Value, p.Error
+		}
+	}
+	return w
+}
+
+// joined explains the operands of "and" or "or", side by side. Those after the one that
+// decides are idle.
+func (e *explainer) joined(n ast.Node, by string) []part {
+	var list []part
+	decided := false
+	for _, part := range operands(n, by) {
+		w := e.node(part)
+		if decided {
+			w.idle()
+		}
+		decided = decided || w.Value == strconv.FormatBool(by == "or") || w.Error != ""
+		list = append(list, w)
+	}
+	return list
+}
+
+// operands returns a, b and c of "a and b and c".
+func operands(n ast.Node, by string) []ast.Node {
+	b, ok := n.(*ast.BinaryNode)
+	if !ok || joinedBy(b.Operator) != by {
+		return []ast.Node{n}
+	}
+	return append(operands(b.Left, by), operands(b.Right, by)...)
+}
+
+// joinedBy returns "and" or "or" for their operators in either spelling, else "".
+func joinedBy(operator string) string {
+	switch operator {
+	case "and", "&&":
+		return "and"
+	case "or", "||":
+		return "or"
+	}
+	return ""
+}
+
+func negates(operator string) bool { return operator == "not" || operator == "!" }
+
+// idle marks a part as one that the evaluation did not reach.
+func (w *part) idle() {
+	if w == nil {
+		return
+	}
+	w.Idle = true
+	for i := range w.Parts {
+		w.Parts[i].idle()
+	}
+}
+
+// telling reports whether the value of a part adds to its text.
+func telling(n ast.Node) bool {
+	switch n.(type) {
+	case *ast.MemberNode, *ast.CallNode, *ast.BuiltinNode:
+		return true
+	}
+	return false
+}
+
+// value evaluates one part.
+func (e *explainer) value(n ast.Node) part { return e.text(n.String()) }
+
+func (e *explainer) text(src string) part {
+	w := part{Text: src}
+	e.evaluated++
+	value, err := e.evaluate(src)
+	if err != nil {
+		w.Error = err.Error()
+		return w
+	}
+	w.Value = shown(value)
+	return w
+}
+
+// evaluate returns the value of an expression: of a field without a program, and of what
+// has a fast path too, where that is sure.
+func (e *explainer) evaluate(src string) (any, error) {
+	x, err := e.compiler.check(src, wantAny)
+	if err != nil {
+		return nil, err
+	}
+	if x.tree != nil {
+		n := x.tree.Node
+		if index, _ := fieldIndex(n); index != nil {
+			return reflect.ValueOf(e.evaluation.env).Elem().FieldByIndex(index).Interface(), nil
+		}
+		if fast := newFastPath(n); fast != nil && n.Type().Kind() == reflect.Bool {
+			e.evaluation.env.Run.reset()
+			if value, sure := fast(e.evaluation.env); sure {
+				return value, nil
+			}
+		}
+	}
+	program, err := x.compiled()
+	if err != nil {
+		return nil, err
+	}
+	return eval(&e.evaluation.machine, program, e.evaluation.env)
+}
+
+const maxValue = 200 // characters of a value that are shown
+
+// shown is a value as an expression.
+func shown(value any) string {
+	var out string
+	switch v := value.(type) {
+	case nil:
+		return "nil"
+	case string:
+		out = strconv.Quote(text.Shorten(v, 2*maxValue)) // the rest is not shown, nor worth quoting
+	case fmt.Stringer:
+		out = v.String()
+	default:
+		if r := reflect.ValueOf(v); r.Kind() == reflect.Slice {
+			list := make([]string, r.Len())
+			for i := range list {
+				list[i] = shown(r.Index(i).Interface())
+			}
+			out = "[" + strings.Join(list, ", ") + "]"
+			break
+		}
+		out = fmt.Sprint(v)
+	}
+	return text.Shorten(out, maxValue)
+}

@@ -1,0 +1,293 @@
+package rules
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/expr-lang/expr/ast"
+	"github.com/expr-lang/expr/file"
+	"github.com/expr-lang/expr/parser"
+	"gopkg.in/yaml.v3"
+
+	"github.com/org/foreman-action/internal/strictyaml"
+	"github.com/org/foreman-action/rules/internal/symbols"
+)
+
+// A labelReference is a place of an expression that names a label.
+type labelReference struct {
+	// Label is a name, or with Glob one in which "*" matches any run of characters; it
+	// is also in place of a part that is only known at run time.
+	Label string
+	Glob  bool
+	Place strictyaml.Problem // without a message
+	Row   bool               // the place is a row of a table, and not in the expression
+}
+
+// A tableReference is a place of an expression that asks a table for an answer in a form.
+type tableReference struct {
+	Rows symbols.Rows
+	Form string // the name of the field
+}
+
+// A collector collects the references of one expression.
+type collector struct {
+	labels []labelReference
+	tables []tableReference
+	names  *symbols.Table
+	x      *expression
+	tree   *parser.Tree
+}
+
+// references returns the labels that an expression asks for, and the tables that it asks
+// for answers, in their order.
+func (x *expression) references(names *symbols.Table) ([]labelReference, []tableReference) {
+	c := collector{names: names, x: x}
+	if c.open() {
+		c.asked(c.tree.Node, "")
+	}
+	return c.labels, c.tables
+}
+
+// resultReferences returns the labels that an expression yields, as far as its text tells.
+func (x *expression) resultReferences(names *symbols.Table) []labelReference {
+	c := collector{names: names, x: x}
+	if c.open() {
+		c.results(c.tree.Node)
+	}
+	return c.labels
+}
+
+// open parses the text of the expression.
+func (c *collector) open() (ok bool) {
+	var err error
+	c.tree, err = c.x.parse()
+	return err == nil
+}
+
+// place returns the place of a node in its file.
+func (c *collector) place(n ast.Node) strictyaml.Problem {
+	at := (&file.Error{Location: n.Location()}).Bind(c.tree.Source)
+	line, col := c.x.place(&exprError{line: max(1, at.Line), col: at.Column + 1})
+	return c.x.file.At(c.x.node, line, col, "")
+}
+
+// note keeps a label that a node names, when it is a constant.
+func (c *collector) note(n ast.Node, glob func(string) string) {
+	name, ok := constantText(n)
+	if !ok || name == "" {
+		return
+	}
+	if glob != nil {
+		name = glob(name)
+	}
+	c.labels = append(c.labels, labelReference{Label: name, Glob: glob != nil && strings.Contains(name, "*"), Place: c.place(n)})
+}
+
+func asGlob(name string) string { return name }
+
+// labelFunctions are those that take the name of a label.
+func labelFunctions() []string {
+	return []string{"label", "label_age", "added_by_us", "removed_by_human"}
+}
+
+// asked collects what a condition asks for. each is the list of the present loop, as
+// [source] names it.
+func (c *collector) asked(n ast.Node, each string) {
+	switch n := n.(type) {
+	case *ast.CallNode:
+		callee, ok := n.Callee.(*ast.IdentifierNode)
+		switch {
+		case ok && callee.Value == "any_label":
+			for _, a := range n.Arguments {
+				c.note(a, asGlob)
+			}
+		case ok && slices.Contains(labelFunctions(), callee.Value) && len(n.Arguments) == 1:
+			c.note(n.Arguments[0], nil)
+		}
+	case *ast.BinaryNode:
+		c.compared(n, each)
+	case *ast.MemberNode:
+		c.row(n.Node, n.Property, each)
+	case *ast.BuiltinNode:
+		if len(n.Arguments) == 2 {
+			if p, ok := n.Arguments[1].(*ast.PredicateNode); ok {
+				c.asked(n.Arguments[0], each)
+				c.asked(p.Node, source(n.Arguments[0], each))
+				return
+			}
+		}
+	}
+	for _, child := range children(n) {
+		if *child != nil {
+			c.asked(*child, each)
+		}
+	}
+}
+
+// The fields that labels come from, as [source] names them.
+const (
+	oneLabel   = "event.label"
+	someLabels = "issue.labels"
+)
+
+// compared collects the labels that are compared with one of the issue or the event.
+func (c *collector) compared(n *ast.BinaryNode, each string) {
+	left, right := source(n.Left, each), source(n.Right, each)
+	isLabel := func(s string) bool { return s == oneLabel || s == someLabels }
+	switch n.Operator {
+	case "==", "!=":
+		if isLabel(left) {
+			c.note(n.Right, nil)
+		} else if isLabel(right) {
+			c.note(n.Left, nil)
+		}
+	case "startsWith", "endsWith", "contains":
+		if isLabel(left) {
+			c.note(n.Right, func(part string) string {
+				return map[string]string{"startsWith": "", "endsWith": "*", "contains": "*"}[n.Operator] + part +
+					map[string]string{"startsWith": "*", "contains": "*"}[n.Operator]
+			})
+		}
+	case "in":
+		list, ok := n.Right.(*ast.ArrayNode)
+		switch {
+		case right == someLabels || right == "memory.labels" || right == "memory.never":
+			c.note(n.Left, nil)
+		case ok && isLabel(left):
+			for _, item := range list.Nodes {
+				c.note(item, nil)
+			}
+		}
+		c.row(n.Right, n.Left, each)
+	}
+}
+
+// source names the field that a value comes from: "issue.labels" for that list and for an
+// item of it, "form.name" for an answer; "" when it is not known.
+func source(n ast.Node, each string) string {
+	switch n := n.(type) {
+	case *ast.PointerNode:
+		if n.Name == "" {
+			return each
+		}
+	case *ast.ChainNode:
+		return source(n.Node, each)
+	case *ast.BuiltinNode:
+		if slices.Contains([]string{"filter", "find", "findLast", "first", "last", "take", "reverse", "uniq", "sort"}, n.Name) {
+			return source(n.Arguments[0], each)
+		}
+	case *ast.BinaryNode:
+		if n.Operator == "??" {
+			return source(n.Left, each)
+		}
+	}
+	return fieldName(n)
+}
+
+// table returns the table that a node, as it was parsed, names.
+func (c *collector) table(n ast.Node) symbols.Rows {
+	m, ok := n.(*ast.MemberNode)
+	if !ok {
+		return symbols.Rows{}
+	}
+	root, ok := m.Node.(*ast.IdentifierNode)
+	name, named := m.Property.(*ast.StringNode)
+	if !ok || !named || root.Value != tablesName {
+		return symbols.Rows{}
+	}
+	return c.names.RowsOf[name.Value]
+}
+
+// row notes that a table is asked for a key, when that comes from a form.
+func (c *collector) row(table, key ast.Node, each string) {
+	t := c.table(table)
+	field := fieldFrom(key, each)
+	if t.Node == nil || field == "" {
+		return
+	}
+	c.tables = append(c.tables, tableReference{t, field})
+}
+
+// fieldFrom returns the name of the form's field that a value comes from, or "".
+func fieldFrom(n ast.Node, each string) string {
+	from := source(n, each)
+	name := strings.TrimPrefix(from, formName+".")
+	if name == from {
+		return ""
+	}
+	return name
+}
+
+// results collects the labels that an expression yields.
+func (c *collector) results(n ast.Node) {
+	switch n := n.(type) {
+	case *ast.ArrayNode:
+		for _, item := range n.Nodes {
+			c.results(item)
+		}
+		return
+	case *ast.ConditionalNode:
+		c.results(n.Exp1)
+		c.results(n.Exp2)
+		return
+	case *ast.PredicateNode:
+		c.results(n.Node)
+		return
+	case *ast.BuiltinNode:
+		switch {
+		case n.Name == "map" && len(n.Arguments) == 2:
+			c.results(n.Arguments[1])
+			return
+		case slices.Contains([]string{"filter", "first", "last", "take", "reverse", "uniq", "sort"}, n.Name):
+			c.results(n.Arguments[0])
+			return
+		}
+	case *ast.MemberNode:
+		if t := c.table(n.Node); t.Node != nil {
+			c.values(t)
+			return
+		}
+	case *ast.BinaryNode:
+		if n.Operator == "??" {
+			c.results(n.Left)
+			c.results(n.Right)
+			return
+		}
+	}
+	if _, ok := constantText(n); ok {
+		c.note(n, nil)
+		return
+	}
+	c.labels = append(c.labels, labelReference{Label: "*", Glob: true, Place: c.place(n)})
+}
+
+// values collects the values of a table as labels, once.
+func (c *collector) values(t symbols.Rows) {
+	for i := 1; i < len(t.Node.Content); i += 2 {
+		n := t.Node.Content[i]
+		use := labelReference{Label: n.Value, Place: t.File.At(n, 1, 1, ""), Row: true}
+		if n.Kind == yaml.ScalarNode && n.Value != "" && !slices.Contains(c.labels, use) {
+			c.labels = append(c.labels, use)
+		}
+	}
+}
+
+// asksCommand reports whether an expression asks for a command: by its name, or by a name
+// that only the event tells.
+func (x *expression) asksCommand(command string) bool {
+	tree, err := x.parse()
+	return err == nil && asksCommand(tree.Node, command)
+}
+
+// asksCommand reports whether an expression asks for a command: by its name, or by one
+// that only the event tells.
+func asksCommand(n ast.Node, command string) bool {
+	if c, ok := n.(*ast.CallNode); ok && len(c.Arguments) == 1 {
+		callee, named := c.Callee.(*ast.IdentifierNode)
+		name, constant := c.Arguments[0].(*ast.StringNode)
+		if named && callee.Value == "command" && (!constant || strings.EqualFold(name.Value, command)) {
+			return true
+		}
+	}
+	return slices.ContainsFunc(children(n), func(c *ast.Node) bool { return *c != nil && asksCommand(*c, command) })
+}

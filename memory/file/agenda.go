@@ -21,8 +21,8 @@ const maxPending = 20_000
 
 var _ memory.Agenda = (*Store)(nil)
 
-// Pending implements [memory.Agenda]. It reads every record of the repository, the newest
-// issues first, and no more than 20,000.
+// Pending implements [memory.Agenda]. It reads the records of the repository, the newest
+// issues first, 20,000 at most.
 func (s *Store) Pending(ctx context.Context, repo string) (list []memory.Due, complete bool, err error) {
 	key, err := memory.Key(repo, 1)
 	if err != nil {

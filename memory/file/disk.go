@@ -17,7 +17,7 @@ import (
 
 // read returns at most one byte more than the file may have.
 func read(root *os.Root, name string, most int64) ([]byte, error) {
-	// Opening a pipe would wait for its other end, and a link is none of ours.
+	// Opening a pipe would wait for its other end, and the store makes no links.
 	if info, err := root.Lstat(name); err != nil {
 		return nil, err
 	} else if !info.Mode().IsRegular() {
@@ -31,9 +31,10 @@ func read(root *os.Root, name string, most int64) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(file, most+1))
 }
 
-// setAside renames what stands in the place of a record or a ledger. The new name is
-// a format for a hash of the content: the same broken file is kept once. What is no
-// file, or finds something else under that name, gets a random name.
+// setAside renames a broken file, or anything else in the place of a record or a ledger.
+// The new name is a format for a hash of the content, so the same broken file is kept
+// once. A random name takes the place of the hash when it is no file, or when that name
+// belongs to something else.
 func setAside(root *os.Root, name, format string) error {
 	data, err := read(root, name, memory.MaxLedger)
 	if err != nil && !errors.Is(err, memory.ErrBroken) {
@@ -55,7 +56,7 @@ func replace(root *os.Root, name string, data []byte) error {
 	if err := makeDir(root, dir); err != nil {
 		return err
 	}
-	// One name for all attempts: what a killed one left is overwritten by the next.
+	// One name for all attempts: the next one overwrites what a killed one left.
 	temp := name + ".tmp"
 	file, err := root.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o644)
 	if err != nil {
@@ -99,4 +100,5 @@ func appendTo(root *os.Root, name string, data []byte) error {
 	return errors.Join(err, file.Sync(), file.Close())
 }
 
+// broken returns err as an ErrBroken.
 func broken(err error) error { return fmt.Errorf("%w: %w", memory.ErrBroken, err) }

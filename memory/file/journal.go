@@ -46,7 +46,7 @@ func ledgerName(key memory.LedgerKey) (string, error) {
 	return name + ".jsonl", err
 }
 
-// A lines is what the file of a ledger holds.
+// A lines is the content of a ledger's file.
 type lines struct {
 	memory.Ledger      // with all marks
 	torn          bool // the last line is not whole
@@ -148,7 +148,7 @@ func (s *Store) begin(ctx context.Context, name string, l memory.Ledger) error {
 }
 
 // prune removes the files beside a ledger that are older than memory.LedgerAge, and never the
-// ledger, whatever the clocks say. What cannot be removed costs room and nothing else.
+// ledger itself, whatever the clocks show. A file that cannot be removed only costs room.
 func (s *Store) prune(root *os.Root, name string) {
 	now := time.Now
 	if s.Now != nil {
@@ -207,7 +207,7 @@ func (s *Store) mark(ctx context.Context, name string, key memory.LedgerKey, e m
 	if !l.torn && size+len(line) <= memory.MaxLedger {
 		return appendTo(root, name, line)
 	}
-	// A new file, so that nobody who reads the old one finds half of each.
+	// A new file, so that a reader of the old one never finds half of each.
 	data, err := memory.EncodeLedger(l.Ledger)
 	if err != nil {
 		return err

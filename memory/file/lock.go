@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// A lock that somebody else holds is tried again every lockEvery, for lockWait at
+// A lock that another writer holds is tried again every lockEvery, for lockWait at
 // most: a process that was stopped while it held the lock must not stop the others.
 const (
 	lockEvery = 2 * time.Millisecond
@@ -39,5 +39,5 @@ func lock(ctx context.Context, root *os.Root) (unlock func(), err error) {
 	}
 }
 
-// errLocked says that somebody else holds the lock.
-var errLocked = errors.New("somebody else holds the lock")
+// errLocked says that another writer holds the lock.
+var errLocked = errors.New("another writer holds the lock")

@@ -7,19 +7,19 @@ import (
 	"time"
 )
 
-// An Agenda is a [Store] that can be asked which of its records hold a closing to come.
-// A store that cannot tell is none, and no closing should be kept in it: nobody would
-// find it. Implementations pass the suite memorytest.RunAgenda.
+// An Agenda is a [Store] that lists its records with a closing to come. Do not keep a
+// closing in a store that cannot list it: no run would find it. Implementations pass the
+// suite memorytest.RunAgenda.
 type Agenda interface {
 	Store
 	// Pending returns the issues of a repository whose records hold a closing, each
-	// once, the one that is due first before the others. It is a hint: the record says
-	// what is really there. complete is false when some records could not be looked at.
+	// once, the one that is due first before the others. It is a hint: only the record
+	// is certain. complete is false when some records could not be read.
 	// It changes nothing. Errors: the context's, or one of the medium.
 	Pending(ctx context.Context, repo string) (list []Due, complete bool, err error)
 }
 
-// A Due tells when the first closing of an issue may be carried out.
+// A Due is an issue and the time from which its first closing may be carried out.
 type Due struct {
 	Issue int
 	At    time.Time // UTC

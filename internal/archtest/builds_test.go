@@ -16,7 +16,6 @@ func builds() []build.Context {
 		tags            []string
 	}{
 		{system: "linux", machine: "amd64"},
-		{system: "linux", machine: "amd64", tags: []string{"slim"}},
 		{system: "darwin", machine: "arm64"},
 		{system: "windows", machine: "amd64"},
 		{system: "js", machine: "wasm"},

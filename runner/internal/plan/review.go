@@ -90,6 +90,7 @@ type reviewer struct {
 	a    Attempt
 	seen Seen
 	need Need
+	h    history.History // of the timeline, once it is there
 }
 
 // open reports whether a step is still to be carried out for which want holds; nil means any.
@@ -161,25 +162,25 @@ func (r *reviewer) past() bool {
 		r.need.Timeline = true
 		return false
 	}
-	h := history.History{Timeline: *r.seen.Timeline, Bot: r.a.Login, Issue: r.issue}
-	if !h.Complete && len(h.Events) == 0 {
+	r.h = history.History{Timeline: *r.seen.Timeline, Bot: r.a.Login, Issue: r.issue}
+	if !r.h.Complete && len(r.h.Events) == 0 {
 		r.warn("the end of the timeline of " + r.a.Ref.String() + " cannot be found: what we did before is not counted")
 	}
 	// An earlier attempt may have commented of which nothing is recorded: the record may be a
 	// backup.
-	if !r.Resumed && h.Commented(r.a.Task, r.a.Scope) {
+	if !r.Resumed && r.h.Commented(r.a.Task, r.a.Scope) {
 		r.Resumed = true
 		if !r.markLanded() {
 			return false
 		}
 	}
-	p := newPace(pacing, h, r.a)
+	p := newPace(pacing, r.h, r.a)
 	for i := range r.Steps {
 		s := &r.Steps[i]
-		if s.isOpen() && !s.Source.OverrideHumans && !r.override(h, s) {
+		if s.isOpen() && !s.Source.OverrideHumans && !r.override(s) {
 			return false
 		}
-		if c, _ := s.Comment(); s.isOpen() && c.Once != "" && !r.postedOnce(h, s, c.Once) {
+		if c, _ := s.Comment(); s.isOpen() && c.Once != "" && !r.postedOnce(s, c.Once) {
 			return false
 		}
 		if s.isOpen() && !s.Noted() {
@@ -212,52 +213,52 @@ func overridable(e effect.Effect) bool {
 
 // override takes out of a step what people decided against, and skips it when nothing is
 // left.
-func (r *reviewer) override(h history.History, s *Step) bool {
+func (r *reviewer) override(s *Step) bool {
 	switch e := s.Effect.(type) {
 	case effect.AddLabels:
-		kept, ok := r.overrideNames(h, s, e.Names, effect.Outcome{Thing: effect.Label, There: true}, "removed it")
+		kept, ok := r.overrideNames(s, e.Names, effect.Outcome{Thing: effect.Label, There: true}, "removed it")
 		s.Effect = effect.AddLabels{Names: kept}
 		return ok
 	case effect.RemoveLabel:
-		_, ok := r.overrideNames(h, s, []string{e.Name}, effect.Outcome{Thing: effect.Label}, "added it")
+		_, ok := r.overrideNames(s, []string{e.Name}, effect.Outcome{Thing: effect.Label}, "added it")
 		return ok
 	case effect.Assign:
-		kept, ok := r.overrideNames(h, s, e.Logins, effect.Outcome{Thing: effect.Assignee, There: true}, "removed them")
+		kept, ok := r.overrideNames(s, e.Logins, effect.Outcome{Thing: effect.Assignee, There: true}, "removed them")
 		s.Effect = effect.Assign{Logins: kept}
 		return ok
 	case effect.Unassign:
-		kept, ok := r.overrideNames(h, s, e.Logins, effect.Outcome{Thing: effect.Assignee}, "assigned them")
+		kept, ok := r.overrideNames(s, e.Logins, effect.Outcome{Thing: effect.Assignee}, "assigned them")
 		s.Effect = effect.Unassign{Logins: kept}
 		return ok
 	case effect.Close, effect.MarkDuplicate:
-		return r.stayOpen(h, s)
+		return r.stayOpen(s)
 	case effect.SetMilestone:
-		giveWay(s, h.Override("demilestoned", "removed it", history.Milestone(e.Title)))
-		if h.Issue.Milestone != "" && s.Verdict == triage.Do {
-			giveWay(s, h.Override("milestoned", "set "+text.Quote(h.Issue.Milestone), history.Milestone("")))
+		giveWay(s, r.h.Override("demilestoned", "removed it", history.Milestone(e.Title)))
+		if r.h.Issue.Milestone != "" && s.Verdict == triage.Do {
+			giveWay(s, r.h.Override("milestoned", "set "+text.Quote(r.h.Issue.Milestone), history.Milestone("")))
 		}
 	case effect.SetType:
-		giveWay(s, h.Override("", "decided about the type", history.Kinds("issue_type_added", "issue_type_changed", "issue_type_removed")))
+		giveWay(s, r.h.Override("", "decided about the type", history.Kinds("issue_type_added", "issue_type_changed", "issue_type_removed")))
 	case effect.Lock:
-		giveWay(s, h.Override("unlocked", "unlocked the conversation", history.Kinds("locked", "unlocked")))
+		giveWay(s, r.h.Override("unlocked", "unlocked the conversation", history.Kinds("locked", "unlocked")))
 	case effect.Comment, effect.Reopen, effect.React, effect.NeverAgain, effect.AllowAgain, effect.KeepOpen:
 	}
 	return true
 }
 
 // overrideNames returns those of the names that people did not decide against.
-func (r *reviewer) overrideNames(h history.History, s *Step, list []string, o effect.Outcome, did string) ([]string, bool) {
+func (r *reviewer) overrideNames(s *Step, list []string, o effect.Outcome, did string) ([]string, bool) {
 	complete := true
 	kept := filter(s, list, func(name string) string {
 		o.Name = name
-		why, ok := r.undone(h, s, o)
+		why, ok := r.undone(s, o)
 		complete = complete && ok
 		switch {
 		case why != "" || !complete:
 		case o.There:
-			why = h.RemovedBefore(o, did)
+			why = r.h.RemovedBefore(o, did)
 		default:
-			why = h.AddedBack(o, did)
+			why = r.h.AddedBack(o, did)
 		}
 		return about(name, why)
 	})
@@ -266,16 +267,16 @@ func (r *reviewer) overrideNames(h history.History, s *Step, list []string, o ef
 
 // undone returns when a person reverted by command what a step would do again; empty: nobody
 // did. The record is read only where the timeline shows that we reverted it ourselves.
-func (r *reviewer) undone(h history.History, s *Step, o effect.Outcome) (why string, ok bool) {
+func (r *reviewer) undone(s *Step, o effect.Outcome) (why string, ok bool) {
 	if s.Source.Command != "" {
 		return "", true
 	}
-	e, reverted := h.Undone(o)
+	e, reverted := r.h.Undone(o)
 	if !reverted {
 		return "", true
 	}
 	rec, ok := r.record()
-	if !ok || !h.UndoneByCommand(o, e, rec) {
+	if !ok || !r.h.UndoneByCommand(o, e, rec) {
 		return "", ok
 	}
 	return fmt.Sprintf("taken back by /foreman undo on %s, and people have the last word (override_humans)", e.At.UTC().Format(time.DateOnly)), true
@@ -283,24 +284,24 @@ func (r *reviewer) undone(h history.History, s *Step, o effect.Outcome) (why str
 
 // stayOpen skips a close when a person reopened the issue after whoever asks for it had
 // closed it. When the memory does not know who asked for that, the issue stays open as well.
-func (r *reviewer) stayOpen(h history.History, s *Step) bool {
-	why, ok := r.undone(h, s, effect.Outcome{Thing: effect.Openness})
+func (r *reviewer) stayOpen(s *Step) bool {
+	why, ok := r.undone(s, effect.Outcome{Thing: effect.Openness})
 	switch {
 	case !ok:
 		return false
 	case why != "":
 		giveWay(s, why)
 		return true
-	case !h.Complete:
-		giveWay(s, h.Override("reopened", "reopened it", history.Kinds("reopened")))
+	case !r.h.Complete:
+		giveWay(s, r.h.Override("reopened", "reopened it", history.Kinds("reopened")))
 		return true
 	}
 	var closed triage.TimelineEvent
-	for _, e := range h.Events {
+	for _, e := range r.h.Events {
 		if e.Kind == "closed" {
 			closed = e
 		}
-		if e.Kind != "reopened" || !h.Human(e) || !h.Ours(closed) {
+		if e.Kind != "reopened" || !r.h.Human(e) || !r.h.Ours(closed) {
 			continue
 		}
 		rec, ok := r.record()
@@ -339,9 +340,9 @@ func closedBy(rec memory.Record, at time.Time, asks triage.Source) bool {
 
 // postedOnce skips a comment that was posted on the issue before, also when it was deleted
 // since.
-func (r *reviewer) postedOnce(h history.History, s *Step, key string) bool {
-	e, found := h.Last(func(e triage.TimelineEvent) bool {
-		m, ok := h.OurComment(e)
+func (r *reviewer) postedOnce(s *Step, key string) bool {
+	e, found := r.h.Last(func(e triage.TimelineEvent) bool {
+		m, ok := r.h.OurComment(e)
 		return ok && m.Once == key && m.Task != r.a.Task
 	})
 	if found {
@@ -360,7 +361,7 @@ func (r *reviewer) postedOnce(h history.History, s *Step, key string) bool {
 			}
 		}
 	}
-	if !h.Complete {
+	if !r.h.Complete {
 		giveWay(s, "the timeline of the issue is too long to tell whether it was said before (once: "+key+")")
 	}
 	return true

@@ -1,4 +1,4 @@
-package memory_test
+package file_test
 
 import (
 	"bufio"
@@ -17,12 +17,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/org/foreman-action/memory"
+	"github.com/org/foreman-action/memory/file"
 	"github.com/org/foreman-action/memory/memorytest"
 )
 
-func open(t testing.TB, dir string) *memory.File {
+func open(t testing.TB, dir string) *file.Store {
 	t.Helper()
-	f, err := memory.OpenFile(dir)
+	f, err := file.Open(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,14 +53,14 @@ func TestFile(t *testing.T) {
 	memorytest.Run(t, func(t *testing.T) memory.Store { return open(t, filepath.Join(t.TempDir(), "deep", "memory")) })
 }
 
-func TestOpenFile(t *testing.T) {
+func TestOpen(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	plain := filepath.Join(dir, "plain")
 	write(t, plain, "")
 	for _, bad := range []string{"", plain, filepath.Join(plain, "below")} {
-		if _, err := memory.OpenFile(bad); err == nil {
-			t.Errorf("OpenFile(%q): got no error", bad)
+		if _, err := file.Open(bad); err == nil {
+			t.Errorf("Open(%q): got no error", bad)
 		}
 	}
 	missing := filepath.Join(dir, "missing")
@@ -97,7 +98,7 @@ func TestFileLayout(t *testing.T) {
 // replaced.
 func TestFileBroken(t *testing.T) {
 	t.Parallel()
-	good := string(read(t, "testdata/record.json"))
+	good := string(read(t, "../testdata/record.json"))
 	tests := map[string]string{
 		"empty":     "",
 		"truncated": good[:len(good)/2],
@@ -161,7 +162,7 @@ func TestFileNewer(t *testing.T) {
 func TestFileNotRegular(t *testing.T) {
 	t.Parallel()
 	outside := t.TempDir()
-	write(t, filepath.Join(outside, "repo/42.json"), string(read(t, "testdata/record.json")))
+	write(t, filepath.Join(outside, "repo/42.json"), string(read(t, "../testdata/record.json")))
 	tests := map[string]func(t *testing.T, dir string){
 		"directory": func(t *testing.T, dir string) { mkdir(t, filepath.Join(dir, "org/repo/42.json")) },
 		"link to a file": func(t *testing.T, dir string) {
@@ -317,7 +318,7 @@ func hold(t *testing.T, dir string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	unlock, err := memory.Lock(t.Context(), root)
+	unlock, err := file.Lock(t.Context(), root)
 	if err != nil {
 		t.Fatal(err)
 	}

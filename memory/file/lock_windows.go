@@ -1,4 +1,4 @@
-package memory
+package file
 
 import (
 	"errors"
@@ -10,7 +10,7 @@ import (
 // errSharing is ERROR_SHARING_VIOLATION.
 const errSharing = syscall.Errno(32)
 
-// tryLock opens a file, which is made when it is missing, so that nobody else can.
+// tryLock opens a file without sharing; it makes the file when it is missing.
 // The kernel closes it when the process ends, however it ends.
 func tryLock(root *os.Root, name string) (unlock func(), err error) {
 	p, err := syscall.UTF16PtrFromString(filepath.Join(root.Name(), name))

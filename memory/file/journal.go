@@ -1,4 +1,4 @@
-package memory
+package file
 
 import (
 	"bytes"
@@ -11,55 +11,52 @@ import (
 	"path"
 	"time"
 
+	"github.com/org/foreman-action/memory"
 	"github.com/org/foreman-action/protocol"
 )
 
-// LedgerAge is how long a [File] keeps a ledger after its last change: longer than
-// GitHub lets a workflow run be run again, which is 30 days.
-const LedgerAge = 35 * 24 * time.Hour
+var _ memory.Journal = (*Store)(nil)
 
-var _ Journal = (*File)(nil)
-
-// Ledger implements [Journal].
-func (f *File) Ledger(ctx context.Context, key LedgerKey) (Ledger, error) {
+// Ledger implements [memory.Journal].
+func (s *Store) Ledger(ctx context.Context, key memory.LedgerKey) (memory.Ledger, error) {
 	if err := ctx.Err(); err != nil {
-		return Ledger{}, fmt.Errorf("read journal: %w", err)
+		return memory.Ledger{}, fmt.Errorf("read journal: %w", err)
 	}
 	name, err := ledgerName(key)
 	if err != nil {
-		return Ledger{}, fmt.Errorf("read journal: %w", err)
+		return memory.Ledger{}, fmt.Errorf("read journal: %w", err)
 	}
-	root, err := os.OpenRoot(f.dir)
+	root, err := os.OpenRoot(s.dir)
 	if errors.Is(err, fs.ErrNotExist) {
-		return Ledger{}, ErrNotFound
+		return memory.Ledger{}, memory.ErrNotFound
 	}
 	if err != nil {
-		return Ledger{}, fmt.Errorf("read journal: %w", err)
+		return memory.Ledger{}, fmt.Errorf("read journal: %w", err)
 	}
 	defer root.Close()
 	l, _, err := loadLedger(root, name, key)
-	if err != nil && !errors.Is(err, ErrNotFound) {
-		return Ledger{}, fmt.Errorf("read journal %s: %w", name, err)
+	if err != nil && !errors.Is(err, memory.ErrNotFound) {
+		return memory.Ledger{}, fmt.Errorf("read journal %s: %w", name, err)
 	}
 	return l.Ledger, err
 }
 
-func ledgerName(key LedgerKey) (string, error) {
+func ledgerName(key memory.LedgerKey) (string, error) {
 	name, err := key.Path()
 	return name + ".jsonl", err
 }
 
-// A lines is what the file of a ledger holds.
+// A lines is the content of a ledger's file.
 type lines struct {
-	Ledger      // with all marks
-	torn   bool // the last line is not whole
+	memory.Ledger      // with all marks
+	torn          bool // the last line is not whole
 }
 
 // loadLedger reads and decodes one file, and returns its size.
-func loadLedger(root *os.Root, name string, key LedgerKey) (l lines, size int, err error) {
-	data, err := read(root, name, MaxLedger)
+func loadLedger(root *os.Root, name string, key memory.LedgerKey) (l lines, size int, err error) {
+	data, err := read(root, name, memory.MaxLedger)
 	if errors.Is(err, fs.ErrNotExist) {
-		return lines{}, 0, ErrNotFound
+		return lines{}, 0, memory.ErrNotFound
 	}
 	if err != nil {
 		return lines{}, 0, err
@@ -71,15 +68,15 @@ func loadLedger(root *os.Root, name string, key LedgerKey) (l lines, size int, e
 // decodeLines reads the lines of a file: the ledger, and an entry for each mark. A
 // mark is durable only with the end of its line, so a last line without it, or one
 // that is no JSON, is what a kill or a full disk left of a mark that failed.
-func decodeLines(data []byte, key LedgerKey) (lines, error) {
-	if len(data) > MaxLedger {
-		return lines{}, broken(errLedgerTooLarge)
+func decodeLines(data []byte, key memory.LedgerKey) (lines, error) {
+	if len(data) > memory.MaxLedger {
+		return lines{}, broken(fmt.Errorf("the ledger is larger than %d bytes", memory.MaxLedger))
 	}
 	line, rest, whole := bytes.Cut(data, []byte("\n"))
 	if !whole {
 		return lines{}, broken(fmt.Errorf("its first line is truncated after %d bytes", len(data)))
 	}
-	l, err := DecodeLedger(line, key)
+	l, err := memory.DecodeLedger(line, key)
 	if err != nil {
 		return lines{}, err
 	}
@@ -88,11 +85,11 @@ func decodeLines(data []byte, key LedgerKey) (lines, error) {
 		if !whole || len(rest) == 0 && !json.Valid(line) {
 			return lines{Ledger: l, torn: true}, nil
 		}
-		var e Entry
-		if err := unmarshal(line, &e); err != nil {
+		e, err := memory.DecodeEntry(line)
+		if err != nil {
 			return lines{}, fmt.Errorf("line %d: %w", n, err)
 		}
-		if !l.has(e.Index) {
+		if e.Index < 0 || e.Index >= len(l.Entries) {
 			// ErrNotFound would deny the ledger.
 			return lines{}, broken(fmt.Errorf("line %d: the task has no action %d", n, e.Index))
 		}
@@ -103,30 +100,30 @@ func decodeLines(data []byte, key LedgerKey) (lines, error) {
 	return lines{Ledger: l}, nil
 }
 
-// Begin implements [Journal].
-func (f *File) Begin(ctx context.Context, l Ledger) error {
+// Begin implements [memory.Journal].
+func (s *Store) Begin(ctx context.Context, l memory.Ledger) error {
 	name, err := ledgerName(l.LedgerKey)
 	if err != nil {
 		return fmt.Errorf("begin journal: %w", err)
 	}
-	if err := f.begin(ctx, name, l); err != nil {
+	if err := s.begin(ctx, name, l); err != nil {
 		return fmt.Errorf("begin journal %s: %w", name, err)
 	}
 	return nil
 }
 
-func (f *File) begin(ctx context.Context, name string, l Ledger) error {
+func (s *Store) begin(ctx context.Context, name string, l memory.Ledger) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	data, err := EncodeLedger(l)
+	data, err := memory.EncodeLedger(l)
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(f.dir, 0o755); err != nil {
+	if err := os.MkdirAll(s.dir, 0o755); err != nil {
 		return err
 	}
-	root, leave, err := f.enter(ctx)
+	root, leave, err := s.enter(ctx)
 	if err != nil {
 		return err
 	}
@@ -134,10 +131,10 @@ func (f *File) begin(ctx context.Context, name string, l Ledger) error {
 	_, _, err = loadLedger(root, name, l.LedgerKey)
 	switch {
 	case err == nil:
-		return fmt.Errorf("%w: the task has a ledger already", ErrConflict)
-	case errors.Is(err, ErrBroken):
+		return fmt.Errorf("%w: the task has a ledger already", memory.ErrConflict)
+	case errors.Is(err, memory.ErrBroken):
 		err = setAside(root, name, name+".broken-%s")
-	case errors.Is(err, ErrNotFound):
+	case errors.Is(err, memory.ErrNotFound):
 		err = nil
 	}
 	if err != nil {
@@ -146,18 +143,18 @@ func (f *File) begin(ctx context.Context, name string, l Ledger) error {
 	if err := replace(root, name, data); err != nil {
 		return err
 	}
-	f.prune(root, name)
+	s.prune(root, name)
 	return nil
 }
 
-// prune removes the files beside a ledger that are older than LedgerAge, and never the
-// ledger, whatever the clocks say. What cannot be removed costs room and nothing else.
-func (f *File) prune(root *os.Root, name string) {
+// prune removes the files beside a ledger that are older than memory.LedgerAge, and never the
+// ledger itself, whatever the clocks show. A file that cannot be removed only costs room.
+func (s *Store) prune(root *os.Root, name string) {
 	now := time.Now
-	if f.Now != nil {
-		now = f.Now
+	if s.Now != nil {
+		now = s.Now
 	}
-	oldest := now().Add(-LedgerAge)
+	oldest := now().Add(-memory.LedgerAge)
 	dir, own := path.Split(name)
 	list, err := fs.ReadDir(root.FS(), path.Clean(dir))
 	if err != nil {
@@ -171,25 +168,25 @@ func (f *File) prune(root *os.Root, name string) {
 	}
 }
 
-// Mark implements [Journal].
-func (f *File) Mark(ctx context.Context, key LedgerKey, e Entry) error {
+// Mark implements [memory.Journal].
+func (s *Store) Mark(ctx context.Context, key memory.LedgerKey, e memory.Entry) error {
 	name, err := ledgerName(key)
 	if err != nil {
 		return fmt.Errorf("mark journal: %w", err)
 	}
-	if err := f.mark(ctx, name, key, e); err != nil {
+	if err := s.mark(ctx, name, key, e); err != nil {
 		return fmt.Errorf("mark journal %s: %w", name, err)
 	}
 	return nil
 }
 
-func (f *File) mark(ctx context.Context, name string, key LedgerKey, e Entry) error {
+func (s *Store) mark(ctx context.Context, name string, key memory.LedgerKey, e memory.Entry) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	root, leave, err := f.enter(ctx)
+	root, leave, err := s.enter(ctx)
 	if errors.Is(err, fs.ErrNotExist) {
-		return ErrNotFound
+		return memory.ErrNotFound
 	}
 	if err != nil {
 		return err
@@ -207,23 +204,13 @@ func (f *File) mark(ctx context.Context, name string, key LedgerKey, e Entry) er
 		return err
 	}
 	line = append(line, '\n')
-	if !l.torn && size+len(line) <= MaxLedger {
+	if !l.torn && size+len(line) <= memory.MaxLedger {
 		return appendTo(root, name, line)
 	}
-	// A new file, so that nobody who reads the old one finds half of each.
-	data, err := EncodeLedger(l.Ledger)
+	// A new file, so that a reader of the old one never finds half of each.
+	data, err := memory.EncodeLedger(l.Ledger)
 	if err != nil {
 		return err
 	}
 	return replace(root, name, data)
-}
-
-// appendTo writes behind a file, durably. The lock is held.
-func appendTo(root *os.Root, name string, data []byte) error {
-	file, err := root.OpenFile(name, os.O_WRONLY|os.O_APPEND, 0)
-	if err != nil {
-		return err
-	}
-	_, err = file.Write(data)
-	return errors.Join(err, file.Sync(), file.Close())
 }

@@ -5,10 +5,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
-	"strings"
 	"time"
-
-	"github.com/org/foreman-action/protocol"
 )
 
 // MaxChanges is the most changes that a record keeps.
@@ -17,7 +14,7 @@ const MaxChanges = 50
 // maxHumans bounds the bytes of all changes of a record: they leave room for tasks.
 const maxHumans = MaxSize / 4
 
-// A Change is something that somebody else did to the issue. Comments are none.
+// A Change is one thing that a human did to the issue. Comments are no changes.
 type Change struct {
 	At time.Time `json:"at"` // UTC
 	// Type is the action that would do the same, such as
@@ -35,7 +32,7 @@ func (c Change) check() error {
 	switch {
 	case !changeType.MatchString(c.Type):
 		return fmt.Errorf("a human's change has the type %q", clip(c.Type, 60))
-	case c.Type == protocol.ActionComment || c.Type == protocol.ActionUpdateComment:
+	case isComment(c.Type):
 		return fmt.Errorf("a human's %s is no change", c.Type)
 	case !storable(c.At):
 		return fmt.Errorf("the time of a human's %s is out of range", c.Type)
@@ -64,32 +61,6 @@ func checkHumans(list []Change) error {
 	return nil
 }
 
-// SetHumans replaces all that humans did: it is [Record.AddHumans] of somebody who has
-// seen everything.
-func (r *Record) SetHumans(list []Change) { r.AddHumans(list, time.Time{}) }
-
-// AddHumans replaces what humans did at since or later, which is the time from which
-// the caller has seen everything, and keeps what they did before. What is in the list
-// and before since is added, unless it is known: changes with the same time, type,
-// values and login are one, but for those of a list with another change of that time
-// between them.
-//
-// Changes stand in order of time. Those before the oldest task that is kept are
-// dropped, all of them when there is no task, and those whose type is that of a
-// comment, or of no action's form. Texts that are too long are cut, and the oldest
-// changes dropped, until there are [MaxChanges] at most and the record is within its
-// bounds.
-func (r *Record) AddHumans(list []Change, since time.Time) {
-	since = clipTime(since) // as the changes are
-	added := clipChanges(list)
-	older := slices.DeleteFunc(clipChanges(r.Humans), func(c Change) bool {
-		return !c.At.Before(since) || slices.ContainsFunc(added, c.equal)
-	})
-	r.Humans = boundHumans(slices.Concat(older, added))
-	r.dropHumans()
-	r.fitHumans()
-}
-
 // clipChanges returns a copy of each change within its bounds.
 func clipChanges(list []Change) []Change {
 	out := make([]Change, len(list))
@@ -100,9 +71,9 @@ func clipChanges(list []Change) []Change {
 	return out
 }
 
-// boundHumans returns the newest changes of a list, as a record holds them.
+// boundHumans returns the newest valid changes of a list, within the bounds of a record.
 func boundHumans(list []Change) []Change {
-	list = slices.CompactFunc(tellable(clipChanges(list)), Change.equal)
+	list = slices.CompactFunc(validChanges(clipChanges(list)), Change.equal)
 	list = list[max(0, len(list)-MaxChanges):]
 	sizes := roomOf(list)
 	for sizes.sum() > maxHumans {
@@ -111,21 +82,12 @@ func boundHumans(list []Change) []Change {
 	return orNil(list[len(list)-len(sizes):])
 }
 
+// equal reports whether two changes are one.
 func (c Change) equal(d Change) bool {
 	return c.At.Equal(d.At) && c.Type == d.Type && c.By == d.By && slices.Equal(c.Values, d.Values)
 }
 
-// dropHumans drops what humans did before the oldest task that is kept.
-func (r *Record) dropHumans() {
-	if len(r.Tasks) == 0 {
-		r.Humans = nil
-		return
-	}
-	r.Humans = sinceTime(r.Humans, r.Tasks[0].At)
-}
-
-// sinceTime returns the changes from a time on; nil: there is none. The list is in
-// order.
+// sinceTime returns the changes from a time on; nil: none. The list is in order.
 func sinceTime(list []Change, from time.Time) []Change {
 	i := slices.IndexFunc(list, func(c Change) bool { return !c.At.Before(from) })
 	if i < 0 {
@@ -142,28 +104,9 @@ func orNil(list []Change) []Change {
 	return list
 }
 
-// tellable returns the changes that a summary may tell, in order of time.
-func tellable(list []Change) []Change {
+// validChanges returns the changes that pass their check, in order of time.
+func validChanges(list []Change) []Change {
 	list = slices.DeleteFunc(slices.Clone(list), func(c Change) bool { return c.check() != nil })
 	slices.SortStableFunc(list, func(a, b Change) int { return a.At.Compare(b.At) })
 	return list
-}
-
-// tellHumans is "a human took off the label 'bug', closed as 'completed' on
-// 2026-04-11", of changes on one day. What was done, undone and done again is told
-// three times.
-func tellHumans(list []Change) string {
-	var did []string
-	sum := Earlier{Done: map[string]int{}}
-	for _, c := range list {
-		sum.Done[c.Type]++
-		s := verbOf(c.Type).tell(Action{Type: c.Type, Values: c.Values})
-		if len(did) == 0 || did[len(did)-1] != s {
-			did = append(did, s)
-		}
-	}
-	if len(did) > maxParts {
-		did = sum.counts()
-	}
-	return "a human " + strings.Join(did, ", ") + " on " + date(list[0].At)
 }

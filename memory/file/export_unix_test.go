@@ -1,6 +1,6 @@
 //go:build darwin || dragonfly || freebsd || illumos || linux || netbsd || openbsd
 
-package memory
+package file
 
 // SyncDir makes a rename durable, and Unsyncable says when nothing does.
 var (

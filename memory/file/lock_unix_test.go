@@ -1,6 +1,6 @@
 //go:build darwin || dragonfly || freebsd || illumos || linux || netbsd || openbsd
 
-package memory_test
+package file_test
 
 import (
 	"errors"
@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/org/foreman-action/memory"
+	"github.com/org/foreman-action/memory/file"
 	"github.com/org/foreman-action/memory/memorytest"
 )
 
@@ -43,14 +44,14 @@ func TestSyncDir(t *testing.T) {
 		t.Skipf("no such file system here: %v", err)
 	}
 	defer root.Close()
-	if err := memory.SyncDir(root, "."); err != nil {
+	if err := file.SyncDir(root, "."); err != nil {
 		t.Errorf("got %v", err)
 	}
-	if err := memory.SyncDir(root, "missing"); !errors.Is(err, fs.ErrNotExist) {
+	if err := file.SyncDir(root, "missing"); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("missing: got %v", err)
 	}
 	for err, want := range map[error]bool{nil: false, syscall.EINVAL: true, syscall.ENOTSUP: true, syscall.EIO: false, syscall.ENOSPC: false} {
-		if got := memory.Unsyncable(&fs.PathError{Op: "sync", Err: err}); got != want {
+		if got := file.Unsyncable(&fs.PathError{Op: "sync", Err: err}); got != want {
 			t.Errorf("%v: got %v, want %v", err, got, want)
 		}
 	}

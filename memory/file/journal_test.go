@@ -1,7 +1,8 @@
-package memory_test
+package file_test
 
 import (
 	"errors"
+	"flag"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -9,8 +10,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/org/foreman-action/memory"
+	"github.com/org/foreman-action/memory/file"
 	"github.com/org/foreman-action/memory/memorytest"
 )
+
+var update = flag.Bool("update", false, "rewrite the golden files")
 
 // ledgerFile is the file of the key that memorytest.SampleKey("org/repo", 42) returns.
 const ledgerFile = "org/repo/42.journal/a3f8c2d1-4b5e-4f6a-8c9d-0e1f2a3b4c5d.jsonl"
@@ -19,7 +23,7 @@ var sampleKey = memorytest.SampleKey("org/repo", 42)
 
 // durable is a file journal that can be opened again.
 type durable struct {
-	*memory.File
+	*file.Store
 	dir string
 }
 
@@ -35,7 +39,7 @@ func TestFileJournal(t *testing.T) {
 
 // begun returns a journal in which the sample ledger was begun and some of its
 // actions were marked, with its directory.
-func begun(t testing.TB, marks ...memory.State) (j *memory.File, dir string) {
+func begun(t testing.TB, marks ...memory.State) (j *file.Store, dir string) {
 	t.Helper()
 	dir = t.TempDir()
 	j = open(t, dir)
@@ -89,7 +93,7 @@ func TestFileJournalForm(t *testing.T) {
 	if diff := cmp.Diff(want, tree(t, dir)); diff != "" {
 		t.Errorf("files (-want +got):\n%s", diff)
 	}
-	const golden = "testdata/ledger.jsonl"
+	const golden = "../testdata/ledger.jsonl"
 	got := read(t, filepath.Join(dir, ledgerFile))
 	if *update {
 		write(t, golden, string(got))
@@ -104,20 +108,20 @@ func TestFileJournalForm(t *testing.T) {
 func TestFileJournalTorn(t *testing.T) {
 	t.Parallel()
 	j, dir := begun(t, memory.StateDone)
-	file := filepath.Join(dir, ledgerFile)
-	before := string(read(t, file))
+	ledger := filepath.Join(dir, ledgerFile)
+	before := string(read(t, ledger))
 	mark(t, j, 1, memory.StateTrying)
-	last := strings.TrimPrefix(string(read(t, file)), before)
+	last := strings.TrimPrefix(string(read(t, ledger)), before)
 	tails := []string{"\n", "\x00\x00\x00", "\x00\x00\n", last[:5] + "\x00\n", "not JSON\n", last[:len(last)-1] + last[:len(last)-1]}
 	for n := range len(last) {
 		tails = append(tails, last[:n])
 	}
 	for _, tail := range tails {
-		write(t, file, before+tail)
+		write(t, ledger, before+tail)
 		if got := states(t, j); got != "done planned planned planned" {
 			t.Fatalf("with the tail %q: got %s", tail, got)
 		}
-		if got := string(read(t, file)); got != before+tail {
+		if got := string(read(t, ledger)); got != before+tail {
 			t.Fatalf("reading changed the tail %q to %q", tail, strings.TrimPrefix(got, before))
 		}
 		if err := j.Begin(t.Context(), memorytest.SampleLedger(sampleKey)); !errors.Is(err, memory.ErrConflict) {
@@ -128,11 +132,11 @@ func TestFileJournalTorn(t *testing.T) {
 		if got := states(t, j); got != "done planned failed skipped" {
 			t.Fatalf("after the tail %q: got %s", tail, got)
 		}
-		if _, torn, err := memory.DecodeLines(read(t, file), sampleKey); torn || err != nil {
+		if _, torn, err := file.DecodeLines(read(t, ledger), sampleKey); torn || err != nil {
 			t.Fatalf("after the tail %q: torn %v, %v", tail, torn, err)
 		}
 	}
-	write(t, file, before+last)
+	write(t, ledger, before+last)
 	if got := states(t, j); got != "done trying planned planned" {
 		t.Errorf("whole: got %s", got)
 	}

@@ -1,4 +1,4 @@
-package memory_test
+package file_test
 
 import (
 	"bytes"
@@ -17,6 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/org/foreman-action/memory"
+	"github.com/org/foreman-action/memory/file"
 	"github.com/org/foreman-action/memory/memorytest"
 )
 
@@ -198,7 +199,7 @@ func TestFileJournalLock(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer root.Close()
-	unlock, err := memory.Lock(t.Context(), root)
+	unlock, err := file.Lock(t.Context(), root)
 	if err != nil {
 		t.Fatal(err)
 	}

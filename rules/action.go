@@ -92,7 +92,7 @@ func (c *ruleCompiler) action(f *strictyaml.File, n *yaml.Node) (action, bool) {
 	}
 	i := slices.IndexFunc(c.specs, func(s protocol.ActionSpec) bool { return s.Name == name.Value })
 	if i < 0 {
-		f.Problemf(name, "unknown action %q%s", name.Value, actionHint(name.Value, c.names()))
+		f.Problemf(name, "unknown action %q%s", name.Value, actionHint(name.Value, c.actionNames()))
 		return action{}, false
 	}
 	a := action{spec: c.specs[i], file: f, node: name}
@@ -102,7 +102,7 @@ func (c *ruleCompiler) action(f *strictyaml.File, n *yaml.Node) (action, bool) {
 	return a, f.ErrorCount() == before
 }
 
-func (c *ruleCompiler) names() []string {
+func (c *ruleCompiler) actionNames() []string {
 	names := make([]string, len(c.specs))
 	for i, s := range c.specs {
 		names[i] = s.Name

@@ -13,44 +13,45 @@ import (
 	"github.com/expr-lang/expr/vm"
 
 	"github.com/org/foreman-action/rules"
+	"github.com/org/foreman-action/triage"
 )
 
 // byHand returns n rules of the ten shapes as somebody would write them in Go, with
 // the same patterns.
-func byHand(n int) []func(*rules.Issue) bool {
-	list := make([]func(*rules.Issue) bool, n)
+func byHand(n int) []func(*triage.Issue) bool {
+	list := make([]func(*triage.Issue) bool, n)
 	for i := range list {
 		d := strconv.Itoa(i)
 		switch i % 10 {
 		case 0:
 			re := regexp.MustCompile(`(?i)(docker|podman)-compose` + d)
-			list[i] = func(x *rules.Issue) bool { return re.MatchString(x.Title) }
+			list[i] = func(x *triage.Issue) bool { return re.MatchString(x.Title) }
 		case 1:
 			re := regexp.MustCompile(`(?im)^### Version\s+v?` + d + `\.\d+`)
-			list[i] = func(x *rules.Issue) bool { return re.MatchString(x.Body) }
+			list[i] = func(x *triage.Issue) bool { return re.MatchString(x.Body) }
 		case 2:
-			list[i] = func(x *rules.Issue) bool {
+			list[i] = func(x *triage.Issue) bool {
 				return slices.ContainsFunc(x.Labels, func(l string) bool { return strings.EqualFold(l, "area/"+d) })
 			}
 		case 3:
-			list[i] = func(x *rules.Issue) bool {
+			list[i] = func(x *triage.Issue) bool {
 				return (x.Association == "OWNER" || x.Association == "MEMBER") && x.Comments > i
 			}
 		case 4:
-			list[i] = func(x *rules.Issue) bool { return strings.Contains(x.Body, "error E"+d) }
+			list[i] = func(x *triage.Issue) bool { return strings.Contains(x.Body, "error E"+d) }
 		case 5:
-			list[i] = func(x *rules.Issue) bool {
+			list[i] = func(x *triage.Issue) bool {
 				return slices.ContainsFunc(x.Labels, func(l string) bool { return strings.HasPrefix(l, "kind/"+d) })
 			}
 		case 6:
-			list[i] = func(x *rules.Issue) bool { return utf8.RuneCountInString(x.Body) > 100000+i }
+			list[i] = func(x *triage.Issue) bool { return utf8.RuneCountInString(x.Body) > 100000+i }
 		case 7:
 			panics, segfaults := regexp.MustCompile(`(?i)panic`+d), regexp.MustCompile(`(?i)segfault`+d)
-			list[i] = func(x *rules.Issue) bool { return panics.MatchString(x.Title) || segfaults.MatchString(x.Body) }
+			list[i] = func(x *triage.Issue) bool { return panics.MatchString(x.Title) || segfaults.MatchString(x.Body) }
 		case 8:
-			list[i] = func(x *rules.Issue) bool { return (x.Number+i)%1009 == 1000 }
+			list[i] = func(x *triage.Issue) bool { return (x.Number+i)%1009 == 1000 }
 		case 9:
-			list[i] = func(x *rules.Issue) bool { return strings.Contains(x.Title, "crash"+d) && x.Author != "bot"+d }
+			list[i] = func(x *triage.Issue) bool { return strings.Contains(x.Title, "crash"+d) && x.Author != "bot"+d }
 		}
 	}
 	return list
@@ -58,11 +59,11 @@ func byHand(n int) []func(*rules.Issue) bool {
 
 // plainEnv is what the expression language sees without this package.
 type plainEnv struct {
-	Issue rules.Issue       `expr:"issue"`
+	Issue triage.Issue      `expr:"issue"`
 	Label func(string) bool `expr:"label"`
 }
 
-func newPlainEnv(x rules.Issue) plainEnv {
+func newPlainEnv(x triage.Issue) plainEnv {
 	return plainEnv{x, func(name string) bool {
 		return slices.ContainsFunc(x.Labels, func(l string) bool { return strings.EqualFold(l, name) })
 	}}
@@ -84,14 +85,14 @@ func plain(t testing.TB, n int) []*vm.Program {
 
 // form is an issue as people write it, of about that many bytes, with what a rule's
 // text is made of in it, and each part of what some rules look for.
-func form(size int) rules.Issue {
+func form(size int) triage.Issue {
 	var b strings.Builder
 	b.WriteString("### Version\n\nv77.3.1\n\n### What happened?\n\nAfter the upgrade it stops: error E12, segfault7 in docker-compose.\n")
 	for i := 0; b.Len() < size; i++ {
 		fmt.Fprintf(&b, "2026-11-%02dT08:%02d:%02d.%03dZ worker %d of 40: panic: invalid memory address, code 0x%04x, retry in 1.%ds\n",
 			1+i%28, i%60, i*7%60, i*131%1000, i%40, i*7919%65536, i%10)
 	}
-	return rules.Issue{
+	return triage.Issue{
 		Number: 77, Title: "Panic37 with Podman-Compose120 after the upgrade, crash9", Body: b.String()[:size], Author: "octocat",
 		Association: "MEMBER", Labels: []string{"kind/5", "AREA/22", "needs-info"}, Comments: 50,
 	}
@@ -109,7 +110,7 @@ func TestPeersAgree(t *testing.T) {
 		full.Body += fmt.Sprintf("error E%d\n### version\tv%[1]d.0\nsegFault%[1]d\n", i)
 	}
 	matched := 0
-	for i, x := range []rules.Issue{{}, benchFacts(1500).Issue, form(1500), odd, full, form(64 << 10)} {
+	for i, x := range []triage.Issue{{}, benchFacts(1500).Issue, form(1500), odd, full, form(64 << 10)} {
 		r, err := set.Decide(opened(x))
 		if err != nil {
 			t.Fatal(err)

@@ -7,6 +7,8 @@ import (
 
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/rules"
+	"github.com/org/foreman-action/rules/facts"
+	"github.com/org/foreman-action/triage"
 )
 
 // shapes are ten common kinds of conditions; %[1]d is the number of the rule.
@@ -33,9 +35,9 @@ func ruleFile(n int) []byte {
 	return []byte(b.String())
 }
 
-func benchFacts(size int) rules.Facts {
+func benchFacts(size int) facts.Facts {
 	text := strings.Repeat("The service does not start after the upgrade, see the log below.\n", 1+size/65)[:size]
-	return opened(rules.Issue{
+	return opened(triage.Issue{
 		Number: 77, Title: "It does not start after the upgrade", Body: text, Author: "octocat",
 		Association: "NONE", Labels: []string{"kind/bug", "area/net", "needs-info"}, Comments: 2,
 	})
@@ -44,7 +46,7 @@ func benchFacts(size int) rules.Facts {
 // Each shape matches when it should, or the benchmarks would measure nothing.
 func TestShapesMatch(t *testing.T) {
 	t.Parallel()
-	facts := opened(rules.Issue{
+	facts := opened(triage.Issue{
 		Number: 992, Title: "Docker-Compose0 panic7 crash9", Body: "### version 1.2\nerror E4" + strings.Repeat(".", 100_010),
 		Association: "OWNER", Labels: []string{"AREA/2", "kind/5x"}, Comments: 4,
 	})

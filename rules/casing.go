@@ -3,40 +3,52 @@ package rules
 import (
 	"slices"
 	"strings"
+
+	"github.com/org/foreman-action/rules/internal/cost"
 )
 
-// A casing is a text that lower or upper was asked for.
+// A caseCache keeps texts in lower or upper case: each is made once, and charged once for
+// each expression that asks for it.
+type caseCache []casing
+
+// A casing is a text in lower or upper case.
 type casing struct {
 	from, to string
 	upper    bool
-	paid     bool // by the present expression
+	charged  bool // to the present expression
 }
 
-// maxCasings bounds the texts that are kept in lower or upper case.
+// maxCasings bounds the texts that are kept.
 const maxCasings = 4
 
-// inCase returns s in lower or upper case. The texts of last time are kept: they
-// are made, and charged, once.
-func (r *run) inCase(s string, up bool) (string, error) {
-	i := slices.IndexFunc(r.cased, func(c casing) bool { return c.upper == up && c.from == s })
-	if i < 0 {
-		if err := r.build(len(s)); err != nil {
-			return "", err
-		}
-		c := casing{from: s, to: strings.ToLower(s), upper: up, paid: true}
-		if up {
-			c.to = strings.ToUpper(s)
-		}
-		if len(r.cased) == maxCasings {
-			r.cased = slices.Delete(r.cased, 0, 1)
-		}
-		r.cased = append(r.cased, c)
-		return c.to, nil
+// reset makes the cache ready for the next expression.
+func (c caseCache) reset() {
+	for i := range c {
+		c[i].charged = false
 	}
-	c := &r.cased[i]
-	if c.paid {
-		return c.to, nil
+}
+
+// convert returns s in lower or upper case.
+func (c *caseCache) convert(s string, up bool, text *cost.Budget) (string, error) {
+	i := slices.IndexFunc(*c, func(e casing) bool { return e.upper == up && e.from == s })
+	if i >= 0 {
+		e := &(*c)[i]
+		if e.charged {
+			return e.to, nil
+		}
+		e.charged = true
+		return e.to, text.Charge(len(s))
 	}
-	c.paid = true
-	return c.to, r.build(len(s))
+	if err := text.Charge(len(s)); err != nil {
+		return "", err
+	}
+	e := casing{from: s, to: strings.ToLower(s), upper: up, charged: true}
+	if up {
+		e.to = strings.ToUpper(s)
+	}
+	if len(*c) == maxCasings {
+		*c = slices.Delete(*c, 0, 1)
+	}
+	*c = append(*c, e)
+	return e.to, nil
 }

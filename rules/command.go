@@ -1,69 +1,21 @@
 package rules
 
-import (
-	"regexp"
-	"strings"
-)
+import "github.com/org/foreman-action/rules/internal/slash"
 
 // A Command is a line of a comment that asks Foreman for something.
 type Command struct {
 	Name string // in lower case, such as "triage"
-	Rest string // what follows on the line, without the space around it
+	Rest string // the rest of the line, without space around it
 }
 
-const (
-	commandPrefix = "/foreman"
-	maxCommands   = 10  // of one comment; later ones are left out
-	maxRest       = 256 // characters of Command.Rest
-)
-
-var commandName = regexp.MustCompile(`^[a-z][a-z0-9_-]{0,31}$`)
-
-// Commands returns the commands of a comment, in order: lines that begin with
-// "/foreman" and a name, in any case, and hold no more than what they ask. Lines in
-// quotes, in code and in comments of HTML are none, and code that is never closed goes
-// on to the end. It says nothing about who may give them: that is for
-// the caller to find out. At most 10 are returned.
+// Commands returns the commands of a comment, in order: lines that begin with "/foreman"
+// and a name, in any case. Lines in quotes, code and HTML comments are none; code that is
+// never closed extends to the end. Whether the author may give a command is for the caller
+// to check. At most 10 are returned.
 func Commands(comment string) []Command {
 	var list []Command
-	for _, line := range plainLines(comment) {
-		if len(list) == maxCommands {
-			break
-		}
-		if c, ok := commandOf(line); ok {
-			list = append(list, c)
-		}
+	for _, c := range slash.Commands(comment) {
+		list = append(list, Command(c))
 	}
 	return list
-}
-
-func commandOf(line string) (Command, bool) {
-	text, ok := outdent(line)
-	if !ok || len(text) < len(commandPrefix) || !strings.EqualFold(text[:len(commandPrefix)], commandPrefix) {
-		return Command{}, false
-	}
-	text = text[len(commandPrefix):]
-	if text == "" || text[0] != ' ' && text[0] != '\t' {
-		return Command{}, false
-	}
-	name, rest, _ := strings.Cut(strings.ReplaceAll(strings.TrimSpace(text), "\t", " "), " ")
-	name = strings.ToLower(name)
-	if !commandName.MatchString(name) {
-		return Command{}, false
-	}
-	return Command{Name: name, Rest: plain(strings.TrimSpace(rest), maxRest)}, true
-}
-
-// commands returns those of the event's comment, which is taken apart once. A comment
-// that was deleted gives none, nor one that somebody else edited: what it holds is not
-// what the actor wrote.
-func (r *eventText) commands() []Command {
-	e := &r.facts.Event
-	if e.Name != "issue_comment" || e.Action == "deleted" || !strings.EqualFold(e.Comment.Author, r.facts.Actor.Login) {
-		return nil
-	}
-	if !r.commented {
-		r.commented, r.given = true, Commands(e.Comment.Body)
-	}
-	return r.given
 }

@@ -4,6 +4,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/org/foreman-action/internal/strictyaml"
+	"github.com/org/foreman-action/rules/facts"
 )
 
 // A Condition is a compiled condition outside of a rule, such as that of an
@@ -19,7 +20,10 @@ type Condition struct {
 func CompileCondition(f *strictyaml.File, n *yaml.Node, sources ...Source) (*Condition, error) {
 	before := f.ErrorCount()
 	c := newExprCompiler()
-	c.names = declareQuietly(sources)
+	quiet, _ := strictyaml.Parse("", nil)
+	for _, src := range sources {
+		c.names.Declare(quiet, src.Forms, src.Tables)
+	}
 	x := c.condition(f, n)
 	if f.ErrorCount() > before {
 		return nil, f.Err()
@@ -28,7 +32,7 @@ func CompileCondition(f *strictyaml.File, n *yaml.Node, sources ...Source) (*Con
 }
 
 // Eval reports whether the condition holds. The error is an [*EvalError].
-func (c *Condition) Eval(f Facts) (bool, error) {
+func (c *Condition) Eval(f facts.Facts) (bool, error) {
 	v := &evaluation{env: newEnv(f)}
 	value, err := v.eval(c.expr)
 	if err != nil {

@@ -3,10 +3,12 @@ package rules
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/org/foreman-action/internal/strictyaml"
 	"github.com/org/foreman-action/protocol"
+	"github.com/org/foreman-action/rules/facts"
 )
 
 // A Result is what a set of rules decided, and why.
@@ -76,7 +78,7 @@ func (e *EvalError) Error() string {
 //
 // The decision is skip when no rule matches, escalate when a matching rule
 // escalates, close when an action closes the issue, else label_and_respond.
-func (s *Set) Decide(f Facts) (Result, error) {
+func (s *Set) Decide(f facts.Facts) (Result, error) {
 	v := &evaluation{env: newEnv(f)}
 	p := s.plan()
 	if err := p.settle(s.all(), v); err != nil {
@@ -87,8 +89,8 @@ func (s *Set) Decide(f Facts) (Result, error) {
 			p.result.Undone = append(p.result.Undone, r.id)
 		}
 	}
-	p.result.Labels = v.env.Issue.Labels
-	p.decide(s.Len(), v.env.Event.Key)
+	p.result.Labels = v.labels()
+	p.decide(s.Len(), eventKey(f.Event.Name, f.Event.Action))
 	return p.result, nil
 }
 
@@ -125,17 +127,17 @@ func (p *plan) settle(rules []*rule, v *evaluation) error {
 		for i, r := range rules {
 			trace, asked := &p.result.Trace[i], &p.asked[i]
 			if round > 0 {
-				if trace.Outcome != False || asked.changed == len(v.env.Run.changed) {
+				if trace.Outcome != False || asked.changed == len(p.changed) {
 					continue
 				}
 				times++
-				concerned := r.when.code.watch.concerns(v.env.Run.changed[asked.changed:])
-				if asked.changed = len(v.env.Run.changed); !concerned {
+				concerned := r.when.code.watch.concerns(p.changed[asked.changed:])
+				if asked.changed = len(p.changed); !concerned {
 					continue
 				}
 			}
 			again = true
-			*asked = asking{changed: len(v.env.Run.changed), labels: v.env.Issue.Labels}
+			*asked = asking{changed: len(p.changed), labels: v.labels()}
 			if trace.Outcome, asked.err = p.add(r, v); asked.err != nil && !p.goesOn {
 				return evalError(r.id, asked.err)
 			}
@@ -164,14 +166,15 @@ type plan struct {
 	asked     []asking // one for each rule
 	escalated []string // why, one for each rule that escalates
 	closes    bool
-	goesOn    bool // a rule that fails does not end it
+	changed   []string // labels that were added or removed, in order and in lower case
+	goesOn    bool     // a rule that fails does not end it
 }
 
 func (p *plan) add(r *rule, v *evaluation) (Outcome, error) {
 	switch {
 	case p.result.Stopped:
 		return Cut, nil
-	case !r.listens(v.env.Run.facts):
+	case !r.listens(v.facts()):
 		return NotListed, nil
 	}
 	if r.when != nil {
@@ -190,7 +193,7 @@ func (p *plan) add(r *rule, v *evaluation) (Outcome, error) {
 		}
 		if ok {
 			p.take(r, item)
-			v.env.relabel(r.id, item)
+			p.relabel(v, r.id, item)
 		}
 	}
 	p.result.Fired = append(p.result.Fired, r.id)
@@ -216,6 +219,40 @@ func (p *plan) take(r *rule, item protocol.ActionItem) {
 	}
 	p.result.Message.Actions = append(p.result.Message.Actions, item)
 	p.result.Sources = append(p.result.Sources, r.id)
+}
+
+// relabel lets later conditions see what an action does to the labels.
+func (p *plan) relabel(v *evaluation, rule string, item protocol.ActionItem) {
+	var names []string
+	adds := true
+	switch item.Type {
+	case protocol.ActionAddLabel:
+		names, _, _ = item.Texts("label")
+	case protocol.ActionAddLabels:
+		names, _, _ = item.Texts("labels")
+	case protocol.ActionRemoveLabel:
+		names, _, _ = item.Texts("label")
+		adds = false
+	}
+	may := v.facts().May
+	if effect := v.facts().Effect; effect != nil && len(names) > 0 {
+		names, may = effect(rule, item), nil
+	}
+	for _, name := range names {
+		same := func(l string) bool { return strings.EqualFold(l, name) }
+		labels := v.labels()
+		if slices.ContainsFunc(labels, same) == adds || may != nil && !may(name) {
+			continue
+		}
+		labels = slices.Clone(labels)
+		if adds {
+			labels = append(labels, name)
+		} else {
+			labels = slices.DeleteFunc(labels, same)
+		}
+		v.setLabels(labels)
+		p.changed = append(p.changed, strings.ToLower(name))
+	}
 }
 
 // decide sets the decision and its rationale.

@@ -6,9 +6,10 @@ import (
 	"strings"
 
 	"github.com/expr-lang/expr/ast"
-	"gopkg.in/yaml.v3"
 
 	"github.com/org/foreman-action/internal/strictyaml"
+	"github.com/org/foreman-action/rules/internal/forms"
+	"github.com/org/foreman-action/rules/internal/symbols"
 )
 
 // A FormUse is a name that rule files declare for what stands under a heading of an
@@ -23,7 +24,9 @@ type FormUse struct {
 
 // Heads reports whether a field of an issue form with that label is meant; neither case
 // nor the number of spaces count.
-func (u FormUse) Heads(label string) bool { return headingKey(u.Heading) == headingKey(label) }
+func (u FormUse) Heads(label string) bool {
+	return forms.HeadingKey(u.Heading) == forms.HeadingKey(label)
+}
 
 // Forms returns the names that rule files declare under forms, in the order of the
 // files. A nil set has none.
@@ -32,11 +35,11 @@ func (s *Set) Forms() []FormUse {
 		return nil
 	}
 	var list []FormUse
-	for _, d := range s.names.forms {
-		u := FormUse{Name: d.name, Heading: d.written, Type: d.typ, Place: d.file.At(d.node, 1, 1, "")}
+	for _, d := range s.names.Forms {
+		u := FormUse{Name: d.Name, Heading: d.Heading, Type: d.Type, Place: d.File.At(d.Node, 1, 1, "")}
 		u.TypeAt = u.Place
-		if d.typeNode != nil {
-			u.TypeAt = d.file.At(d.typeNode, 1, 1, "")
+		if d.TypeNode != nil {
+			u.TypeAt = d.File.At(d.TypeNode, 1, 1, "")
 		}
 		list = append(list, u)
 	}
@@ -71,41 +74,34 @@ func (s *Set) FormTables() []TableUse {
 	return c.tables
 }
 
-// A tablePlace is where the rows of a table stand.
-type tablePlace struct {
-	name string
-	file *strictyaml.File
-	node *yaml.Node // a mapping; nil: there is no such table
-}
-
 // table returns the table that a node, as it was parsed, names.
-func (c *useCollector) table(n ast.Node) tablePlace {
+func (c *useCollector) table(n ast.Node) symbols.Rows {
 	m, ok := n.(*ast.MemberNode)
 	if !ok {
-		return tablePlace{}
+		return symbols.Rows{}
 	}
 	root, ok := m.Node.(*ast.IdentifierNode)
 	name, named := m.Property.(*ast.StringNode)
 	if !ok || !named || root.Value != tablesName {
-		return tablePlace{}
+		return symbols.Rows{}
 	}
-	return c.x.code.compiler.names.rowsOf[name.Value]
+	return c.x.code.compiler.names.RowsOf[name.Value]
 }
 
 // row notes that a table is asked for a key, when that comes from a form.
 func (c *useCollector) row(table, key ast.Node, each string) {
 	t := c.table(table)
 	field := fieldFrom(key, each)
-	if t.node == nil || field == "" {
+	if t.Node == nil || field == "" {
 		return
 	}
-	use := TableUse{Table: t.name, Form: field}
+	use := TableUse{Table: t.Name, Form: field}
 	if slices.ContainsFunc(c.tables, func(u TableUse) bool { return u.Table == use.Table && u.Form == use.Form }) {
 		return
 	}
-	for i := 0; i+1 < len(t.node.Content); i += 2 {
-		key := t.node.Content[i]
-		use.Keys = append(use.Keys, TableKey{key.Value, t.file.At(key, 1, 1, "")})
+	for i := 0; i+1 < len(t.Node.Content); i += 2 {
+		key := t.Node.Content[i]
+		use.Keys = append(use.Keys, TableKey{key.Value, t.File.At(key, 1, 1, "")})
 	}
 	c.tables = append(c.tables, use)
 }

@@ -10,6 +10,8 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/org/foreman-action/internal/strictyaml"
+	"github.com/org/foreman-action/rules/facts"
+	"github.com/org/foreman-action/triage"
 )
 
 // TestDocsFiles compiles the YAML of docs/rules.md without a mistake or a warning, and
@@ -58,10 +60,10 @@ func TestDocsFiles(t *testing.T) {
 }
 
 // docsFacts are those of an empty issue and an event.
-func docsFacts(name, action string) Facts {
-	return Facts{
-		Issue: Issue{Number: 1, Author: "octocat", State: "open", CreatedAt: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)},
-		Event: Event{Name: name, Action: action, Label: "wontfix"}, Now: time.Date(2026, 6, 1, 0, 0, 0, 0, time.UTC), Lookup: Known{},
+func docsFacts(name, action string) facts.Facts {
+	return facts.Facts{
+		Issue: triage.Issue{Number: 1, Author: "octocat", State: "open", CreatedAt: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)},
+		Event: triage.Event{Name: name, Action: action, Label: "wontfix"}, Now: time.Date(2026, 6, 1, 0, 0, 0, 0, time.UTC), Lookup: facts.Known{},
 	}
 }
 
@@ -130,7 +132,7 @@ func TestDocsConditions(t *testing.T) {
 			t.Fatal(err)
 		}
 		c := newExprCompiler()
-		c.names = declare([]Source{names})
+		c.names.Declare(names.File, names.Forms, names.Tables)
 		x := c.expression(f, f.Root().Content[1], span{text: src}, wantAny)
 		if x == nil {
 			t.Errorf("%s: %v", src, f.Err())

@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/org/foreman-action/protocol"
+	"github.com/org/foreman-action/rules/internal/forms"
 )
 
 const (
@@ -57,7 +58,7 @@ func renderDocs(t *testing.T) string {
 		"default events": inCodes(defaultEvents(), " and "),
 		"names":          referenceTable(false),
 		"functions":      referenceTable(true),
-		"form types":     keyTable(t, formTypes(), formTypeDocs()),
+		"form types":     keyTable(t, forms.Types(), formTypeDocs()),
 		"test keys":      keyTable(t, structKeys(reflect.TypeFor[testKeys]()), testKeyDocs()),
 		"expect keys":    keyTable(t, structKeys(reflect.TypeFor[expectKeys]()), expectKeyDocs()),
 		"actions":        actionTable(t),

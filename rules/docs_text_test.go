@@ -7,6 +7,10 @@ import (
 
 	"github.com/org/foreman-action/internal/strictyaml"
 	"github.com/org/foreman-action/protocol"
+	"github.com/org/foreman-action/rules/internal/cost"
+	"github.com/org/foreman-action/rules/internal/forms"
+	"github.com/org/foreman-action/rules/internal/slash"
+	"github.com/org/foreman-action/rules/internal/symbols"
 )
 
 // The sentences of docs/rules.md that stand beside names of the code.
@@ -80,11 +84,11 @@ func expectKeyDocs() map[string]string {
 
 func formTypeDocs() map[string]string {
 	return map[string]string{
-		formText:       "the text; the type when none is given; the fences of a field with `render` are left out",
-		formSemver:     `a version, such as "1.4.0"; "v1.4" is read as that; compare it with semver`,
-		formNumber:     "a number, such as 12 or 2.5",
-		formList:       "a list of texts: the chosen options of a dropdown, or lines",
-		formCheckboxes: "a list of texts: the boxes that are ticked",
+		forms.Text:       "the text; the type when none is given; the fences of a field with `render` are left out",
+		forms.Semver:     `a version, such as "1.4.0"; "v1.4" is read as that; compare it with semver`,
+		forms.Number:     "a number, such as 12 or 2.5",
+		forms.List:       "a list of texts: the chosen options of a dropdown, or lines",
+		forms.Checkboxes: "a list of texts: the boxes that are ticked",
 	}
 }
 
@@ -223,10 +227,10 @@ func limitTable() string {
 		{"", maxBrackets, "brackets that are open at the same time"},
 		{"", maxLoops, "loops inside each other (any, map and the like)"},
 		{"a range such as 1..10", maxRange, "numbers, written as they stand"},
-		{"the evaluation of an expression", maxSteps, "steps; a step is a turn of a loop, a label that is compared, and the like"},
-		{"", maxMade >> 20, "MiB of new text"},
-		{"", maxCells, "items of new lists"},
-		{"the patterns of an expression", maxWeight, "states for each character of the largest issue; a pattern that is too expensive is a mistake, with what to do about it"},
+		{"the evaluation of an expression", cost.MaxSteps, "steps; a step is a turn of a loop, a label that is compared, and the like"},
+		{"", cost.MaxText >> 20, "MiB of new text"},
+		{"", cost.MaxItems, "items of new lists"},
+		{"the patterns of an expression", cost.MaxStates, "states for each character of the largest issue; a pattern that is too expensive is a mistake, with what to do about it"},
 		{"a text of an action", maxParts, "`{{ }}`"},
 		{"", maxMarkdown, "characters of a comment"},
 		{"", maxName, "characters of any other parameter"},
@@ -235,12 +239,12 @@ func limitTable() string {
 		{"a list of an action", maxList, "items"},
 		{"the search of `scan`", maxScan, "characters"},
 		{"all files together", maxRules, "rules"},
-		{"", maxForms, "names under forms"},
-		{"", maxTables, "tables"},
-		{"", maxRows, "rows of tables"},
-		{"a key or a text of a table", maxCell, "characters"},
-		{"a field of the types list and checkboxes", maxItems, "items; later ones are left out"},
-		{"a comment", maxCommands, "commands; later ones are left out"},
+		{"", symbols.MaxForms, "names under forms"},
+		{"", symbols.MaxTables, "tables"},
+		{"", symbols.MaxRows, "rows of tables"},
+		{"a key or a text of a table", symbols.MaxCell, "characters"},
+		{"a field of the types list and checkboxes", forms.MaxItems, "items; later ones are left out"},
+		{"a comment", slash.MaxCommands, "commands; later ones are left out"},
 	} {
 		fmt.Fprintf(&b, "| %s | %s %s |\n", l.what, thousands(l.most), l.of)
 	}

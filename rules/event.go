@@ -7,6 +7,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/org/foreman-action/internal/strictyaml"
+	"github.com/org/foreman-action/rules/facts"
 )
 
 // eventKeys returns the names that "on" takes. The activities are those of
@@ -42,20 +43,29 @@ func defaultEvents() []string {
 }
 
 // listens reports whether the rule is asked about the facts.
-func (r *rule) listens(f *Facts) bool {
+func (r *rule) listens(f *facts.Facts) bool {
 	if f.Event.Name == scheduled && f.Scans != nil && !slices.Contains(f.Scans, r.scan) {
 		return false
 	}
-	return listens(r.on, f.Event)
+	return listens(r.on, f.Event.Name, f.Event.Action)
+}
+
+// eventKey returns the name of an event with its action, such as "issues.opened".
+func eventKey(name, action string) string {
+	if action == "" {
+		return name
+	}
+	return name + "." + action
 }
 
 // listens reports whether one of the names in on covers the event.
-func listens(on []string, e Event) bool {
+func listens(on []string, event, action string) bool {
+	key := eventKey(event, action)
 	return slices.ContainsFunc(on, func(name string) bool {
-		if event, ok := strings.CutSuffix(name, ".*"); ok {
-			return e.Name == event
+		if all, ok := strings.CutSuffix(name, ".*"); ok {
+			return event == all
 		}
-		return name == e.Key || name == e.Name && e.Name == "repository_dispatch"
+		return name == key || name == event && event == "repository_dispatch"
 	})
 }
 

@@ -4,6 +4,8 @@ import (
 	"fmt"
 
 	"github.com/org/foreman-action/rules"
+	"github.com/org/foreman-action/rules/facts"
+	"github.com/org/foreman-action/triage"
 )
 
 func Example() {
@@ -25,9 +27,9 @@ rules:
 		fmt.Println(err)
 		return
 	}
-	result, err := set.Decide(rules.Facts{
-		Issue: rules.Issue{Number: 7, Title: "Panic at boot", Author: "octocat"},
-		Event: rules.Event{Name: "issues", Action: "opened"},
+	result, err := set.Decide(facts.Facts{
+		Issue: triage.Issue{Number: 7, Title: "Panic at boot", Author: "octocat"},
+		Event: triage.Event{Name: "issues", Action: "opened"},
 	})
 	if err != nil {
 		fmt.Println(err)

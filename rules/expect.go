@@ -8,6 +8,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/org/foreman-action/internal/strictyaml"
+	"github.com/org/foreman-action/internal/text"
 	"github.com/org/foreman-action/protocol"
 )
 
@@ -81,10 +82,10 @@ func (d testDecoder) rules(key string, n *yaml.Node) []string {
 	d.f.DecodeKey(key, n, &want)
 	for i, id := range want {
 		if d.ids != nil && !slices.Contains(d.ids, id) {
-			d.f.Problemf(n.Content[i], "%s: there is no rule %q%s", key, cut(id, maxQuoted), strictyaml.DidYouMean(id, d.ids))
+			d.f.Problemf(n.Content[i], "%s: there is no rule %q%s", key, text.Shorten(id, text.Quoted), strictyaml.DidYouMean(id, d.ids))
 		}
 		if slices.Contains(want[:i], id) {
-			d.f.Problemf(n.Content[i], "%s: %s stands twice; a rule counts once", key, cut(id, maxQuoted))
+			d.f.Problemf(n.Content[i], "%s: %s stands twice; a rule counts once", key, text.Shorten(id, text.Quoted))
 		}
 	}
 	return want
@@ -139,7 +140,7 @@ func (d testDecoder) expectComments(n *yaml.Node) meeting {
 func quoted(texts []string) string {
 	q := make([]string, len(texts))
 	for i, s := range texts {
-		q[i] = strconv.Quote(cut(s, maxValue))
+		q[i] = strconv.Quote(text.Shorten(s, maxValue))
 	}
 	return list(q)
 }
@@ -162,7 +163,7 @@ func (d testDecoder) expectClosed(n *yaml.Node) meeting {
 	want := d.boolOr("closed", n, &reason)
 	reasons := []string{"completed", "not_planned", "duplicate"}
 	if reason != "" && !slices.Contains(reasons, reason) {
-		d.f.Problemf(n, "closed: want true, false or one of %s, got %q%s", strings.Join(reasons, ", "), cut(reason, maxQuoted), strictyaml.DidYouMean(reason, reasons))
+		d.f.Problemf(n, "closed: want true, false or one of %s, got %q%s", strings.Join(reasons, ", "), text.Shorten(reason, text.Quoted), strictyaml.DidYouMean(reason, reasons))
 	}
 	return func(a aftermath) (string, string, bool) {
 		got := a.closed()
@@ -204,7 +205,7 @@ func (d testDecoder) expectDecision(n *yaml.Node) meeting {
 		known = append(known, string(t))
 	}
 	if d.f.DecodeKey("decision", n, &want) && !slices.Contains(known, want) {
-		d.f.Problemf(n, "decision: want one of %s, got %q%s", strings.Join(known, ", "), cut(want, maxQuoted), strictyaml.DidYouMean(want, known))
+		d.f.Problemf(n, "decision: want one of %s, got %q%s", strings.Join(known, ", "), text.Shorten(want, text.Quoted), strictyaml.DidYouMean(want, known))
 	}
 	return func(a aftermath) (string, string, bool) {
 		got := string(a.result.Message.Decision)

@@ -13,6 +13,9 @@ import (
 	"github.com/expr-lang/expr/parser"
 
 	"github.com/org/foreman-action/internal/strictyaml"
+	"github.com/org/foreman-action/internal/text"
+	"github.com/org/foreman-action/rules/facts"
+	"github.com/org/foreman-action/triage"
 )
 
 // explain turns an error of the expression language into one that a rule's
@@ -31,7 +34,7 @@ func explain(tree *parser.Tree, err error) error {
 var (
 	unknownName  = regexp.MustCompile(`^unknown name (\S+)$`)
 	unknownField = regexp.MustCompile(`^type (\S+) has no field (\S+)$`)
-	goType       = regexp.MustCompile(`\*?rules\.(\w+)`)
+	goType       = regexp.MustCompile(`\*?\b(?:rules|facts|triage|expression|forms|match|semver)\.(\w+)`)
 )
 
 // message rewrites what would speak of Go types or says too little.
@@ -57,7 +60,7 @@ func message(msg string) string {
 	msg += operatorHint(msg)
 	return strings.TrimSpace(goType.ReplaceAllStringFunc(msg, func(s string) string {
 		_, name, _ := strings.Cut(s, ".")
-		return strings.ToLower(name)
+		return nounName(name)
 	}))
 }
 
@@ -75,7 +78,7 @@ func runtimeMessage(msg string) string {
 	if rewritten, ok := unreadableValue(msg); ok {
 		return rewritten
 	}
-	return cut(message(msg), maxRuntimeMessage)
+	return text.Shorten(message(msg), maxRuntimeMessage)
 }
 
 func nameHint(name string) string {
@@ -106,12 +109,9 @@ func functionNames() []string {
 }
 
 func fieldMessage(typ, field string) string {
-	for _, t := range []reflect.Type{
-		reflect.TypeFor[Issue](), reflect.TypeFor[Event](), reflect.TypeFor[Comment](), reflect.TypeFor[Actor](), reflect.TypeFor[Repo](),
-		reflect.TypeFor[Pull](), reflect.TypeFor[Reactions](), reflect.TypeFor[Memory](), reflect.TypeFor[Person](),
-	} {
+	for _, t := range nouns() {
 		name := strings.ToLower(t.Name())
-		if t == reflect.TypeFor[Pull]() {
+		if t == reflect.TypeFor[triage.PullRequest]() {
 			name = "pr"
 		}
 		if typ == t.String() && field == "user" && slices.Contains(names(t), "author") {
@@ -127,15 +127,26 @@ func fieldMessage(typ, field string) string {
 	return typ + " has no field " + field
 }
 
+// nouns returns the structs that conditions reach.
+func nouns() []reflect.Type {
+	return []reflect.Type{
+		reflect.TypeFor[issue](), reflect.TypeFor[event](), reflect.TypeFor[triage.Comment](), reflect.TypeFor[triage.Actor](), reflect.TypeFor[repo](),
+		reflect.TypeFor[triage.PullRequest](), reflect.TypeFor[triage.Reactions](), reflect.TypeFor[facts.Memory](), reflect.TypeFor[Person](),
+	}
+}
+
+// nounName returns the name of a struct as messages write it.
+func nounName(typ string) string { return strings.TrimSuffix(strings.ToLower(typ), "request") }
+
 // names returns the names of a struct's fields as rules write them.
 func names(t reflect.Type) []string {
 	var list []string
-	for field := range t.Fields() {
-		if name := field.Tag.Get("expr"); !strings.HasPrefix(name, "__") {
+	for _, field := range reflect.VisibleFields(t) {
+		if name := field.Tag.Get("expr"); name != "-" && !strings.HasPrefix(name, "__") {
 			list = append(list, name)
 		}
 	}
-	if t == reflect.TypeFor[Actor]() {
+	if t == reflect.TypeFor[triage.Actor]() {
 		list = append(list, "permission")
 	}
 	return list
@@ -163,8 +174,8 @@ func typeName(t reflect.Type) string {
 	case reflect.Map:
 		return "a mapping"
 	case reflect.Struct:
-		if t.PkgPath() == reflect.TypeFor[Issue]().PkgPath() {
-			return "the whole " + strings.ToLower(t.Name())
+		if slices.Contains(nouns(), t) {
+			return "the whole " + nounName(t.Name())
 		}
 	}
 	return "a value of type " + t.String()

@@ -14,6 +14,11 @@ import (
 	"github.com/expr-lang/expr/file"
 	"github.com/expr-lang/expr/parser"
 	"github.com/expr-lang/expr/vm"
+
+	"github.com/org/foreman-action/rules/internal/cost"
+	"github.com/org/foreman-action/rules/internal/forms"
+	"github.com/org/foreman-action/rules/internal/match"
+	"github.com/org/foreman-action/rules/internal/symbols"
 )
 
 const (
@@ -56,8 +61,8 @@ func asExprError(err error) *exprError {
 type exprCompiler struct {
 	config   *conf.Config
 	building sync.Mutex // programs, which are made late: the config keeps what it knows of types
-	patterns map[string]*pattern
-	names    *vocabulary
+	patterns map[string]*match.Pattern
+	names    *symbols.Table
 	on       []string // the events that the present rule names; nil: none
 }
 
@@ -89,7 +94,7 @@ func newExprCompiler() *exprCompiler {
 		c.Functions[f.Name] = f
 	}
 	c.WithEnv(env{})
-	return &exprCompiler{config: c, patterns: map[string]*pattern{}, names: declare(nil)}
+	return &exprCompiler{config: c, patterns: map[string]*match.Pattern{}, names: symbols.New()}
 }
 
 // functions are the functions of rules, and those that only the patched tree
@@ -102,9 +107,9 @@ func functions() []*builtin.Function {
 		fn("label", label, reflect.TypeFor[func(*run, string) bool]()),
 		fn("any_label", anyLabel, reflect.TypeFor[func(*run, string, ...string) bool]()),
 		fn("join", join, reflect.TypeFor[func(*run, any) string](), reflect.TypeFor[func(*run, any, string) string]()),
-		fn("string", text, reflect.TypeFor[func(string) string](), reflect.TypeFor[func(int) string](),
+		fn("string", asText, reflect.TypeFor[func(string) string](), reflect.TypeFor[func(int) string](),
 			reflect.TypeFor[func(float64) string](), reflect.TypeFor[func(bool) string]()),
-		fn("matches", matches, reflect.TypeFor[func(*run, string, *pattern) bool]()),
+		fn("matches", matches, reflect.TypeFor[func(*run, string, *match.Pattern) bool]()),
 		fn("__len", textLength, reflect.TypeFor[func(*run, string) int]()),
 		fn("__lower", lower, reflect.TypeFor[func(*run, string) string]()),
 		fn("__upper", upper, reflect.TypeFor[func(*run, string) string]()),
@@ -114,8 +119,8 @@ func functions() []*builtin.Function {
 	}
 }
 
-// text is string(x).
-func text(args ...any) (any, error) {
+// asText is string(x).
+func asText(args ...any) (any, error) {
 	switch x := args[0].(type) {
 	case string:
 		return x, nil
@@ -143,7 +148,7 @@ func (c *exprCompiler) check(src string, w want) (*code, error) {
 	if err != nil {
 		return nil, explain(tree, err)
 	}
-	g := guard{pattern: c.pattern, builtins: c.config.Builtins, weight: new(int), names: c.names, fields: map[string]*formField{}, on: c.on}
+	g := guard{pattern: c.pattern, builtins: c.config.Builtins, states: new(int), names: c.names, fields: map[string]*forms.Field{}, on: c.on}
 	if err := g.check(&tree.Node, 0); err != nil {
 		return nil, explain(tree, err)
 	}
@@ -169,11 +174,11 @@ func (c *exprCompiler) check(src string, w want) (*code, error) {
 	return x, err
 }
 
-func (c *exprCompiler) pattern(s string) (*pattern, error) {
+func (c *exprCompiler) pattern(s string) (*match.Pattern, error) {
 	if p := c.patterns[s]; p != nil {
 		return p, nil
 	}
-	p, err := newPattern(s)
+	p, err := match.NewPattern(s)
 	if err == nil {
 		c.patterns[s] = p
 	}
@@ -267,7 +272,7 @@ func (w want) String() string {
 // eval runs a program; the error is, or holds, an *exprError.
 func eval(m *vm.VM, p *vm.Program, e *env) (any, error) {
 	e.Run.reset()
-	m.MemoryBudget = maxCells
+	m.MemoryBudget = cost.MaxItems
 	v, err := m.Run(p, e)
 	if err == nil {
 		return v, nil

@@ -7,6 +7,7 @@ import (
 	"github.com/expr-lang/expr/ast"
 
 	"github.com/org/foreman-action/protocol"
+	"github.com/org/foreman-action/rules/internal/match"
 )
 
 // checkFlow looks at how rules follow each other: it refuses those that ask for labels
@@ -122,7 +123,7 @@ func matching(writers map[string][]int, glob string) map[string][]int {
 	}
 	out := map[string][]int{}
 	for name, rules := range writers {
-		if globMatch(glob, name) {
+		if match.Glob(glob, name) {
 			out[name] = rules
 		}
 	}

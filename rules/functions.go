@@ -13,6 +13,11 @@ import (
 
 	length "github.com/org/foreman-action/internal/duration"
 	"github.com/org/foreman-action/protocol"
+	"github.com/org/foreman-action/rules/facts"
+	"github.com/org/foreman-action/rules/internal/cost"
+	"github.com/org/foreman-action/rules/internal/forms"
+	"github.com/org/foreman-action/rules/internal/semver"
+	"github.com/org/foreman-action/rules/internal/slash"
 )
 
 var errNow = errors.New("now is not known for this event")
@@ -23,17 +28,17 @@ func moreFunctions() []*builtin.Function {
 		return &builtin.Function{Name: name, Func: f, Types: types}
 	}
 	return []*builtin.Function{
-		fn("semver", semver, reflect.TypeFor[func(*run, string, *constraint) bool](), reflect.TypeFor[func(*run, string, string) bool]()),
+		fn("semver", versionWithin, reflect.TypeFor[func(*run, string, *semver.Constraint) bool](), reflect.TypeFor[func(*run, string, string) bool]()),
 		fn("command", command, reflect.TypeFor[func(*run, string) bool]()),
 		fn("duration", duration, reflect.TypeFor[func(string) time.Duration]()),
 		fn("__now", now, reflect.TypeFor[func(*run) time.Time]()),
-		fn("__form_text", formTextOf, reflect.TypeFor[func(*run, *formField) string]()),
-		fn("__form_number", formNumberOf, reflect.TypeFor[func(*run, *formField) float64]()),
-		fn("__form_list", formListOf, reflect.TypeFor[func(*run, *formField) []string]()),
-		fn("__form_nil", formIsNil, reflect.TypeFor[func(*run, *formField) bool]()),
-		fn("__form_any", formAny, reflect.TypeFor[func(*run, *formField) any]()),
+		fn("__form_text", formTextOf, reflect.TypeFor[func(*run, *forms.Field) string]()),
+		fn("__form_number", formNumberOf, reflect.TypeFor[func(*run, *forms.Field) float64]()),
+		fn("__form_list", formListOf, reflect.TypeFor[func(*run, *forms.Field) []string]()),
+		fn("__form_nil", formIsNil, reflect.TypeFor[func(*run, *forms.Field) bool]()),
+		fn("__form_any", formAny, reflect.TypeFor[func(*run, *forms.Field) any]()),
 		fn("__permission", permission, reflect.TypeFor[func(*run) string]()),
-		fn("__memory", remembered, reflect.TypeFor[func(*run) Memory]()),
+		fn("__memory", remembered, reflect.TypeFor[func(*run) facts.Memory]()),
 		fn("label_age", labelAge, reflect.TypeFor[func(*run, string) time.Duration]()),
 		fn("idle", idle, reflect.TypeFor[func(*run) time.Duration]()),
 		fn("last_human", lastHumanOf, reflect.TypeFor[func(*run) Person]()),
@@ -51,33 +56,52 @@ func arg[T any](args []any, i int) T {
 	return v
 }
 
-// semver is semver(version, constraint). A text that is no version is within no
+// versionWithin is semver(version, constraint). A text that is no version is within no
 // constraint, and nothing is within the empty one, which a table gives for a key that
 // it does not hold.
-func semver(args ...any) (any, error) {
+func versionWithin(args ...any) (any, error) {
 	r, s := arg[*run](args, 0), arg[string](args, 1)
-	if err := r.step(1 + min(len(s), maxVersion)/bytesPerStep); err != nil {
+	if err := r.meter.Steps.Charge(1 + min(len(s), semver.MaxVersion)/cost.BytesPerStep); err != nil {
 		return nil, err
 	}
-	c, constant := args[2].(*constraint)
+	c, constant := args[2].(*semver.Constraint)
 	if text, _ := args[2].(string); !constant {
 		if text == "" {
 			return false, nil
 		}
 		var err error
-		if c, err = parseConstraint(text); err != nil {
+		if c, err = semver.ParseConstraint(text); err != nil {
 			return nil, err
 		}
 	}
-	v, ok := parseVersion(s)
-	return ok && c.allows(v), nil
+	v, ok := semver.Parse(s)
+	return ok && c.Allows(v), nil
 }
 
 // command is command(name).
 func command(args ...any) (any, error) {
 	r, name := arg[*run](args, 0), arg[string](args, 1)
-	given := r.commands()
-	return slices.ContainsFunc(given, func(c Command) bool { return strings.EqualFold(c.Name, name) }), r.step(1 + len(given))
+	given := r.comment.commands(r.facts)
+	return slices.ContainsFunc(given, func(c slash.Command) bool { return strings.EqualFold(c.Name, name) }), r.meter.Steps.Charge(1 + len(given))
+}
+
+// A commentReader reads the commands of the event's comment, once.
+type commentReader struct {
+	read bool
+	list []slash.Command
+}
+
+// commands returns the commands of the comment. A deleted comment has none, nor one that
+// somebody else edited: the actor did not write its text.
+func (c *commentReader) commands(f *facts.Facts) []slash.Command {
+	e := &f.Event
+	if e.Name != "issue_comment" || e.Action == "deleted" || !strings.EqualFold(e.Comment.Author, f.Actor.Login) {
+		return nil
+	}
+	if !c.read {
+		c.read, c.list = true, slash.Commands(e.Comment.Body)
+	}
+	return c.list
 }
 
 // duration is duration(text).
@@ -115,31 +139,21 @@ func constantArgument(n *ast.CallNode) error {
 	var err error
 	switch name.Value {
 	case "semver":
-		var c *constraint
-		if c, err = parseConstraint(text); err == nil {
+		var c *semver.Constraint
+		if c, err = semver.ParseConstraint(text); err == nil {
 			n.Arguments[last] = at(&ast.ConstantNode{Value: c}, n.Arguments[last])
 		}
 	case "duration":
 		if _, bad := protocol.ParseDuration(text); errors.Is(bad, length.ErrTooLong) {
 			err = bad
 		} else if bad != nil {
-			err = fmt.Errorf(`%s; write it like "90m", "12h" or "14d"`, unreadable(name.Value, text))
+			err = fmt.Errorf(`%s; write it like "90m", "12h" or "14d"`, cannotRead(name.Value, text))
 		}
 	case "command":
-		err = checkCommand(text)
+		err = slash.CheckName(text)
 	}
 	if err != nil {
 		return refuse(n.Arguments[last], "%v", err)
-	}
-	return nil
-}
-
-func checkCommand(name string) error {
-	if alone := strings.TrimSpace(strings.TrimPrefix(name, commandPrefix)); alone != name && commandName.MatchString(alone) {
-		return fmt.Errorf("command takes the name alone: command(%q)", alone)
-	}
-	if !commandName.MatchString(name) {
-		return fmt.Errorf("command: %q is no name of a command; write it like \"triage\"", cut(name, maxQuoted))
 	}
 	return nil
 }

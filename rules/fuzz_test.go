@@ -10,6 +10,9 @@ import (
 
 	"github.com/org/foreman-action/internal/strictyaml"
 	"github.com/org/foreman-action/protocol"
+	"github.com/org/foreman-action/rules/facts"
+	"github.com/org/foreman-action/rules/internal/cost"
+	"github.com/org/foreman-action/triage"
 )
 
 // FuzzRules: no rule file makes the loader or the decision panic; mistakes have
@@ -51,7 +54,7 @@ func FuzzRules(f *testing.F) {
 
 func decideAnything(t *testing.T, set *Set, title, body string) {
 	t.Helper()
-	facts := Facts{Issue: Issue{Number: 1, Title: title, Body: body, Labels: []string{title, "bug"}}, Event: Event{Name: "issues", Action: "opened"}}
+	facts := facts.Facts{Issue: triage.Issue{Number: 1, Title: title, Body: body, Labels: []string{title, "bug"}}, Event: triage.Event{Name: "issues", Action: "opened"}}
 	for _, u := range set.Labels() {
 		if u.Place.Line < 1 || u.Label == "" {
 			t.Errorf("a label without place or name: %v", u)
@@ -103,12 +106,12 @@ func FuzzExpression(f *testing.F) {
 				checkExprError(t, src, err)
 				continue
 			}
-			v := &evaluation{env: newEnv(Facts{Issue: Issue{Number: 1, Title: "t", Body: body, Labels: []string{"a", "B"}}})}
+			v := &evaluation{env: newEnv(facts.Facts{Issue: triage.Issue{Number: 1, Title: "t", Body: body, Labels: []string{"a", "B"}}})}
 			if _, err := eval(&v.machine, program, v.env); err != nil {
 				checkExprError(t, src, err)
 			}
-			if r := v.env.Run; r.steps > maxSteps+len(body)+maxSteps || r.made > 2*maxMade+len(body) {
-				t.Errorf("steps %d, made %d", r.steps, r.made)
+			if r := v.env.Run; r.meter.Steps.Spent() > cost.MaxSteps+len(body)+cost.MaxSteps || r.meter.Text.Spent() > 2*cost.MaxText+len(body) {
+				t.Errorf("steps %d, made %d", r.meter.Steps.Spent(), r.meter.Text.Spent())
 			}
 		}
 	})

@@ -15,6 +15,7 @@ import (
 	"github.com/org/foreman-action/internal/strictyaml"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/rules"
+	"github.com/org/foreman-action/rules/facts"
 )
 
 var update = flag.Bool("update", false, "rewrite the expected parts of testdata")
@@ -81,8 +82,8 @@ func outcome(t *testing.T, ar *txtar.Archive) (string, error) {
 		return "", err
 	}
 	var facts struct {
-		rules.Facts
-		Known *rules.Known
+		facts.Facts
+		Known *facts.Known
 	}
 	d := json.NewDecoder(strings.NewReader(getFile(ar, "facts.json")))
 	d.DisallowUnknownFields()

@@ -7,6 +7,11 @@ import (
 
 	"github.com/expr-lang/expr/ast"
 	"github.com/expr-lang/expr/builtin"
+
+	"github.com/org/foreman-action/rules/internal/cost"
+	"github.com/org/foreman-action/rules/internal/forms"
+	"github.com/org/foreman-action/rules/internal/match"
+	"github.com/org/foreman-action/rules/internal/symbols"
 )
 
 const (
@@ -18,12 +23,12 @@ const (
 // charge. It works on the tree as it was parsed, before types are known, so that
 // type errors are about what was written.
 type guard struct {
-	pattern  func(string) (*pattern, error)
+	pattern  func(string) (*match.Pattern, error)
 	builtins map[string]*builtin.Function // those that rules may use
-	weight   *int                         // of the patterns for long texts
-	names    *vocabulary
-	fields   map[string]*formField // variables that are a field of a form
-	on       []string              // the events that the rule names; nil: none
+	states   *int                         // that the patterns for long texts go through
+	names    *symbols.Table
+	fields   map[string]*forms.Field // variables that are a field of a form
+	on       []string                // the events that the rule names; nil: none
 }
 
 // check visits the tree at place, which lies inside that many loops.
@@ -31,7 +36,7 @@ func (g guard) check(place *ast.Node, loops int) error {
 	if *place == nil {
 		return nil
 	}
-	if ok, err := g.names.resolve(place); ok || err != nil {
+	if ok, err := resolve(g.names, place); ok || err != nil {
 		return err
 	}
 	if err := g.refuse(*place, loops); err != nil {
@@ -65,7 +70,7 @@ func (g guard) refuse(n ast.Node, loops int) error {
 		if n.Name == formName || n.Name == tablesName || n.Name == nowName || n.Name == memoryName {
 			return refuse(n, "cannot redeclare %s", n.Name)
 		}
-		g.fields[n.Name] = g.names.field(n.Value)
+		g.fields[n.Name] = formFieldNamed(g.names, n.Value)
 		if strings.HasPrefix(n.Name, "__") {
 			return refuse(n, "a variable's name cannot start with __")
 		}
@@ -180,8 +185,8 @@ func (g guard) patch(place *ast.Node) error {
 			return refuse(n.Right, "%v", err)
 		}
 		if !short(n.Left) {
-			if *g.weight += p.weight; *g.weight > maxWeight {
-				return refuse(n.Right, "%s", errWeight(*g.weight, p.weight))
+			if *g.states += p.Cost; *g.states > cost.MaxStates {
+				return refuse(n.Right, "%s", match.TooExpensive(*g.states, p.Cost))
 			}
 		}
 		*place = call("matches", n, n.Left, at(&ast.ConstantNode{Value: p}, n.Right))
@@ -200,5 +205,9 @@ func short(n ast.Node) bool {
 		return false
 	}
 	root, ok := m.Node.(*ast.IdentifierNode)
-	return ok && slices.Contains(names(reflect.TypeFor[env]()), root.Value)
+	if !ok {
+		return false
+	}
+	index, _ := taggedField(reflect.TypeFor[env](), root.Value)
+	return index != nil && root.Value != runName
 }

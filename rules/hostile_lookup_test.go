@@ -7,6 +7,9 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/org/foreman-action/rules/facts"
+	"github.com/org/foreman-action/rules/internal/cost"
 )
 
 // hostileRows maps what an unguarded evaluator does not survive to the tests of
@@ -96,7 +99,7 @@ var hostileLookups = []struct {
 	{"last_human once", `last_human().login == "" and last_human().at < now`, 3 * hostilePast},
 	{"idle in a loop", `any(1..1000, idle() < duration("0s"))`, 0},
 	{"added_by_us in a loop", `any(1..1000, added_by_us("zzz"))`, 0},
-	{"added_by_us of every label", `any(issue.labels, added_by_us(#))`, maxSteps},
+	{"added_by_us of every label", `any(issue.labels, added_by_us(#))`, cost.MaxSteps},
 	{"removed_by_human in a loop", `any(1..1000, removed_by_human("zzz"))`, 0},
 	{"any_file in a loop", `any(1..1000, any_file("zzz/**"))`, 0},
 	{"all_files in a loop", `any(1..1000, not all_files("**"))`, 0},
@@ -105,7 +108,7 @@ var hostileLookups = []struct {
 	{"similar in loops", `any(1..1000, any(1..1000, similar(issue.title, "a few words") > 0.9))`, 0},
 	{"similar of the largest texts in loops", `any(1..1000, any(1..1000, similar(issue.text, issue.body) < 0.0))`, 0},
 	{"similar of the largest texts in a loop", `any(1..1000, similar(issue.body, issue.text) < 0.0)`, 0},
-	{"similar of many words", `similar(issue.body, issue.text) > 0.0 and similar(issue.body, issue.title) >= 0.0`, maxSteps},
+	{"similar of many words", `similar(issue.body, issue.text) > 0.0 and similar(issue.body, issue.title) >= 0.0`, cost.MaxSteps},
 }
 
 // TestHostileLookups asks about an issue with the longest past and a pull request with
@@ -133,8 +136,8 @@ func TestHostileLookups(t *testing.T) {
 			if got := after.TotalAlloc - before.TotalAlloc; got > maxBytes {
 				t.Errorf("allocated %d bytes, want at most %d", got, maxBytes)
 			}
-			if r := v.env.Run; tt.steps > 0 && r.steps > tt.steps || r.steps > maxSteps+len(hostileBody) {
-				t.Errorf("%d steps, want at most %d", r.steps, tt.steps)
+			if r := v.env.Run; tt.steps > 0 && r.meter.Steps.Spent() > tt.steps || r.meter.Steps.Spent() > cost.MaxSteps+len(hostileBody) {
+				t.Errorf("%d steps, want at most %d", r.meter.Steps.Spent(), tt.steps)
 			}
 		})
 	}
@@ -142,7 +145,7 @@ func TestHostileLookups(t *testing.T) {
 
 // lookupFacts are hostileFacts whose past and files are as many as there may be, and
 // whose body has as many different words.
-func lookupFacts() Facts {
+func lookupFacts() facts.Facts {
 	f := hostileFacts()
 	f.Now = time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC)
 	f.Issue.Labels = append(f.Issue.Labels, "stale")
@@ -151,9 +154,9 @@ func lookupFacts() Facts {
 		fmt.Fprintf(&words, "w%d ", i)
 	}
 	f.Issue.Body = words.String()
-	known := Known{}
+	known := facts.Known{}
 	for i := range hostilePast {
-		known.History.Changes = append(known.History.Changes, Change{Kind: "labeled", At: f.Now.Add(time.Duration(i-1000) * time.Hour), Login: "x[bot]", Label: fmt.Sprintf("l%d", i)})
+		known.History.Changes = append(known.History.Changes, facts.Change{Kind: "labeled", At: f.Now.Add(time.Duration(i-1000) * time.Hour), Login: "x[bot]", Label: fmt.Sprintf("l%d", i)})
 	}
 	for i := range hostileFiles {
 		known.Changed = append(known.Changed, fmt.Sprintf("%s%d", strings.Repeat("folder/", 10), i))

@@ -4,6 +4,10 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/org/foreman-action/rules/facts"
+	"github.com/org/foreman-action/rules/internal/cost"
+	"github.com/org/foreman-action/triage"
 )
 
 // hostileBody is as large as GitHub lets an issue be.
@@ -95,12 +99,12 @@ func doubled(n int) string {
 }
 
 // hostileFacts are what an attacker can put into an event.
-func hostileFacts() Facts {
+func hostileFacts() facts.Facts {
 	labels := make([]string, 100)
 	for i := range labels {
 		labels[i] = strings.Repeat(string(rune('a'+i%26)), 50)
 	}
-	return Facts{Issue: Issue{Number: 1, Title: strings.Repeat("t", 256), Body: hostileBody, Labels: labels}, Event: Event{Name: "issues", Action: "opened"}}
+	return facts.Facts{Issue: triage.Issue{Number: 1, Title: strings.Repeat("t", 256), Body: hostileBody, Labels: labels}, Event: triage.Event{Name: "issues", Action: "opened"}}
 }
 
 // Every hostile expression ends in an ordinary error, within its bounds of steps
@@ -125,8 +129,8 @@ func TestHostileExpressions(t *testing.T) {
 				t.Errorf("allocated %d bytes, want at most %d", got, maxBytes)
 			}
 			r := v.env.Run
-			if r.steps > maxSteps+len(hostileBody) || r.matched > maxMatched+maxWeight*len(hostileBody) || r.made > 2*maxMade+1000*len(hostileBody) {
-				t.Errorf("steps %d, matched %d, made %d: far beyond the bounds", r.steps, r.matched, r.made)
+			if r.meter.Steps.Spent() > cost.MaxSteps+len(hostileBody) || r.meter.Patterns.Spent() > cost.MaxPatterns+cost.MaxStates*len(hostileBody) || r.meter.Text.Spent() > 2*cost.MaxText+1000*len(hostileBody) {
+				t.Errorf("steps %d, matched %d, made %d: far beyond the bounds", r.meter.Steps.Spent(), r.meter.Patterns.Spent(), r.meter.Text.Spent())
 			}
 		})
 	}
@@ -158,7 +162,7 @@ func TestBoundsAreOfOneExpression(t *testing.T) {
 			t.Fatalf("run %d: got %v, %v", i, got, err)
 		}
 	}
-	if got := v.env.Run.steps; got < 90_000 || got > maxSteps {
+	if got := v.env.Run.meter.Steps.Spent(); got < 90_000 || got > cost.MaxSteps {
 		t.Errorf("got %d steps, want about 90,300", got)
 	}
 }
@@ -203,7 +207,7 @@ func TestOrdinaryConditionsFitTheLargestIssue(t *testing.T) {
 	}
 	for _, char := range []string{"a", "\u4e2d", "\U0001f600", "- [ ] I have read ", "0f ", "\n"} {
 		body := []rune(strings.Repeat(char, 65_536))[:65_536]
-		facts := Facts{Issue: Issue{Number: 1, Title: strings.Repeat("\U0001f600", 256), Body: string(body)}}
+		facts := facts.Facts{Issue: triage.Issue{Number: 1, Title: strings.Repeat("\U0001f600", 256), Body: string(body)}}
 		v := &evaluation{env: newEnv(facts)}
 		for _, src := range tests {
 			program, err := newExprCompiler().compile(src, wantBool)
@@ -231,7 +235,7 @@ func TestCaseIsChangedOnce(t *testing.T) {
 		if got, err := eval(&v.machine, program, v.env); got != false || err != nil {
 			t.Fatalf("got %v, %v", got, err)
 		}
-		if got, want := v.env.Run.made, 2*len(hostileBody); got != want {
+		if got, want := v.env.Run.meter.Text.Spent(), 2*len(hostileBody); got != want {
 			t.Errorf("charged %d bytes, want %d", got, want)
 		}
 	}

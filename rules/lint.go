@@ -4,11 +4,14 @@ import (
 	"fmt"
 	"reflect"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/expr-lang/expr/ast"
+
+	"github.com/org/foreman-action/internal/text"
 )
 
 // lint refuses, in a tree whose types are known, what compiles and never does what
@@ -73,7 +76,7 @@ func isField(n ast.Node) bool {
 		return n.Type() == reflect.TypeFor[Person]()
 	case *ast.IdentifierNode:
 		t := n.Type()
-		return t.Kind() == reflect.Struct && t.PkgPath() == reflect.TypeFor[Issue]().PkgPath()
+		return slices.Contains(nouns(), t)
 	}
 	return false
 }
@@ -110,15 +113,13 @@ func (g guard) checkConstant(n *ast.BuiltinNode) error {
 		return nil
 	}
 	if _, err := g.builtins[n.Name].Func(s); err != nil {
-		return refuse(n.Arguments[0], "%s; %s", unreadable(n.Name, s), hint)
+		return refuse(n.Arguments[0], "%s; %s", cannotRead(n.Name, s), hint)
 	}
 	return nil
 }
 
-const maxQuoted = 40 // characters of a foreign value in a message
-
-func unreadable(function, value string) string {
-	return fmt.Sprintf("%s cannot read %q", function, cut(value, maxQuoted))
+func cannotRead(function, value string) string {
+	return fmt.Sprintf("%s cannot read %q", function, text.Shorten(value, text.Quoted))
 }
 
 var (
@@ -132,14 +133,14 @@ var (
 // which may be the whole text of an issue; ok is false for other errors.
 func unreadableValue(msg string) (rewritten string, ok bool) {
 	if m := notNumber.FindStringSubmatch(msg); m != nil {
-		return unreadable(m[1], m[2]), true
+		return cannotRead(m[1], m[2]), true
 	}
 	if m := notDate.FindStringSubmatch(msg); m != nil {
-		return unreadable("date", m[1]), true
+		return cannotRead("date", m[1]), true
 	}
 	for function, known := range map[string]*regexp.Regexp{"date": notTime, "duration": notDuration} {
 		if m := known.FindStringSubmatch(msg); m != nil {
-			return unreadable(function, unquoted(m[1])), true
+			return cannotRead(function, unquoted(m[1])), true
 		}
 	}
 	return "", false
@@ -156,4 +157,31 @@ func unquoted(s string) string {
 		return strings.Trim(quoted, `"`)
 	}
 	return text
+}
+
+// tableType returns the type of the table that n takes a row of, or nil.
+func tableType(n ast.Node) reflect.Type {
+	if chain, ok := n.(*ast.ChainNode); ok {
+		n = chain.Node
+	}
+	m, ok := n.(*ast.MemberNode)
+	if !ok {
+		return nil
+	}
+	table, ok := m.Node.(*ast.ConstantNode)
+	if !ok || reflect.TypeOf(table.Value).Kind() != reflect.Map {
+		return nil
+	}
+	return reflect.TypeOf(table.Value)
+}
+
+// rowDefault says what a table gives for a key that has no row.
+func rowDefault(table reflect.Type) string {
+	switch table.Elem().Kind() {
+	case reflect.String:
+		return `""`
+	case reflect.Bool:
+		return "false"
+	}
+	return "0"
 }

@@ -9,6 +9,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/org/foreman-action/internal/strictyaml"
+	"github.com/org/foreman-action/internal/text"
 	"github.com/org/foreman-action/protocol"
 )
 
@@ -23,7 +24,7 @@ func (c *ruleCompiler) checkLiteral(f *strictyaml.File, spec protocol.ActionSpec
 		return
 	}
 	if s, isText := v.(string); isText && isKey(p.spec) && !keyPattern.MatchString(s) {
-		f.Problemf(n, "%s: %s: want letters, digits, '.', '_' and '-', at most 64, got %q", spec.Name, p.spec.Name, cut(s, maxQuoted))
+		f.Problemf(n, "%s: %s: want letters, digits, '.', '_' and '-', at most 64, got %q", spec.Name, p.spec.Name, text.Shorten(s, text.Quoted))
 		return
 	}
 	if login, found := atLogin(p.spec, v); found {

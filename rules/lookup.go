@@ -7,101 +7,30 @@ import (
 	"time"
 
 	"github.com/expr-lang/expr/ast"
+
+	"github.com/org/foreman-action/rules/facts"
 )
-
-// A Lookup answers what an event does not tell. A method is called only when an
-// expression that is evaluated asks, and its error fails that expression. It may be
-// called several times for one event: implementations keep what they found.
-type Lookup interface {
-	// Permission returns what an account may do in the repository: "admin", "maintain",
-	// "write", "triage", "read" or "none".
-	Permission(login string) (string, error)
-	// Past returns what happened on the issue.
-	Past() (Past, error)
-	// Files returns the paths of the files that the pull request changes; nil for an
-	// issue.
-	Files() ([]string, error)
-	// Memory returns what was done before on the issue.
-	Memory() (Memory, error)
-}
-
-// A Past is what happened on an issue.
-type Past struct {
-	Changes []Change // the oldest first
-	// Partial says that the oldest changes are not there.
-	Partial bool
-}
-
-// A Change is something that happened on an issue.
-type Change struct {
-	Kind  string // GitHub's name for it, such as "labeled" or "commented"
-	At    time.Time
-	Login string // who did it; empty for a deleted account
-	Label string // of "labeled" and "unlabeled"; else empty
-	Human bool   // neither we nor another program did it
-	Ours  bool   // it happened under our login
-}
-
-// A Memory is what we remember of an issue.
-type Memory struct {
-	Tasks    int      `expr:"tasks"`    // how often we decided on it
-	Comments int      `expr:"comments"` // that we posted
-	Labels   []string `expr:"labels"`   // that we added, whatever became of them
-	Never    []string `expr:"never"`    // labels that are never added again
-	Closing  bool     `expr:"closing"`  // it is to be closed after a grace period
-}
-
-// A Known is a Lookup of what is known already. It is safe for concurrent use as long
-// as nobody changes it. What it does not hold is empty: accounts without an entry have
-// the permission "none".
-type Known struct {
-	Permissions map[string]string // by login, as it is spelled
-	History     Past
-	Changed     []string // paths
-	Before      Memory
-}
-
-// Permission returns the entry of the login.
-func (k Known) Permission(login string) (string, error) {
-	if p := k.Permissions[login]; p != "" {
-		return p, nil
-	}
-	return "none", nil
-}
-
-// Past returns k.History.
-func (k Known) Past() (Past, error) { return k.History, nil }
-
-// Files returns k.Changed.
-func (k Known) Files() ([]string, error) { return k.Changed, nil }
-
-// Memory returns k.Before.
-func (k Known) Memory() (Memory, error) { return k.Before, nil }
 
 var errLookup = errors.New("the event does not tell, and there is nobody to ask; a token is needed")
 
 var errPartial = errors.New("the timeline of the issue is too long to tell")
 
-// ErrUnasked is what a [Lookup] that asks nobody any more answers in an explanation, where
-// a run did not ask: the rule was not reached. See [Set.Explain].
-var ErrUnasked = errors.New("nothing asked for it, so it was not looked up")
-
 // An unasked is an error that comes from ErrUnasked.
 type unasked struct{ error }
 
 // Unwrap returns both.
-func (u unasked) Unwrap() []error { return []error{u.error, ErrUnasked} }
+func (u unasked) Unwrap() []error { return []error{u.error, facts.ErrUnasked} }
 
 // from returns an error made of cause.
 func from(cause, made error) error {
-	if errors.Is(cause, ErrUnasked) {
+	if errors.Is(cause, facts.ErrUnasked) {
 		return unasked{made}
 	}
 	return made
 }
 
 // lookup returns who answers.
-func (r *run) lookup() (Lookup, error) {
+func (r *run) lookup() (facts.Lookup, error) {
 	if r.facts.Lookup == nil {
 		return nil, errLookup
 	}
@@ -109,26 +38,26 @@ func (r *run) lookup() (Lookup, error) {
 }
 
 // past returns the past for a function that goes through it.
-func (r *run) past() (Past, error) {
+func (r *run) past() (facts.Past, error) {
 	l, err := r.lookup()
 	if err != nil {
-		return Past{}, err
+		return facts.Past{}, err
 	}
 	p, err := l.Past()
 	if err != nil {
-		return Past{}, err
+		return facts.Past{}, err
 	}
-	return p, r.step(1 + len(p.Changes))
+	return p, r.meter.Steps.Charge(1 + len(p.Changes))
 }
 
-// last returns the newest change that matches.
-func (p Past) last(match func(Change) bool) (Change, bool) {
+// newest returns the newest change that matches.
+func newest(p facts.Past, match func(facts.Change) bool) (facts.Change, bool) {
 	for _, c := range slices.Backward(p.Changes) {
 		if match(c) {
 			return c, true
 		}
 	}
-	return Change{}, false
+	return facts.Change{}, false
 }
 
 // permission is actor.permission.
@@ -172,7 +101,7 @@ func labelAge(args ...any) (any, error) {
 		}
 		since = p.Changes[0].At
 	}
-	if c, ok := p.last(func(c Change) bool { return c.Kind == "labeled" && strings.EqualFold(c.Label, name) }); ok {
+	if c, ok := newest(p, func(c facts.Change) bool { return c.Kind == "labeled" && strings.EqualFold(c.Label, name) }); ok {
 		since = c.At
 	}
 	return r.since(since)
@@ -213,7 +142,7 @@ func (r *run) lastHuman() (Person, error) {
 	if err != nil {
 		return Person{}, err
 	}
-	if c, ok := p.last(func(c Change) bool { return c.Human && active(c.Kind) }); ok {
+	if c, ok := newest(p, func(c facts.Change) bool { return c.Human && active(c.Kind) }); ok {
 		return Person{c.Login, c.At}, nil
 	}
 	if p.Partial {
@@ -235,7 +164,7 @@ func addedByUs(args ...any) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, _ := p.last(func(c Change) bool { return c.Kind == "labeled" && strings.EqualFold(c.Label, name) })
+	c, _ := newest(p, func(c facts.Change) bool { return c.Kind == "labeled" && strings.EqualFold(c.Label, name) })
 	return c.Ours, nil
 }
 
@@ -246,7 +175,7 @@ func removedByHuman(args ...any) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, _ := p.last(func(c Change) bool {
+	c, _ := newest(p, func(c facts.Change) bool {
 		return (c.Kind == "labeled" || c.Kind == "unlabeled") && strings.EqualFold(c.Label, name)
 	})
 	return c.Kind == "unlabeled" && c.Human, nil

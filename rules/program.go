@@ -11,6 +11,9 @@ import (
 	"github.com/expr-lang/expr/optimizer"
 	"github.com/expr-lang/expr/parser"
 	"github.com/expr-lang/expr/vm"
+
+	"github.com/org/foreman-action/rules/facts"
+	"github.com/org/foreman-action/rules/internal/match"
 )
 
 // A code is an expression without mistakes. Its shortcut is made when it is first
@@ -128,7 +131,7 @@ func (w *watch) see(n ast.Node) {
 	case *ast.MemberNode:
 		name, named := n.Property.(*ast.StringNode)
 		of := n.Node.Type()
-		if named && name.Value == "labels" && of != reflect.TypeFor[Memory]() || !named && of.Kind() == reflect.Interface {
+		if named && name.Value == "labels" && of != reflect.TypeFor[facts.Memory]() || !named && of.Kind() == reflect.Interface {
 			w.asks, w.open = true, true
 		}
 	}
@@ -148,7 +151,7 @@ func (w *watch) concerns(changed []string) bool {
 	for _, name := range changed {
 		for _, glob := range w.globs {
 			// Case is taken off in two ways, which agree on ASCII.
-			if glob == name || !ascii(name) || !ascii(glob) || strings.Contains(glob, "*") && globMatch(glob, name) {
+			if glob == name || !ascii(name) || !ascii(glob) || strings.Contains(glob, "*") && match.Glob(glob, name) {
 				return true
 			}
 		}

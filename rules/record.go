@@ -10,6 +10,7 @@ import (
 
 	"github.com/org/foreman-action/internal/strictyaml"
 	"github.com/org/foreman-action/protocol"
+	"github.com/org/foreman-action/rules/facts"
 )
 
 // errInexact says that what was written does not read back as it was.
@@ -20,7 +21,7 @@ var errInexact = errors.New("the event holds what a test cannot say")
 // as they are; what is as in a test that says nothing is left out. An error says that
 // nobody could tell, or that the item would not read back as exactly these facts: a text
 // is no UTF-8, or a value one that no event has.
-func Record(s *Set, name string, f Facts) (string, error) {
+func Record(s *Set, name string, f facts.Facts) (string, error) {
 	w := &witness{Lookup: f.Lookup, facts: f}
 	f.Lookup = w
 	a := s.aftermath(Test{facts: f})
@@ -46,17 +47,16 @@ func Record(s *Set, name string, f Facts) (string, error) {
 }
 
 // recordable returns the facts in the form in which they are read back.
-func recordable(f Facts) Facts {
-	known, _ := f.Lookup.(Known)
-	f = Facts{Issue: f.Issue, Event: f.Event, Actor: f.Actor, Repo: f.Repo, Pull: f.Pull, Now: f.Now}
-	f.Issue.Text, f.Event.Key, f.Repo.FullName = "", "", ""
+func recordable(f facts.Facts) facts.Facts {
+	known, _ := f.Lookup.(facts.Known)
+	f = facts.Facts{Issue: f.Issue, Event: f.Event, Actor: f.Actor, Repo: f.Repo, Pull: f.Pull, Now: f.Now}
 	normalise(reflect.ValueOf(&f).Elem())
 	f.Lookup = plainKnown(known)
 	return f
 }
 
 // plainKnown is what is known, in the same form.
-func plainKnown(k Known) Known {
+func plainKnown(k facts.Known) facts.Known {
 	k.History.Changes = slices.Clone(k.History.Changes)
 	for i := range k.History.Changes {
 		normalise(reflect.ValueOf(&k.History.Changes[i]).Elem())
@@ -65,9 +65,13 @@ func plainKnown(k Known) Known {
 	return k
 }
 
-// normalise makes empty lists nil, and times UTC.
+// normalise makes empty lists nil, times UTC, and what rules do not see zero.
 func normalise(v reflect.Value) {
-	for _, field := range v.Fields() {
+	for typ, field := range v.Fields() {
+		if typ.Tag.Get("expr") == "-" { // hidden from rules
+			field.SetZero()
+			continue
+		}
 		if t, ok := reflect.TypeAssert[time.Time](field); ok {
 			field.Set(reflect.ValueOf(t.Round(0).UTC()))
 			continue
@@ -84,9 +88,9 @@ func normalise(v reflect.Value) {
 }
 
 // recordText is the item up to its expectations, with what was told when it was asked.
-func recordText(name string, f Facts, told Known) string {
+func recordText(name string, f facts.Facts, told facts.Known) string {
 	var b strings.Builder
-	key := f.complete().Event.Key
+	key := eventKey(f.Event.Name, f.Event.Action)
 	fmt.Fprintf(&b, "- name: %s\n  event: %s\n", scalarText(name, 4), scalarText(key, 4))
 	fmt.Fprintf(&b, "  now: %s\n  repo: %s\n", f.Now.Format(time.RFC3339Nano), scalarText(f.Repo.Owner+"/"+f.Repo.Name, 4))
 	for _, of := range []struct{ key, value string }{
@@ -107,7 +111,7 @@ func recordText(name string, f Facts, told Known) string {
 	}
 	b.WriteString(permissionText(sectionText("actor", reflect.ValueOf(f.Actor), reflect.ValueOf(actor)), f, told))
 	b.WriteString(filesText(sectionText("pr", reflect.ValueOf(f.Pull), reflect.ValueOf(pull)), told))
-	b.WriteString(sectionText("memory", reflect.ValueOf(told.Before), reflect.ValueOf(Memory{})))
+	b.WriteString(sectionText("memory", reflect.ValueOf(told.Before), reflect.ValueOf(facts.Memory{})))
 	b.WriteString(pastText(told.History.Changes))
 	return b.String()
 }

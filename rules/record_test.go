@@ -12,6 +12,8 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"github.com/org/foreman-action/internal/strictyaml"
+	"github.com/org/foreman-action/rules/facts"
+	"github.com/org/foreman-action/triage"
 )
 
 // FuzzRecord: what is recorded of an issue reads back exactly, whatever its text is,
@@ -68,26 +70,26 @@ rules:
 	return set
 }
 
-func recordFacts(title, body, label, author string, comment bool) Facts {
+func recordFacts(title, body, label, author string, comment bool) facts.Facts {
 	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
-	f := Facts{
-		Lookup: Known{
+	f := facts.Facts{
+		Lookup: facts.Known{
 			Permissions: map[string]string{author: "triage"},
-			History: Past{Changes: []Change{
+			History: facts.Past{Changes: []facts.Change{
 				{Kind: "labeled", Login: author, Label: label + "x", Human: true, At: at},
 				{Kind: "commented", Login: title, Ours: true, At: at.Add(time.Nanosecond)},
 				{Kind: "closed", At: at.Add(time.Hour)},
 			}},
-			Before: Memory{Tasks: 2, Labels: []string{label}, Closing: true},
+			Before: facts.Memory{Tasks: 2, Labels: []string{label}, Closing: true},
 		},
 		Now:   time.Date(2026, 4, 5, 6, 7, 8, 9, time.FixedZone("", 3600)),
-		Repo:  Repo{Owner: "octo-org", Name: "hello"},
-		Issue: Issue{Number: 7, Title: title, Body: body, Author: author, State: "open", Labels: []string{label, "b"}, Milestone: label, Reactions: Reactions{Total: 1, Heart: 1}},
-		Event: Event{Name: "issues", Action: "opened"},
-		Actor: Actor{Login: author, Type: "Bot"},
+		Repo:  triage.Repo{Owner: "octo-org", Name: "hello"},
+		Issue: triage.Issue{Number: 7, Title: title, Body: body, Author: author, State: "open", Labels: []string{label, "b"}, Milestone: label, Reactions: triage.Reactions{Total: 1, Heart: 1}},
+		Event: triage.Event{Name: "issues", Action: "opened"},
+		Actor: triage.Actor{Login: author, Type: "Bot"},
 	}
 	if comment {
-		f.Event = Event{Name: "issue_comment", Action: "created", Comment: Comment{Body: body, Author: title, Association: "MEMBER"}}
+		f.Event = triage.Event{Name: "issue_comment", Action: "created", Comment: triage.Comment{Body: body, Author: title, Association: "MEMBER"}}
 	}
 	return f
 }

@@ -10,6 +10,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/org/foreman-action/internal/strictyaml"
+	"github.com/org/foreman-action/rules/facts"
+	"github.com/org/foreman-action/rules/internal/symbols"
+	"github.com/org/foreman-action/triage"
 )
 
 // referenceNames is what the examples of [Reference] take for granted.
@@ -29,10 +32,10 @@ func TestReferenceHoldsEveryName(t *testing.T) {
 	var want []string
 	var fields func(prefix string, typ reflect.Type)
 	fields = func(prefix string, typ reflect.Type) {
-		for f := range typ.Fields() {
+		for _, f := range reflect.VisibleFields(typ) {
 			name := f.Tag.Get("expr")
 			switch {
-			case strings.HasPrefix(name, "__"):
+			case name == "-", strings.HasPrefix(name, "__"):
 			case f.Type.Kind() == reflect.Struct && f.Type != reflect.TypeFor[time.Time]():
 				fields(prefix+name+".", f.Type)
 			default:
@@ -41,7 +44,7 @@ func TestReferenceHoldsEveryName(t *testing.T) {
 		}
 	}
 	fields("", reflect.TypeFor[env]())
-	fields("memory.", reflect.TypeFor[Memory]())
+	fields("memory.", reflect.TypeFor[facts.Memory]())
 	want = append(want, "now", "form.<name>", "tables.<name>", "actor.permission")
 	want = slices.Concat(want, functionNames(), allowed())
 	var got []string
@@ -81,7 +84,7 @@ func TestReferenceExamples(t *testing.T) {
 			continue
 		}
 		for _, body := range []string{"", "### Affected area\n\nCLI, x\n\n### Version\n\n1.2.3\n\n### How often\n\n2.5"} {
-			facts := Facts{Issue: Issue{Body: body}, Now: time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC), Lookup: Known{}}
+			facts := facts.Facts{Issue: triage.Issue{Body: body}, Now: time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC), Lookup: facts.Known{}}
 			if _, err := c.Eval(facts); err != nil {
 				t.Errorf("%s: %v", n.Name, err)
 			}
@@ -105,7 +108,7 @@ func TestConditionLeavesMistakesOfNamesAlone(t *testing.T) {
 	if err != nil || src.File.ErrorCount() != 0 {
 		t.Fatalf("got %v, and %d mistakes in the file of the names", err, src.File.ErrorCount())
 	}
-	if ok, err := c.Eval(Facts{}); !ok || err != nil {
+	if ok, err := c.Eval(facts.Facts{}); !ok || err != nil {
 		t.Errorf("got %v %v, want true", ok, err)
 	}
 }
@@ -121,9 +124,9 @@ func TestFunctionsAreCharged(t *testing.T) {
 		`all(1..1000, all(1..90, len(form.area) < 1000))`,
 	}
 	names := mustDeclare(t)
-	facts := Facts{
-		Issue: Issue{Body: "### Version\n\n1.2.3\n\n### Affected area\n\n" + strings.Repeat("a,", 100) + "\n\n### Logs\n\n" + strings.Repeat("x", 10_000)},
-		Event: Event{Name: "issue_comment", Comment: Comment{Body: strings.Repeat("/foreman a\n", 10)}},
+	facts := facts.Facts{
+		Issue: triage.Issue{Body: "### Version\n\n1.2.3\n\n### Affected area\n\n" + strings.Repeat("a,", 100) + "\n\n### Logs\n\n" + strings.Repeat("x", 10_000)},
+		Event: triage.Event{Name: "issue_comment", Comment: triage.Comment{Body: strings.Repeat("/foreman a\n", 10)}},
 	}
 	for _, src := range tests {
 		c := newExprCompiler()
@@ -140,13 +143,14 @@ func TestFunctionsAreCharged(t *testing.T) {
 	}
 }
 
-func mustDeclare(t testing.TB) *vocabulary {
+func mustDeclare(t testing.TB) *symbols.Table {
 	t.Helper()
 	src, err := Parse("names.yml", []byte(referenceNames))
 	if err != nil {
 		t.Fatal(err)
 	}
-	v := declare([]Source{src})
+	v := symbols.New()
+	v.Declare(src.File, src.Forms, src.Tables)
 	if err := src.File.Err(); err != nil {
 		t.Fatal(err)
 	}
@@ -182,7 +186,7 @@ func TestExplainForms(t *testing.T) {
 				walk(p)
 			}
 		}
-		walk(*set.Explain(Facts{Issue: Issue{Body: body}, Event: Event{Name: "issues", Action: "opened"}})[0].Why)
+		walk(*set.Explain(facts.Facts{Issue: triage.Issue{Body: body}, Event: triage.Event{Name: "issues", Action: "opened"}})[0].Why)
 		if got := strings.Join(got, " "); got != want {
 			t.Errorf("got %s, want %s", got, want)
 		}

@@ -3,20 +3,19 @@ package rules
 import (
 	"fmt"
 	"slices"
-	"unicode/utf8"
 
 	"github.com/expr-lang/expr/vm"
 
 	"github.com/org/foreman-action/internal/sanitize"
 	"github.com/org/foreman-action/internal/strictyaml"
+	"github.com/org/foreman-action/internal/text"
 	"github.com/org/foreman-action/protocol"
+	"github.com/org/foreman-action/rules/facts"
 )
 
 const (
-	maxName       = 256  // characters of a name or keyword
-	maxForeign    = 4096 // characters of one value in Markdown
-	cutMark       = "…"
-	cutMarkLength = 1
+	maxName    = 256  // characters of a name or keyword
+	maxForeign = 4096 // characters of one value in Markdown
 )
 
 // most returns how many characters a string parameter may have.
@@ -27,20 +26,12 @@ func most(p protocol.Param) int {
 	return maxName
 }
 
-// cut shortens s to at most n characters.
-func cut(s string, n int) string {
-	if len(s) <= n || utf8.RuneCountInString(s) <= n {
-		return s
-	}
-	return string([]rune(s)[:n-cutMarkLength]) + cutMark
-}
-
 // clean returns what makes a foreign value fit for the parameter.
 func clean(p protocol.Param) func(string) string {
 	if p.Kind == protocol.KindMarkdown {
-		return func(s string) string { return sanitize.Value(cut(s, maxForeign)) }
+		return func(s string) string { return sanitize.Value(text.Shorten(s, maxForeign)) }
 	}
-	return func(s string) string { return plain(s, maxName) }
+	return func(s string) string { return text.Plain(s, maxName) }
 }
 
 // joint returns what keeps two foreign values apart: nothing that is seen.
@@ -56,6 +47,17 @@ func joint(p protocol.Param) string {
 type evaluation struct {
 	env     *env
 	machine vm.VM
+}
+
+// facts returns the facts of the event.
+func (v *evaluation) facts() *facts.Facts { return v.env.Run.facts }
+
+// labels returns the labels that conditions see.
+func (v *evaluation) labels() []string { return v.env.Run.labels }
+
+// setLabels sets the labels that conditions see.
+func (v *evaluation) setLabels(labels []string) {
+	v.env.Issue.Labels, v.env.Run.labels = labels, labels
 }
 
 // eval runs an expression; the error is, or holds, a *placedError.
@@ -123,7 +125,7 @@ func (p param) render(v *evaluation) (value any, ok bool, err error) {
 		if list[i], err = t.render(v, clean(p.spec), joint(p.spec)); err != nil {
 			return nil, false, err
 		}
-		list[i] = cut(list[i], most(p.spec))
+		list[i] = text.Shorten(list[i], most(p.spec))
 	}
 	if p.spec.Kind == protocol.KindTexts {
 		return list, true, nil
@@ -145,7 +147,7 @@ func (p param) renderList(v *evaluation) (any, bool, error) {
 	}
 	var list []string
 	for _, item := range items {
-		if item = plain(item, maxName); !slices.Contains(list, item) {
+		if item = text.Plain(item, maxName); !slices.Contains(list, item) {
 			list = append(list, item)
 		}
 	}

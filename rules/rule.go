@@ -8,6 +8,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/org/foreman-action/internal/strictyaml"
+	"github.com/org/foreman-action/internal/text"
 	"github.com/org/foreman-action/protocol"
 )
 
@@ -129,7 +130,7 @@ func (r *rule) decodeScan(f *strictyaml.File, n *yaml.Node) {
 		for word := range strings.FieldsSeq(r.scan) {
 			name, _, ok := strings.Cut(strings.ToLower(strings.TrimLeft(word, "-(")), ":")
 			if ok && slices.Contains([]string{"repo", "org", "user"}, name) {
-				f.Problemf(n, "scan: leave out %s; only issues of this repository are looked for", cut(word, maxQuoted))
+				f.Problemf(n, "scan: leave out %s; only issues of this repository are looked for", text.Shorten(word, text.Quoted))
 			}
 		}
 	}
@@ -163,7 +164,7 @@ func checkComment(f *strictyaml.File, n *yaml.Node) bool {
 	if n.LineComment == "" || n.Style&^yaml.TaggedStyle != 0 {
 		return true
 	}
-	line, col := position(n.Value, len(n.Value))
+	line, col := text.Position(n.Value, len(n.Value))
 	f.ProblemIn(n, line, col+1, "\" #\" starts a comment, which cuts the value short; quote the whole value, or put it on its own line under \"|\"")
 	return false
 }

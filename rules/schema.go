@@ -5,6 +5,7 @@ import (
 
 	"github.com/org/foreman-action/internal/strictyaml"
 	"github.com/org/foreman-action/protocol"
+	"github.com/org/foreman-action/rules/internal/symbols"
 )
 
 // Schemas returns the JSON Schemas, draft 2020-12, of the values of the keys rules,
@@ -12,13 +13,12 @@ import (
 // template says, they do not look at.
 func Schemas() map[string]any {
 	rule := strictyaml.Schema(reflect.TypeFor[ruleKeys](), ruleKey)
-	form := strictyaml.Schema(reflect.TypeFor[formKeys](), formKey)
-	names := object{"pattern": namePattern.String(), "maxLength": maxID}
+	declared := symbols.Schemas()
 	return object{
 		"rules":  object{"type": "array", "maxItems": maxRules, "items": rule},
 		"tests":  object{"type": "array", "maxItems": maxTests, "items": testSchema()},
-		"forms":  object{"type": "object", "maxProperties": maxForms, "propertyNames": names, "additionalProperties": form},
-		"tables": object{"type": "object", "maxProperties": maxTables, "propertyNames": names, "additionalProperties": tableSchema()},
+		"forms":  declared["forms"],
+		"tables": declared["tables"],
 	}
 }
 
@@ -61,22 +61,6 @@ func ruleKey(key string) map[string]any {
 
 func oneOrMore(item any) object {
 	return object{"anyOf": []any{item, object{"type": "array", "minItems": 1, "items": item}}}
-}
-
-func formKey(key string) map[string]any {
-	if key == "type" {
-		return object{"enum": formTypes(), "default": formText, "description": "What the answer is read as."}
-	}
-	return object{"type": "string", "minLength": 1, "maxLength": maxHeading, "description": "Label of the field in the issue form."}
-}
-
-// tableSchema is a table, whose values are of one kind.
-func tableSchema() object {
-	var kinds []any
-	for _, kind := range []string{"string", "number", "boolean"} {
-		kinds = append(kinds, object{"type": "object", "additionalProperties": object{"type": kind}})
-	}
-	return object{"anyOf": kinds}
 }
 
 // actionSchema is one item of "then".

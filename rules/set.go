@@ -9,6 +9,7 @@ import (
 
 	"github.com/org/foreman-action/internal/strictyaml"
 	"github.com/org/foreman-action/protocol"
+	"github.com/org/foreman-action/rules/internal/symbols"
 )
 
 // A Source is a list of rules in a YAML file, and the names that it declares for the
@@ -50,7 +51,7 @@ func Parse(name string, src []byte) (Source, error) {
 // concurrent use. The zero value has no rules.
 type Set struct {
 	rules []*rule
-	names *vocabulary // nil: none
+	names *symbols.Table // nil: none
 }
 
 const maxRules = 5000 // of all files together
@@ -60,7 +61,11 @@ const maxRules = 5000 // of all files together
 // recorded before included, as a [strictyaml.Problems]. Warnings stay in the files.
 func Compile(sources ...Source) (*Set, error) {
 	c := &ruleCompiler{exprCompiler: newExprCompiler(), specs: specs()}
-	c.exprCompiler.names = declare(sources)
+	for _, src := range sources {
+		if src.File != nil {
+			c.names.Declare(src.File, src.Forms, src.Tables)
+		}
+	}
 	s := &Set{names: c.exprCompiler.names}
 	var files []*strictyaml.File
 	first := map[string]*rule{}
@@ -134,9 +139,8 @@ func (s *Set) Len() int {
 // Listens reports whether any rule listens to the event with that name and
 // action, such as "issues" and "opened".
 func (s *Set) Listens(name, action string) bool {
-	e := Facts{Event: Event{Name: name, Action: action}}.complete().Event
 	for _, r := range s.all() {
-		if listens(r.on, e) {
+		if listens(r.on, name, action) {
 			return true
 		}
 	}
@@ -147,10 +151,9 @@ func (s *Set) Listens(name, action string) bool {
 // "on", or by leaving "on" out, and not only by a "*". What is answered with a
 // comment must be named so. "repository_dispatch" names all of its types.
 func (s *Set) Names(name, action string) bool {
-	e := Facts{Event: Event{Name: name, Action: action}}.complete().Event
 	for _, r := range s.all() {
 		named := slices.DeleteFunc(slices.Clone(r.on), func(on string) bool { return strings.HasSuffix(on, ".*") })
-		if listens(named, e) {
+		if listens(named, name, action) {
 			return true
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/expr-lang/expr/ast"
+	"github.com/org/foreman-action/rules/internal/match"
 )
 
 // A shortcut evaluates a condition without a program, as far as its first operands
@@ -108,7 +109,7 @@ func newCall(n *ast.CallNode) shortcut {
 		if text == nil || !ok {
 			return nil
 		}
-		return func(e *env) (value, sure bool) { return e.Run.peek(p, text(e).String()) }
+		return func(e *env) (value, sure bool) { return e.Run.matcher.TryMatch(p, text(e).String(), &e.Run.meter) }
 	case callee.Value == "label" && len(n.Arguments) == 2:
 		name, ok := n.Arguments[1].(*ast.StringNode)
 		if !ok {
@@ -122,12 +123,12 @@ func newCall(n *ast.CallNode) shortcut {
 	return nil
 }
 
-func constantPattern(n ast.Node) (*pattern, bool) {
+func constantPattern(n ast.Node) (*match.Pattern, bool) {
 	c, ok := n.(*ast.ConstantNode)
 	if !ok {
 		return nil, false
 	}
-	p, ok := c.Value.(*pattern)
+	p, ok := c.Value.(*match.Pattern)
 	return p, ok
 }
 
@@ -201,7 +202,7 @@ func compareNumbers(operator string) func(a, b int) bool {
 func newNumber(n ast.Node) func(*env) int {
 	if b, ok := n.(*ast.BuiltinNode); ok && measuresText(n) {
 		if field := newField(b.Arguments[0], reflect.String); field != nil {
-			return func(e *env) int { return e.Run.length(field(e).String()) }
+			return func(e *env) int { return e.Run.matcher.Length(field(e).String()) }
 		}
 		return nil
 	}
@@ -261,9 +262,23 @@ func fieldIndex(n ast.Node) ([]int, reflect.Type) {
 	default:
 		return nil, nil
 	}
-	for f := range typ.Fields() {
-		if f.Tag.Get("expr") == name {
-			return append(slices.Clip(index), f.Index...), f.Type
+	inner, typ := taggedField(typ, name)
+	if inner == nil {
+		return nil, nil
+	}
+	return append(slices.Clip(index), inner...), typ
+}
+
+// taggedField returns the path and the type of the field that conditions know by that
+// name, which may be one of an embedded struct; nil when there is none.
+func taggedField(t reflect.Type, name string) ([]int, reflect.Type) {
+	for f := range t.Fields() {
+		if f.Anonymous {
+			if inner, typ := taggedField(f.Type, name); inner != nil {
+				return append(slices.Clip(f.Index), inner...), typ
+			}
+		} else if f.Tag.Get("expr") == name {
+			return f.Index, f.Type
 		}
 	}
 	return nil, nil

@@ -5,6 +5,9 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/org/foreman-action/rules/facts"
+	"github.com/org/foreman-action/triage"
 )
 
 // conditions whose shortcut is tried; sure lists for how many of shortcutFacts it is.
@@ -53,11 +56,11 @@ var shortcuts = []struct {
 	{"any(issue.labels, any(issue.labels, # == 'bug'))", 0},
 }
 
-func shortcutFacts() []Facts {
-	return []Facts{
+func shortcutFacts() []facts.Facts {
+	return []facts.Facts{
 		{},
-		{Issue: Issue{Number: 5, Title: "A panic", Body: "abz", Labels: []string{"bug"}, Association: "OWNER", Comments: 1}},
-		{Issue: Issue{Number: -3, Title: "quiet", Body: strings.Repeat("ä", 300), Labels: []string{"x", "Bug"}, Comments: 2}, Event: Event{Comment: Comment{Body: "xy"}}},
+		{Issue: triage.Issue{Number: 5, Title: "A panic", Body: "abz", Labels: []string{"bug"}, Association: "OWNER", Comments: 1}},
+		{Issue: triage.Issue{Number: -3, Title: "quiet", Body: strings.Repeat("ä", 300), Labels: []string{"x", "Bug"}, Comments: 2}, Event: triage.Event{Comment: triage.Comment{Body: "xy"}}},
 	}
 }
 
@@ -77,7 +80,7 @@ func TestShortcuts(t *testing.T) {
 	}
 }
 
-func sameShortcut(t *testing.T, src string, facts Facts) (sure bool) {
+func sameShortcut(t *testing.T, src string, facts facts.Facts) (sure bool) {
 	t.Helper()
 	c := newExprCompiler()
 	x, err := c.check(src, wantBool)
@@ -105,7 +108,7 @@ func sameShortcut(t *testing.T, src string, facts Facts) (sure bool) {
 	if again != want || fmt.Sprint(err) != fmt.Sprint(errAgain) {
 		t.Errorf("%q on %+v: %v, %v after the shortcut; %v, %v without", src, facts, again, errAgain, want, err)
 	}
-	if a, b := v.env.Run, after.env.Run; a.steps != b.steps || a.matched != b.matched || a.made != b.made {
+	if a, b := v.env.Run, after.env.Run; a.meter.Steps.Spent() != b.meter.Steps.Spent() || a.meter.Patterns.Spent() != b.meter.Patterns.Spent() || a.meter.Text.Spent() != b.meter.Text.Spent() {
 		t.Errorf("%q on %+v: the shortcut changes what the program is charged", src, facts)
 	}
 	return sure
@@ -123,7 +126,7 @@ func FuzzShortcut(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, src, title, body string, number int) {
-		sameShortcut(t, src, Facts{Issue: Issue{Number: number, Title: title, Body: body, Labels: []string{"a", title}}})
+		sameShortcut(t, src, facts.Facts{Issue: triage.Issue{Number: number, Title: title, Body: body, Labels: []string{"a", title}}})
 	})
 }
 
@@ -152,7 +155,7 @@ func TestOnlyWhatIsAskedIsBuilt(t *testing.T) {
 			}
 		}
 		for _, p := range set.rules[0].when.code.compiler.patterns {
-			if p.regexp != nil {
+			if p.Regexp != nil {
 				engines++
 			}
 		}
@@ -165,7 +168,7 @@ func TestOnlyWhatIsAskedIsBuilt(t *testing.T) {
 	var all sync.WaitGroup
 	for range 4 {
 		all.Go(func() {
-			facts := Facts{Issue: Issue{Body: "panic77, panic7 " + strings.Repeat(".", 200), Labels: []string{"x"}}, Event: Event{Name: "issues", Action: "opened"}}
+			facts := facts.Facts{Issue: triage.Issue{Body: "panic77, panic7 " + strings.Repeat(".", 200), Labels: []string{"x"}}, Event: triage.Event{Name: "issues", Action: "opened"}}
 			if r, err := set.Decide(facts); err != nil || len(r.Fired) != 0 {
 				t.Errorf("fired %v, %v", r.Fired, err)
 			}

@@ -3,11 +3,11 @@ package rules
 import (
 	"fmt"
 	"strings"
-	"unicode/utf8"
 
 	"gopkg.in/yaml.v3"
 
 	"github.com/org/foreman-action/internal/strictyaml"
+	"github.com/org/foreman-action/internal/text"
 )
 
 // An expression is a compiled expression and where it stands.
@@ -41,7 +41,7 @@ func (c *exprCompiler) expression(f *strictyaml.File, n *yaml.Node, span span, w
 	if x.src == "" {
 		lead = 0
 	}
-	x.line, x.col = position(n.Value, span.start+lead)
+	x.line, x.col = text.Position(n.Value, span.start+lead)
 	code, err := c.check(x.src, w)
 	if err != nil {
 		line, col := x.place(asExprError(err))
@@ -50,13 +50,6 @@ func (c *exprCompiler) expression(f *strictyaml.File, n *yaml.Node, span span, w
 	}
 	x.code = code
 	return x
-}
-
-// position returns the line and column, from 1, of a byte offset.
-func position(s string, offset int) (line, col int) {
-	before := s[:offset]
-	start := strings.LastIndexByte(before, '\n') + 1
-	return 1 + strings.Count(before, "\n"), 1 + utf8.RuneCountInString(before[start:])
 }
 
 // A span is a part of a template.
@@ -134,7 +127,7 @@ type templatePart struct {
 func (c *exprCompiler) template(f *strictyaml.File, n *yaml.Node) *template {
 	spans, offset, err := split(n.Value)
 	if err != nil {
-		line, col := position(n.Value, offset)
+		line, col := text.Position(n.Value, offset)
 		f.ProblemIn(n, line, col, err.Error())
 		return nil
 	}

@@ -11,6 +11,9 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/org/foreman-action/internal/strictyaml"
+	"github.com/org/foreman-action/internal/text"
+	"github.com/org/foreman-action/rules/facts"
+	"github.com/org/foreman-action/triage"
 )
 
 // The bounds of what a test says of an issue, in characters, as GitHub has them.
@@ -20,8 +23,8 @@ const (
 )
 
 // defaultIssue is an issue as an event leaves it.
-func defaultIssue(f Facts) Issue {
-	i := Issue{
+func defaultIssue(f facts.Facts) triage.Issue {
+	i := triage.Issue{
 		Number: 1, State: "open", Author: "octocat", AuthorType: "User", Association: "NONE",
 		CreatedAt: f.Now, UpdatedAt: f.Now,
 	}
@@ -45,20 +48,20 @@ func defaultIssue(f Facts) Issue {
 	return i
 }
 
-func defaultURL(f Facts) string {
+func defaultURL(f facts.Facts) string {
 	kind := "issues"
-	if f.Pull != (Pull{}) {
+	if f.Pull != (triage.PullRequest{}) {
 		kind = "pull"
 	}
 	return fmt.Sprintf("https://github.com/%s/%s/%s/%d", f.Repo.Owner, f.Repo.Name, kind, f.Issue.Number)
 }
 
 // defaultPull is what a pull request has that an event of pull requests is about.
-func defaultPull(e Event) Pull {
+func defaultPull(e triage.Event) triage.PullRequest {
 	if e.Name != "pull_request" {
-		return Pull{}
+		return triage.PullRequest{}
 	}
-	return Pull{Head: "patch-1", Base: "main"}
+	return triage.PullRequest{Head: "patch-1", Base: "main"}
 }
 
 // defaultPermission is what people of an association may do, as a rule.
@@ -73,14 +76,14 @@ func defaultPermission(association string) string {
 }
 
 // defaultComment is a comment of somebody.
-func defaultComment(f Facts, author string) Comment {
-	f.Event.Comment = Comment{Association: "NONE"}
-	return Comment{Author: author, Association: defaultActor(f, author).Association}
+func defaultComment(f facts.Facts, author string) triage.Comment {
+	f.Event.Comment = triage.Comment{Association: "NONE"}
+	return triage.Comment{Author: author, Association: defaultActor(f, author).Association}
 }
 
 // subjectOf is who caused an event that does not say: who wrote the comment, or else
 // the issue.
-func subjectOf(f Facts) Actor {
+func subjectOf(f facts.Facts) triage.Actor {
 	if f.Event.Name == "issue_comment" {
 		return defaultActor(f, f.Event.Comment.Author)
 	}
@@ -88,8 +91,8 @@ func subjectOf(f Facts) Actor {
 }
 
 // defaultActor is what the rest of an event tells of somebody.
-func defaultActor(f Facts, login string) Actor {
-	a := Actor{Login: login, Type: "User", Association: "NONE"}
+func defaultActor(f facts.Facts, login string) triage.Actor {
+	a := triage.Actor{Login: login, Type: "User", Association: "NONE"}
 	switch login {
 	case f.Issue.Author:
 		a.Type, a.Association = f.Issue.AuthorType, f.Issue.Association
@@ -103,7 +106,7 @@ func defaultActor(f Facts, login string) Actor {
 func settable(t reflect.Type) []string {
 	var list []string
 	for field := range t.Fields() {
-		if name := field.Tag.Get("expr"); name != "text" {
+		if name := field.Tag.Get("expr"); name != "-" {
 			list = append(list, name)
 		}
 	}
@@ -190,20 +193,20 @@ func (d testDecoder) check(name string, n *yaml.Node, v reflect.Value) {
 	}
 }
 
-func (d testDecoder) checkText(name string, n *yaml.Node, text string) {
+func (d testDecoder) checkText(name string, n *yaml.Node, value string) {
 	limit := maxTestText
 	if name == "issue.title" {
 		limit = maxTestTitle
 	}
-	if utf8.RuneCountInString(text) > limit {
+	if utf8.RuneCountInString(value) > limit {
 		d.f.Problemf(n, "%s: GitHub takes at most %d characters", name, limit)
 	}
 	enum := fieldValues(name)
-	if enum == nil || slices.Contains(enum, text) {
+	if enum == nil || slices.Contains(enum, value) {
 		return
 	}
 	enum = slices.DeleteFunc(enum, func(s string) bool { return s == "" })
-	d.f.Problemf(n, "%s: want %s, got %q%s", name, strings.Join(enum, ", "), cut(text, maxQuoted), strictyaml.DidYouMean(text, enum))
+	d.f.Problemf(n, "%s: want %s, got %q%s", name, strings.Join(enum, ", "), text.Shorten(value, text.Quoted), strictyaml.DidYouMean(value, enum))
 }
 
 // moment reads a time: a date, or a date with a time.

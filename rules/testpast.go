@@ -8,10 +8,12 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/org/foreman-action/internal/strictyaml"
+	"github.com/org/foreman-action/internal/text"
+	"github.com/org/foreman-action/rules/facts"
 )
 
 // actor reads who caused the event, and what they may do.
-func (d testDecoder) actor(n *yaml.Node, f *Facts, known *Known) {
+func (d testDecoder) actor(n *yaml.Node, f *facts.Facts, known *facts.Known) {
 	d.fill("actor", n, reflect.ValueOf(&f.Actor).Elem(), "permission")
 	permission := defaultPermission(f.Actor.Association)
 	if p := strictyaml.Child(n, "permission"); p != nil {
@@ -21,7 +23,7 @@ func (d testDecoder) actor(n *yaml.Node, f *Facts, known *Known) {
 }
 
 // pull reads what a pull request has besides an issue.
-func (d testDecoder) pull(n *yaml.Node, f *Facts, known *Known) {
+func (d testDecoder) pull(n *yaml.Node, f *facts.Facts, known *facts.Known) {
 	f.Pull = defaultPull(f.Event)
 	if n != nil && f.Event.Name == "issues" {
 		d.f.Problemf(n, "pr: the events of issues are not about pull requests; those of pull_request are")
@@ -55,10 +57,10 @@ func (d testDecoder) by(n *yaml.Node) map[string]string {
 	for i := 0; i+1 < len(by.Content); i += 2 {
 		label, rule := by.Content[i], by.Content[i+1]
 		if !hasFold(listed, label.Value) {
-			d.f.Problemf(label, "memory.by: %q is none of memory.labels", cut(label.Value, maxQuoted))
+			d.f.Problemf(label, "memory.by: %q is none of memory.labels", text.Shorten(label.Value, text.Quoted))
 		}
 		if d.ids != nil && !slices.Contains(d.ids, rule.Value) {
-			d.f.Problemf(rule, "memory.by: there is no rule %q%s", cut(rule.Value, maxQuoted), strictyaml.DidYouMean(rule.Value, d.ids))
+			d.f.Problemf(rule, "memory.by: there is no rule %q%s", text.Shorten(rule.Value, text.Quoted), strictyaml.DidYouMean(rule.Value, d.ids))
 		}
 		out[strings.ToLower(label.Value)] = rule.Value
 	}
@@ -82,7 +84,7 @@ const (
 )
 
 // past reads what happened on the issue, the oldest first.
-func (d testDecoder) past(n *yaml.Node, f Facts) []Change {
+func (d testDecoder) past(n *yaml.Node, f facts.Facts) []facts.Change {
 	if n == nil {
 		return nil
 	}
@@ -90,7 +92,7 @@ func (d testDecoder) past(n *yaml.Node, f Facts) []Change {
 		d.f.Problemf(n, "past: want a list of what happened, got %s", strictyaml.Kind(n))
 		return nil
 	}
-	var list []Change
+	var list []facts.Change
 	for _, item := range n.Content {
 		var keys pastKeys
 		if !d.f.Decode(item, &keys) {
@@ -108,21 +110,21 @@ func (d testDecoder) past(n *yaml.Node, f Facts) []Change {
 	return list
 }
 
-func (d testDecoder) change(keys pastKeys, f Facts) Change {
-	c := Change{Login: f.Issue.Author}
+func (d testDecoder) change(keys pastKeys, f facts.Facts) facts.Change {
+	c := facts.Change{Login: f.Issue.Author}
 	if d.f.DecodeKey("event", keys.Event, &c.Kind) {
 		known := []string{
 			"labeled", "unlabeled", "commented", "closed", "reopened", "assigned", "unassigned", "milestoned", "demilestoned",
 			"renamed", "locked", "unlocked", "pinned", "unpinned", "mentioned", "subscribed", "referenced", "cross-referenced",
 		}
 		if hint := strictyaml.DidYouMean(c.Kind, known); hint != "" && !slices.Contains(known, c.Kind) {
-			d.f.Warnf(keys.Event, "event: GitHub's timeline has no %q%s", cut(c.Kind, maxQuoted), hint)
+			d.f.Warnf(keys.Event, "event: GitHub's timeline has no %q%s", text.Shorten(c.Kind, text.Quoted), hint)
 		}
 	}
 	d.moment("at", keys.At, &c.At)
 	as := asHuman
 	if keys.As != nil && d.f.DecodeKey("as", keys.As, &as) && !slices.Contains([]string{asHuman, asBot, asUs}, as) {
-		d.f.Problemf(keys.As, "as: want human, bot or us, got %q", cut(as, maxQuoted))
+		d.f.Problemf(keys.As, "as: want human, bot or us, got %q", text.Shorten(as, text.Quoted))
 	}
 	c.Human, c.Ours = as == asHuman, as == asUs
 	if c.Ours {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/org/foreman-action/protocol"
+	"github.com/org/foreman-action/rules/facts"
 )
 
 // A TestResult is what became of a test.
@@ -120,7 +121,7 @@ func (a *aftermath) undo(s *Set, t Test) {
 			a.err = err
 			return
 		}
-		last, found := past.last(func(c Change) bool {
+		last, found := newest(past, func(c facts.Change) bool {
 			return (c.Kind == "labeled" || c.Kind == "unlabeled") && strings.EqualFold(c.Label, name)
 		})
 		if last.Ours || !found && !past.Partial {

@@ -10,6 +10,9 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/org/foreman-action/internal/strictyaml"
+	"github.com/org/foreman-action/internal/text"
+	"github.com/org/foreman-action/rules/facts"
+	"github.com/org/foreman-action/triage"
 )
 
 // A Test is an item of a file's tests: an event, and what the rules are expected to
@@ -19,7 +22,7 @@ type Test struct {
 	File string
 	Line int // of its name
 
-	facts  Facts
+	facts  facts.Facts
 	by     map[string]string // which rule added a label before, by its name in lower case
 	fired  []string          // expected; empty when nothing is said of it
 	expect []expectation
@@ -119,7 +122,7 @@ func (d testDecoder) test(n *yaml.Node, first map[string]int) (Test, bool) {
 		case strings.TrimSpace(t.Name) == "" || strings.Contains(t.Name, "\n") || utf8.RuneCountInString(t.Name) > maxTestName:
 			d.f.Problemf(keys.Name, "name: want one line of at most %d characters", maxTestName)
 		case twice:
-			d.f.Problemf(keys.Name, "the name %q is used twice; the first is in line %d", cut(t.Name, maxQuoted), line)
+			d.f.Problemf(keys.Name, "the name %q is used twice; the first is in line %d", text.Shorten(t.Name, text.Quoted), line)
 		default:
 			first[t.Name] = t.Line
 		}
@@ -132,8 +135,8 @@ func (d testDecoder) test(n *yaml.Node, first map[string]int) (Test, bool) {
 }
 
 // facts reads what a test says of an event.
-func (d testDecoder) facts(keys testKeys) Facts {
-	f := Facts{Now: testNow(), Repo: Repo{Owner: "octo-org", Name: "hello"}}
+func (d testDecoder) facts(keys testKeys) facts.Facts {
+	f := facts.Facts{Now: testNow(), Repo: triage.Repo{Owner: "octo-org", Name: "hello"}}
 	if keys.Now != nil {
 		d.moment("now", keys.Now, &f.Now)
 	}
@@ -144,7 +147,7 @@ func (d testDecoder) facts(keys testKeys) Facts {
 	d.subject("label", keys.Label, &f.Event.Label, f.Event)
 	d.subject("assignee", keys.Assignee, &f.Event.Assignee, f.Event)
 	d.subject("milestone", keys.Milestone, &f.Event.Milestone, f.Event)
-	var known Known
+	var known facts.Known
 	d.pull(keys.Pull, &f, &known)
 	f.Issue = defaultIssue(f)
 	d.fill("issue", keys.Issue, reflect.ValueOf(&f.Issue).Elem())
@@ -178,7 +181,7 @@ func (d testDecoder) facts(keys testKeys) Facts {
 func testNow() time.Time { return time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC) }
 
 // event reads the name of the event.
-func (d testDecoder) event(n *yaml.Node) Event {
+func (d testDecoder) event(n *yaml.Node) triage.Event {
 	key := "issues.opened"
 	if n != nil && d.f.DecodeKey("event", n, &key) {
 		several := slices.Contains(eventKeys(), key+".*")
@@ -189,11 +192,11 @@ func (d testDecoder) event(n *yaml.Node) Event {
 		}
 	}
 	name, action, _ := strings.Cut(key, ".")
-	return Event{Name: name, Action: action}
+	return triage.Event{Name: name, Action: action}
 }
 
 // subject reads what was added, removed and so on; those events that have it need it.
-func (d testDecoder) subject(key string, n *yaml.Node, out *string, e Event) {
+func (d testDecoder) subject(key string, n *yaml.Node, out *string, e triage.Event) {
 	has := map[string][]string{
 		"label": {"labeled", "unlabeled"}, "assignee": {"assigned", "unassigned"}, "milestone": {"milestoned", "demilestoned"},
 	}[key]
@@ -208,15 +211,15 @@ func (d testDecoder) subject(key string, n *yaml.Node, out *string, e Event) {
 	}
 }
 
-func (d testDecoder) repo(n *yaml.Node, out *Repo) {
+func (d testDecoder) repo(n *yaml.Node, out *triage.Repo) {
 	var name string
 	if !d.f.DecodeKey("repo", n, &name) {
 		return
 	}
 	owner, repo, ok := strings.Cut(name, "/")
 	if !ok || owner == "" || repo == "" || strings.Contains(repo, "/") {
-		d.f.Problemf(n, "repo: want owner/name, got %q", cut(name, maxQuoted))
+		d.f.Problemf(n, "repo: want owner/name, got %q", text.Shorten(name, text.Quoted))
 		return
 	}
-	*out = Repo{Owner: owner, Name: repo}
+	*out = triage.Repo{Owner: owner, Name: repo}
 }

@@ -9,6 +9,8 @@ import (
 
 	"github.com/org/foreman-action/internal/strictyaml"
 	"github.com/org/foreman-action/protocol"
+	"github.com/org/foreman-action/rules/facts"
+	"github.com/org/foreman-action/triage"
 )
 
 // testSchema is one item of "tests".
@@ -43,19 +45,19 @@ func testKey(key string) object {
 	case "now":
 		return momentSchema()
 	case "issue":
-		return factSchema(reflect.TypeFor[Issue](), key, nil)
+		return factSchema(reflect.TypeFor[triage.Issue](), key, nil)
 	case "actor":
-		return factSchema(reflect.TypeFor[Actor](), key, object{
+		return factSchema(reflect.TypeFor[triage.Actor](), key, object{
 			"permission": object{"enum": fieldValues("actor.permission"), "description": "What the actor may do in the repository."},
 		})
 	case "comment":
-		return factSchema(reflect.TypeFor[Comment](), key, nil)
+		return factSchema(reflect.TypeFor[triage.Comment](), key, nil)
 	case "pr":
 		files := object{"type": "array", "items": text, "description": "Paths of the changed files."}
-		return factSchema(reflect.TypeFor[Pull](), key, object{"files": files})
+		return factSchema(reflect.TypeFor[triage.PullRequest](), key, object{"files": files})
 	case "memory":
 		by := object{"type": "object", "additionalProperties": text, "description": "The rules that added labels, by label. Absent: those that name it."}
-		return factSchema(reflect.TypeFor[Memory](), key, object{"by": by})
+		return factSchema(reflect.TypeFor[facts.Memory](), key, object{"by": by})
 	case "past":
 		return object{"type": "array", "items": strictyaml.Schema(reflect.TypeFor[pastKeys](), pastKey)}
 	case "expect":

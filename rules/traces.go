@@ -8,6 +8,7 @@ import (
 	"github.com/expr-lang/expr/parser"
 
 	"github.com/org/foreman-action/protocol"
+	"github.com/org/foreman-action/triage"
 )
 
 // Knows reports whether the condition of a rule that listens to comments asks for the
@@ -47,12 +48,12 @@ func (s *Set) Undoes() bool {
 // taken back, may be on the issue: a label that it adds, or anybody when its text does
 // not tell whom it assigns. It asks nobody; false is certain. It is false when there is
 // no such rule.
-func (s *Set) MayHaveLeft(id string, on Issue) bool {
+func (s *Set) MayHaveLeft(id string, on triage.Issue) bool {
 	i := slices.IndexFunc(s.all(), func(r *rule) bool { return r.id == id })
 	return i >= 0 && slices.ContainsFunc(s.rules[i].actions, func(a action) bool { return a.mayHaveLeft(on) })
 }
 
-func (a action) mayHaveLeft(on Issue) bool {
+func (a action) mayHaveLeft(on triage.Issue) bool {
 	switch a.spec.Name {
 	case protocol.ActionAddLabel, protocol.ActionAddLabels:
 		return a.among(on.Labels)

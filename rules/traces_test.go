@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	"github.com/org/foreman-action/rules"
+	"github.com/org/foreman-action/rules/facts"
+	"github.com/org/foreman-action/triage"
 )
 
 func compiled(t *testing.T, src string) *rules.Set {
@@ -38,7 +40,7 @@ func TestKnows(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			set := compiled(t, "  - "+tt.rule+"\n")
-			if _, err := set.Decide(rules.Facts{Event: rules.Event{Name: "issue_comment", Action: "created"}}); err != nil {
+			if _, err := set.Decide(facts.Facts{Event: triage.Event{Name: "issue_comment", Action: "created"}}); err != nil {
 				t.Fatal(err) // conditions may be compiled to their end before
 			}
 			if got := set.Knows("ship"); got != tt.want {
@@ -47,7 +49,7 @@ func TestKnows(t *testing.T) {
 		})
 	}
 	var none *rules.Set
-	if none.Knows("ship") || none.Undoes() || none.MayHaveLeft("a", rules.Issue{}) {
+	if none.Knows("ship") || none.Undoes() || none.MayHaveLeft("a", triage.Issue{}) {
 		t.Error("a nil set knows something")
 	}
 }
@@ -57,25 +59,25 @@ func TestMayHaveLeft(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		name, then string
-		issue      rules.Issue
+		issue      triage.Issue
 		want       bool
 	}{
-		{"label there", "[{add_label: Bug}]", rules.Issue{Labels: []string{"bug"}}, true},
-		{"another label there", "[{add_label: bug}]", rules.Issue{Labels: []string{"docs"}}, false},
-		{"one of several", "[{add_labels: [a, b]}]", rules.Issue{Labels: []string{"b"}}, true},
-		{"none of several", "[{add_labels: [a, b]}]", rules.Issue{Labels: []string{"c"}}, false},
-		{"a name that is made", `[{add_label: "x-{{ issue.author }}"}]`, rules.Issue{Labels: []string{"c"}}, true},
-		{"a name that is made, no label", `[{add_label: "x-{{ issue.author }}"}]`, rules.Issue{}, false},
-		{"a list that is made", `[{add_labels: "[issue.author]"}]`, rules.Issue{Labels: []string{"c"}}, true},
-		{"label removed", "[{remove_label: bug}]", rules.Issue{}, true},
-		{"assigned", "[{assign: [mona]}]", rules.Issue{Assignees: []string{"Mona"}}, true},
-		{"another assigned", "[{assign: [mona]}]", rules.Issue{Assignees: []string{"hubot"}}, false},
-		{"unassigned", "[{unassign: [mona]}]", rules.Issue{}, true},
-		{"closed", "[close_issue]", rules.Issue{State: "closed"}, true},
-		{"open", "[close_issue]", rules.Issue{State: "open"}, false},
-		{"to be closed", "[{close_issue: {after: 72h}}]", rules.Issue{State: "open"}, true},
-		{"never again", "[{never_again: bug}]", rules.Issue{}, true},
-		{"what cannot be taken back", "[{comment: x}, {react: eyes}, lock, escalate]", rules.Issue{Labels: []string{"bug"}, State: "closed"}, false},
+		{"label there", "[{add_label: Bug}]", triage.Issue{Labels: []string{"bug"}}, true},
+		{"another label there", "[{add_label: bug}]", triage.Issue{Labels: []string{"docs"}}, false},
+		{"one of several", "[{add_labels: [a, b]}]", triage.Issue{Labels: []string{"b"}}, true},
+		{"none of several", "[{add_labels: [a, b]}]", triage.Issue{Labels: []string{"c"}}, false},
+		{"a name that is made", `[{add_label: "x-{{ issue.author }}"}]`, triage.Issue{Labels: []string{"c"}}, true},
+		{"a name that is made, no label", `[{add_label: "x-{{ issue.author }}"}]`, triage.Issue{}, false},
+		{"a list that is made", `[{add_labels: "[issue.author]"}]`, triage.Issue{Labels: []string{"c"}}, true},
+		{"label removed", "[{remove_label: bug}]", triage.Issue{}, true},
+		{"assigned", "[{assign: [mona]}]", triage.Issue{Assignees: []string{"Mona"}}, true},
+		{"another assigned", "[{assign: [mona]}]", triage.Issue{Assignees: []string{"hubot"}}, false},
+		{"unassigned", "[{unassign: [mona]}]", triage.Issue{}, true},
+		{"closed", "[close_issue]", triage.Issue{State: "closed"}, true},
+		{"open", "[close_issue]", triage.Issue{State: "open"}, false},
+		{"to be closed", "[{close_issue: {after: 72h}}]", triage.Issue{State: "open"}, true},
+		{"never again", "[{never_again: bug}]", triage.Issue{}, true},
+		{"what cannot be taken back", "[{comment: x}, {react: eyes}, lock, escalate]", triage.Issue{Labels: []string{"bug"}, State: "closed"}, false},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/org/foreman-action/protocol"
+	"github.com/org/foreman-action/rules/internal/symbols"
 )
 
 // action collects the labels that an action writes, and what its expressions ask for.
@@ -84,7 +85,7 @@ func (c *useCollector) results(n ast.Node, verb LabelVerb) {
 			return
 		}
 	case *ast.MemberNode:
-		if t := c.table(n.Node); t.node != nil {
+		if t := c.table(n.Node); t.Node != nil {
 			c.values(t, verb)
 			return
 		}
@@ -103,10 +104,10 @@ func (c *useCollector) results(n ast.Node, verb LabelVerb) {
 }
 
 // values collects the values of a table as labels, once.
-func (c *useCollector) values(t tablePlace, verb LabelVerb) {
-	for i := 1; i < len(t.node.Content); i += 2 {
-		n := t.node.Content[i]
-		use := LabelUse{Label: n.Value, Verb: verb, Place: t.file.At(n, 1, 1, "")}
+func (c *useCollector) values(t symbols.Rows, verb LabelVerb) {
+	for i := 1; i < len(t.Node.Content); i += 2 {
+		n := t.Node.Content[i]
+		use := LabelUse{Label: n.Value, Verb: verb, Place: t.File.At(n, 1, 1, "")}
 		if n.Kind == yaml.ScalarNode && n.Value != "" && !slices.Contains(c.labels, use) {
 			c.labels = append(c.labels, use)
 		}

@@ -9,6 +9,8 @@ import (
 	"github.com/expr-lang/expr/parser"
 
 	"github.com/org/foreman-action/internal/strictyaml"
+	"github.com/org/foreman-action/internal/text"
+	"github.com/org/foreman-action/rules/internal/match"
 )
 
 // A LabelVerb is what a rule does with a label.
@@ -34,7 +36,7 @@ type LabelUse struct {
 // Matches reports whether the use is about the label, whose case does not count.
 func (u LabelUse) Matches(label string) bool {
 	if u.Glob {
-		return globMatch(u.Label, label)
+		return match.Glob(u.Label, label)
 	}
 	return strings.EqualFold(u.Label, label)
 }
@@ -230,7 +232,7 @@ func (c *useCollector) scan(r *rule) {
 		}
 		at += len(before) + len(qualifier)
 		for name := range strings.SplitSeq(names, ",") {
-			line, col := position(r.scan, at)
+			line, col := text.Position(r.scan, at)
 			at += len(name) + 1
 			if bare := strings.Trim(strings.TrimRight(name, ")"), `"`); bare != "" {
 				c.labels = append(c.labels, LabelUse{Label: bare, Place: r.file.At(r.scanNode, line, col, "")})

@@ -7,6 +7,7 @@ import (
 	"github.com/expr-lang/expr/ast"
 
 	"github.com/org/foreman-action/internal/strictyaml"
+	"github.com/org/foreman-action/internal/text"
 )
 
 // fieldValues returns what a field of few values may be, as conditions and as tests name
@@ -73,23 +74,23 @@ func fieldName(n ast.Node) string {
 }
 
 func (g guard) checkValue(field string, n ast.Node) error {
-	text, ok := constantText(n)
+	value, ok := constantText(n)
 	if !ok || field == "" {
 		return nil
 	}
 	values := fieldValues(field)
 	if values == nil {
-		return g.checkEvent(field, text, n)
+		return g.checkEvent(field, value, n)
 	}
-	if slices.Contains(values, text) {
+	if slices.Contains(values, value) {
 		return nil
 	}
-	hint := meantValue(text, values)
+	hint := meantValue(value, values)
 	if hint == "" {
 		last := len(values) - 1
 		hint = "; it is " + inQuotes(values[:last], ", ") + " or " + inQuotes(values[last:], "")
 	}
-	return refuse(n, "%s is never %q%s", field, cut(text, maxQuoted), hint)
+	return refuse(n, "%s is never %q%s", field, text.Shorten(value, text.Quoted), hint)
 }
 
 func inQuotes(list []string, between string) string {
@@ -98,7 +99,7 @@ func inQuotes(list []string, between string) string {
 
 // checkEvent refuses names of events that no rule can listen to. A repository_dispatch
 // brings actions of any name, so those are only refused where it cannot be meant.
-func (g guard) checkEvent(field, text string, n ast.Node) error {
+func (g guard) checkEvent(field, value string, n ast.Node) error {
 	if field != "event.name" && field != "event.action" && field != "event.key" {
 		return nil
 	}
@@ -114,11 +115,11 @@ func (g guard) checkEvent(field, text string, n ast.Node) error {
 			known = append(known, key)
 		}
 	}
-	dispatched := field == "event.key" && strings.HasPrefix(text, "repository_dispatch.")
-	if dispatched || slices.Contains(known, text) {
+	dispatched := field == "event.key" && strings.HasPrefix(value, "repository_dispatch.")
+	if dispatched || slices.Contains(known, value) {
 		return nil
 	}
-	hint := meantValue(text, known)
+	hint := meantValue(value, known)
 	if field == "event.action" {
 		named := slices.ContainsFunc(g.on, func(on string) bool { return strings.HasPrefix(on, "repository_dispatch") })
 		if named || g.on == nil && hint == "" {
@@ -131,7 +132,7 @@ func (g guard) checkEvent(field, text string, n ast.Node) error {
 	if hint == "" {
 		hint = `; its names are those that "on" takes`
 	}
-	return refuse(n, "%s is never %q%s", field, cut(text, maxQuoted), hint)
+	return refuse(n, "%s is never %q%s", field, text.Shorten(value, text.Quoted), hint)
 }
 
 // meantValue says which value was most likely meant: one that is near, or one that

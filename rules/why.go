@@ -11,6 +11,9 @@ import (
 
 	"github.com/expr-lang/expr/ast"
 	"github.com/expr-lang/expr/parser"
+
+	"github.com/org/foreman-action/internal/text"
+	"github.com/org/foreman-action/rules/facts"
 )
 
 // A RuleWhy tells why a rule matched an event or did not.
@@ -42,7 +45,7 @@ type Why struct {
 // stops too; it is meant for people who wait, and not for every event. A part that
 // fails says so and spoils nothing else. A rule of which [ErrUnasked] says that a run did not
 // reach it is [Unreached].
-func (s *Set) Explain(f Facts) []RuleWhy {
+func (s *Set) Explain(f facts.Facts) []RuleWhy {
 	c := newExprCompiler()
 	if s != nil && s.names != nil {
 		c.names = s.names
@@ -56,11 +59,11 @@ func (s *Set) Explain(f Facts) []RuleWhy {
 	for i, r := range s.all() {
 		w := RuleWhy{RuleTrace: p.result.Trace[i]}
 		asked := p.asked[i]
-		if r.when != nil && r.listens(v.env.Run.facts) && e.evaluated < maxEvaluated {
-			e.see(asked.labels)
+		if r.when != nil && r.listens(v.facts()) && e.evaluated < maxEvaluated {
+			v.setLabels(asked.labels)
 			w.Why = e.why(r.when)
 		}
-		if err := cmp.Or(asked.err, unsettled); errors.Is(err, ErrUnasked) {
+		if err := cmp.Or(asked.err, unsettled); errors.Is(err, facts.ErrUnasked) {
 			w.Outcome = Unreached
 			w.Why.idle()
 		} else if err != nil {
@@ -107,9 +110,6 @@ type explainer struct {
 	*evaluation
 	evaluated int
 }
-
-// see sets the labels of the issue when a rule was asked.
-func (e *explainer) see(labels []string) { e.env.Issue.Labels, e.env.Run.labels = labels, labels }
 
 func (e *explainer) node(n ast.Node) Why {
 	switch n := n.(type) {
@@ -273,24 +273,24 @@ const maxValue = 200 // characters of a value that are shown
 
 // shown is a value as an expression.
 func shown(value any) string {
-	var text string
+	var out string
 	switch v := value.(type) {
 	case nil:
 		return "nil"
 	case string:
-		text = strconv.Quote(cut(v, 2*maxValue)) // the rest is not shown, nor worth quoting
+		out = strconv.Quote(text.Shorten(v, 2*maxValue)) // the rest is not shown, nor worth quoting
 	case fmt.Stringer:
-		text = v.String()
+		out = v.String()
 	default:
 		if r := reflect.ValueOf(v); r.Kind() == reflect.Slice {
 			list := make([]string, r.Len())
 			for i := range list {
 				list[i] = shown(r.Index(i).Interface())
 			}
-			text = "[" + strings.Join(list, ", ") + "]"
+			out = "[" + strings.Join(list, ", ") + "]"
 			break
 		}
-		text = fmt.Sprint(v)
+		out = fmt.Sprint(v)
 	}
-	return cut(text, maxValue)
+	return text.Shorten(out, maxValue)
 }

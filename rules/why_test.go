@@ -12,6 +12,8 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"github.com/org/foreman-action/rules"
+	"github.com/org/foreman-action/rules/facts"
+	"github.com/org/foreman-action/triage"
 )
 
 // tree writes an explanation as an indented list.
@@ -31,9 +33,9 @@ func tree(b *strings.Builder, w rules.Why, depth int) {
 
 func TestExplain(t *testing.T) {
 	t.Parallel()
-	facts := rules.Facts{
-		Issue: rules.Issue{Title: "panic at boot", Body: "it panics", Labels: []string{"kind/question"}, Association: "NONE"},
-		Event: rules.Event{Name: "issues", Action: "opened"},
+	facts := facts.Facts{
+		Issue: triage.Issue{Title: "panic at boot", Body: "it panics", Labels: []string{"kind/question"}, Association: "NONE"},
+		Event: triage.Event{Name: "issues", Action: "opened"},
 	}
 	tests := []struct{ when, want string }{
 		{"issue.locked", "false  issue.locked\n"},
@@ -126,8 +128,8 @@ func explained(t *testing.T, ar *txtar.Archive) string {
 		t.Fatal(err)
 	}
 	var facts struct {
-		rules.Facts
-		Known rules.Known
+		facts.Facts
+		Known facts.Known
 	}
 	if err := json.Unmarshal([]byte(getFile(ar, "facts.json")), &facts); err != nil {
 		t.Fatal(err)

@@ -6,13 +6,15 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/org/foreman-action/rules/facts"
 )
 
 // A witness is a Lookup that remembers what it told.
 type witness struct {
-	Lookup
-	facts Facts
-	told  Known
+	facts.Lookup
+	facts facts.Facts
+	told  facts.Known
 	err   error // the first; then what came out tells nothing
 }
 
@@ -44,8 +46,8 @@ func (w *witness) Permission(login string) (string, error) {
 }
 
 // Past asks, and remembers it.
-func (w *witness) Past() (Past, error) {
-	p, err := witnessed(w, func() (Past, error) { return w.Lookup.Past() }, &w.told.History)
+func (w *witness) Past() (facts.Past, error) {
+	p, err := witnessed(w, func() (facts.Past, error) { return w.Lookup.Past() }, &w.told.History)
 	if p.Partial {
 		w.err = cmp.Or(w.err, errTooLong)
 	}
@@ -58,12 +60,12 @@ func (w *witness) Files() ([]string, error) {
 }
 
 // Memory asks, and remembers it.
-func (w *witness) Memory() (Memory, error) {
-	return witnessed(w, func() (Memory, error) { return w.Lookup.Memory() }, &w.told.Before)
+func (w *witness) Memory() (facts.Memory, error) {
+	return witnessed(w, func() (facts.Memory, error) { return w.Lookup.Memory() }, &w.told.Before)
 }
 
 // known returns what was told, with the defaults of a test for what was not.
-func (w *witness) known() Known {
+func (w *witness) known() facts.Known {
 	k := w.told
 	if k.Permissions == nil {
 		k.Permissions = map[string]string{w.facts.Actor.Login: defaultPermission(w.facts.Actor.Association)}
@@ -72,7 +74,7 @@ func (w *witness) known() Known {
 }
 
 // permissionText adds to the section of the actor what they may do.
-func permissionText(section string, f Facts, told Known) string {
+func permissionText(section string, f facts.Facts, told facts.Known) string {
 	p := told.Permissions[f.Actor.Login]
 	if p == "" || p == defaultPermission(f.Actor.Association) {
 		return section
@@ -81,14 +83,14 @@ func permissionText(section string, f Facts, told Known) string {
 }
 
 // filesText adds to the section of the pull request what it changes.
-func filesText(section string, told Known) string {
+func filesText(section string, told facts.Known) string {
 	if len(told.Changed) == 0 {
 		return section
 	}
 	return cmp.Or(section, "  pr:\n") + "    files: " + listText(told.Changed) + "\n"
 }
 
-func pastText(changes []Change) string {
+func pastText(changes []facts.Change) string {
 	if len(changes) == 0 {
 		return ""
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/org/foreman-action/internal/sanitize"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/rules"
+	"github.com/org/foreman-action/rules/facts"
 )
 
 // answer adds the one comment that answers an order.
@@ -22,7 +23,7 @@ func (s *Step) answers() bool {
 }
 
 // answerWhy adds the explanation of every rule to a decision.
-func (w *work) answerWhy(d *Decision, facts rules.Facts) error {
+func (w *work) answerWhy(d *Decision, facts facts.Facts) error {
 	facts = w.factsAsOpened(facts)
 	return d.answer(commandWhy, whyText(w.c.Rules.Explain(facts), w.c.Policy.MaxLength()))
 }

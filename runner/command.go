@@ -10,6 +10,7 @@ import (
 
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/rules"
+	"github.com/org/foreman-action/rules/facts"
 	"github.com/org/foreman-action/triage"
 )
 
@@ -53,7 +54,7 @@ func (o orders) has(name order) bool {
 // orders returns the commands of the event's comment, and looks up whether who wrote it
 // may give any. Programs never may, and comments with commands of the rules alone are
 // left to the rules.
-func (w *work) orders(facts rules.Facts) (orders, error) {
+func (w *work) orders(facts facts.Facts) (orders, error) {
 	var o orders
 	c := w.e.Comment
 	if w.e.Key() != "issue_comment.created" || !w.e.HasComment() || !isLogin(c.Author, w.e.Sender.Login) ||

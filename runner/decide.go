@@ -11,6 +11,7 @@ import (
 
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/rules"
+	"github.com/org/foreman-action/rules/facts"
 	"github.com/org/foreman-action/triage"
 )
 
@@ -43,7 +44,7 @@ func (w *work) decide(ctx context.Context) (Decision, error) {
 // A question is what is to be decided on.
 type question struct {
 	event triage.Delivery
-	facts rules.Facts
+	facts facts.Facts
 	res   *rules.Result // of the rules; nil: there are none, or nobody asked
 }
 
@@ -73,7 +74,7 @@ func (w *work) askToo(ctx context.Context, q question, d Decision) (Decision, er
 const maxExplained = 100
 
 // explain tells of the rules part by part, also when one of them fails.
-func (w *work) explain(ctx context.Context, facts rules.Facts) {
+func (w *work) explain(ctx context.Context, facts facts.Facts) {
 	if n := w.c.Rules.Len(); !w.o.Explain || n == 0 || n > maxExplained {
 		return
 	}
@@ -121,18 +122,18 @@ func (r *Runner) source(id string) triage.Source {
 
 // wantsAgent reports whether the rules left anything open: by agent.when, or else
 // when none of them fired.
-func (r *Runner) wantsAgent(facts rules.Facts, res *rules.Result) (bool, error) {
+func (r *Runner) wantsAgent(f facts.Facts, res *rules.Result) (bool, error) {
 	if res != nil && (res.Stopped || res.Message.Decision == protocol.Escalate) {
 		return false, nil
 	}
 	when := r.c.Agent.When
-	if facts.Event.Name == triage.EventSchedule && (when == nil || !strings.Contains(when.String(), triage.EventSchedule)) {
+	if f.Event.Name == triage.EventSchedule && (when == nil || !strings.Contains(when.String(), triage.EventSchedule)) {
 		return false, nil // a scheduled run may find a hundred issues
 	}
 	if r.c.Agent.When != nil {
-		return r.c.Agent.When.Eval(facts)
+		return r.c.Agent.When.Eval(f)
 	}
-	if facts.Pull != (rules.Pull{}) {
+	if f.Pull != (triage.PullRequest{}) {
 		return false, nil // tasks are about issues, unless the configuration says more
 	}
 	return res == nil || len(res.Fired) == 0, nil

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/org/foreman-action/rules"
+	"github.com/org/foreman-action/rules/facts"
 	"github.com/org/foreman-action/triage"
 )
 
@@ -21,7 +22,7 @@ func Explain(ctx context.Context, o Options, e triage.Delivery) ([]rules.RuleWhy
 }
 
 // facts is the event as rules see it, with what they may look up.
-func (w *work) facts(ctx context.Context) rules.Facts {
+func (w *work) facts(ctx context.Context) facts.Facts {
 	f := rulesFacts(w.e, w.o.Now().UTC())
 	f.Lookup = &lookup{work: w, ctx: ctx}
 	f.Effect = w.effect(ctx, true)
@@ -29,32 +30,17 @@ func (w *work) facts(ctx context.Context) rules.Facts {
 }
 
 // rulesFacts is the event as rules see it.
-func rulesFacts(e triage.Delivery, now time.Time) rules.Facts {
-	f := rules.Facts{
-		Now: now,
-		Issue: rules.Issue{
-			Number: e.Issue.Number, Title: e.Issue.Title, Body: e.Issue.Body,
-			State: e.Issue.State, StateReason: e.Issue.StateReason,
-			Author: e.Issue.Author, AuthorType: e.Issue.AuthorType, Association: e.Issue.Association,
-			Labels: e.Issue.Labels, Assignees: e.Issue.Assignees,
-			Milestone: e.Issue.Milestone, Type: e.Issue.Type,
-			Comments: e.Issue.Comments, Locked: e.Issue.Locked,
-			CreatedAt: e.Issue.CreatedAt, UpdatedAt: e.Issue.UpdatedAt, URL: e.Issue.URL,
-			Reactions: rules.Reactions(e.Issue.Reactions),
-		},
-		Event: rules.Event{Name: e.RuleName(), Action: e.Action, Label: e.Label, Assignee: e.Assignee, Milestone: e.Milestone},
-		Actor: rules.Actor{Login: e.Sender.Login, Type: e.Sender.Type},
-		Repo:  rules.Repo{Owner: e.Repo.Owner, Name: e.Repo.Name},
-		Scans: e.Scans,
+func rulesFacts(e triage.Delivery, now time.Time) facts.Facts {
+	f := facts.Facts{
+		Now: now, Issue: *e.Issue, Event: e.Event, Repo: e.Repo, Scans: e.Scans,
+		Actor: triage.Actor{Login: e.Sender.Login, Type: e.Sender.Type},
 	}
+	f.Event.Name = e.RuleName()
 	if e.Pull != nil {
-		f.Pull = rules.Pull(*e.Pull)
+		f.Pull = *e.Pull
 	}
-	if e.HasComment() {
-		f.Event.Comment = rules.Comment{Body: e.Comment.Body, Author: e.Comment.Author, Association: e.Comment.Association}
-		if e.Comment.Author == e.Sender.Login {
-			f.Actor.Association = e.Comment.Association
-		}
+	if e.HasComment() && e.Comment.Author == e.Sender.Login {
+		f.Actor.Association = e.Comment.Association
 	}
 	if e.Issue.Author == e.Sender.Login && e.Sender.Login != "" {
 		f.Actor.Association = e.Issue.Association

@@ -10,7 +10,7 @@ import (
 
 	"github.com/org/foreman-action/memory"
 	"github.com/org/foreman-action/protocol"
-	"github.com/org/foreman-action/rules"
+	"github.com/org/foreman-action/rules/facts"
 	"github.com/org/foreman-action/triage"
 )
 
@@ -44,22 +44,22 @@ func (l *lookup) Permission(login string) (string, error) {
 }
 
 // Past is the timeline. Nothing happened on an issue that was just opened.
-func (l *lookup) Past() (rules.Past, error) {
+func (l *lookup) Past() (facts.Past, error) {
 	if l.fresh() {
-		return rules.Past{}, nil
+		return facts.Past{}, nil
 	}
 	t, err := l.past.timeline(l.ctx)
 	if err != nil {
-		return rules.Past{}, err
+		return facts.Past{}, err
 	}
 	return hindsight{Timeline: t, bot: l.o.Bot, issue: *l.e.Issue}.rulesPast(), nil
 }
 
 // rulesPast is the timeline as rules see it.
-func (h hindsight) rulesPast() rules.Past {
-	p := rules.Past{Partial: !h.Complete, Changes: make([]rules.Change, 0, len(h.Events))}
+func (h hindsight) rulesPast() facts.Past {
+	p := facts.Past{Partial: !h.Complete, Changes: make([]facts.Change, 0, len(h.Events))}
 	for _, e := range h.Events {
-		p.Changes = append(p.Changes, rules.Change{
+		p.Changes = append(p.Changes, facts.Change{
 			Kind: e.Kind, At: e.At, Login: e.Actor, Label: e.Label, Ours: h.ours(e), Human: h.human(e),
 		})
 	}
@@ -95,7 +95,7 @@ func (l *lookup) Files() ([]string, error) {
 }
 
 // Memory is what the record of the issue tells.
-func (l *lookup) Memory() (rules.Memory, error) {
+func (l *lookup) Memory() (facts.Memory, error) {
 	return rulesMemory(l.remembered(l.ctx), l.o.TaskID), nil
 }
 
@@ -107,13 +107,13 @@ func (l answered) Permission(login string) (string, error) {
 	if p, ok := l.permissions[strings.ToLower(login)]; ok {
 		return p, nil
 	}
-	return "", rules.ErrUnasked
+	return "", facts.ErrUnasked
 }
 
 // Past returns what was read.
-func (l answered) Past() (rules.Past, error) {
+func (l answered) Past() (facts.Past, error) {
 	if !l.past.asked && !l.fresh() {
-		return rules.Past{}, rules.ErrUnasked
+		return facts.Past{}, facts.ErrUnasked
 	}
 	return l.lookup.Past()
 }
@@ -121,22 +121,22 @@ func (l answered) Past() (rules.Past, error) {
 // Files returns what was listed.
 func (l answered) Files() ([]string, error) {
 	if !l.listed && l.e.Issue.PullRequest {
-		return nil, rules.ErrUnasked
+		return nil, facts.ErrUnasked
 	}
 	return l.lookup.Files()
 }
 
 // Memory returns what was loaded.
-func (l answered) Memory() (rules.Memory, error) {
+func (l answered) Memory() (facts.Memory, error) {
 	if l.known == nil {
-		return rules.Memory{}, rules.ErrUnasked
+		return facts.Memory{}, facts.ErrUnasked
 	}
 	return l.lookup.Memory()
 }
 
 // rulesMemory is a record as rules see it, but for the task at hand.
-func rulesMemory(r memory.Record, task string) rules.Memory {
-	var m rules.Memory
+func rulesMemory(r memory.Record, task string) facts.Memory {
+	var m facts.Memory
 	if e := r.Earlier; e != nil {
 		m.Tasks, m.Comments = e.Tasks, e.Done[protocol.ActionComment]
 	}

@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/org/foreman-action/rules"
+	"github.com/org/foreman-action/rules/facts"
 	"github.com/org/foreman-action/runner"
 	"github.com/org/foreman-action/triage"
 )
@@ -17,7 +17,7 @@ func TestReplay(t *testing.T) {
 	}
 	at := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 	e := triage.Delivery{Event: triage.Event{Name: "issues", Action: "opened"}, Repo: triage.Repo{Owner: "octo", Name: "hello"}, Number: 7, Issue: &triage.Issue{Number: 7, Title: "T", Author: "ann", Association: "NONE"}, Sender: triage.Actor{Login: "ann", Type: "User"}}
-	f, err := runner.Replay(c, e, rules.Known{Before: rules.Memory{Tasks: 3}}, at)
+	f, err := runner.Replay(c, e, facts.Known{Before: facts.Memory{Tasks: 3}}, at)
 	if err != nil || !f.Now.Equal(at) || f.Issue.Title != "T" || f.Actor.Association != "NONE" || f.May("secrets") || !f.May("bug") {
 		t.Fatalf("got %+v, %v", f, err)
 	}

@@ -6,11 +6,12 @@ import (
 
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/rules"
+	"github.com/org/foreman-action/rules/facts"
 )
 
 // factsAsOpened returns the facts as if the issue had just been opened, with what was
 // looked up so far.
-func (w *work) factsAsOpened(f rules.Facts) rules.Facts {
+func (w *work) factsAsOpened(f facts.Facts) facts.Facts {
 	out := rulesFacts(w.e.AsOpened(), f.Now)
 	out.Lookup, out.Effect = f.Lookup, f.Effect
 	return out

@@ -8,6 +8,7 @@ import (
 
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/rules"
+	"github.com/org/foreman-action/rules/facts"
 	"github.com/org/foreman-action/runner"
 	"github.com/org/foreman-action/triage"
 )
@@ -152,7 +153,7 @@ func (e *engine) add(d *deed, names ...string) {
 
 // A lookup answers for the time of an issue's opening.
 type lookup struct {
-	past   rules.Past
+	past   facts.Past
 	unable error // what it could not answer
 }
 
@@ -164,9 +165,9 @@ func (l *lookup) Permission(string) (string, error) {
 	return "", errPermission
 }
 
-func (l *lookup) Past() (rules.Past, error)     { return l.past, nil }
+func (l *lookup) Past() (facts.Past, error)     { return l.past, nil }
 func (l *lookup) Files() ([]string, error)      { return nil, nil }
-func (l *lookup) Memory() (rules.Memory, error) { return rules.Memory{}, nil }
+func (l *lookup) Memory() (facts.Memory, error) { return facts.Memory{}, nil }
 
 // unreplayed lists the events other than the replayed one that rules listen to.
 func (e *engine) unreplayed() []string {

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/org/foreman-action/rules"
+	"github.com/org/foreman-action/rules/facts"
 	"github.com/org/foreman-action/triage"
 )
 
@@ -66,11 +66,11 @@ func (h history) opening() triage.Issue {
 }
 
 // past is what rules could have been told of the timeline at the opening.
-func (h history) past() rules.Past {
-	var p rules.Past
+func (h history) past() facts.Past {
+	var p facts.Past
 	for _, e := range h.Events {
 		if h.came(e) {
-			p.Changes = append(p.Changes, rules.Change{
+			p.Changes = append(p.Changes, facts.Change{
 				Kind: e.Kind, At: e.At, Login: e.Actor, Label: e.Label, Human: h.human(e), Ours: h.ours(e),
 			})
 		}

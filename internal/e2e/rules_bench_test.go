@@ -9,6 +9,8 @@ import (
 	"cel.dev/cel-go/ext"
 
 	"github.com/org/foreman-action/rules"
+	"github.com/org/foreman-action/rules/facts"
+	"github.com/org/foreman-action/triage"
 )
 
 // The ten shapes of the benchmarks of package rules, as rules write them and in CEL;
@@ -70,16 +72,16 @@ func BenchmarkRulesBesideCEL(b *testing.B) {
 	for _, size := range []int{1500, 64 << 10} {
 		body := "### Version\n\nv77.3.1\n\nAfter the upgrade it stops: error E14, segfault7.\n"
 		body += strings.Repeat("08:12:31.412 worker 7 of 40: panic: invalid memory address, retry in 1.5s\n", size/74)[:size-len(body)]
-		issue := rules.Issue{
+		issue := triage.Issue{
 			Number: 77, Title: "Panic37 with Podman-Compose120, crash9", Body: body, Author: "octocat",
 			Association: "MEMBER", Labels: []string{"kind/5", "AREA/22", "needs-info"}, Comments: 50,
 		}
-		facts := rules.Facts{Issue: issue, Event: rules.Event{Name: "issues", Action: "opened"}}
+		event := facts.Facts{Issue: issue, Event: triage.Event{Name: "issues", Action: "opened"}}
 		vars := map[string]any{"issue": map[string]any{
 			"number": issue.Number, "title": issue.Title, "body": issue.Body, "author": issue.Author,
 			"association": issue.Association, "labels": issue.Labels, "comments": issue.Comments,
 		}}
-		r, err := set.Decide(facts)
+		r, err := set.Decide(event)
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -92,7 +94,7 @@ func BenchmarkRulesBesideCEL(b *testing.B) {
 		b.Run(fmt.Sprintf("body=%d/rules", size), func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := set.Decide(facts); err != nil {
+				if _, err := set.Decide(event); err != nil {
 					b.Fatal(err)
 				}
 			}

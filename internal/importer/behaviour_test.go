@@ -9,8 +9,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/org/foreman-action/internal/importer"
-	"github.com/org/foreman-action/rules"
+	"github.com/org/foreman-action/rules/facts"
 	"github.com/org/foreman-action/runner"
+	"github.com/org/foreman-action/triage"
 )
 
 var now = time.Date(2026, 6, 30, 0, 0, 0, 0, time.UTC)
@@ -18,7 +19,7 @@ var now = time.Date(2026, 6, 30, 0, 0, 0, 0, time.UTC)
 func ago(days int) time.Time { return now.AddDate(0, 0, -days) }
 
 // decide imports a file and asks its rules about an event.
-func decide(t *testing.T, tool, src string, f rules.Facts) string {
+func decide(t *testing.T, tool, src string, f facts.Facts) string {
 	t.Helper()
 	res, err := importer.Import(importer.Request{Tool: tool, File: importer.Source{Name: "in.yml", Data: []byte(src)}})
 	if err != nil {
@@ -44,32 +45,32 @@ const staleInput = "days-before-stale: 60\ndays-before-close: 7\nexempt-issue-la
 func TestStale(t *testing.T) {
 	t.Parallel()
 	const unmarked, marked = "is:open is:issue -label:stale", "is:open is:issue label:stale"
-	labeled := func(days int) rules.Change {
-		return rules.Change{Kind: "labeled", Label: "stale", At: ago(days), Ours: true}
+	labeled := func(days int) facts.Change {
+		return facts.Change{Kind: "labeled", Label: "stale", At: ago(days), Ours: true}
 	}
-	comment := func(days int) rules.Change {
-		return rules.Change{Kind: "commented", At: ago(days), Human: true, Login: "ann"}
+	comment := func(days int) facts.Change {
+		return facts.Change{Kind: "commented", At: ago(days), Human: true, Login: "ann"}
 	}
 	tests := []struct {
 		name   string
 		scan   string
 		labels []string
-		past   []rules.Change
+		past   []facts.Change
 		want   string
 	}{
-		{"idle for long", unmarked, nil, []rules.Change{comment(61)}, "stale-issues"},
-		{"idle, but not long", unmarked, nil, []rules.Change{comment(59)}, ""},
-		{"a program does not count", unmarked, nil, []rules.Change{{Kind: "commented", At: ago(1)}}, "stale-issues"},
-		{"exempt", unmarked, []string{"pinned"}, []rules.Change{comment(80)}, ""},
-		{"marked for long", marked, []string{"stale"}, []rules.Change{comment(80), labeled(8)}, "close-stale-issues"},
-		{"marked, but not long", marked, []string{"stale"}, []rules.Change{comment(80), labeled(6)}, ""},
-		{"answered since", marked, []string{"stale"}, []rules.Change{labeled(20), comment(10)}, ""},
-		{"marked and exempt", marked, []string{"stale", "Pinned"}, []rules.Change{comment(80), labeled(8)}, ""},
-		{"marked before, and again now", unmarked, nil, []rules.Change{labeled(200), comment(100)}, "stale-issues"},
+		{"idle for long", unmarked, nil, []facts.Change{comment(61)}, "stale-issues"},
+		{"idle, but not long", unmarked, nil, []facts.Change{comment(59)}, ""},
+		{"a program does not count", unmarked, nil, []facts.Change{{Kind: "commented", At: ago(1)}}, "stale-issues"},
+		{"exempt", unmarked, []string{"pinned"}, []facts.Change{comment(80)}, ""},
+		{"marked for long", marked, []string{"stale"}, []facts.Change{comment(80), labeled(8)}, "close-stale-issues"},
+		{"marked, but not long", marked, []string{"stale"}, []facts.Change{comment(80), labeled(6)}, ""},
+		{"answered since", marked, []string{"stale"}, []facts.Change{labeled(20), comment(10)}, ""},
+		{"marked and exempt", marked, []string{"stale", "Pinned"}, []facts.Change{comment(80), labeled(8)}, ""},
+		{"marked before, and again now", unmarked, nil, []facts.Change{labeled(200), comment(100)}, "stale-issues"},
 	}
 	for _, tt := range tests {
-		f := rules.Facts{Event: rules.Event{Name: "schedule"}, Scans: []string{tt.scan}, Lookup: rules.Known{History: rules.Past{Changes: tt.past}}}
-		f.Issue = rules.Issue{State: "open", CreatedAt: ago(300), Labels: tt.labels, URL: "https://github.com/o/r/issues/7"}
+		f := facts.Facts{Event: triage.Event{Name: "schedule"}, Scans: []string{tt.scan}, Lookup: facts.Known{History: facts.Past{Changes: tt.past}}}
+		f.Issue = triage.Issue{State: "open", CreatedAt: ago(300), Labels: tt.labels, URL: "https://github.com/o/r/issues/7"}
 		if got := decide(t, "stale", staleInput, f); got != tt.want {
 			t.Errorf("%s: got %q, want %q", tt.name, got, tt.want)
 		}
@@ -87,8 +88,8 @@ func TestStaleActivity(t *testing.T) {
 		{"opened again", "issues", "reopened", "User", "https://github.com/o/r/issues/7", "closed", "reopened-issues"},
 	}
 	for _, tt := range tests {
-		f := rules.Facts{Event: rules.Event{Name: tt.event, Action: tt.action}, Actor: rules.Actor{Login: "ann", Type: tt.actor}}
-		f.Issue = rules.Issue{State: "open", Labels: []string{tt.label}, URL: tt.url}
+		f := facts.Facts{Event: triage.Event{Name: tt.event, Action: tt.action}, Actor: triage.Actor{Login: "ann", Type: tt.actor}}
+		f.Issue = triage.Issue{State: "open", Labels: []string{tt.label}, URL: tt.url}
 		if got := decide(t, "stale", staleInput, f); got != tt.want {
 			t.Errorf("%s: got %q, want %q", tt.name, got, tt.want)
 		}
@@ -124,8 +125,8 @@ large: [{changed-files: [{any-glob-to-any-file: 'big/**'}]}, {base-branch: main}
 		{nil, "x", ""},
 	}
 	for _, tt := range tests {
-		f := rules.Facts{Event: rules.Event{Name: "pull_request", Action: "opened"}, Lookup: rules.Known{Changed: tt.files}}
-		f.Pull = rules.Pull{Head: tt.head, Base: tt.head, ChangedFiles: len(tt.files)}
+		f := facts.Facts{Event: triage.Event{Name: "pull_request", Action: "opened"}, Lookup: facts.Known{Changed: tt.files}}
+		f.Pull = triage.PullRequest{Head: tt.head, Base: tt.head, ChangedFiles: len(tt.files)}
 		if got := decide(t, "labeler", src, f); got != tt.want {
 			t.Errorf("%q on %s: got %q, want %q", tt.files, tt.head, got, tt.want)
 		}
@@ -144,10 +145,10 @@ func TestComment(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := c.Rules.Decide(rules.Facts{
-		Issue: rules.Issue{Number: 7, Author: "octocat"},
-		Event: rules.Event{Name: "issues", Action: "labeled", Label: "bug"},
-		Actor: rules.Actor{Type: "User"},
+	r, err := c.Rules.Decide(facts.Facts{
+		Issue: triage.Issue{Number: 7, Author: "octocat"},
+		Event: triage.Event{Name: "issues", Action: "labeled", Label: "bug"},
+		Actor: triage.Actor{Type: "User"},
 	})
 	if err != nil || len(r.Message.Actions) != 1 {
 		t.Fatalf("%v: %v", err, r.Message.Actions)

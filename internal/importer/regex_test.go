@@ -8,7 +8,9 @@ import (
 
 	"github.com/org/foreman-action/internal/importer"
 	"github.com/org/foreman-action/rules"
+	"github.com/org/foreman-action/rules/facts"
 	"github.com/org/foreman-action/runner"
+	"github.com/org/foreman-action/triage"
 )
 
 // TestRegexes compares what a pattern matches here with what it matches in JavaScript,
@@ -72,7 +74,7 @@ func importRegex(t *testing.T, re string) *rules.Set {
 
 func fires(t *testing.T, set *rules.Set, body string) bool {
 	t.Helper()
-	r, err := set.Decide(rules.Facts{Issue: rules.Issue{Number: 1, Body: body}, Event: rules.Event{Name: "issues", Action: "opened"}})
+	r, err := set.Decide(facts.Facts{Issue: triage.Issue{Number: 1, Body: body}, Event: triage.Event{Name: "issues", Action: "opened"}})
 	if err != nil {
 		t.Error(err)
 	}

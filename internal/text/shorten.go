@@ -1,0 +1,42 @@
+package text
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Shorten returns s with at most n characters, of which "…" is the last where the rest is
+// cut off; n is 1 or more.
+func Shorten(s string, n int) string {
+	if len(s) <= n || utf8.RuneCountInString(s) <= n {
+		return s
+	}
+	return string([]rune(s)[:n-1]) + "…"
+}
+
+// Plain returns s without control and formatting characters and without bytes that are
+// not UTF-8, cut to at most n characters.
+func Plain(s string, n int) string {
+	var b strings.Builder
+	count := 0
+	for _, r := range s {
+		if count == n {
+			break
+		}
+		if unicode.IsControl(r) || unicode.Is(unicode.Cf, r) || r == utf8.RuneError {
+			continue
+		}
+		b.WriteRune(r)
+		count++
+	}
+	return b.String()
+}
+
+// Position returns the line and the column in characters of a byte offset of s, both
+// from 1.
+func Position(s string, offset int) (line, col int) {
+	before := s[:offset]
+	start := strings.LastIndexByte(before, '\n') + 1
+	return 1 + strings.Count(before, "\n"), 1 + utf8.RuneCountInString(before[start:])
+}

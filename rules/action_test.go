@@ -1,0 +1,22 @@
+package rules
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/org/foreman-action/protocol"
+)
+
+// Every action of the protocol can be written in a rule, and escalate besides.
+func TestSpecsHoldEveryAction(t *testing.T) {
+	t.Parallel()
+	var want []string
+	for _, s := range protocol.ActionSpecs() {
+		want = append(want, s.Name)
+	}
+	want = append(want, "escalate", "retriage")
+	if diff := cmp.Diff(want, (&ruleCompiler{specs: specs()}).actionNames()); diff != "" {
+		t.Errorf("actions (-want +got):\n%s", diff)
+	}
+}

@@ -1,0 +1,41 @@
+// Package facts is what the conditions of rules can see of an event, and what they can
+// look up.
+//
+// An embedder fills [Facts] and implements [Lookup]. Everything that a condition can
+// reach is plain data without methods, pointers and maps.
+package facts
+
+import (
+	"time"
+
+	"github.com/org/foreman-action/protocol"
+	"github.com/org/foreman-action/triage"
+)
+
+// Facts are what rules know about one event. The fields are plain data without
+// methods, because everything that can be reached from a condition can be used
+// in it; secrets have no place here.
+type Facts struct {
+	Issue triage.Issue // at the time of the event
+	Event triage.Event
+	Actor triage.Actor // who caused the event
+	Repo  triage.Repo
+	// Pull is what only pull requests have; zero for an issue.
+	Pull triage.PullRequest
+	// Now is the time of the run. When it is zero, expressions that name now, or that
+	// measure time, fail.
+	Now time.Time
+	// Scans are the queries that the issue of a schedule event was found by: rules with
+	// another "scan" do not listen. Nil: every rule does.
+	Scans []string
+	// Lookup answers what the event does not tell. When it is nil, expressions that ask
+	// fail.
+	Lookup Lookup `json:"-"`
+	// May reports whether a label may be added or removed. Rules see the labels that
+	// earlier rules planned, but for those that may not. Nil: all may.
+	May func(label string) bool `json:"-"`
+	// Effect returns which labels an action of a rule will add or remove, of those that it
+	// names: it knows more than May, and is asked instead, once for each action in the order
+	// in which they are planned. Nil: May is asked.
+	Effect func(rule string, a protocol.ActionItem) []string `json:"-"`
+}

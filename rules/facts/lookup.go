@@ -1,0 +1,79 @@
+package facts
+
+import (
+	"errors"
+	"time"
+)
+
+// A Lookup answers what an event does not tell. A method is called only when an
+// expression that is evaluated asks, and its error fails that expression. It may be
+// called several times for one event: implementations keep what they found.
+type Lookup interface {
+	// Permission returns what an account may do in the repository: "admin", "maintain",
+	// "write", "triage", "read" or "none".
+	Permission(login string) (string, error)
+	// Past returns what happened on the issue.
+	Past() (Past, error)
+	// Files returns the paths of the files that the pull request changes; nil for an
+	// issue.
+	Files() ([]string, error)
+	// Memory returns what was done before on the issue.
+	Memory() (Memory, error)
+}
+
+// A Past is what happened on an issue.
+type Past struct {
+	Changes []Change // the oldest first
+	// Partial says that the oldest changes are not there.
+	Partial bool
+}
+
+// A Change is something that happened on an issue.
+type Change struct {
+	Kind  string // GitHub's name for it, such as "labeled" or "commented"
+	At    time.Time
+	Login string // who did it; empty for a deleted account
+	Label string // of "labeled" and "unlabeled"; else empty
+	Human bool   // neither we nor another program did it
+	Ours  bool   // it happened under our login
+}
+
+// A Memory is what we remember of an issue.
+type Memory struct {
+	Tasks    int      `expr:"tasks"`    // how often we decided on it
+	Comments int      `expr:"comments"` // that we posted
+	Labels   []string `expr:"labels"`   // that we added, whatever became of them
+	Never    []string `expr:"never"`    // labels that are never added again
+	Closing  bool     `expr:"closing"`  // it is to be closed after a grace period
+}
+
+// A Known is a Lookup of what is known already. It is safe for concurrent use as long
+// as nobody changes it. What it does not hold is empty: accounts without an entry have
+// the permission "none".
+type Known struct {
+	Permissions map[string]string // by login, as it is spelled
+	History     Past
+	Changed     []string // paths
+	Before      Memory
+}
+
+// Permission returns the entry of the login.
+func (k Known) Permission(login string) (string, error) {
+	if p := k.Permissions[login]; p != "" {
+		return p, nil
+	}
+	return "none", nil
+}
+
+// Past returns k.History.
+func (k Known) Past() (Past, error) { return k.History, nil }
+
+// Files returns k.Changed.
+func (k Known) Files() ([]string, error) { return k.Changed, nil }
+
+// Memory returns k.Before.
+func (k Known) Memory() (Memory, error) { return k.Before, nil }
+
+// ErrUnasked is what a [Lookup] that asks nobody any more answers in an explanation, where
+// a run did not ask: the rule was not reached. See [Set.Explain].
+var ErrUnasked = errors.New("nothing asked for it, so it was not looked up")

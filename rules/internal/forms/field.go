@@ -1,0 +1,104 @@
+// Package forms reads what people filled into an issue form. GitHub writes the answers into
+// the issue as sections of Markdown; a [Field] names the heading of one and its type.
+package forms
+
+import (
+	"reflect"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"gopkg.in/yaml.v3"
+
+	"github.com/org/foreman-action/internal/strictyaml"
+	"github.com/org/foreman-action/internal/text"
+)
+
+// The types of a form's fields.
+const (
+	Text       = "text"
+	Semver     = "semver"
+	Number     = "number"
+	List       = "list"
+	Checkboxes = "checkboxes"
+)
+
+// Types lists the types in the order of messages.
+func Types() []string {
+	return []string{Text, Semver, Number, List, Checkboxes}
+}
+
+// A Field is a name for the section under a heading of an issue form.
+type Field struct {
+	Name string
+	key  string // the heading as headingKey returns it
+	Type string // one of [Types]
+
+	Heading  string // the heading in the file
+	File     *strictyaml.File
+	Node     *yaml.Node // of the heading
+	TypeNode *yaml.Node // nil: the type is not written
+}
+
+// fieldKeys are the keys of a field in the file.
+type fieldKeys struct {
+	Heading *yaml.Node `mistaken:"label,title,name" yaml:"heading,required"`
+	Type    *yaml.Node `mistaken:"kind"             yaml:"type"`
+}
+
+const maxHeading = 200 // characters; more are no label of a form
+
+// Parse reads the declaration of a field with that name. Mistakes are recorded in f,
+// and a field with mistakes is returned all the same.
+func Parse(f *strictyaml.File, name string, n *yaml.Node) *Field {
+	d := &Field{Name: name, Type: Text}
+	d.decode(f, n)
+	return d
+}
+
+func (d *Field) decode(f *strictyaml.File, n *yaml.Node) {
+	if n.Kind != yaml.MappingNode {
+		f.Problemf(n, "forms.%s: want a mapping with heading and type, got %s; write {heading: %s, type: %s}", d.Name, strictyaml.Kind(n), headingFor(n), Text)
+		return
+	}
+	var keys fieldKeys
+	f.Decode(n, &keys)
+	d.File, d.Node, d.TypeNode = f, keys.Heading, keys.Type
+	var heading string
+	if keys.Heading != nil && f.DecodeKey("heading", keys.Heading, &heading) {
+		d.Heading = strings.TrimLeft(heading, "# ")
+		d.key = HeadingKey(d.Heading)
+		if d.key == "" || utf8.RuneCountInString(heading) > maxHeading || strings.Contains(heading, "\n") {
+			f.Problemf(keys.Heading, "heading: want the label of a form's field, one line of at most %d characters", maxHeading)
+		}
+	}
+	typ := Text
+	if keys.Type == nil || !f.DecodeKey("type", keys.Type, &typ) {
+		return
+	}
+	if !slices.Contains(Types(), typ) {
+		f.Problemf(keys.Type, "type: want %s, got %q%s", strings.Join(Types(), ", "), text.Shorten(typ, text.Quoted), strictyaml.DidYouMean(typ, Types()))
+		return
+	}
+	d.Type = typ
+}
+
+// headingFor is the heading that a scalar in the place of a mapping most likely is.
+func headingFor(n *yaml.Node) string {
+	if n.Kind == yaml.ScalarNode && n.ShortTag() == "!!str" && n.Value != "" && !strings.ContainsAny(n.Value, "\n{}[],:#") {
+		return text.Shorten(n.Value, text.Quoted)
+	}
+	return "Version"
+}
+
+// Schema returns the JSON Schema of the declaration of a field.
+func Schema() map[string]any {
+	return strictyaml.Schema(reflect.TypeFor[fieldKeys](), fieldKey)
+}
+
+func fieldKey(key string) map[string]any {
+	if key == "type" {
+		return map[string]any{"enum": Types(), "default": Text, "description": "What the answer is read as."}
+	}
+	return map[string]any{"type": "string", "minLength": 1, "maxLength": maxHeading, "description": "Label of the field in the issue form."}
+}

@@ -1,0 +1,191 @@
+package forms
+
+import (
+	"github.com/org/foreman-action/rules/internal/markdown"
+	"github.com/org/foreman-action/rules/internal/semver"
+	"math"
+	"regexp"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+const (
+	MaxItems = 100 // of a list; later ones are left out
+	maxItem  = 256 // characters; longer ones are no option of a form
+)
+
+// noResponse is what GitHub writes for a field that was left empty.
+const noResponse = "_No response_"
+
+// A Value is what was filled in, one of the three by the type of its field.
+type Value struct {
+	Text   string
+	List   []string
+	Number float64
+	Absent bool // nothing was, or nothing that its type can read
+}
+
+// A Reader reads the values of the fields of one issue's form. It is not safe for
+// concurrent use.
+type Reader struct {
+	body     string
+	sections map[string]section // of the body, by heading; nil: not read yet
+	values   map[*Field]Value
+}
+
+// NewReader returns a reader of the form in the body of an issue.
+func NewReader(body string) *Reader { return &Reader{body: body} }
+
+// Value returns the value of a field. The body is parsed once.
+func (r *Reader) Value(d *Field) Value {
+	if v, ok := r.values[d]; ok {
+		return v
+	}
+	if r.sections == nil {
+		r.sections, r.values = map[string]section{}, map[*Field]Value{}
+		for _, s := range sectionsOf(r.body) {
+			// The first wins: what people paste into a later field cannot replace it.
+			if _, twice := r.sections[s.heading]; !twice {
+				r.sections[s.heading] = s
+			}
+		}
+	}
+	v := d.value(r.sections[d.key].lines)
+	r.values[d] = v
+	return v
+}
+
+// value reads what stands under the field's heading.
+func (d *Field) value(lines []markdown.Line) Value {
+	text := content(lines)
+	if text == "" || text == noResponse {
+		return d.none()
+	}
+	switch d.Type {
+	case Semver:
+		v, ok := semver.Parse(strings.Trim(text, "` \t"))
+		if !ok {
+			return d.none()
+		}
+		return Value{Text: v.String()}
+	case Number:
+		n, ok := parseNumber(text)
+		if !ok {
+			return d.none()
+		}
+		return Value{Number: n}
+	case List:
+		list := listed(text)
+		return Value{List: list, Absent: len(list) == 0}
+	case Checkboxes:
+		list := ticked(lines)
+		return Value{List: list, Absent: len(list) == 0}
+	default:
+		return Value{Text: text}
+	}
+}
+
+// none is the value of a field that was left empty. A number that is none is neither
+// less nor more than any other.
+func (d *Field) none() Value {
+	v := Value{Absent: true, List: []string{}}
+	if d.Type == Number {
+		v.Number = math.NaN()
+	}
+	return v
+}
+
+// content returns the text of lines without the space around it. When it all is one
+// piece of fenced code, as of a field with "render", its fences are left out.
+func content(lines []markdown.Line) string {
+	for len(lines) > 0 && strings.TrimSpace(lines[0].Text) == "" {
+		lines = lines[1:]
+	}
+	for len(lines) > 0 && strings.TrimSpace(lines[len(lines)-1].Text) == "" {
+		lines = lines[:len(lines)-1]
+	}
+	if fenced(lines) {
+		lines = lines[1 : len(lines)-1]
+	}
+	texts := make([]string, len(lines))
+	for i, l := range lines {
+		texts[i] = l.Text
+	}
+	return strings.TrimSpace(strings.Join(texts, "\n"))
+}
+
+// fenced reports whether the lines are one piece of fenced code.
+func fenced(lines []markdown.Line) bool {
+	if len(lines) < 2 {
+		return false
+	}
+	first, ok := markdown.ParseFence(lines[0].Text)
+	if !ok || !lines[0].Code {
+		return false
+	}
+	for i, l := range lines[1:] {
+		f, isFence := markdown.ParseFence(l.Text)
+		if isFence && f.Bare && f.Char == first.Char && f.Length >= first.Length {
+			return i+1 == len(lines)-1
+		}
+	}
+	return false
+}
+
+var numberPattern = regexp.MustCompile(`^[+-]?[0-9]{1,15}(\.[0-9]{1,15})?$`)
+
+func parseNumber(s string) (float64, bool) {
+	if !numberPattern.MatchString(s) {
+		return 0, false
+	}
+	n, err := strconv.ParseFloat(s, 64)
+	return n, err == nil
+}
+
+// listed takes a list apart: the options of a dropdown, which GitHub puts in one line
+// with commas between them, or lines with or without a list's sign.
+func listed(text string) []string {
+	list := []string{}
+	for line := range strings.Lines(text) {
+		for item := range strings.SplitSeq(listItem(line), ",") {
+			item = strings.TrimSpace(item)
+			if item == "" || utf8.RuneCountInString(item) > maxItem {
+				continue
+			}
+			if len(list) == MaxItems {
+				return list
+			}
+			list = append(list, item)
+		}
+	}
+	return list
+}
+
+// ticked returns the text of the checkboxes that are ticked.
+func ticked(lines []markdown.Line) []string {
+	list := []string{}
+	for _, l := range lines {
+		box, isBox := strings.CutPrefix(strings.Replace(listItem(l.Text), "[X]", "[x]", 1), "[x] ")
+		item := strings.TrimSpace(box)
+		if !isBox || l.Code || item == "" || utf8.RuneCountInString(item) > maxItem {
+			continue
+		}
+		if len(list) == MaxItems {
+			return list
+		}
+		list = append(list, item)
+	}
+	return list
+}
+
+// listItem returns a line without the sign of a list before it.
+func listItem(line string) string {
+	line = strings.TrimSpace(line)
+	for _, sign := range []string{"- ", "* ", "+ "} {
+		if item, ok := strings.CutPrefix(line, sign); ok {
+			return strings.TrimSpace(item)
+		}
+	}
+	return line
+}

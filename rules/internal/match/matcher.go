@@ -1,0 +1,125 @@
+package match
+
+import (
+	"unicode/utf8"
+
+	"github.com/org/foreman-action/rules/internal/cost"
+)
+
+// A Matcher matches patterns against the texts of one event. It keeps an index of each
+// text, and the last answer of each pattern. It is not safe for concurrent use.
+type Matcher struct {
+	texts   []indexedText
+	answers map[*Pattern]answer
+}
+
+const (
+	maxTexts = 8       // that a matcher indexes
+	maxText  = 1 << 20 // bytes of one
+)
+
+// An answer is whether a text matched.
+type answer struct {
+	text           string
+	known, matched bool
+	charged        bool // false when only the fast path asked
+}
+
+// NewMatcher returns a matcher that expects these texts.
+func NewMatcher(texts ...string) *Matcher {
+	m := &Matcher{texts: make([]indexedText, 0, maxTexts), answers: map[*Pattern]answer{}}
+	for _, s := range texts {
+		m.texts = append(m.texts, indexedText{text: s})
+	}
+	return m
+}
+
+// find returns the entry of s; nil when there is none.
+func (m *Matcher) find(s string) *indexedText {
+	for i := range m.texts {
+		if t := &m.texts[i]; t.text == s {
+			return t
+		}
+	}
+	return nil
+}
+
+// entry returns the entry of s, which it adds if need be; nil when there are too many
+// others, or when s is too long.
+func (m *Matcher) entry(s string) *indexedText {
+	if t := m.find(s); t != nil {
+		return t
+	}
+	if len(m.texts) >= maxTexts || len(s) > maxText {
+		return nil
+	}
+	m.texts = append(m.texts, indexedText{text: s})
+	return &m.texts[len(m.texts)-1]
+}
+
+// Length returns the number of characters of s.
+func (m *Matcher) Length(s string) int {
+	if t := m.find(s); t != nil {
+		return t.length()
+	}
+	return utf8.RuneCountInString(s)
+}
+
+// Match reports whether p matches s. A pattern that is matched again against the same
+// text, as in a loop, costs steps only. The charge is the work of the pattern's engine,
+// which is seldom needed: whether an expression fails depends on the length of a text and
+// not on its words.
+func (m *Matcher) Match(p *Pattern, s string, meter *cost.Meter) (bool, error) {
+	a := m.answers[p]
+	if a.charged && len(a.text) == len(s) {
+		if err := meter.Steps.Charge(1 + len(s)/cost.BytesPerStep); err != nil {
+			return false, err
+		}
+		if a.text == s {
+			return a.matched, nil
+		}
+	}
+	if err := meter.Patterns.Charge(m.Length(s) * p.Cost); err != nil {
+		return false, err
+	}
+	return m.answer(p, s, true), nil
+}
+
+// TryMatch is match for the fast path; sure is false when the work is too much.
+func (m *Matcher) TryMatch(p *Pattern, s string, meter *cost.Meter) (matched, sure bool) {
+	if meter.Patterns.Charge(m.Length(s)*p.Cost) != nil {
+		return false, false
+	}
+	if t := m.entry(s); t != nil {
+		if matched, sure = t.filter(p); sure {
+			return matched, true
+		}
+	}
+	return m.answer(p, s, false), true
+}
+
+// answer reports whether p matches s, and keeps it.
+func (m *Matcher) answer(p *Pattern, s string, charged bool) bool {
+	a := m.answers[p]
+	switch {
+	case a.text != s || !a.known:
+		a = answer{text: s, known: true, matched: m.run(p, s), charged: charged}
+	case charged && !a.charged:
+		a.charged = true
+	default:
+		return a.matched
+	}
+	m.answers[p] = a
+	return a.matched
+}
+
+// run reports whether p matches s. Most patterns match few texts, and the prefilter rules
+// most of them out.
+func (m *Matcher) run(p *Pattern, s string) bool {
+	if t := m.entry(s); t != nil {
+		if matched, sure := t.filter(p); sure {
+			return matched
+		}
+	}
+	return p.engine().MatchString(s)
+}

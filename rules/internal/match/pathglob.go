@@ -1,0 +1,112 @@
+package match
+
+import (
+	"fmt"
+	"path"
+	"regexp"
+	"strings"
+)
+
+// A PathGlob is the folders of a glob between "**", which stand for any number of
+// folders, none included. "*" and "?" stay within a folder, as path.Match has them.
+type PathGlob [][]string
+
+const anyFolders = "**"
+
+// NewPathGlob takes a glob apart; one that ends with "/" stands for everything below that
+// folder.
+func NewPathGlob(glob string) PathGlob {
+	if strings.HasSuffix(glob, "/") {
+		glob += anyFolders
+	}
+	g := PathGlob{nil}
+	for folder := range strings.SplitSeq(glob, "/") {
+		if folder == anyFolders {
+			g = append(g, nil)
+			continue
+		}
+		g[len(g)-1] = append(g[len(g)-1], folder)
+	}
+	return g
+}
+
+// AnyPath reports whether one of the globs matches a path, and what that took: the
+// number of folders that were compared, more for long ones with stars.
+func AnyPath(globs []PathGlob, path []string) (hit bool, work int) {
+	for _, g := range globs {
+		if work++; g.match(path, &work) {
+			return true, work
+		}
+	}
+	return false, work
+}
+
+// match reports whether the glob matches a path: its first piece stands at the start,
+// its last at the end, and those between them in order, each as early as it can.
+func (g PathGlob) match(path []string, work *int) bool {
+	first, last := g[0], g[len(g)-1]
+	if len(g) == 1 {
+		return len(path) == len(first) && sameFolders(first, path, work)
+	}
+	if len(path) < len(first)+len(last) || !sameFolders(first, path, work) || !sameFolders(last, path[len(path)-len(last):], work) {
+		return false
+	}
+	path = path[len(first) : len(path)-len(last)]
+	for _, piece := range g[1 : len(g)-1] {
+		for ; ; path = path[1:] {
+			if len(path) < len(piece) {
+				return false
+			}
+			if sameFolders(piece, path, work) {
+				break
+			}
+		}
+		path = path[len(piece):]
+	}
+	return true
+}
+
+// sameFolders reports whether the beginning of a path matches a piece of a glob.
+func sameFolders(piece, folders []string, work *int) bool {
+	for i, p := range piece {
+		*work++
+		if !strings.ContainsAny(p, `*?[\`) {
+			if p != folders[i] {
+				return false
+			}
+			continue
+		}
+		*work += len(p) * len(folders[i]) / 32 // names of folders are short
+		if ok, err := path.Match(p, folders[i]); !ok || err != nil {
+			return false
+		}
+	}
+	return true
+}
+
+// globBraces finds alternatives as other programs write them.
+var globBraces = regexp.MustCompile(`(^|[^\\])\{[^{}]*,[^{}]*\}`)
+
+// PathGlobMistake says why a glob matches no file; "" when it may.
+func PathGlobMistake(glob string) string {
+	_, err := path.Match(glob, "")
+	root := strings.TrimPrefix(strings.TrimPrefix(glob, "."), "/")
+	switch {
+	case glob == "":
+		return `all files are "**"`
+	case strings.HasPrefix(glob, "!"):
+		return "nothing is taken away by !; write not any_file(...)"
+	case strings.HasPrefix(glob, "/") || strings.HasPrefix(glob, "./"):
+		return fmt.Sprintf("paths begin in the top folder without a slash, %q", root)
+	case globBraces.MatchString(glob):
+		return `braces are letters; write several globs, "*.js", "*.ts"`
+	case err != nil:
+		return "a bracket is not closed, or a backslash stands last"
+	}
+	for folder := range strings.SplitSeq(glob, "/") {
+		if folder != anyFolders && strings.Contains(folder, anyFolders) {
+			return fmt.Sprintf("** stands for whole folders; write %q", strings.ReplaceAll(glob, folder, "**/"+strings.ReplaceAll(folder, "**", "*")))
+		}
+	}
+	return ""
+}

@@ -1,0 +1,132 @@
+package match
+
+import (
+	"fmt"
+	"regexp"
+	"regexp/syntax"
+	"strings"
+	"sync"
+)
+
+// A Pattern is a regular expression with its cost: how many states its engine goes
+// through for a character of text, at most. It is safe for concurrent use.
+type Pattern struct {
+	src  string
+	Cost int
+
+	filtered sync.Once
+	tree     *syntax.Regexp // until the prefilter is made
+	filter   prefilter
+	built    sync.Once
+	Regexp   *regexp.Regexp
+}
+
+const maxStates = 2000 // of a pattern, its repetitions written out
+
+// NewPattern parses s. Its prefilter and its engine are built when they are first needed.
+func NewPattern(s string) (*Pattern, error) {
+	if r, ok := control(s); ok {
+		return nil, fmt.Errorf("the pattern holds the control character %U: in quotes \\b is a backspace; write the pattern in backticks", r)
+	}
+	tree, err := syntax.Parse(s, syntax.Perl)
+	if err != nil {
+		return nil, patternError(err)
+	}
+	n := states(tree)
+	if n > maxStates {
+		return nil, fmt.Errorf("the pattern is too large: its repetitions written out, it has more than %d parts", maxStates)
+	}
+	c, err := costOf(tree)
+	if err != nil {
+		return nil, patternError(err)
+	}
+	return &Pattern{src: s, Cost: c, tree: tree}, nil
+}
+
+// costOf returns the cost of a pattern: an engine is in no more states at the same time
+// than its program has, each once in the list of this character and once in the next.
+func costOf(tree *syntax.Regexp) (int, error) {
+	w := liveStates(tree, nil)
+	if w <= 2*leastProgram(tree) {
+		return baseCost + w, nil
+	}
+	prog, err := syntax.Compile(tree.Simplify())
+	if err != nil {
+		return 0, err
+	}
+	return baseCost + min(w, 2*len(prog.Inst)), nil
+}
+
+// leastProgram returns a number of instructions that the program of re, which takes
+// time to build, has at least.
+func leastProgram(re *syntax.Regexp) int {
+	n := 0
+	switch re.Op {
+	case syntax.OpLiteral:
+		return len(re.Rune)
+	case syntax.OpCharClass, syntax.OpAnyChar, syntax.OpAnyCharNotNL:
+		return 1
+	case syntax.OpRepeat:
+		return max(re.Min, min(re.Max, 1)) * leastProgram(re.Sub[0])
+	}
+	for _, sub := range re.Sub {
+		n += leastProgram(sub)
+	}
+	return n
+}
+
+// prefilter returns the literals of the pattern.
+func (p *Pattern) prefilter() prefilter {
+	p.filtered.Do(func() { p.filter, p.tree = newPrefilter(p.tree), nil })
+	return p.filter
+}
+
+// engine returns the compiled pattern. It parsed, so it compiles.
+func (p *Pattern) engine() *regexp.Regexp {
+	p.built.Do(func() { p.Regexp = regexp.MustCompile(p.src) })
+	return p.Regexp
+}
+
+// control returns the first control character that makes no sense in a pattern.
+func control(s string) (rune, bool) {
+	for _, r := range s {
+		if r < ' ' && r != '\t' && r != '\n' && r != '\r' {
+			return r, true
+		}
+	}
+	return 0, false
+}
+
+// patternError rewrites an error of package regexp/syntax, and names what other engines
+// have and this one has not.
+func patternError(err error) error {
+	text := strings.TrimPrefix(err.Error(), "error parsing regexp: ")
+	switch {
+	case strings.Contains(text, "(?<=") || strings.Contains(text, "(?<!") || strings.HasSuffix(text, "`(?<`"):
+		text += "; look-behind is not supported"
+	case strings.Contains(text, "(?=") || strings.Contains(text, "(?!"):
+		text += "; look-ahead is not supported"
+	case strings.Contains(text, "invalid escape sequence: `\\") && strings.ContainsAny(text[len(text)-2:], "123456789"):
+		text += "; back-references are not supported"
+	}
+	return fmt.Errorf("bad pattern: %s", text)
+}
+
+// states estimates the size of the compiled pattern; it stops counting beyond
+// the allowed size.
+func states(re *syntax.Regexp) int {
+	n := 1
+	switch re.Op {
+	case syntax.OpLiteral:
+		n = len(re.Rune)
+	case syntax.OpCharClass:
+		n = 1 + len(re.Rune)/32
+	}
+	for _, sub := range re.Sub {
+		n = min(n+states(sub), maxStates+1)
+	}
+	if re.Op == syntax.OpRepeat {
+		n = min(n*max(1, re.Min, re.Max), maxStates+1)
+	}
+	return n
+}

@@ -1,0 +1,70 @@
+// Package slash finds the slash commands in a comment: lines such as "/foreman triage".
+package slash
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/org/foreman-action/internal/text"
+	"github.com/org/foreman-action/rules/internal/markdown"
+)
+
+// A Command is a line of a comment that asks Foreman for something.
+type Command struct {
+	Name string // in lower case, such as "triage"
+	Rest string // the rest of the line, without space around it
+}
+
+const (
+	commandPrefix = "/foreman"
+	// MaxCommands is how many commands of one comment count; later ones are left out.
+	MaxCommands = 10
+	maxRest     = 256 // characters of Command.Rest
+)
+
+var commandName = regexp.MustCompile(`^[a-z][a-z0-9_-]{0,31}$`)
+
+// Commands returns the commands of a comment, in order: lines that begin with
+// "/foreman" and a name, in any case. Lines in quotes, code and HTML comments are none; code
+// that is never closed extends to the end. At most 10 are returned.
+func Commands(comment string) []Command {
+	var list []Command
+	for _, line := range markdown.PlainLines(comment) {
+		if len(list) == MaxCommands {
+			break
+		}
+		if c, ok := commandOf(line); ok {
+			list = append(list, c)
+		}
+	}
+	return list
+}
+
+func commandOf(line string) (Command, bool) {
+	line, ok := markdown.Outdent(line)
+	if !ok || len(line) < len(commandPrefix) || !strings.EqualFold(line[:len(commandPrefix)], commandPrefix) {
+		return Command{}, false
+	}
+	line = line[len(commandPrefix):]
+	if line == "" || line[0] != ' ' && line[0] != '\t' {
+		return Command{}, false
+	}
+	name, rest, _ := strings.Cut(strings.ReplaceAll(strings.TrimSpace(line), "\t", " "), " ")
+	name = strings.ToLower(name)
+	if !commandName.MatchString(name) {
+		return Command{}, false
+	}
+	return Command{Name: name, Rest: text.Plain(strings.TrimSpace(rest), maxRest)}, true
+}
+
+// CheckName says why no command has that name; nil when one may.
+func CheckName(name string) error {
+	if alone := strings.TrimSpace(strings.TrimPrefix(name, commandPrefix)); alone != name && commandName.MatchString(alone) {
+		return fmt.Errorf("command takes the name alone: command(%q)", alone)
+	}
+	if !commandName.MatchString(name) {
+		return fmt.Errorf("command: %q is no name of a command; write it like \"triage\"", text.Shorten(name, text.Quoted))
+	}
+	return nil
+}

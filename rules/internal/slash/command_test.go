@@ -1,0 +1,106 @@
+package slash
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestCommands(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name, in string
+		want     []Command
+	}{
+		{"one", "/foreman triage", []Command{{"triage", ""}}},
+		{"any case", "/Foreman TRIAGE", []Command{{"triage", ""}}},
+		{"with more", "/foreman\tundo \t the  last\x1b one ", []Command{{"undo", "the  last one"}}},
+		{"among text", "Please.\r\n\r\n   /foreman why\r\nThanks\n/foreman undo", []Command{{"why", ""}, {"undo", ""}}},
+		{"within a line", "do /foreman triage", nil},
+		{"quoted", "> /foreman triage\n>/foreman triage", nil},
+		{"in a list", "- /foreman triage", nil},
+		{"indented code", "    /foreman triage\n\t/foreman triage", nil},
+		{"fenced", "```\n/foreman triage\n```\n~~~~ sh\n/foreman triage\n~~~\n/foreman triage\n~~~~", nil},
+		{"behind a fence", "```\nx\n```\n/foreman triage", []Command{{"triage", ""}}},
+		{"open fence", "```\n/foreman triage", nil},
+		{"open tildes", "~~~ text\n\n/foreman triage\n```", nil},
+		{"behind an open fence that another closes not", "````\n```\n/foreman triage", nil},
+		{"lazy quote", "> q\n/foreman undo\n\n/foreman why", []Command{{"why", ""}}},
+		{"lazy quote in a list", "- > q\n/foreman undo", nil},
+		{"fence behind a quote", "> q\n```\n\n/foreman undo\n```\n/foreman why", []Command{{"why", ""}}},
+		{"fence in a quote", "> ```\n> a\n\n/foreman undo", []Command{{"undo", ""}}},
+		{"comment", "<!-- a\n\n/foreman undo\n-->\n/foreman why", []Command{{"why", ""}}},
+		{"comment never closed", "<!--\n\n/foreman undo", nil},
+		{"comments of a line", "<!-- a --> <!--> <!---> b\n/foreman undo", []Command{{"undo", ""}}},
+		{"comment behind a comment", "<!-- a --> <!--\n/foreman undo\n--> b", nil},
+		{"comment within text", "a <!-- b\n/foreman undo\n--> c\n/foreman why", []Command{{"why", ""}}},
+		{"no comment within text", "a <!-- b\n\n/foreman undo", []Command{{"undo", ""}}},
+		{"comment in a list", "- <!--\n\n/foreman undo\n-->", nil},
+		{"comment in code", "```\n<!--\n```\n/foreman undo\n`<!--` is how it begins\n/foreman why", []Command{{"undo", ""}, {"why", ""}}},
+		{"fence in a comment", "<!--\n```\n-->\n/foreman undo", []Command{{"undo", ""}}},
+		{"pre", "<PRE>\n\n/foreman undo\n</pre>\n/foreman why", []Command{{"why", ""}}},
+		{"code", "<code>\n/foreman undo\n\n/foreman undo</code>\n/foreman why", []Command{{"why", ""}}},
+		{"pre and code", "<pre><code class=x>\n/foreman undo\n</code>\n/foreman undo\n</pre>\n/foreman why", []Command{{"why", ""}}},
+		{"blockquote", "<blockquote>\n\n/foreman undo\n\n</blockquote>", nil},
+		{"tags in code", "Use `<pre>` and `` ` <code> ``.\n/foreman undo", []Command{{"undo", ""}}},
+		{"tags of a line", "a <code>b</code>\n/foreman undo", []Command{{"undo", ""}}},
+		{"other tags", "<prefix> <codec>\n/foreman undo", []Command{{"undo", ""}}},
+		{"fence and tag", "<code>\n\n```\n</code>\n\n/foreman undo\n```", nil},
+		{"fence in a list", "1. ```\n/foreman undo\n```\n/foreman why", nil},
+		{"fence in a list, indented", "- ```\n  /foreman undo\n  ```\n/foreman why", []Command{{"why", ""}}},
+		{"fence in a list, cut off", "- ```\n  a\n\ntext\n\n```\n/foreman undo\n```", nil},
+		{"fence below a list item", "- a\n  ```\n  /foreman undo\n  ```\n  /foreman why", []Command{{"why", ""}}},
+		{"fence below a list item, cut off", "- a\n  ```\n  x\n```\n/foreman undo\n```", nil},
+		{"fence behind a list", "- a\n\n  ```\nx\n  ```\n/foreman undo", nil},
+		{"no end, too far in", "- ```\n          ```\n  /foreman undo", nil},
+		{"other line ends", "> q\r/foreman undo\r\r/foreman why\r```\r/foreman why", []Command{{"why", ""}}},
+		{"code in a line", "`/foreman triage`", nil},
+		{"no name", "/foreman\n/foreman \n/foreman 7\n/foreman /why", nil},
+		{"other word", "/foremantriage\n/foremans triage\n/forema n", nil},
+		{"long name", "/foreman " + strings.Repeat("a", 33), nil},
+		{"too many", strings.Repeat("/foreman a\n", 20), slices.Repeat([]Command{{"a", ""}}, 10)},
+		{"long rest", "/foreman a " + strings.Repeat("é", 300), []Command{{"a", strings.Repeat("é", 256)}}},
+		{"nothing", "", nil},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			if diff := cmp.Diff(tt.want, Commands(tt.in)); diff != "" {
+				t.Errorf("commands (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// BenchmarkCommands reads comments that are as large as they may be and hard to parse.
+func BenchmarkCommands(b *testing.B) {
+	for _, line := range []string{"/foreman 1\n", "```\n", "```a\n", "````\n~~~\n```a\n", "`", ">", "<!--\n", "<pre>", "\r"} {
+		comment := strings.Repeat(line, 65_536/len(line))
+		b.Run(line, func(b *testing.B) {
+			for b.Loop() {
+				Commands(comment)
+			}
+		})
+	}
+}
+
+func FuzzCommands(f *testing.F) {
+	f.Add("> a\n/foreman triage now\n```\n/foreman why\n```\n    /foreman x")
+	f.Fuzz(func(t *testing.T, comment string) {
+		list := Commands(comment)
+		if len(list) > MaxCommands {
+			t.Errorf("got %d commands", len(list))
+		}
+		for _, c := range list {
+			if !commandName.MatchString(c.Name) || len([]rune(c.Rest)) > maxRest || strings.ContainsAny(c.Rest, "\r\n") {
+				t.Errorf("got %+v", c)
+			}
+			again := Commands(commandPrefix + " " + c.Name + " " + c.Rest)
+			if len(again) != 1 || again[0].Name != c.Name {
+				t.Errorf("%+v is read again as %+v", c, again)
+			}
+		}
+	})
+}

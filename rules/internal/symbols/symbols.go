@@ -1,0 +1,89 @@
+// Package symbols is the symbol table of rules: the names that rule files declare, which
+// are fields of issue forms and tables of values.
+package symbols
+
+import (
+	"regexp"
+
+	"gopkg.in/yaml.v3"
+
+	"github.com/org/foreman-action/internal/strictyaml"
+	"github.com/org/foreman-action/internal/text"
+	"github.com/org/foreman-action/rules/internal/forms"
+)
+
+// A Table has the names that rule files declare. Once they are declared it does not change,
+// and is safe for concurrent use.
+type Table struct {
+	Forms  map[string]*forms.Field
+	Tables map[string]any  // maps of string to string, int, float64 or bool
+	RowsOf map[string]Rows // where the rows of each table are
+	rows   int             // of all tables
+}
+
+// New returns an empty table.
+func New() *Table {
+	return &Table{Forms: map[string]*forms.Field{}, Tables: map[string]any{}, RowsOf: map[string]Rows{}}
+}
+
+// MaxForms is how many fields of forms all files may declare.
+const MaxForms = 100
+
+const maxDeclaredName = 64 // characters
+
+// namePattern matches the names of forms and tables, which rules write after a dot.
+var namePattern = regexp.MustCompile(`^[a-z][a-z0-9_]*$`)
+
+// Declare adds what the sections forms and tables of a file declare; either may be nil.
+// Mistakes are recorded in f. A field that is wrong is declared all the same, so that its
+// uses are no further mistakes.
+func (t *Table) Declare(f *strictyaml.File, formNodes, tableNodes *yaml.Node) {
+	eachName(f, formNodes, "forms", func(key, value *yaml.Node) {
+		switch _, twice := t.Forms[key.Value]; {
+		case twice:
+			f.Problemf(key, "forms: %s is declared twice", key.Value)
+		case len(t.Forms) == MaxForms:
+			f.Problemf(key, "forms: more than %d names", MaxForms)
+		default:
+			t.Forms[key.Value] = forms.Parse(f, key.Value, value)
+		}
+	})
+	t.declareTables(f, tableNodes)
+}
+
+// eachName calls fn for the entries of a section whose key may be a name.
+func eachName(f *strictyaml.File, n *yaml.Node, section string, fn func(key, value *yaml.Node)) {
+	if n == nil {
+		return
+	}
+	if n.Kind != yaml.MappingNode {
+		f.Problemf(n, "%s: want a mapping of names, got %s", section, strictyaml.Kind(n))
+		return
+	}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		key := n.Content[i]
+		if !namePattern.MatchString(key.Value) || len(key.Value) > maxDeclaredName {
+			f.Problemf(key, "%s: a name is at most %d of a-z, 0-9 and _, the first a letter, got %q", section, maxDeclaredName, text.Shorten(key.Value, text.Quoted))
+			continue
+		}
+		fn(key, n.Content[i+1])
+	}
+}
+
+// Schemas returns the JSON Schemas of the sections forms and tables, by key.
+func Schemas() map[string]any {
+	names := map[string]any{"pattern": namePattern.String(), "maxLength": maxDeclaredName}
+	section := func(most int, item map[string]any) map[string]any {
+		return map[string]any{"type": "object", "maxProperties": most, "propertyNames": names, "additionalProperties": item}
+	}
+	return map[string]any{"forms": section(MaxForms, forms.Schema()), "tables": section(MaxTables, tableSchema())}
+}
+
+// tableSchema is a table, whose values are of one kind.
+func tableSchema() map[string]any {
+	var kinds []any
+	for _, kind := range []string{"string", "number", "boolean"} {
+		kinds = append(kinds, map[string]any{"type": "object", "additionalProperties": map[string]any{"type": kind}})
+	}
+	return map[string]any{"anyOf": kinds}
+}

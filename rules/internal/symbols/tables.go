@@ -1,0 +1,142 @@
+package symbols
+
+import (
+	"strconv"
+	"unicode/utf8"
+
+	"gopkg.in/yaml.v3"
+
+	"github.com/org/foreman-action/internal/strictyaml"
+	"github.com/org/foreman-action/internal/text"
+)
+
+// The limits of tables.
+const (
+	MaxTables = 100    // of all files together
+	MaxRows   = 10_000 // of all tables together
+	MaxCell   = 1000   // characters of a key or a text
+)
+
+// Rows are the rows of a table in its file.
+type Rows struct {
+	Name string
+	File *strictyaml.File
+	Node *yaml.Node // a mapping; nil: there is no such table
+}
+
+// declareTables reads the value of "tables": mappings of names to rows. Mistakes are
+// recorded in f, and a table with mistakes is declared with its other rows.
+func (t *Table) declareTables(f *strictyaml.File, n *yaml.Node) {
+	eachName(f, n, "tables", func(key, value *yaml.Node) {
+		switch _, twice := t.Tables[key.Value]; {
+		case twice:
+			f.Problemf(key, "tables: %s is declared twice", key.Value)
+			return
+		case len(t.Tables) == MaxTables:
+			f.Problemf(key, "tables: more than %d names", MaxTables)
+			return
+		}
+		t.Tables[key.Value] = map[string]string{}
+		if value.Kind != yaml.MappingNode {
+			f.Problemf(value, "tables.%s: want a mapping of keys to values, got %s", key.Value, strictyaml.Kind(value))
+			return
+		}
+		if t.rows += len(value.Content) / 2; t.rows > MaxRows {
+			f.Problemf(value, "tables: more than %d rows in all", MaxRows)
+			return
+		}
+		t.Tables[key.Value] = tableOf(f, value)
+		t.RowsOf[key.Value] = Rows{key.Value, f, value}
+	})
+}
+
+// A cell is the value of a row with what it is called.
+type cell struct {
+	value any
+	kind  string
+}
+
+// tableOf returns a map of text to text, int, float64 or bool, which is what all of
+// its values are.
+func tableOf(f *strictyaml.File, n *yaml.Node) any {
+	cells := map[string]any{}
+	kind, fraction := "", false
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		key, value := n.Content[i], n.Content[i+1]
+		c, ok := cellOf(value)
+		switch {
+		case !ok:
+			f.Problemf(value, "%s: want text, a number, or true or false, got %s", text.Shorten(key.Value, text.Quoted), strictyaml.Kind(value))
+			continue
+		case utf8.RuneCountInString(key.Value) > MaxCell || utf8.RuneCountInString(value.Value) > MaxCell:
+			f.Problemf(key, "a row has a key or a value of more than %d characters", MaxCell)
+			continue
+		case kind == "":
+			kind = c.kind
+		case kind != c.kind:
+			f.Problemf(value, "%s: want %s as in the rows above, got %s; text that looks like something else is quoted", text.Shorten(key.Value, text.Quoted), kind, c.kind)
+			continue
+		}
+		_, isFloat := c.value.(float64)
+		fraction = fraction || isFloat
+		cells[key.Value] = c.value
+	}
+	switch {
+	case fraction:
+		return floats(cells)
+	case kind == kindNumber:
+		return typed[int](cells)
+	case kind == kindBool:
+		return typed[bool](cells)
+	}
+	return typed[string](cells)
+}
+
+const (
+	kindText   = "text"
+	kindNumber = "a number"
+	kindBool   = "true or false"
+)
+
+func cellOf(n *yaml.Node) (cell, bool) {
+	if n.Kind != yaml.ScalarNode {
+		return cell{}, false
+	}
+	switch n.ShortTag() {
+	case "!!str":
+		return cell{n.Value, kindText}, true
+	case "!!bool":
+		var b bool
+		err := n.Decode(&b)
+		return cell{b, kindBool}, err == nil
+	case "!!int":
+		var i int
+		err := n.Decode(&i)
+		return cell{i, kindNumber}, err == nil
+	case "!!float":
+		x, err := strconv.ParseFloat(n.Value, 64)
+		return cell{x, kindNumber}, err == nil && x-x == 0 // neither infinite nor none
+	}
+	return cell{}, false
+}
+
+func typed[T any](cells map[string]any) map[string]T {
+	m := make(map[string]T, len(cells))
+	for k, v := range cells {
+		m[k], _ = v.(T)
+	}
+	return m
+}
+
+func floats(cells map[string]any) map[string]float64 {
+	m := make(map[string]float64, len(cells))
+	for k, v := range cells {
+		switch n := v.(type) {
+		case int:
+			m[k] = float64(n)
+		case float64:
+			m[k] = n
+		}
+	}
+	return m
+}

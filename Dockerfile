@@ -15,16 +15,15 @@ WORKDIR /src
 
 # What the program stands on is fetched and compiled before its source comes, so that a
 # change of source alone reuses this layer, and modules that only tests use stay away.
-# The flags leave out HTTP/2, commands that nobody runs in a workflow and, in what is not hot, inlining.
-COPY go.mod go.sum .ci/release-flags ./
-RUN go build $(cat release-flags) \
+COPY go.mod go.sum ./
+RUN go build -trimpath \
       github.com/expr-lang/expr github.com/google/go-github/v62/github github.com/sethvargo/go-githubactions \
       github.com/spf13/cobra golang.org/x/term gopkg.in/yaml.v3
 
 COPY . .
 ARG VERSION
 # A scratch image has no /tmp of its own and no certificates; both come along with the program.
-RUN go build $(cat .ci/release-flags) -buildvcs=false -ldflags "-s -w -X github.com/org/foreman-action/internal/app.buildVersion=${VERSION}" -o /out/foreman . \
+RUN go build -trimpath -ldflags "-s -w -X github.com/org/foreman-action/internal/app.buildVersion=${VERSION}" -o /out/foreman . \
  && mkdir -p /out/etc/ssl/certs /out/tmp \
  && chmod 1777 /out/tmp \
  && cp -L /etc/ssl/certs/ca-certificates.crt /out/etc/ssl/certs/ca-certificates.crt

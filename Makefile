@@ -24,7 +24,7 @@ build: bin/foreman bin/foremand ## the programs, static
 
 .PHONY: bin/foreman
 bin/foreman:
-	CGO_ENABLED=0 go build $$(sed 's/,slim//' .ci/release-flags) -ldflags '$(LDFLAGS)' -o $@ .
+	CGO_ENABLED=0 go build -trimpath -ldflags '$(LDFLAGS)' -o $@ .
 
 .PHONY: bin/foremand
 bin/foremand: ## the server, static

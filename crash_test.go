@@ -20,6 +20,7 @@ import (
 	"github.com/org/foreman-action/internal/actions/results/resultstest"
 	"github.com/org/foreman-action/internal/github/githubtest"
 	"github.com/org/foreman-action/memory"
+	"github.com/org/foreman-action/memory/file"
 	"github.com/org/foreman-action/protocol"
 )
 
@@ -329,7 +330,7 @@ func (r *crashRound) checkMemory(t *testing.T, said map[string]bool) {
 	if len(said) > 1 {
 		t.Errorf("%s, killed at %v: parts of several decisions were carried out: %v", r.crashCase, r.at, said)
 	}
-	store, err := memory.OpenFile(filepath.Join(r.dir, ".foreman/memory"))
+	store, err := file.Open(filepath.Join(r.dir, ".foreman/memory"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,31 +1,30 @@
 package memory
 
 import (
-	"errors"
-	"fmt"
-	"maps"
+	"bytes"
+	"encoding/json"
 	"math"
 	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
-
-	"github.com/org/foreman-action/protocol"
 )
 
-// The bounds of what a record holds, in bytes and items. What is stored keeps them:
-// Encode writes, and Decode reads, nothing that does not.
+// The bounds of a record, beside those of its texts. [Record.Put] keeps a record within
+// them by folding the oldest tasks into [Record.Earlier].
+const (
+	MaxTasks = 100       // tasks kept one by one
+	MaxSize  = 256 << 10 // bytes of the encoded record
+)
+
+// The bounds of the parts of a record, in bytes and items. A stored record keeps them:
+// Encode and Decode refuse any other.
 const (
 	maxText    = 4 << 10        // the rationale
 	maxShort   = 512            // every other string
 	maxValues  = 100            // of an action
 	maxActions = 200            // of a task that is put
 	maxMerged  = 2 * maxActions // of a task that was put more than once
-	maxTypes   = 32             // counted apart in an Earlier; the rest is counted as otherType
-	otherType  = "other"
-	// maxUnknown bounds the types in an Earlier that this program does not know; another
-	// version may have known as many as are counted apart. otherType comes on top.
-	maxUnknown = 2 * maxTypes
 	// maxCount bounds indices, and the counts of an Earlier; sums stop there.
 	maxCount = 1 << 30
 	// maxRevision is the last one that can be written. It cannot be saved again, so a
@@ -33,92 +32,17 @@ const (
 	maxRevision = math.MaxInt32
 )
 
-// check verifies everything but the identity, the revision and the size.
-func (r Record) check() error {
-	if len(r.Tasks) > MaxTasks {
-		return fmt.Errorf("it has %d tasks", len(r.Tasks))
-	}
-	if r.Earlier != nil {
-		if err := r.Earlier.check(); err != nil {
-			return err
-		}
-	}
-	for _, t := range r.Tasks {
-		if err := t.check(); err != nil {
-			return fmt.Errorf("task %q has %w", clip(t.ID, 60), err)
-		}
-	}
-	if err := errors.Join(r.Scores.check(), r.checkPending()); err != nil {
-		return err
-	}
-	return checkHumans(r.Humans)
-}
-
-func (t Task) check() error {
-	switch {
-	case !storable(t.At):
-		return errors.New("a time out of range")
-	case !short(t.ID, t.Event, string(t.Decision), t.By, t.Status) || stored(t.Rationale) > maxText:
-		return errTooLong
-	case len(t.Actions) > maxMerged:
-		return fmt.Errorf("%d actions", len(t.Actions))
-	}
-	for _, a := range t.Actions {
-		switch {
-		case a.Index < 0 || a.Index > maxCount:
-			return fmt.Errorf("an action %d", a.Index)
-		case !short(a.Type, a.Rule, a.Verdict, a.Result, a.Reason, a.URL, a.Hash) || !short(a.Values...):
-			return errTooLong
-		case len(a.Values) > maxValues:
-			return fmt.Errorf("an action with %d values", len(a.Values))
-		}
-	}
-	return nil
-}
-
-var errTooLong = errors.New("a text that is too long")
-
-func (e *Earlier) check() error {
-	if !e.plausible() {
-		return errors.New("the counts of earlier tasks are out of range")
-	}
-	if !storable(e.From) || !storable(e.To) {
-		return errors.New("the times of earlier tasks are out of range")
-	}
-	// Many types are not worth looking at.
-	few := len(e.Done) <= maxUnknown+len(protocol.ActionSpecs())+1
-	if !few || !short(slices.Collect(maps.Keys(e.Done))...) || e.unknown() > maxUnknown {
-		return errors.New("the types of earlier actions are too many, or too long")
-	}
-	return nil
-}
-
-func (e *Earlier) plausible() bool {
-	ok := func(n, least int) bool { return n >= least && n <= maxCount }
-	for _, n := range e.Done {
-		if !ok(n, 0) {
-			return false
-		}
-	}
-	return ok(e.Tasks, 1) && ok(e.Escalated, 0)
-}
-
-// unknown counts the types that are no known action's, but for otherType.
-func (e *Earlier) unknown() int {
-	n := 0
-	for typ := range e.Done {
-		if _, known := protocol.SpecOf(typ); !known && typ != otherType && typ != fadedType {
-			n++
-		}
-	}
-	return n
-}
-
+// short reports whether every text is within maxShort.
 func short(list ...string) bool {
-	return !slices.ContainsFunc(list, func(s string) bool { return stored(s) > maxShort })
+	return within(maxShort, list...)
 }
 
-// stored is how long a string is when it is read again: in JSON each byte that is not
+// within reports whether every text has at most that many bytes when it is stored.
+func within(most int, list ...string) bool {
+	return !slices.ContainsFunc(list, func(s string) bool { return stored(s) > most })
+}
+
+// stored returns the bytes of a string when it is read again: in JSON each byte that is not
 // UTF-8 becomes a character.
 func stored(s string) int {
 	if utf8.ValidString(s) {
@@ -150,57 +74,6 @@ func clipTime(t time.Time) time.Time {
 	return t
 }
 
-// clipTask returns a copy of t within its bounds, with that many actions at most.
-func clipTask(t Task, actions int) Task {
-	t.At, t.Decision = clipTime(t.At), protocol.DecisionType(clip(string(t.Decision), maxShort))
-	t.ID, t.Event, t.By, t.Status = clip(t.ID, maxShort), clip(t.Event, maxShort), clip(t.By, maxShort), clip(t.Status, maxShort)
-	t.Rationale = clip(t.Rationale, maxText)
-	t.Actions = clipActions(t.Actions, actions)
-	for i, a := range t.Actions {
-		a.Index = min(max(a.Index, 0), maxCount)
-		a.Type, a.Rule, a.Verdict = clip(a.Type, maxShort), clip(a.Rule, maxShort), clip(a.Verdict, maxShort)
-		a.Result, a.Reason, a.URL = clip(a.Result, maxShort), clip(a.Reason, maxShort), clip(a.URL, maxShort)
-		a.Values, a.Hash = clipAll(a.Values), clip(a.Hash, maxShort)
-		t.Actions[i] = a
-	}
-	return t
-}
-
-// clipActions returns a copy of n actions at most, in their order. What was carried
-// out goes before what was not, and a comment before everything: whether there is one
-// must not be forgotten.
-func clipActions(list []Action, n int) []Action {
-	if len(list) <= n {
-		return slices.Clone(list)
-	}
-	keep := make([]bool, len(list))
-	for rank := range 3 {
-		for i, a := range list {
-			if n > 0 && a.rank() == rank {
-				keep[i] = true
-				n--
-			}
-		}
-	}
-	var out []Action
-	for i, a := range list {
-		if keep[i] {
-			out = append(out, a)
-		}
-	}
-	return out
-}
-
-func (a Action) rank() int {
-	switch {
-	case a.Result != Done:
-		return 2
-	case a.Type != protocol.ActionComment && a.Type != protocol.ActionUpdateComment:
-		return 1
-	}
-	return 0
-}
-
 // clipAll returns a copy of values within the bounds of an action's.
 func clipAll(values []string) []string {
 	values = slices.Clone(values[:min(len(values), maxValues)])
@@ -223,4 +96,39 @@ func clip(s string, n int) string {
 	}
 	// One byte, so that the text does not grow again.
 	return strings.ToValidUTF8(s, "?")
+}
+
+// plus adds counts, and stops at maxCount.
+func plus(a, b int) int {
+	a = min(max(a, 0), maxCount)
+	return a + min(max(b, 0), maxCount-a)
+}
+
+// A rooms holds the bytes that each element of a list takes in the stored form of a
+// record, with the line's end, two spaces, and the comma of the one before.
+type rooms []int
+
+func (r rooms) sum() int {
+	n := 0
+	for _, size := range r {
+		n += size
+	}
+	return n
+}
+
+// roomOf returns the room of each element.
+func roomOf[T any](list []T) rooms {
+	var sizes rooms
+	for _, v := range list {
+		var b bytes.Buffer
+		e := json.NewEncoder(&b)
+		e.SetEscapeHTML(false)
+		e.SetIndent("  ", " ")
+		if err := e.Encode(v); err != nil {
+			// It would not be stored at all.
+			b.Write(make([]byte, MaxSize))
+		}
+		sizes = append(sizes, b.Len()-len("\n")+len(",\n  "))
+	}
+	return sizes
 }

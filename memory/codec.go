@@ -68,19 +68,6 @@ func encode(r Record) ([]byte, error) {
 	return data, nil
 }
 
-func marshal(r Record) ([]byte, error) {
-	r.Schema = Schema
-	if r.Tasks == nil {
-		r.Tasks = []Task{}
-	}
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", " ")
-	err := e.Encode(r)
-	return b.Bytes(), err
-}
-
 // Decode reads the stored form of the record of an issue. Its errors are
 // [ErrBroken], with the reason, and [ErrNewer]. What it returns can be saved again: it
 // reads whatever could be written, in any form of JSON, and nothing else.

@@ -199,3 +199,12 @@ func TestKey(t *testing.T) {
 		}
 	}
 }
+
+func read(t testing.TB, file string) []byte {
+	t.Helper()
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}

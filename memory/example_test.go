@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/org/foreman-action/memory"
+	"github.com/org/foreman-action/memory/file"
 	"github.com/org/foreman-action/protocol"
 )
 
@@ -18,7 +19,7 @@ func Example() {
 		return
 	}
 	defer os.RemoveAll(dir)
-	store, err := memory.OpenFile(dir)
+	store, err := file.Open(dir)
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -1,14 +1,5 @@
 package memory
 
-// Lock is the store's lock, for the test that holds it in another process.
-var Lock = lock
-
-// DecodeLines reads the file of a ledger.
-func DecodeLines(data []byte, key LedgerKey) (l Ledger, torn bool, err error) {
-	lines, err := decodeLines(data, key)
-	return lines.Ledger, lines.torn, err
-}
-
 // Fit is what Put does at its end. It returns how often something was encoded.
 func Fit(r *Record) (steps int) { return r.fit() }
 

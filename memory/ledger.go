@@ -4,12 +4,17 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/org/foreman-action/protocol"
 )
 
 // MaxLedger is the most bytes of an encoded [Ledger].
 const MaxLedger = 4 << 20
+
+// LedgerAge is how long a journal keeps a ledger after its last change: longer than
+// GitHub lets a workflow run be run again, which is 30 days.
+const LedgerAge = 35 * 24 * time.Hour
 
 // ledgerSchema is the version of the encoded form of a Ledger.
 const ledgerSchema = 1
@@ -43,8 +48,7 @@ func EncodeLedger(l Ledger) ([]byte, error) {
 	return append(data, '\n'), nil
 }
 
-// errLedgerTooLarge says that an encoded ledger, or the file that holds it, is larger
-// than MaxLedger.
+// errLedgerTooLarge says that an encoded ledger is larger than MaxLedger.
 var errLedgerTooLarge = fmt.Errorf("the ledger is larger than %d bytes", MaxLedger)
 
 // DecodeLedger reads the stored form of the ledger with that key. Its errors are
@@ -67,6 +71,16 @@ func DecodeLedger(data []byte, key LedgerKey) (Ledger, error) {
 		return Ledger{}, broken(err)
 	}
 	return s.Ledger, nil
+}
+
+// DecodeEntry reads the stored form of an [Entry], which is its JSON. Whether it belongs to
+// an action of a ledger, [Ledger.Mark] checks. Its error is [ErrBroken], with the reason.
+func DecodeEntry(data []byte) (Entry, error) {
+	var e Entry
+	if err := unmarshal(data, &e); err != nil {
+		return Entry{}, err
+	}
+	return e, nil
 }
 
 // identity verifies that k and want name the same ledger.

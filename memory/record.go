@@ -1,19 +1,48 @@
 package memory
 
 import (
-	"cmp"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
 	"maps"
 	"slices"
-
-	"github.com/org/foreman-action/protocol"
+	"time"
 )
 
-// Put adds a task, or merges it with the task of the same id: an attempt that runs
-// again may report as "already so" what an earlier attempt did, so what was done
-// once stays done. Tasks stand in order of time. Texts that are too long are cut,
-// numbers and times that are out of range moved into it, and the oldest tasks folded,
-// until the whole record is within its bounds and can be saved. What humans did
-// before the oldest task that is kept is dropped.
+// Schema is the version of the encoded form of a [Record].
+const Schema = 1
+
+// Repository is the number of the record that is about a repository as a whole, and no
+// issue: it holds [Scores], and neither tasks nor what people did.
+const Repository = 0
+
+// A Record is everything that was done on one issue. That of issue [Repository] is about
+// the repository as a whole.
+type Record struct {
+	Schema   int    `json:"schema"`   // of the encoded form; 0 in a record that was never stored
+	Repo     string `json:"repo"`     // "owner/name"
+	Issue    int    `json:"issue"`    // number, from 1; or Repository
+	Revision int    `json:"revision"` // counts the saves; 0 for a record that was never stored
+	// Earlier sums up the tasks that are not kept one by one any more; nil: none.
+	Earlier *Earlier `json:"earlier,omitempty"`
+	// Never are the labels that are never added again, as [Record.Forbid] keeps them.
+	Never []string `json:"never,omitempty"`
+	// Closings are to come, or were vetoed, as [Record.Plan] keeps them: the first one that is due before
+	// the others, and one of each rule.
+	Closings []Closing `json:"closings,omitempty"`
+	Tasks    []Task    `json:"tasks"` // oldest first
+	// Humans is what humans did since the oldest task that is kept: oldest first.
+	Humans []Change `json:"humans,omitempty"`
+	// Scores are those of shadow mode; nil: none.
+	Scores *Scores `json:"scores,omitempty"`
+}
+
+// Put adds a task, or merges it with the task of the same id: an action that one attempt
+// carried out stays done, also when a later attempt reports it as "already so". Tasks are
+// in order of time. Put cuts texts that are too long, moves numbers and times into their
+// range, and folds the oldest tasks, until the whole record is within its bounds and can
+// be saved. It drops the changes of humans before the oldest task that is kept.
 func (r *Record) Put(t Task) {
 	r.bound()
 	t = clipTask(t, maxActions)
@@ -41,89 +70,257 @@ func (r *Record) bound() {
 		e := r.Earlier.clone()
 		r.Earlier = &e
 	}
-	r.boundPending()
+	r.boundDeferred()
 	if checkHumans(r.Humans) != nil {
 		r.Humans = boundHumans(r.Humans)
 	}
 }
 
-// mergeActions returns what two attempts at one task did together, maxMerged actions
-// at most.
-func mergeActions(old, new []Action) []Action {
-	var out []Action
-	for _, o := range old {
-		if o.Result == Done && !slices.ContainsFunc(new, func(n Action) bool { return n.Result == Done && same(n, o) }) {
-			out = append(out, o)
+// SetHumans replaces all changes of humans: it is [Record.AddHumans] of a caller that has
+// seen everything.
+func (r *Record) SetHumans(list []Change) { r.AddHumans(list, time.Time{}) }
+
+// AddHumans replaces the changes of humans at since or later, which is the time from which
+// the caller has seen everything, and keeps the changes before. Changes of the list
+// before since are added, unless they are known: changes with the same time, type,
+// values and login are one, but for those of a list with another change of that time
+// between them.
+//
+// Changes are in order of time. Those before the oldest task that is kept are
+// dropped, all of them when there is no task, and those whose type is that of a
+// comment, or of no action's form. Texts that are too long are cut, and the oldest
+// changes dropped, until there are [MaxChanges] at most and the record is within its
+// bounds.
+func (r *Record) AddHumans(list []Change, since time.Time) {
+	since = clipTime(since) // as the changes are
+	added := clipChanges(list)
+	older := slices.DeleteFunc(clipChanges(r.Humans), func(c Change) bool {
+		return !c.At.Before(since) || slices.ContainsFunc(added, c.equal)
+	})
+	r.Humans = boundHumans(slices.Concat(older, added))
+	r.dropHumans()
+	r.fitHumans()
+}
+
+// Forbid keeps a label that is never to be added again, and reports whether it is kept
+// now: false when there are [MaxNever] others. Names that differ in case alone are one.
+func (r *Record) Forbid(label string) bool {
+	switch {
+	case r.Forbids(label):
+		return true
+	case len(r.Never) >= MaxNever:
+		return false
+	}
+	r.Never = append(slices.Clip(r.Never), clip(label, maxLabel))
+	return true
+}
+
+// Forbids reports whether a label is never to be added again. Case does not matter.
+func (r *Record) Forbids(label string) bool {
+	label = foldCase(clip(label, maxLabel))
+	return slices.ContainsFunc(r.Never, func(s string) bool { return foldCase(s) == label })
+}
+
+// Planned returns the closing that the rule, or for the empty id an agent, has asked for,
+// vetoed or not.
+func (r *Record) Planned(rule string) (Closing, bool) {
+	i := slices.IndexFunc(r.Closings, func(c Closing) bool { return c.Rule == clip(rule, maxWord) })
+	if i < 0 {
+		return Closing{}, false
+	}
+	return r.Closings[i], true
+}
+
+// Plan keeps a closing, and reports whether it is kept now. One that the same rule, or
+// an agent, has asked for before stays as it is, so its time does not change. It
+// is false when there are [MaxClosings] of others.
+func (r *Record) Plan(c Closing) bool {
+	if _, there := r.Planned(c.Rule); there {
+		return true
+	}
+	if len(r.Closings) >= MaxClosings {
+		return false
+	}
+	r.Closings = append(slices.Clip(r.Closings), c.clip())
+	slices.SortStableFunc(r.Closings, func(a, b Closing) int { return a.Due.Compare(b.Due) })
+	return true
+}
+
+// Veto records that people vetoed the closing that the rule, or for the empty id an
+// agent, has asked for.
+func (r *Record) Veto(rule string) {
+	r.Closings = slices.Clone(r.Closings)
+	for i, c := range r.Closings {
+		if c.Rule == clip(rule, maxWord) {
+			r.Closings[i].Vetoed = true
 		}
 	}
-	kept := len(out)
-	for _, n := range new {
-		before := slices.ContainsFunc(out[:kept], func(o Action) bool { return o.Index == n.Index && o.Type == n.Type })
-		if n.Result == Done || !before {
-			out = append(out, n)
+}
+
+// Drop forgets the closing that the rule, or for the empty id an agent, has asked for.
+func (r *Record) Drop(rule string) {
+	r.Closings = slices.DeleteFunc(slices.Clone(r.Closings), func(c Closing) bool { return c.Rule == clip(rule, maxWord) })
+	if len(r.Closings) == 0 {
+		r.Closings = nil
+	}
+}
+
+// Due returns when the first of the closings to come may be carried out; ok is false
+// when there is none, or none that was not vetoed.
+func (r *Record) Due() (at time.Time, ok bool) {
+	for _, c := range r.Closings {
+		if !c.Vetoed && (!ok || c.Due.Before(at)) {
+			at, ok = c.Due, true
 		}
 	}
-	slices.SortStableFunc(out, func(a, b Action) int { return cmp.Compare(a.Index, b.Index) })
-	return clipActions(out, maxMerged)
+	return at, ok
 }
 
-func same(a, b Action) bool {
-	return a.Index == b.Index && a.Type == b.Type && slices.Equal(a.Values, b.Values)
-}
+// AnswerWindow is how long agents stay away from an issue on which we commented.
+const AnswerWindow = 24 * time.Hour
 
-// clone returns a copy that shares nothing with e, and is within its bounds; that of
-// nil is empty.
-func (e *Earlier) clone() Earlier {
-	if e == nil {
-		return Earlier{}
+// Faded returns the record for the summary that agents get at a time. Published agents stay
+// away from an issue as long as its summary contains "commented", so [Summary] calls a
+// comment that was posted [AnswerWindow] ago or earlier "replied", which no agent looks
+// for. Comments that were folded into counts share the time of the last of those tasks,
+// so they fade together. The record itself does not change; the result must not be saved.
+func (r Record) Faded(now time.Time) Record {
+	since := now.Add(-AnswerWindow)
+	if r.Earlier != nil && !r.Earlier.To.After(since) {
+		e := *r.Earlier
+		e.Done = maps.Clone(e.Done)
+		for typ, n := range r.Earlier.Done {
+			if isComment(typ) {
+				delete(e.Done, typ)
+				e.Done[fadedType] = plus(e.Done[fadedType], n)
+			}
+		}
+		r.Earlier = &e
 	}
-	c := *e
-	if e.check() == nil {
-		c.Done = maps.Clone(e.Done)
-		return c
-	}
-	c.From, c.To, c.Done = clipTime(e.From), clipTime(e.To), nil
-	c.Tasks, c.Escalated = plus(max(e.Tasks, 1), 0), plus(e.Escalated, 0)
-	for _, typ := range slices.Sorted(maps.Keys(e.Done)) {
-		c.count(clip(typ, maxShort), e.Done[typ])
-	}
-	return c
-}
-
-// add counts a task. Its types are within their bounds.
-func (e *Earlier) add(t Task) {
-	if e.Tasks == 0 || t.At.Before(e.From) {
-		e.From = t.At
-	}
-	if e.Tasks == 0 || t.At.After(e.To) {
-		e.To = t.At
-	}
-	e.Tasks = plus(e.Tasks, 1)
-	if t.Decision == protocol.Escalate {
-		e.Escalated = plus(e.Escalated, 1)
-	}
-	for _, a := range t.Actions {
-		if a.Result == Done {
-			e.count(a.Type, 1)
+	r.Tasks = slices.Clone(r.Tasks)
+	for i, t := range r.Tasks {
+		if t.At.After(since) {
+			continue
+		}
+		r.Tasks[i].Actions = slices.Clone(t.Actions)
+		for j, a := range t.Actions {
+			if isComment(a.Type) {
+				r.Tasks[i].Actions[j].Type = fadedType
+			}
 		}
 	}
+	return r
 }
 
-// count counts n actions of a type.
-func (e *Earlier) count(typ string, n int) {
-	if e.Done == nil {
-		e.Done = map[string]int{}
+// check verifies everything but the identity, the revision and the size.
+func (r Record) check() error {
+	if len(r.Tasks) > MaxTasks {
+		return fmt.Errorf("it has %d tasks", len(r.Tasks))
 	}
-	if e.Done[typ] == 0 && len(e.Done) >= maxTypes {
-		if _, known := protocol.SpecOf(typ); !known && typ != fadedType {
-			typ = otherType
+	if r.Earlier != nil {
+		if err := r.Earlier.check(); err != nil {
+			return err
 		}
 	}
-	e.Done[typ] = plus(e.Done[typ], n)
+	for _, t := range r.Tasks {
+		if err := t.check(); err != nil {
+			return fmt.Errorf("task %q has %w", clip(t.ID, 60), err)
+		}
+	}
+	if err := errors.Join(r.Scores.check(), checkDeferred(r.Never, r.Closings)); err != nil {
+		return err
+	}
+	return checkHumans(r.Humans)
 }
 
-// plus adds counts, and stops at maxCount.
-func plus(a, b int) int {
-	a = min(max(a, 0), maxCount)
-	return a + min(max(b, 0), maxCount-a)
+// boundDeferred brings the forbidden labels and the closings within their bounds.
+func (r *Record) boundDeferred() {
+	if checkDeferred(r.Never, r.Closings) == nil {
+		return
+	}
+	never, closings := r.Never, r.Closings
+	r.Never, r.Closings = nil, nil
+	for _, label := range never {
+		r.Forbid(label)
+	}
+	for _, c := range closings {
+		r.Plan(c)
+	}
+}
+
+// dropHumans drops the changes of humans before the oldest task that is kept.
+func (r *Record) dropHumans() {
+	if len(r.Tasks) == 0 {
+		r.Humans = nil
+		return
+	}
+	r.Humans = sinceTime(r.Humans, r.Tasks[0].At)
+}
+
+// fit folds the oldest tasks, and drops the changes of humans before the rest, until the
+// record is within its size. Every part passes its check already. Each part is encoded
+// once, and the head once for each time that it grew too much; steps counts the encodings.
+func (r *Record) fit() (steps int) {
+	e := r.Earlier.clone()
+	fold := func(n int) {
+		for _, t := range r.Tasks[:n] {
+			e.add(t)
+		}
+		r.Earlier, r.Tasks = &e, r.Tasks[n:]
+		r.dropHumans()
+	}
+	if more := len(r.Tasks) - MaxTasks; more > 0 {
+		fold(more)
+	}
+	tasks, humans := roomOf(r.Tasks), roomOf(r.Humans)
+	steps = len(tasks) + len(humans)
+	for len(r.Tasks) > 0 {
+		steps++
+		free := MaxSize - r.head()
+		if tasks.sum()+humans.sum() <= free {
+			break
+		}
+		for len(r.Tasks) > 0 && tasks.sum()+humans.sum() > free {
+			fold(1)
+			tasks, humans = tasks[1:], humans[len(humans)-len(r.Humans):]
+		}
+	}
+	return steps
+}
+
+// fitHumans drops the oldest changes until the record is within its size.
+func (r *Record) fitHumans() {
+	tasks, humans := roomOf(r.Tasks), roomOf(r.Humans)
+	free := MaxSize - r.head() - tasks.sum()
+	for len(humans) > 0 && humans.sum() > free {
+		humans = humans[1:]
+	}
+	r.Humans = orNil(r.Humans[len(r.Humans)-len(humans):])
+}
+
+// head returns the bytes that a record takes at its last revision, with the brackets of
+// two lists that are not empty, and without their elements.
+func (r *Record) head() int {
+	data, err := marshal(Record{
+		Repo: r.Repo, Issue: r.Issue, Revision: maxRevision, Earlier: r.Earlier, Scores: r.Scores,
+		Never: r.Never, Closings: r.Closings,
+	})
+	if err != nil {
+		return MaxSize
+	}
+	return len(data) + len("\n ") - len(",") + len(",\n \"humans\": [\n ]") - len(",")
+}
+
+// marshal returns the stored form of a record, whatever its bounds.
+func marshal(r Record) ([]byte, error) {
+	r.Schema = Schema
+	if r.Tasks == nil {
+		r.Tasks = []Task{}
+	}
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", " ")
+	err := e.Encode(r)
+	return b.Bytes(), err
 }

@@ -7,10 +7,6 @@ import (
 	"time"
 )
 
-// Repository is the number of the record that is about a repository as a whole, and no
-// issue: it holds [Scores], and neither tasks nor what people did.
-const Repository = 0
-
 // Scores hold what rules would have done in shadow mode against what people did.
 // [Scores.Predict] and [Scores.Settle] keep them within their bounds. The zero value is
 // empty.

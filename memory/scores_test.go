@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/org/foreman-action/memory"
+	"github.com/org/foreman-action/memory/file"
 )
 
 func prediction(issue int, rule, value string, at time.Time) memory.Prediction {
@@ -49,7 +50,7 @@ func TestScores(t *testing.T) {
 // Whatever is put in, the record can be saved.
 func TestScoresAreBounded(t *testing.T) {
 	t.Parallel()
-	store, err := memory.OpenFile(t.TempDir())
+	store, err := file.Open(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -193,7 +194,9 @@ func TestSummarizerPrompt(t *testing.T) {
 	}
 	const golden = "testdata/summarizer/system.txt"
 	if *update {
-		write(t, golden, asked[0].System+"\n")
+		if err := os.WriteFile(golden, []byte(asked[0].System+"\n"), 0o644); err != nil {
+			t.Fatal(err)
+		}
 	}
 	if diff := cmp.Diff(string(read(t, golden)), asked[0].System+"\n"); diff != "" {
 		t.Errorf("system -want +got:\n%s", diff)

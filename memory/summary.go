@@ -15,30 +15,30 @@ import (
 // MaxSummary is the most bytes that [Summary] returns.
 const MaxSummary = 4 << 10
 
-// Summary tells in one paragraph what was done on the issue, for
+// Summary renders one paragraph about our actions on the issue, for
 // protocol.TaskContext.MemorySummary. ok is false, and the text empty, when we did
-// nothing: no action carried out, nothing escalated, and nothing kept for later. What
-// humans did meanwhile is told in its place, without their logins. The text depends on the record alone and is
-// at most [MaxSummary] bytes long; when there is more to tell, the oldest tasks are
-// folded into counts, and what humans did before them is left out.
+// nothing: no action carried out, nothing escalated, and nothing kept for later. It lists
+// the changes of humans in their place, without their logins. The text depends on the
+// record alone and is at most [MaxSummary] bytes long; when there is more, the oldest
+// tasks are folded into counts, and the changes of humans before them left out.
 //
 // Published agents stay away from an issue whose summary holds one of a few phrases
 // about a reply, in any case. The text therefore holds the word "commented" if and
 // only if we posted a comment, and otherwise none of those phrases ([Record.Faded]
-// returns a record of which that is told for [AnswerWindow] only): names that
+// limits that to [AnswerWindow]): names that
 // would bring one in (a label called "commented") are written with an escape, as in
 // 'comm\u0065nted'. No rationale and nothing written in an issue gets into it.
 func Summary(r Record) (text string, ok bool) {
 	tasks := slices.DeleteFunc(slices.Clone(r.Tasks), func(t Task) bool { return !eventful(t) })
 	slices.SortStableFunc(tasks, func(a, b Task) int { return a.At.Compare(b.At) })
-	e, humans := r.Earlier.clone(), tellable(r.Humans)
+	e, humans := r.Earlier.clone(), validChanges(r.Humans)
 	for len(tasks) > MaxTasks {
 		e.add(tasks[0])
 		tasks = tasks[1:]
 		humans = sinceTime(humans, tasks[0].At)
 	}
-	later := r.pending()
-	if len(tasks) == 0 && e.sentence() == "" && later == "" {
+	later := deferredSentence(r.Never, r.Closings)
+	if len(tasks) == 0 && earlierSentence(e) == "" && later == "" {
 		return "", false
 	}
 	parts := partsOf(tasks, humans)
@@ -48,7 +48,7 @@ func Summary(r Record) (text string, ok bool) {
 	}
 	for _, p := range parts {
 		if size <= MaxSummary {
-			if text = render(r.Issue, e.sentence(), parts, later); len(text) <= MaxSummary {
+			if text = render(r.Issue, earlierSentence(e), parts, later); len(text) <= MaxSummary {
 				return text, true
 			}
 		}
@@ -57,23 +57,23 @@ func Summary(r Record) (text string, ok bool) {
 		}
 		size, parts = size-len(p.text), parts[1:]
 	}
-	return render(r.Issue, e.sentence(), nil, later), true
+	return render(r.Issue, earlierSentence(e), nil, later), true
 }
 
-// A part is what a summary tells of one task, or of what humans did on one day.
+// A part is the text of a summary about one task, or about the changes of humans on one day.
 type part struct {
 	text string
 	task *Task // nil: humans
 }
 
-// partsOf merges tasks and what humans did, each in order of time. Of equally old ones
-// the task comes first: what humans did, they did after it was decided.
+// partsOf merges tasks and changes of humans, each in order of time. A task comes before
+// the changes of the same time, which followed its decision.
 func partsOf(tasks []Task, humans []Change) []part {
 	var parts []part
 	for len(tasks)+len(humans) > 0 {
 		later := func(c Change) bool { return len(tasks) > 0 && !c.At.Before(tasks[0].At) }
 		if len(humans) == 0 || later(humans[0]) {
-			parts = append(parts, part{tasks[0].sentence(), &tasks[0]})
+			parts = append(parts, part{taskSentence(tasks[0]), &tasks[0]})
 			tasks = tasks[1:]
 			continue
 		}
@@ -81,7 +81,7 @@ func partsOf(tasks []Task, humans []Change) []part {
 		for n < len(humans) && !later(humans[n]) && date(humans[n].At) == date(humans[0].At) {
 			n++
 		}
-		parts = append(parts, part{text: tellHumans(humans[:n])})
+		parts = append(parts, part{text: humansSentence(humans[:n])})
 		humans = humans[n:]
 	}
 	return parts
@@ -106,13 +106,13 @@ func render(issue int, earlier string, parts []part, later string) string {
 	return fmt.Sprintf("Issue #%d: %s. No further actions.", issue, strings.Join(told, "; "))
 }
 
-// maxParts bounds the things that one task is told to have done; a task that did
-// more is told in counts.
+// maxParts bounds the actions that are listed for one task; a task with more is shown in
+// counts.
 const maxParts = 30
 
-// sentence is "labelled 'bug', commented on 2026-04-10 (rule crash)". Of a task that was
-// rebuilt from the timeline nobody knows who asked, so it names no agent.
-func (t Task) sentence() string {
+// taskSentence is "labelled 'bug', commented on 2026-04-10 (rule crash)". Who
+// decided on a task that was rebuilt from the timeline is unknown, so it names no agent.
+func taskSentence(t Task) string {
 	var did, who []string
 	for _, a := range t.Actions {
 		if a.Result != Done {
@@ -128,7 +128,7 @@ func (t Task) sentence() string {
 		if len(did) > maxParts || len(who) > maxParts {
 			var e Earlier
 			e.add(t)
-			return strings.Join(e.counts(), ", ") + " on " + date(t.At)
+			return strings.Join(countsOf(e), ", ") + " on " + date(t.At)
 		}
 	}
 	if t.Decision == protocol.Escalate {
@@ -143,18 +143,18 @@ func (t Task) sentence() string {
 
 const escalated = "escalated to a human"
 
-// sentence is "from 2025-01-02 to 2025-03-04 labelled 12 times, commented once"; it
+// earlierSentence is "from 2025-01-02 to 2025-03-04 labelled 12 times, commented once"; it
 // is empty when nothing was done.
-func (e Earlier) sentence() string {
-	did := e.counts()
+func earlierSentence(e Earlier) string {
+	did := countsOf(e)
 	if len(did) == 0 {
 		return ""
 	}
 	return fmt.Sprintf("from %s to %s %s", date(e.From), date(e.To), strings.Join(did, ", "))
 }
 
-// counts lists what was done and how often, the most frequent first.
-func (e Earlier) counts() []string {
+// countsOf lists the actions and how often each was done, the most frequent first.
+func countsOf(e Earlier) []string {
 	sum := map[string]int{escalated: e.Escalated}
 	for typ, n := range e.Done {
 		sum[verbOf(typ).past] += n
@@ -167,6 +167,57 @@ func (e Earlier) counts() []string {
 		did[i] = past + " " + times(sum[past])
 	}
 	return did
+}
+
+// humansSentence is "a human took off the label 'bug', closed as 'completed' on
+// 2026-04-11", of changes on one day. A change that was made, undone and made again is
+// listed three times.
+func humansSentence(list []Change) string {
+	var did []string
+	sum := Earlier{Done: map[string]int{}}
+	for _, c := range list {
+		sum.Done[c.Type]++
+		s := verbOf(c.Type).tell(Action{Type: c.Type, Values: c.Values})
+		if len(did) == 0 || did[len(did)-1] != s {
+			did = append(did, s)
+		}
+	}
+	if len(did) > maxParts {
+		did = countsOf(sum)
+	}
+	return "a human " + strings.Join(did, ", ") + " on " + date(list[0].At)
+}
+
+// maxToldNever bounds the labels that a summary lists.
+const maxToldNever = 5
+
+// deferredSentence is "never to set the label 'x'; closing as 'not_planned' on 2026-04-13";
+// it is empty when nothing is kept for later.
+func deferredSentence(never []string, closings []Closing) string {
+	var told []string
+	if n := len(never); n > 0 {
+		word := "label "
+		if n > 1 {
+			word = "labels "
+		}
+		text := "never to set the " + word + quoteAll(never[:min(n, maxToldNever)])
+		if n > maxToldNever {
+			text += fmt.Sprintf(" and %d more", n-maxToldNever)
+		}
+		told = append(told, text)
+	}
+	open := slices.DeleteFunc(slices.Clone(closings), func(c Closing) bool { return c.Vetoed })
+	if len(open) > 0 {
+		c := slices.MinFunc(open, func(a, b Closing) int {
+			return cmp.Or(a.Due.Compare(b.Due), cmp.Compare(a.Rule, b.Rule))
+		})
+		text := "closing"
+		if c.Reason != "" {
+			text += " as " + quote(c.Reason)
+		}
+		told = append(told, text+" on "+date(c.Due))
+	}
+	return strings.Join(told, "; ")
 }
 
 func times(n int) string {

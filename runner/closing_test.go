@@ -10,6 +10,7 @@ import (
 
 	"github.com/org/foreman-action/internal/github/githubtest"
 	"github.com/org/foreman-action/memory"
+	"github.com/org/foreman-action/memory/file"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/runner"
 	"github.com/org/foreman-action/triage"
@@ -70,7 +71,7 @@ func TestCalledOffStays(t *testing.T) {
 		t.Run("journal "+strconv.FormatBool(journal), func(t *testing.T) {
 			t.Parallel()
 			s := newStory(t, "policy: {allow_close: true}\nrules:\n  - {id: a, on: issues.labeled, then: [{close_issue: {after: 72h}}, {never_again: docs}]}\n")
-			store, err := memory.OpenFile(t.TempDir())
+			store, err := file.Open(t.TempDir())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -218,7 +219,7 @@ rules:
 `
 	const gone = " none: there is no rule "
 	s := newStory(t, config)
-	store, err := memory.OpenFile(t.TempDir())
+	store, err := file.Open(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/org/foreman-action/internal/github/githubtest"
-	"github.com/org/foreman-action/memory"
+	"github.com/org/foreman-action/memory/file"
 	"github.com/org/foreman-action/runner"
 	"github.com/org/foreman-action/triage"
 )
@@ -93,7 +93,7 @@ func TestCommandWithoutToken(t *testing.T) {
 func TestRetriageGoesOn(t *testing.T) {
 	t.Parallel()
 	gh, e, o := world(t, "rules:\n  - {id: r, on: issues.opened, then: [{add_label: triage}, {comment: Hello}]}\n")
-	store, err := memory.OpenFile(t.TempDir())
+	store, err := file.Open(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/org/foreman-action/internal/github/githubtest"
 	"github.com/org/foreman-action/memory"
+	"github.com/org/foreman-action/memory/file"
 	"github.com/org/foreman-action/rules"
 	"github.com/org/foreman-action/triage"
 )
@@ -30,7 +31,7 @@ func TestLookups(t *testing.T) {
 			o.Live = false
 			gh.Repo("Codertocat/Hello-World").SetPermission("Codertocat", "write").
 				LabelAs("github-actions[bot]", 1, "docs").UnlabelAs("mona", 1, "docs")
-			store, err := memory.OpenFile(t.TempDir())
+			store, err := file.Open(t.TempDir())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -165,7 +166,7 @@ func TestOnceBesideOpening(t *testing.T) {
 func TestOnceDeleted(t *testing.T) {
 	t.Parallel()
 	gh, e, o := world(t, "rules:\n  - {id: a, on: [issues.opened, issues.edited], then: [comment: {once: hi, body: Hello}]}\n")
-	store, err := memory.OpenFile(t.TempDir())
+	store, err := file.Open(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}

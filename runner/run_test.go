@@ -15,6 +15,7 @@ import (
 	"github.com/org/foreman-action/internal/github"
 	"github.com/org/foreman-action/internal/github/githubtest"
 	"github.com/org/foreman-action/memory"
+	"github.com/org/foreman-action/memory/file"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/runner"
 	"github.com/org/foreman-action/triage"
@@ -270,7 +271,7 @@ func TestNeedsHost(t *testing.T) {
 func TestMemory(t *testing.T) {
 	t.Parallel()
 	_, e, o := world(t, "")
-	store, err := memory.OpenFile(t.TempDir())
+	store, err := file.Open(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/org/foreman-action/internal/github/githubtest"
 	"github.com/org/foreman-action/memory"
+	"github.com/org/foreman-action/memory/file"
 	"github.com/org/foreman-action/memory/memorytest"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/runner"
@@ -265,7 +266,7 @@ func TestSettleAgain(t *testing.T) {
 func TestSettleForLater(t *testing.T) {
 	t.Parallel()
 	_, e, o := world(t, "policy: {allow_close: true}\n")
-	store, err := memory.OpenFile(t.TempDir())
+	store, err := file.Open(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/org/foreman-action/internal/github/githubtest"
 	"github.com/org/foreman-action/memory"
+	"github.com/org/foreman-action/memory/file"
 )
 
 // TestShadowScores lets rules predict in shadow mode, people do their work, and holds
@@ -22,7 +23,7 @@ rules:
   - {id: docs, on: issues.opened, then: [add_labels: [docs, triage], comment: Hello]}
   - {id: bug, on: issues.opened, when: issue.number != 3, then: [remove_label: bug, close_issue: not_planned]}
 `)
-	store, err := memory.OpenFile(t.TempDir())
+	store, err := file.Open(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,7 +74,7 @@ rules:
 func TestNoScores(t *testing.T) {
 	t.Parallel()
 	_, e, o := world(t, "mode: shadow\nrules:\n  - {id: docs, on: issues.opened, then: [add_label: docs]}\n")
-	store, err := memory.OpenFile(t.TempDir())
+	store, err := file.Open(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}

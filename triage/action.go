@@ -100,3 +100,16 @@ func ParseSource(id string) Source {
 	rule, undo := strings.CutSuffix(id, undoSuffix)
 	return Source{Rule: rule, Undo: undo}
 }
+
+// Result returns the word for the state in published reports: done, planned, none, failed or
+// not_run.
+func (s State) Result() string {
+	switch s {
+	case Done, Noted, Already:
+		return "done"
+	case Skipped, Refused:
+		return "none"
+	case Planned, Trying, Failed, NotRun:
+	}
+	return string(s)
+}

@@ -1,5 +1,3 @@
-//go:build !slim
-
 package app
 
 import (
@@ -11,7 +9,7 @@ import (
 	"github.com/org/foreman-action/internal/command"
 )
 
-// command runs one command of the whole program and returns the exit code.
+// command runs one command and returns the exit code.
 func (a App) command(ctx context.Context, args []string) int {
 	code := command.ExitOK
 	root := a.commands(&code)

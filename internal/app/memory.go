@@ -13,6 +13,7 @@ import (
 	"github.com/org/foreman-action/internal/llm"
 	"github.com/org/foreman-action/internal/secret"
 	"github.com/org/foreman-action/memory"
+	"github.com/org/foreman-action/memory/file"
 	"github.com/org/foreman-action/runner"
 )
 
@@ -80,7 +81,7 @@ func (j job) memory(c runner.MemoryConfig) (memory.Store, error) {
 			return nil, errors.New("the folder is in the workspace, and what is checked out for a pull request is its author's; " +
 				"name a folder outside of it (memory.path, or the input memory-path)")
 		}
-		return opened(memory.OpenFile(dir))
+		return opened(file.Open(dir))
 	case "artifact":
 		return opened(results.NewArtifact(j.results()))
 	case "cache":

@@ -1,4 +1,4 @@
-//go:build !slim && unix
+//go:build unix
 
 package app
 

@@ -18,16 +18,19 @@ type source struct {
 	path  string // from the root of the module
 	dir   string // of the package; "." for the root
 	test  bool   // a _test.go file
+	text  []byte
 	lines int
 	code  int // lines that are not blank
 	ast   *ast.File
 }
 
-// A module is every Go file of a module, without testdata and nested modules.
+// A module is every Go file of a module, without testdata.
 type module struct {
-	name  string // its path, from go.mod
-	fset  *token.FileSet
-	files []*source
+	name   string // its path, from go.mod
+	fset   *token.FileSet
+	files  []*source
+	inner  []string  // folders of nested modules
+	nested []*source // files of nested modules: only their rooms are checked
 	// cases are the lines that are not blank of the txtar files in testdata: a test of
 	// this module that has many cases keeps each in such a file.
 	cases int
@@ -50,7 +53,7 @@ func load(root fs.FS) (*module, error) {
 		case err != nil:
 			return err
 		case d.IsDir():
-			return enter(root, name)
+			return m.enter(root, name)
 		case path.Ext(name) != ".go":
 			return nil
 		}
@@ -59,8 +62,8 @@ func load(root fs.FS) (*module, error) {
 	return m, err
 }
 
-// enter says which directories are not searched.
-func enter(root fs.FS, dir string) error {
+// enter returns fs.SkipDir for folders that are not searched, and notes nested modules.
+func (m *module) enter(root fs.FS, dir string) error {
 	base := path.Base(dir)
 	if dir == "." {
 		return nil
@@ -73,7 +76,8 @@ func enter(root fs.FS, dir string) error {
 	}
 	_, err := fs.Stat(root, path.Join(dir, "go.mod"))
 	if err == nil {
-		return fs.SkipDir
+		m.inner = append(m.inner, dir)
+		return nil
 	}
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -85,8 +89,16 @@ func inTestdata(name string) bool {
 	return slices.Contains(strings.Split(name, "/"), "testdata")
 }
 
+// inNested reports whether a file belongs to a nested module.
+func (m *module) inNested(name string) bool {
+	return slices.ContainsFunc(m.inner, func(dir string) bool { return strings.HasPrefix(name, dir+"/") })
+}
+
 // count adds the lines of a file of cases.
 func (m *module) count(root fs.FS, name string) error {
+	if m.inNested(name) {
+		return nil
+	}
 	text, err := fs.ReadFile(root, name)
 	m.cases += codeLines(text)
 	return err
@@ -111,9 +123,13 @@ func (m *module) add(root fs.FS, name string) error {
 	if err != nil {
 		return err
 	}
-	s := &source{path: name, dir: path.Dir(name), test: strings.HasSuffix(name, "_test.go"), ast: file}
+	s := &source{path: name, dir: path.Dir(name), test: strings.HasSuffix(name, "_test.go"), text: text, ast: file}
 	s.lines, s.code = bytes.Count(text, []byte("\n")), codeLines(text)
-	m.files = append(m.files, s)
+	if m.inNested(name) {
+		m.nested = append(m.nested, s)
+	} else {
+		m.files = append(m.files, s)
+	}
 	return nil
 }
 
@@ -132,4 +148,15 @@ func (m *module) production() []*source {
 		}
 	}
 	return list
+}
+
+// folders returns the files that are no tests by folder, nested modules included.
+func (m *module) folders() map[string][]*source {
+	byDir := map[string][]*source{}
+	for _, f := range slices.Concat(m.files, m.nested) {
+		if !f.test {
+			byDir[f.dir] = append(byDir[f.dir], f)
+		}
+	}
+	return byDir
 }

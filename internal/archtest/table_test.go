@@ -2,6 +2,7 @@ package archtest
 
 import (
 	"fmt"
+	"io/fs"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,10 +18,29 @@ type row struct {
 	linked  []string // variables that the linker sets
 }
 
-// A table is the parsed form of testdata/arrows.txt, which explains itself.
+// A table is the parsed form of testdata/arrows.txt, which explains itself, with that
+// of rooms.txt.
 type table struct {
 	rows  map[string]*row
 	tests []string // what test files may import anywhere
+	rooms rooms
+}
+
+// readTable reads arrows.txt and rooms.txt from a folder.
+func readTable(root fs.FS) (table, error) {
+	text, err := fs.ReadFile(root, "arrows.txt")
+	if err != nil {
+		return table{}, err
+	}
+	tab, err := parseTable(string(text))
+	if err != nil {
+		return table{}, err
+	}
+	if text, err = fs.ReadFile(root, "rooms.txt"); err != nil {
+		return table{}, err
+	}
+	tab.rooms, err = parseRooms(string(text))
+	return tab, err
 }
 
 func parseTable(text string) (table, error) {

@@ -20,8 +20,8 @@ import (
 
 // What the image may weigh, in bytes.
 const (
-	maxImage      = 12_000_000
-	maxCompressed = 5_000_000
+	maxImage      = 20_000_000
+	maxCompressed = 8_000_000
 )
 
 // weigh saves the image, adds up its layers and looks at what they hold.

@@ -25,7 +25,7 @@ import (
 	"github.com/org/foreman-action/internal/github"
 	"github.com/org/foreman-action/internal/github/githubtest"
 	"github.com/org/foreman-action/internal/server/intake"
-	"github.com/org/foreman-action/memory"
+	"github.com/org/foreman-action/memory/file"
 	"github.com/org/foreman-action/queue"
 	"github.com/org/foreman-action/queue/queuetest"
 	"github.com/org/foreman-action/triage"
@@ -89,7 +89,7 @@ type story struct {
 	clock  *queuetest.Clock
 	skew   time.Duration // of this machine's clock
 	queue  *queuetest.Queue
-	memory *memory.File
+	memory *file.Store
 	kept   *kept
 	client *github.Client
 	o      Options
@@ -107,7 +107,7 @@ func newStory(t *testing.T, options string) *story {
 	s.gh.Repo(repo).AddLabel("bug", "triaged").AddUser("carol")
 	s.queue = queuetest.New(queuetest.Options{Now: s.clock.Now})
 	var err error
-	if s.memory, err = memory.OpenFile(t.TempDir()); err != nil {
+	if s.memory, err = file.Open(t.TempDir()); err != nil {
 		t.Fatal(err)
 	}
 	now := func() time.Time { return s.clock.Now().Add(s.skew) }

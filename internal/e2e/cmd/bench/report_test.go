@@ -41,12 +41,12 @@ func TestJudge(t *testing.T) {
 		results []result
 		want    string // in the error; empty: none
 	}{
-		{"all met", []result{one("label", 7*msec, 7*msec, 12<<10)}, ""},
-		{"slow, no yardstick", []result{one("label", 8*msec, 7*msec, 12<<10)}, "8.0 ms wall"},
-		{"too much CPU, no yardstick", []result{one("label", 7*msec, 9*msec, 12<<10)}, "9.0 ms CPU"},
-		{"slow on a slow machine", []result{node, one("label", 20*msec, 20*msec, 12<<10)}, ""},
-		{"slow beside the yardstick", []result{node, one("label", 21*msec, 20*msec, 12<<10)}, "21.0 ms wall"},
-		{"large", []result{one("label", msec, msec, 12<<10+1)}, "12289 KiB"},
+		{"all met", []result{one("label", 7*msec, 7*msec, 16<<10)}, ""},
+		{"slow, no yardstick", []result{one("label", 8*msec, 7*msec, 16<<10)}, "8.0 ms wall"},
+		{"too much CPU, no yardstick", []result{one("label", 7*msec, 9*msec, 16<<10)}, "9.0 ms CPU"},
+		{"slow on a slow machine", []result{node, one("label", 20*msec, 20*msec, 16<<10)}, ""},
+		{"slow beside the yardstick", []result{node, one("label", 21*msec, 20*msec, 16<<10)}, "21.0 ms wall"},
+		{"large", []result{one("label", msec, msec, 16<<10+1)}, "16385 KiB"},
 		{"the yardstick itself is not judged", []result{node}, ""},
 	}
 	for _, tt := range tests {

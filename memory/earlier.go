@@ -1,0 +1,122 @@
+package memory
+
+import (
+	"errors"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/org/foreman-action/protocol"
+)
+
+// An Earlier sums up tasks that are not kept one by one.
+type Earlier struct {
+	Tasks int       `json:"tasks"`
+	From  time.Time `json:"from"` // of the oldest one; UTC
+	To    time.Time `json:"to"`   // of the newest one; UTC
+	// Done counts the actions that were carried out, by type.
+	Done map[string]int `json:"done,omitempty"`
+	// Escalated counts the tasks that were left to a human.
+	Escalated int `json:"escalated,omitempty"`
+}
+
+// The types of actions that an Earlier counts.
+const (
+	maxTypes = 32 // counted apart; the rest is counted as otherType
+	// maxUnknown bounds the types that this program does not know; another
+	// version may have known as many as are counted apart. otherType comes on top.
+	maxUnknown = 2 * maxTypes
+	otherType  = "other"
+	// fadedType stands for the types of comments that are older than AnswerWindow. No
+	// record is stored with it, and no action has this name.
+	fadedType = "comment/old"
+)
+
+// check verifies the bounds of the counts, the times and the types.
+func (e *Earlier) check() error {
+	if !e.plausible() {
+		return errors.New("the counts of earlier tasks are out of range")
+	}
+	if !storable(e.From) || !storable(e.To) {
+		return errors.New("the times of earlier tasks are out of range")
+	}
+	// Too many types are not looked at one by one.
+	few := len(e.Done) <= maxUnknown+len(protocol.ActionSpecs())+1
+	if !few || !short(slices.Collect(maps.Keys(e.Done))...) || e.unknown() > maxUnknown {
+		return errors.New("the types of earlier actions are too many, or too long")
+	}
+	return nil
+}
+
+// plausible reports whether all counts are in their range.
+func (e *Earlier) plausible() bool {
+	ok := func(n, least int) bool { return n >= least && n <= maxCount }
+	for _, n := range e.Done {
+		if !ok(n, 0) {
+			return false
+		}
+	}
+	return ok(e.Tasks, 1) && ok(e.Escalated, 0)
+}
+
+// unknown counts the types that this program does not know, otherType aside.
+func (e *Earlier) unknown() int {
+	n := 0
+	for typ := range e.Done {
+		if _, known := protocol.SpecOf(typ); !known && typ != otherType && typ != fadedType {
+			n++
+		}
+	}
+	return n
+}
+
+// clone returns a copy that shares nothing with e and is within its bounds; the copy of
+// nil is empty.
+func (e *Earlier) clone() Earlier {
+	if e == nil {
+		return Earlier{}
+	}
+	c := *e
+	if e.check() == nil {
+		c.Done = maps.Clone(e.Done)
+		return c
+	}
+	c.From, c.To, c.Done = clipTime(e.From), clipTime(e.To), nil
+	c.Tasks, c.Escalated = plus(max(e.Tasks, 1), 0), plus(e.Escalated, 0)
+	for _, typ := range slices.Sorted(maps.Keys(e.Done)) {
+		c.count(clip(typ, maxShort), e.Done[typ])
+	}
+	return c
+}
+
+// add counts a task. Its types are within their bounds.
+func (e *Earlier) add(t Task) {
+	if e.Tasks == 0 || t.At.Before(e.From) {
+		e.From = t.At
+	}
+	if e.Tasks == 0 || t.At.After(e.To) {
+		e.To = t.At
+	}
+	e.Tasks = plus(e.Tasks, 1)
+	if t.Decision == protocol.Escalate {
+		e.Escalated = plus(e.Escalated, 1)
+	}
+	for _, a := range t.Actions {
+		if a.Result == Done {
+			e.count(a.Type, 1)
+		}
+	}
+}
+
+// count counts n actions of a type.
+func (e *Earlier) count(typ string, n int) {
+	if e.Done == nil {
+		e.Done = map[string]int{}
+	}
+	if e.Done[typ] == 0 && len(e.Done) >= maxTypes {
+		if _, known := protocol.SpecOf(typ); !known && typ != fadedType {
+			typ = otherType
+		}
+	}
+	e.Done[typ] = plus(e.Done[typ], n)
+}

@@ -1,9 +1,0 @@
-//go:build darwin || dragonfly || freebsd || illumos || linux || netbsd || openbsd
-
-package memory
-
-// SyncDir makes a rename durable, and Unsyncable says when nothing does.
-var (
-	SyncDir    = syncDir
-	Unsyncable = unsyncable
-)

@@ -1,0 +1,94 @@
+package file
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/org/foreman-action/memory"
+)
+
+// maxPending bounds the records that a Store reads for closings.
+const maxPending = 20_000
+
+var _ memory.Agenda = (*Store)(nil)
+
+// Pending implements [memory.Agenda]. It reads the records of the repository, the newest
+// issues first, 20,000 at most.
+func (s *Store) Pending(ctx context.Context, repo string) (list []memory.Due, complete bool, err error) {
+	key, err := memory.Key(repo, 1)
+	if err != nil {
+		return nil, false, fmt.Errorf("look for closings: %w", err)
+	}
+	root, err := os.OpenRoot(s.dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, true, ctx.Err()
+	}
+	if err != nil {
+		return nil, false, fmt.Errorf("look for closings: %w", err)
+	}
+	defer root.Close()
+	dir := path.Dir(key)
+	numbers, err := recordsIn(root, dir)
+	if err != nil {
+		return nil, false, fmt.Errorf("look for closings: %w", err)
+	}
+	complete = len(numbers) <= maxPending
+	for _, n := range numbers[:min(len(numbers), maxPending)] {
+		if err := ctx.Err(); err != nil {
+			return nil, false, fmt.Errorf("look for closings: %w", err)
+		}
+		at, ok, err := dueIn(root, dir, repo, n)
+		if ok {
+			list = append(list, memory.Due{Issue: n, At: at})
+		}
+		complete = complete && (err == nil || errors.Is(err, memory.ErrNotFound))
+	}
+	memory.SortDue(list)
+	return list, complete, nil
+}
+
+// recordsIn returns the numbers of the records in a folder, the newest first.
+func recordsIn(root *os.Root, dir string) ([]int, error) {
+	files, err := fs.ReadDir(root.FS(), dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var numbers []int
+	for _, file := range files {
+		digits, isRecord := strings.CutSuffix(file.Name(), ".json")
+		n, err := strconv.Atoi(digits)
+		if isRecord && err == nil && n > 0 && strconv.Itoa(n) == digits {
+			numbers = append(numbers, n)
+		}
+	}
+	slices.Sort(numbers)
+	slices.Reverse(numbers)
+	return numbers, nil
+}
+
+// dueIn reads when the first closing in a record is due. Most have none, and are not
+// decoded.
+func dueIn(root *os.Root, dir, repo string, issue int) (at time.Time, ok bool, err error) {
+	data, err := read(root, dir+"/"+strconv.Itoa(issue)+".json", memory.MaxSize)
+	if err != nil || !bytes.Contains(data, []byte(`"closings"`)) {
+		return at, false, err
+	}
+	r, err := memory.Decode(data, repo, issue)
+	if err != nil {
+		return at, false, err
+	}
+	at, ok = r.Due()
+	return at, ok, nil
+}

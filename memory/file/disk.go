@@ -1,0 +1,104 @@
+package file
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"strings"
+
+	"github.com/org/foreman-action/memory"
+)
+
+// read returns at most one byte more than the file may have.
+func read(root *os.Root, name string, most int64) ([]byte, error) {
+	// Opening a pipe would wait for its other end, and the store makes no links.
+	if info, err := root.Lstat(name); err != nil {
+		return nil, err
+	} else if !info.Mode().IsRegular() {
+		return nil, broken(errors.New("it is not a regular file"))
+	}
+	file, err := root.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	return io.ReadAll(io.LimitReader(file, most+1))
+}
+
+// setAside renames a broken file, or anything else in the place of a record or a ledger.
+// The new name is a format for a hash of the content, so the same broken file is kept
+// once. A random name takes the place of the hash when it is no file, or when that name
+// belongs to something else.
+func setAside(root *os.Root, name, format string) error {
+	data, err := read(root, name, memory.MaxLedger)
+	if err != nil && !errors.Is(err, memory.ErrBroken) {
+		return err
+	}
+	sum := sha256.Sum256(data)
+	aside := fmt.Sprintf(format, hex.EncodeToString(sum[:6]))
+	info, taken := root.Lstat(aside)
+	if err != nil || taken == nil && !info.Mode().IsRegular() {
+		aside = fmt.Sprintf(format, strings.ToLower(rand.Text()))
+	}
+	return root.Rename(name, aside)
+}
+
+// replace writes a file so that at any moment the old content or the new one is
+// there whole, also after a crash of the machine. The lock is held.
+func replace(root *os.Root, name string, data []byte) error {
+	dir := path.Dir(name)
+	if err := makeDir(root, dir); err != nil {
+		return err
+	}
+	// One name for all attempts: the next one overwrites what a killed one left.
+	temp := name + ".tmp"
+	file, err := root.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o644)
+	if err != nil {
+		return err
+	}
+	_, err = file.Write(data)
+	err = errors.Join(err, file.Sync(), file.Close())
+	if err == nil {
+		err = root.Rename(temp, name)
+	}
+	if err != nil {
+		return errors.Join(err, root.Remove(temp))
+	}
+	return syncDir(root, dir)
+}
+
+// makeDir makes a directory, durably, with those above it.
+func makeDir(root *os.Root, dir string) error {
+	if _, err := root.Stat(dir); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if err := root.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	for dir != "." {
+		dir = path.Dir(dir)
+		if err := syncDir(root, dir); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// appendTo writes behind a file, durably. The lock is held.
+func appendTo(root *os.Root, name string, data []byte) error {
+	file, err := root.OpenFile(name, os.O_WRONLY|os.O_APPEND, 0)
+	if err != nil {
+		return err
+	}
+	_, err = file.Write(data)
+	return errors.Join(err, file.Sync(), file.Close())
+}
+
+// broken returns err as an ErrBroken.
+func broken(err error) error { return fmt.Errorf("%w: %w", memory.ErrBroken, err) }

@@ -1,0 +1,186 @@
+package memory
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/org/foreman-action/protocol"
+)
+
+// A Task is one task and its results.
+type Task struct {
+	ID    string    `json:"id"`
+	At    time.Time `json:"at"`    // when it was decided; UTC
+	Event string    `json:"event"` // such as "issues.opened"
+	// Decision is the type of the decision on it.
+	Decision protocol.DecisionType `json:"decision"`
+	// Rationale is the decider's own text; hostile, and never shown to an agent.
+	Rationale string   `json:"rationale,omitempty"`
+	By        string   `json:"by"`     // "rules", the agent's address, or both; or ByTimeline
+	Status    string   `json:"status"` // how the run ended, such as "applied"
+	Actions   []Action `json:"actions"`
+}
+
+// ByTimeline stands for the decider of a task that was rebuilt from GitHub's timeline: it
+// was one of us, and it is unknown which.
+const ByTimeline = "timeline"
+
+// The results of an action. Any other value counts as nothing done.
+const (
+	Done    = "done"    // carried out by this task
+	Already = "already" // it was so before
+	Planned = "planned" // a dry run would have carried it out
+	Skipped = "skipped" // there was nothing to do, or it was not permitted to anybody
+	Refused = "refused" // the policy or the protocol forbids it
+	Failed  = "failed"  // tried, and failed
+	NotRun  = "not_run" // never tried, because something before it failed
+	Noted   = "noted"   // kept in the record for later: a closing to come, a label never to be added again
+)
+
+// An Action is one action of a task and its result.
+type Action struct {
+	Index int    `json:"index"` // in the decision, from 0
+	Type  string `json:"type"`  // such as protocol.ActionAddLabel
+	// Values are the facts of the action: labels, logins, a closing reason, a
+	// milestone's title, an issue type, a reaction, the number of the original. Never
+	// free text such as a comment's body.
+	Values  []string `json:"values,omitempty"`
+	Rule    string   `json:"rule,omitempty"`    // id of the rule that asked for it, "/undo" and its like for a person's command, "<id>/else_undo" for a rule that takes back what it did; empty: an agent
+	Verdict string   `json:"verdict,omitempty"` // what the policy made of it
+	Result  string   `json:"result"`            // Done and its like
+	Reason  string   `json:"reason,omitempty"`  // why it was not done, or what was odd
+	URL     string   `json:"url,omitempty"`     // where it can be seen
+	// Hash is that of the action as it was decided, by HashAction; empty: not known.
+	Hash string `json:"hash,omitempty"`
+}
+
+// NewAction returns the record of an action with its index, type, values and hash
+// filled in. Of a known action every parameter counts that is not Markdown, nor the key of
+// a sticky comment, nor about the grace period of a closing; of an unknown one, none.
+func NewAction(index int, item protocol.ActionItem) Action {
+	a := Action{Index: index, Type: item.Type, Hash: HashAction(item)}
+	spec, _ := protocol.SpecOf(item.Type)
+	for _, p := range spec.Params {
+		switch {
+		case p.Kind == protocol.KindMarkdown, p.Kind == protocol.KindDuration, p.Name == "veto", item.Type == protocol.ActionUpdateComment:
+		case p.Kind == protocol.KindInt:
+			if n, ok, err := item.Int(p.Name); ok && err == nil {
+				a.Values = append(a.Values, strconv.FormatInt(n, 10))
+			}
+		default:
+			list, _, _ := item.Texts(p.Name)
+			a.Values = append(a.Values, list...)
+		}
+	}
+	return a
+}
+
+// check verifies the bounds of a task.
+func (t Task) check() error {
+	switch {
+	case !storable(t.At):
+		return errors.New("a time out of range")
+	case !short(t.ID, t.Event, string(t.Decision), t.By, t.Status) || stored(t.Rationale) > maxText:
+		return errTooLong
+	case len(t.Actions) > maxMerged:
+		return fmt.Errorf("%d actions", len(t.Actions))
+	}
+	for _, a := range t.Actions {
+		switch {
+		case a.Index < 0 || a.Index > maxCount:
+			return fmt.Errorf("an action %d", a.Index)
+		case !short(a.Type, a.Rule, a.Verdict, a.Result, a.Reason, a.URL, a.Hash) || !short(a.Values...):
+			return errTooLong
+		case len(a.Values) > maxValues:
+			return fmt.Errorf("an action with %d values", len(a.Values))
+		}
+	}
+	return nil
+}
+
+var errTooLong = errors.New("a text that is too long")
+
+// clipTask returns a copy of t within its bounds, with that many actions at most.
+func clipTask(t Task, actions int) Task {
+	t.At, t.Decision = clipTime(t.At), protocol.DecisionType(clip(string(t.Decision), maxShort))
+	t.ID, t.Event, t.By, t.Status = clip(t.ID, maxShort), clip(t.Event, maxShort), clip(t.By, maxShort), clip(t.Status, maxShort)
+	t.Rationale = clip(t.Rationale, maxText)
+	t.Actions = clipActions(t.Actions, actions)
+	for i, a := range t.Actions {
+		a.Index = min(max(a.Index, 0), maxCount)
+		a.Type, a.Rule, a.Verdict = clip(a.Type, maxShort), clip(a.Rule, maxShort), clip(a.Verdict, maxShort)
+		a.Result, a.Reason, a.URL = clip(a.Result, maxShort), clip(a.Reason, maxShort), clip(a.URL, maxShort)
+		a.Values, a.Hash = clipAll(a.Values), clip(a.Hash, maxShort)
+		t.Actions[i] = a
+	}
+	return t
+}
+
+// clipActions returns a copy of n actions at most, in their order. It prefers actions that
+// were carried out, and of these comments: whether there is one must not be forgotten.
+func clipActions(list []Action, n int) []Action {
+	if len(list) <= n {
+		return slices.Clone(list)
+	}
+	keep := make([]bool, len(list))
+	for rank := range 3 {
+		for i, a := range list {
+			if n > 0 && a.rank() == rank {
+				keep[i] = true
+				n--
+			}
+		}
+	}
+	var out []Action
+	for i, a := range list {
+		if keep[i] {
+			out = append(out, a)
+		}
+	}
+	return out
+}
+
+// rank is the smaller, the more an action is worth keeping: 0 to 2.
+func (a Action) rank() int {
+	switch {
+	case a.Result != Done:
+		return 2
+	case !isComment(a.Type):
+		return 1
+	}
+	return 0
+}
+
+// mergeActions returns the actions of two attempts at one task together, maxMerged at
+// most. An action that was carried out before stays so.
+func mergeActions(old, new []Action) []Action {
+	var out []Action
+	for _, o := range old {
+		if o.Result == Done && !slices.ContainsFunc(new, func(n Action) bool { return n.Result == Done && same(n, o) }) {
+			out = append(out, o)
+		}
+	}
+	kept := len(out)
+	for _, n := range new {
+		before := slices.ContainsFunc(out[:kept], func(o Action) bool { return o.Index == n.Index && o.Type == n.Type })
+		if n.Result == Done || !before {
+			out = append(out, n)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b Action) int { return cmp.Compare(a.Index, b.Index) })
+	return clipActions(out, maxMerged)
+}
+
+// same reports whether two attempts mean the same action.
+func same(a, b Action) bool {
+	return a.Index == b.Index && a.Type == b.Type && slices.Equal(a.Values, b.Values)
+}
+
+// isComment reports whether an action of the type leaves a comment.
+func isComment(typ string) bool {
+	return typ == protocol.ActionComment || typ == protocol.ActionUpdateComment
+}

@@ -1,0 +1,131 @@
+package effect
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/org/foreman-action/internal/sanitize"
+	"github.com/org/foreman-action/internal/text"
+	"github.com/org/foreman-action/protocol"
+)
+
+// SpecOf returns the shape of an action by its type, also of those that only revert another;
+// ok is false for an unknown type.
+func SpecOf(typ string) (spec protocol.ActionSpec, ok bool) {
+	cancels := func(param string) (protocol.ActionSpec, bool) {
+		return protocol.ActionSpec{Name: typ, Params: []protocol.Param{{Name: param, Kind: protocol.KindText}}}, true
+	}
+	switch typ {
+	case ActionAllowAgain:
+		return cancels("label")
+	case ActionKeepOpen:
+		return cancels("rule")
+	}
+	return protocol.SpecOf(typ)
+}
+
+// Cancels reports whether an action of that type cancels what the memory keeps for later.
+func Cancels(typ string) bool { return typ == ActionAllowAgain || typ == ActionKeepOpen }
+
+// ErrUnknown says that there is no action of that type.
+var ErrUnknown = errors.New("unknown action")
+
+// Parse returns the effect that an action asks for, with all names sanitized. The body of a
+// comment stays as it is. The error matches [ErrUnknown], or says what is wrong with the
+// parameters.
+func Parse(a protocol.ActionItem) (Effect, error) {
+	spec, ok := SpecOf(a.Type)
+	if !ok {
+		return nil, fmt.Errorf("%w: %s", ErrUnknown, text.Quote(a.Type))
+	}
+	if err := spec.Check(a); err != nil {
+		return nil, err
+	}
+	switch a.Type {
+	case protocol.ActionAddLabel:
+		return AddLabels{names(a, "label")}, nil
+	case protocol.ActionAddLabels:
+		return AddLabels{names(a, "labels")}, nil
+	case protocol.ActionRemoveLabel:
+		return RemoveLabel{Name(a, "label")}, nil
+	case protocol.ActionComment:
+		body, _, _ := a.Text("body")
+		return Comment{Body: body, Once: Name(a, "once")}, nil
+	case protocol.ActionUpdateComment:
+		body, _, _ := a.Text("body")
+		return Comment{Body: body, Key: CommentKey(a)}, nil
+	case protocol.ActionCloseIssue:
+		e := Close{Reason: Name(a, "reason")}
+		after, ok, _ := a.Text("after")
+		if d, err := protocol.ParseDuration(after); ok && err == nil {
+			e.After = d
+			e.Veto, _, _ = a.Texts("veto")
+		}
+		return e, nil
+	case protocol.ActionReopenIssue:
+		return Reopen{}, nil
+	case protocol.ActionMarkDuplicate:
+		n, _, _ := a.Int("of")
+		return MarkDuplicate{int(n)}, nil
+	case protocol.ActionAssign:
+		return Assign{names(a, "assignees")}, nil
+	case protocol.ActionUnassign:
+		return Unassign{names(a, "assignees")}, nil
+	case protocol.ActionSetMilestone:
+		return SetMilestone{Name(a, "milestone")}, nil
+	case protocol.ActionSetType:
+		return SetType{Name(a, "issue_type")}, nil
+	case protocol.ActionLock:
+		return Lock{Name(a, "reason")}, nil
+	case protocol.ActionReact:
+		return React{Content: Name(a, "content")}, nil
+	case protocol.ActionNeverAgain:
+		return NeverAgain{names(a, "label")}, nil
+	case ActionAllowAgain:
+		return AllowAgain{Name(a, "label")}, nil
+	case ActionKeepOpen:
+		return KeepOpen{Name(a, "rule")}, nil
+	}
+	return nil, fmt.Errorf("%w: %s", ErrUnknown, text.Quote(a.Type))
+}
+
+// CommentKey returns the key of an update_comment, "sticky" where the action names none.
+func CommentKey(a protocol.ActionItem) string {
+	if key := Name(a, "key"); key != "" {
+		return key
+	}
+	return "sticky"
+}
+
+// ValidKey reports whether a key of a comment, or another word of its marker, has 1 to 64 of
+// the characters that a marker can hold.
+func ValidKey(key string) bool {
+	if key == "" || len(key) > 64 {
+		return false
+	}
+	return strings.IndexFunc(key, func(r rune) bool {
+		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && !strings.ContainsRune("._-", r)
+	}) < 0
+}
+
+// Name returns a parameter's name, sanitized; empty when it is not there.
+func Name(a protocol.ActionItem, param string) string {
+	s, _, _ := a.Text(param)
+	return sanitize.Name(s)
+}
+
+// names returns a parameter's names, sanitized, each once.
+func names(a protocol.ActionItem, param string) []string {
+	list, _, _ := a.Texts(param)
+	var out []string
+	seen := Names{}
+	for _, s := range list {
+		s = sanitize.Name(s)
+		if s != "" && !seen.Has(s) {
+			seen.put([]string{s}, true)
+			out = append(out, s)
+		}
+	}
+	return out
+}

@@ -1,0 +1,75 @@
+package effect
+
+import (
+	"slices"
+
+	"github.com/org/foreman-action/internal/text"
+	"github.com/org/foreman-action/triage"
+)
+
+// A State is what effects change of an issue, as it would be after some of them. It is a
+// reference: copies share the state.
+type State struct{ *state }
+
+type state struct {
+	labels    Names
+	never     Names // labels that are never to be added again
+	assignees Names
+	open      bool
+	locked    bool
+	milestone string
+	issueType string
+}
+
+// StateOf returns the state of an issue, before any effect.
+func StateOf(i triage.Issue) State {
+	return State{&state{
+		labels: NamesOf(i.Labels), never: Names{}, assignees: NamesOf(i.Assignees),
+		open: i.State != "closed", locked: i.Locked, milestone: i.Milestone, issueType: i.Type,
+	}}
+}
+
+// Never returns the labels that effects so far forbid to add.
+func (s State) Never() Names { return s.never }
+
+// Labels returns the labels of the issue.
+func (s State) Labels() Names { return s.labels }
+
+// Assignees returns the logins of the issue's assignees.
+func (s State) Assignees() Names { return s.assignees }
+
+// Open reports whether the issue is open.
+func (s State) Open() bool { return s.open }
+
+// Milestone returns the title of the issue's milestone; empty: none.
+func (s State) Milestone() string { return s.milestone }
+
+// Names is a set of names, which differ in more than case. The zero value is empty and
+// cannot be changed.
+type Names map[string]bool
+
+// NamesOf returns the set of the names in a list.
+func NamesOf(list []string) Names {
+	n := make(Names, len(list))
+	n.put(list, true)
+	return n
+}
+
+func (n Names) put(list []string, there bool) {
+	for _, s := range list {
+		n[text.Fold(s)] = there
+	}
+}
+
+// Has reports whether a name is in the set.
+func (n Names) Has(name string) bool { return n[text.Fold(name)] }
+
+// In returns those names of a list that are in the set, in order.
+func (n Names) In(list []string) []string { return n.pick(list, true) }
+
+// NotIn returns those names of a list that are not in the set, in order.
+func (n Names) NotIn(list []string) []string { return n.pick(list, false) }
+
+func (n Names) pick(list []string, there bool) []string {
+	return slices.DeleteFunc(slices.Clone(list), func(s string) bool { return n.Has(s) != there })
+}

@@ -1,0 +1,40 @@
+package effect
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/org/foreman-action/triage"
+)
+
+// Written is what a host reports of a write.
+type Written struct {
+	Comment  triage.Comment // that was posted or replaced
+	Accepted []string       // logins that were assigned: a host drops silently who cannot be
+}
+
+type gateKey struct{}
+
+// WithGate returns a context under which a host calls gate before each request that may
+// change something, also before one that it repeats. Between the decision to write and the
+// request time may pass: a limit is waited for, or the whole process is suspended. The gate's
+// error stops the request, and the run as [triage.ErrHalted] does. It may be called by several
+// goroutines, may wait, and gets the context of the request. Nil: none, whatever the context
+// has.
+func WithGate(ctx context.Context, gate func(context.Context) error) context.Context {
+	return context.WithValue(ctx, gateKey{}, gate)
+}
+
+// PassGate is what a host calls before such a request: the error, for which
+// errors.Is(err, [triage.ErrHalted]) holds, says that it must not be sent. Without a gate
+// there is none.
+func PassGate(ctx context.Context) error {
+	gate, ok := ctx.Value(gateKey{}).(func(context.Context) error)
+	if !ok || gate == nil {
+		return nil
+	}
+	if err := gate(ctx); err != nil {
+		return fmt.Errorf("%w: %w", triage.ErrHalted, err)
+	}
+	return nil
+}

@@ -1,0 +1,103 @@
+// Package command has the commands that people give in a comment: "/foreman" and a name. It
+// finds them, decides who may give them, selects the task that an undo means, and writes the
+// answers. It does no I/O.
+package command
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/org/foreman-action/internal/text"
+	"github.com/org/foreman-action/rules"
+	"github.com/org/foreman-action/runner/internal/history"
+	"github.com/org/foreman-action/triage"
+)
+
+// The names of the commands that Foreman itself carries out.
+const (
+	Why    = "why"               // explain why each rule fires or not
+	Triage = "triage"            // decide on the issue as if it were newly opened
+	Undo   = history.UndoCommand // revert what a task did
+)
+
+// Refusal is the reaction to a command that is not carried out.
+const Refusal = "confused"
+
+func known(name string) bool { return name == Why || name == Triage || name == Undo }
+
+// Commands are the commands of a comment.
+type Commands struct {
+	List    []rules.Command // to be carried out, each name once
+	Refused string          // name of one that is answered with [Refusal]; empty: none
+	Reason  string          // what the rationale says about the commands
+	// Mute says that the comment has commands of Foreman's own, so that it is not a comment
+	// for an agent.
+	Mute bool
+
+	more    bool   // there is another undo, of another task
+	unknown string // name of a command that neither Foreman nor a rule has; empty: none
+}
+
+// Parse finds the commands in a comment. ofRules reports whether rules have a command of that
+// name. Comments with commands of rules alone are left to the rules.
+func Parse(body string, ofRules func(name string) bool) Commands {
+	var c Commands
+	for _, cmd := range rules.Commands(body) {
+		switch {
+		case known(cmd.Name) && !c.Has(cmd.Name):
+			c.List = append(c.List, cmd)
+		case cmd.Name == Undo:
+			c.more = c.more || !slices.Contains(c.List, cmd)
+		case !known(cmd.Name) && c.unknown == "" && !ofRules(cmd.Name):
+			c.unknown = cmd.Name
+		}
+	}
+	c.Mute = len(c.List) > 0
+	return c
+}
+
+// Empty reports whether the comment has no command that is not a rule's.
+func (c Commands) Empty() bool { return len(c.List) == 0 && c.unknown == "" }
+
+// Has reports whether a command is to be carried out.
+func (c Commands) Has(name string) bool {
+	return slices.ContainsFunc(c.List, func(cmd rules.Command) bool { return cmd.Name == name })
+}
+
+// Permit returns the commands without those that their author may not give. permission is the
+// author's in the repository. An unknown command of somebody who may not write is ignored.
+func (c Commands) Permit(author, permission string) Commands {
+	who := text.Quote(author)
+	switch {
+	case permission != "write" && permission != "maintain" && permission != "admin":
+		if len(c.List) > 0 {
+			c.Refused = c.List[0].Name
+			c.Reason = fmt.Sprintf("/foreman %s is refused: %s has the permission %s, and commands need write, maintain or admin", c.Refused, who, text.Quote(permission))
+		}
+		c.List = nil
+	case c.unknown != "":
+		c.Refused = c.unknown
+		c.Reason = fmt.Sprintf("/foreman %s is no command; there are why, triage and undo, and those that rules ask for", c.unknown)
+	default:
+		names := make([]string, len(c.List))
+		for i, cmd := range c.List {
+			names[i] = cmd.Name
+		}
+		c.Reason = fmt.Sprintf("%s asked for %s", who, strings.Join(names, ", "))
+		if c.more {
+			c.Refused = Undo
+			c.Reason += "; the first /foreman undo of a comment counts alone"
+		}
+	}
+	return c
+}
+
+// By returns the source of an action that a command leads to.
+func By(name string) triage.Source { return triage.Source{Command: name} }
+
+// OnlyWhy reports whether a comment asks for an explanation, and has nothing else in it.
+func OnlyWhy(body string) bool {
+	list := rules.Commands(body)
+	return len(list) == 1 && list[0].Name == Why && !strings.Contains(strings.TrimSpace(body), "\n")
+}

@@ -1,0 +1,106 @@
+package command
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/org/foreman-action/internal/sanitize"
+	"github.com/org/foreman-action/rules"
+)
+
+// maxWhy bounds an answer, in bytes, whatever the policy allows: people read it.
+const maxWhy = 30_000
+
+// Explain renders why each rule fires or not, in at most about half of room characters: rules
+// that do not listen are only counted.
+func Explain(list []rules.RuleWhy, room int) string {
+	if len(list) == 0 {
+		return "There are no rules."
+	}
+	room = min(room/2, maxWhy) // neutralizing it takes room too
+	var head, b strings.Builder
+	fires, unlistening, cut := 0, 0, 0
+	for _, r := range list {
+		switch r.Outcome {
+		case rules.Matched:
+			fires++
+		case rules.NotListed:
+			unlistening++
+			continue
+		case rules.False, rules.Cut, rules.Unreached:
+		}
+		text := ruleText(r)
+		if cut > 0 || b.Len()+len(text) > room {
+			cut++
+			continue
+		}
+		b.WriteString(text)
+	}
+	fmt.Fprintf(&head, "If this issue were opened now, %d of %d rules would fire.\n", fires, len(list))
+	if b.Len() > 0 {
+		fmt.Fprintf(&head, "\n<details><summary>Why</summary>\n\n%s\n\n</details>\n", sanitize.Fence(b.String(), ""))
+	}
+	if unlistening > 0 {
+		fmt.Fprintf(&head, "\nNot listening to newly opened issues: %d.\n", unlistening)
+	}
+	if cut > 0 {
+		fmt.Fprintf(&head, "\nThere was no room for %d more; `foreman rules explain` shows them.\n", cut)
+	}
+	return head.String()
+}
+
+// ruleText explains one rule.
+func ruleText(r rules.RuleWhy) string {
+	var b strings.Builder
+	sign, why := "-", "does not fire"
+	switch {
+	case r.Error != "":
+		sign, why = "!", "fails, so no rule acts: "+line(r.Error)
+	case r.Outcome == rules.Matched:
+		sign, why = "+", "fires"
+	case r.Outcome == rules.Cut:
+		why = "does not fire: an earlier rule stops"
+	case r.Outcome == rules.Unreached:
+		why = "was not reached: an earlier rule fails"
+	}
+	fmt.Fprintf(&b, "%s %s  %s\n", sign, r.ID, why)
+	if r.Why != nil {
+		writeWhy(&b, *r.Why, 1)
+	}
+	return b.String()
+}
+
+// maxWhyDepth bounds how deep a condition is shown, maxWhyLine the characters of a line.
+const (
+	maxWhyDepth = 6
+	maxWhyLine  = 200
+)
+
+// writeWhy writes a part of a condition and its parts; what was not reached stands in
+// brackets.
+func writeWhy(b *strings.Builder, w rules.Why, depth int) {
+	value := w.Value
+	if w.Error != "" {
+		value = "! " + w.Error
+	}
+	if w.Idle {
+		value = "(" + value + ")"
+	}
+	fmt.Fprintf(b, "%s%s  %s\n", strings.Repeat("  ", depth), line(value), line(w.Text))
+	if depth == maxWhyDepth {
+		return
+	}
+	for _, part := range w.Parts {
+		writeWhy(b, part, depth+1)
+	}
+}
+
+// line is a text on one line that is not too long.
+func line(s string) string {
+	s = strings.Join(strings.Fields(s), " ")
+	if utf8.RuneCountInString(s) <= maxWhyLine {
+		return s
+	}
+	return string([]rune(s)[:maxWhyLine]) + "…"
+}

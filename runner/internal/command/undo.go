@@ -1,0 +1,89 @@
+package command
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/org/foreman-action/internal/sanitize"
+	"github.com/org/foreman-action/internal/text"
+	"github.com/org/foreman-action/memory"
+	"github.com/org/foreman-action/runner/effect"
+	"github.com/org/foreman-action/runner/internal/history"
+	"github.com/org/foreman-action/runner/internal/plan"
+	"github.com/org/foreman-action/triage"
+)
+
+// taskPrefix is what names a task: its id, or the beginning of it.
+var taskPrefix = regexp.MustCompile(`^[0-9a-f-]{4,36}$`)
+
+// FindTask returns the task that an undo means: by its id, or else the last one of which
+// anything can be reverted. rest is what follows the command's name; tasks for which later
+// holds came after the comment. why says that there is none.
+func FindTask(r memory.Record, later func(memory.Task) bool, rest string) (task memory.Task, why string) {
+	name, _, _ := strings.Cut(rest, " ")
+	name = strings.ToLower(strings.Trim(name, "`"))
+	if name == "" {
+		made := history.LastMade(r, later)
+		for _, t := range slices.Backward(r.Tasks) {
+			if slices.ContainsFunc(made, func(m history.Made) bool {
+				_, revertible, _ := m.Inverse()
+				return m.Task == t.ID && !m.Canceled && revertible && !m.ByUndo()
+			}) {
+				return t, ""
+			}
+		}
+		return task, "no task of ours on this issue did anything that can be taken back, or all of it was changed since"
+	}
+	var found []memory.Task
+	if taskPrefix.MatchString(name) {
+		for _, t := range r.Tasks {
+			if strings.HasPrefix(t.ID, name) {
+				found = append(found, t)
+			}
+		}
+	}
+	switch len(found) {
+	case 0:
+		return task, "no task of ours on this issue has an id that begins with " + sanitize.Code(text.Quote(name)) + "; the job summary and our comments tell it"
+	case 1:
+		return found[0], ""
+	}
+	return task, fmt.Sprintf("the ids of %d tasks begin with %s; give more of it", len(found), sanitize.Code(text.Quote(name)))
+}
+
+// UndoAnswer renders what became of the undo of a task: steps are those of the reversal's
+// items.
+func UndoAnswer(task memory.Task, t history.Reversal, steps []plan.Step) string {
+	var b strings.Builder
+	event := ""
+	if task.Event != "" { // the timeline does not tell it
+		event = sanitize.Code(sanitize.Name(text.Quote(task.Event))) + ", "
+	}
+	fmt.Fprintf(&b, "Undo of task %s (%s%s):\n\n", sanitize.Code(task.ID), event, task.At.UTC().Format("2006-01-02 15:04 UTC"))
+	var left []string
+	for i, d := range t.Made {
+		if s := steps[i]; s.Verdict != triage.Do {
+			left = append(left, d.Subject()+" stays as it is: "+sanitize.Value(s.Reason))
+			continue
+		}
+		fmt.Fprintf(&b, "- %s\n", d.Reverted())
+	}
+	for _, why := range append(left, t.Left...) {
+		fmt.Fprintf(&b, "- %s\n", why)
+	}
+	var stays []string
+	for _, a := range task.Actions {
+		if !effect.Revertible(a.Type) && a.Result == memory.Done && !slices.Contains(stays, sanitize.Code(a.Type)) {
+			stays = append(stays, sanitize.Code(a.Type))
+		}
+	}
+	if len(stays) > 0 {
+		fmt.Fprintf(&b, "- cannot be taken back: %s\n", strings.Join(stays, ", "))
+	}
+	if len(t.Made)+len(t.Left)+len(stays) == 0 {
+		b.WriteString("- everything that it did was changed since by other tasks\n")
+	}
+	return b.String()
+}

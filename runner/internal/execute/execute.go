@@ -1,0 +1,384 @@
+// Package execute carries a reviewed plan out: one write at a time, in order. It marks each
+// write in the journal before and after, looks a write of unknown outcome up before it
+// repeats it, and stops at the first failure.
+package execute
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/org/foreman-action/internal/wait"
+	"github.com/org/foreman-action/memory"
+	"github.com/org/foreman-action/protocol"
+	"github.com/org/foreman-action/runner/effect"
+	"github.com/org/foreman-action/runner/internal/history"
+	"github.com/org/foreman-action/runner/internal/plan"
+	"github.com/org/foreman-action/triage"
+)
+
+// A Host is where an issue is written, and read back.
+type Host interface {
+	// Issue returns the issue as it is now.
+	Issue(ctx context.Context, ref triage.Ref) (triage.Snapshot, error)
+	// Comments returns the issue's comments created or changed at or after since.
+	Comments(ctx context.Context, ref triage.Ref, since time.Time) ([]triage.Comment, error)
+	// Write carries one effect out.
+	Write(ctx context.Context, ref triage.Ref, e effect.Effect) (effect.Written, error)
+}
+
+// A Target is where and how a plan is carried out.
+type Target struct {
+	Host     Host // nil: only in a dry run
+	Identity history.Identity
+	// Since is a time before which this task cannot have written.
+	Since time.Time
+	// DryRun writes nothing.
+	DryRun bool
+	// Comments are those that were read since then; nil: none were read.
+	Comments *plan.Comments
+	Journal  *Journal // nil: none is kept
+	// Guard is called before each write. Its error stops the run before the write.
+	Guard func(context.Context) error
+	Sleep func(context.Context, time.Duration) error // nil: real
+	Log   func(format string, args ...any)           // progress, a line each
+	Warn  func(format string, args ...any)
+}
+
+// An Outcome is what became of a plan.
+type Outcome struct {
+	Results  []triage.ActionResult // one for each step
+	Steps    []plan.Step           // as they were carried out
+	Err      error                 // the first failure; nil: none
+	Gone     bool                  // the issue was deleted or transferred meanwhile
+	Deferred bool                  // a step was skipped only for now
+}
+
+// Executed counts the actions that were carried out.
+func (o Outcome) Executed() int { return Executed(o.Results) }
+
+// Executed counts the results of actions that were carried out.
+func Executed(list []triage.ActionResult) int {
+	n := 0
+	for _, r := range list {
+		if r.State == triage.Done || r.State == triage.Noted {
+			n++
+		}
+	}
+	return n
+}
+
+// Run carries out a reviewed plan.
+func Run(ctx context.Context, p plan.Plan, t Target) Outcome {
+	x := newExecution(p, t)
+	for i := range x.out.Steps {
+		if !x.step(ctx, i) {
+			break
+		}
+	}
+	return x.out
+}
+
+// Abort returns the outcome of a plan that was not begun, because of an error: only what an
+// earlier attempt carried out is done. p is the plan as it was made, reviewed as far as its
+// review got.
+func Abort(p, reviewed plan.Plan, err error) Outcome {
+	out := newExecution(p, Target{}).out
+	for i := range p.Steps {
+		s := &reviewed.Steps[i]
+		if p.Steps[i].Verdict == triage.Do && s.Verdict == triage.Do && s.Landed {
+			s.Reason = didBefore
+			out.Results[i] = done(s)
+		}
+	}
+	if errors.Is(err, triage.ErrGone) {
+		out.Gone = true
+		return out
+	}
+	out.Err = err
+	return out
+}
+
+// didBefore is why nothing is written for a step that is done.
+const didBefore = "an earlier attempt did it"
+
+// An execution is one run over the steps of a plan.
+type execution struct {
+	Target
+
+	resumed  bool
+	comments *plan.Comments // those that may be this task's; nil: not read, or outdated
+	out      Outcome
+}
+
+func newExecution(p plan.Plan, t Target) *execution {
+	x := &execution{Target: t, resumed: p.Resumed, comments: t.Comments}
+	x.out.Steps = slices.Clone(p.Steps)
+	for _, s := range p.Steps {
+		r := s.ActionResult
+		r.Values = nil
+		switch s.Verdict {
+		case triage.Do:
+			r.State = triage.NotRun
+		case triage.Refuse:
+			r.State = triage.Refused
+		case triage.Skip:
+			r.State = triage.Skipped
+		}
+		x.out.Results = append(x.out.Results, r)
+	}
+	return x
+}
+
+// done is the result of a step that was carried out.
+func done(s *plan.Step) triage.ActionResult {
+	r := s.ActionResult
+	r.State, r.Values = triage.Done, s.Written()
+	if s.Noted() {
+		r.State = triage.Noted
+	}
+	return r
+}
+
+// step carries out one step, and reports whether the next one follows.
+func (x *execution) step(ctx context.Context, i int) bool {
+	s, r := &x.out.Steps[i], &x.out.Results[i]
+	switch {
+	case s.Unknown:
+		r.State = triage.Failed
+		x.out.Err = &triage.UnknownActionError{Type: s.Action.Type, Index: s.Index}
+		x.Journal.settle(ctx, *r)
+		return false
+	case s.Verdict != triage.Do:
+		x.out.Deferred = x.out.Deferred || s.Deferred
+	case x.DryRun:
+		r.State = triage.Planned
+	default:
+		err := x.carryOut(ctx, s)
+		switch {
+		case errors.Is(err, errNothing):
+			r.Verdict, r.State, r.Reason = triage.Skip, triage.Skipped, s.Reason
+		case errors.Is(err, triage.ErrNotFound), errors.Is(err, triage.ErrTruncated) && s.Action.Type != protocol.ActionComment:
+			r.Verdict, r.State, r.Reason = triage.Skip, triage.Skipped, err.Error()
+		case err != nil:
+			x.fail(ctx, r, err)
+			return false
+		default:
+			*r = done(s)
+		}
+	}
+	x.Journal.settle(ctx, *r)
+	x.Log("%d. %s: %s", s.Index+1, s.Action.Type, describe(*r))
+	return true
+}
+
+func describe(r triage.ActionResult) string {
+	if r.Reason == "" {
+		return r.State.Result()
+	}
+	return fmt.Sprintf("%s (%s)", r.State.Result(), r.Reason)
+}
+
+// fail ends the run with an error of a step. That the issue is gone is no failure.
+func (x *execution) fail(ctx context.Context, r *triage.ActionResult, err error) {
+	if errors.Is(err, triage.ErrGone) {
+		x.out.Gone = true
+		r.State, r.Reason = triage.NotRun, triage.ErrGone.Error()
+		return
+	}
+	r.State, r.Reason = triage.Failed, err.Error()
+	x.out.Err = err
+	// After these errors the outcome is unknown, or nothing was tried.
+	if !errors.Is(err, triage.ErrUncertain) && !errors.Is(err, triage.ErrHalted) {
+		x.Journal.settle(ctx, *r)
+	}
+}
+
+// errNothing is what a write comes to that the host accepted without effect.
+var errNothing = errors.New("nothing was changed")
+
+// maxTries bounds how often a write of unknown outcome is tried.
+const maxTries = 3
+
+// carryOut makes one write, and makes sure of it.
+func (x *execution) carryOut(ctx context.Context, s *plan.Step) error {
+	if before, err := x.before(ctx, s); before || err != nil {
+		return err
+	}
+	for try := 1; ; try++ {
+		if err := x.guard(ctx); err != nil {
+			return err
+		}
+		if try == 1 {
+			x.Journal.mark(ctx, s.ActionResult, memory.StateTrying)
+		}
+		err := x.write(ctx, s)
+		if !errors.Is(err, triage.ErrUncertain) {
+			return err
+		}
+		x.Log("%d. %s: %v; looking whether it was carried out", s.Index+1, s.Action.Type, err)
+		if werr := x.sleep(ctx, time.Second<<(try-1)); werr != nil {
+			return errors.Join(err, werr)
+		}
+		landed, rerr := x.landed(ctx, s)
+		switch {
+		case rerr != nil:
+			return fmt.Errorf("%w; and it could not be looked up: %w", err, rerr)
+		case landed:
+			return nil
+		case try == maxTries:
+			return fmt.Errorf("gave up after %d tries: %w", maxTries, err)
+		}
+	}
+}
+
+// guard asks whether a write may happen now.
+func (x *execution) guard(ctx context.Context) error {
+	err := ctx.Err()
+	if err == nil && x.Guard != nil {
+		err = x.Guard(ctx)
+	}
+	if err != nil {
+		return fmt.Errorf("%w: %w", triage.ErrHalted, err)
+	}
+	return nil
+}
+
+// before reports whether an earlier attempt carried the step out.
+func (x *execution) before(ctx context.Context, s *plan.Step) (bool, error) {
+	landed := s.Landed
+	if c, ok := s.Comment(); ok && !landed && x.resumed {
+		var err error
+		if landed, err = x.posted(ctx, s, c); err != nil {
+			return false, err
+		}
+	}
+	if landed {
+		s.Reason = didBefore
+	}
+	return landed, nil
+}
+
+// grace is how long a write under way may go on when the run is asked to stop: less than the
+// time that the Actions runner gives.
+const grace = 5 * time.Second
+
+// write makes the call of a step. A run that is asked to stop lets it finish: the outcome of a
+// write that is cut off is unknown.
+func (x *execution) write(ctx context.Context, s *plan.Step) error {
+	if err := ctx.Err(); err != nil {
+		return fmt.Errorf("%w: %w", triage.ErrHalted, err)
+	}
+	calm, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	defer cancel()
+	defer context.AfterFunc(ctx, func() {
+		if x.sleep(calm, grace) == nil {
+			cancel()
+		}
+	})()
+	if s.Noted() {
+		return nil // the memory keeps it
+	}
+	switch e := s.Effect.(type) {
+	case effect.Comment:
+		return x.post(calm, s, e)
+	case effect.Assign:
+		return x.assign(calm, s, e)
+	default:
+		_, err := x.Host.Write(calm, x.Identity.Ref, e)
+		return err
+	}
+}
+
+// assign drops the logins from the step that the host did not accept.
+func (x *execution) assign(ctx context.Context, s *plan.Step, e effect.Assign) error {
+	w, err := x.Host.Write(ctx, x.Identity.Ref, e)
+	if err != nil {
+		return err
+	}
+	accepted := effect.NamesOf(w.Accepted)
+	if dropped := accepted.NotIn(e.Logins); len(dropped) > 0 {
+		s.Reason = "GitHub did not accept " + strings.Join(dropped, ", ")
+	}
+	e.Logins = accepted.In(e.Logins)
+	s.Effect = e
+	if len(e.Logins) == 0 {
+		return errNothing
+	}
+	return nil
+}
+
+// post posts a comment with its marker, or replaces the one with its key.
+func (x *execution) post(ctx context.Context, s *plan.Step, c effect.Comment) error {
+	if c.Key != "" {
+		all, err := x.Host.Comments(ctx, x.Identity.Ref, time.Time{})
+		if err != nil {
+			return err
+		}
+		c.ID = x.Identity.Latest(all, c.Key)
+	}
+	c.Body += "\n\n" + x.Identity.Marker(c, s.Source.Command).String()
+	x.comments = nil
+	w, err := x.Host.Write(ctx, x.Identity.Ref, c)
+	if c.ID != 0 && errors.Is(err, triage.ErrNotFound) { // it was deleted meanwhile
+		c.ID = 0
+		w, err = x.Host.Write(ctx, x.Identity.Ref, c)
+	}
+	if err != nil {
+		return err
+	}
+	x.found(s, w.Comment)
+	return nil
+}
+
+// found notes the comment that a step led to.
+func (x *execution) found(s *plan.Step, c triage.Comment) {
+	s.URL = c.URL
+	if why := x.Identity.ForeignAuthor(c); why != "" {
+		x.Warn("%s", why)
+	}
+}
+
+// posted looks for the comment of a step among those on the issue.
+func (x *execution) posted(ctx context.Context, s *plan.Step, c effect.Comment) (bool, error) {
+	if x.comments == nil {
+		list, err := x.Host.Comments(ctx, x.Identity.Ref, x.Since)
+		if err != nil && !errors.Is(err, triage.ErrTruncated) {
+			return false, err
+		}
+		x.comments = &plan.Comments{List: list, Err: err}
+	}
+	if x.comments.Err != nil {
+		return false, x.comments.Err
+	}
+	was, ok := x.Identity.Find(x.comments.List, c, s.Source.Command)
+	if ok {
+		x.found(s, was)
+	}
+	return ok, nil
+}
+
+// landed reads back whether a write took effect.
+func (x *execution) landed(ctx context.Context, s *plan.Step) (bool, error) {
+	switch e := s.Effect.(type) {
+	case effect.Comment:
+		return x.posted(ctx, s, e)
+	case effect.React:
+		return false, nil // the same one twice is one
+	}
+	issue, err := x.Host.Issue(ctx, x.Identity.Ref)
+	if err != nil {
+		return false, err
+	}
+	return effect.Holds(s.Effect, effect.StateOf(issue.Issue)), nil
+}
+
+func (x *execution) sleep(ctx context.Context, d time.Duration) error {
+	if x.Sleep != nil {
+		return x.Sleep(ctx, d)
+	}
+	return wait.For(ctx, d)
+}

@@ -1,0 +1,66 @@
+package history
+
+import (
+	"fmt"
+
+	"github.com/org/foreman-action/runner/effect"
+	"github.com/org/foreman-action/triage"
+)
+
+// An Identity is what our comments on an issue are recognized by.
+type Identity struct {
+	Ref triage.Ref
+	// Task is the id of the task. The comments of one task are counted, and each number is
+	// posted once.
+	Task string
+	// Scope keeps two executors of the same task apart, such as two steps of one workflow
+	// job: letters, digits, '.', '_' and '-'. May be empty.
+	Scope string
+	// Nonce is a secret of this run, letters and digits, new for each: by it a comment is
+	// recognized whichever account the token turns out to post as. Empty: only comments by
+	// Login are.
+	Nonce string
+	// Login is the account that our comments appear under; empty: none is known to be ours.
+	Login string
+}
+
+// Marker returns the marker of a comment that answers a command, or with an empty command is
+// no answer.
+func (id Identity) Marker(c effect.Comment, command string) Marker {
+	return Marker{Task: id.Task, Comment: c.Nth, Scope: id.Scope, Key: c.Key, Once: c.Once, By: command, Run: id.Nonce}
+}
+
+// Find returns the one of the comments that is c, posted before. Markers in other people's
+// comments are forged, but for one that has the secret of this run: only GitHub and we can
+// know it yet.
+func (id Identity) Find(list []triage.Comment, c effect.Comment, command string) (triage.Comment, bool) {
+	for _, posted := range list {
+		m, ok := ParseMarker(posted.Body)
+		same := ok && m.Task == id.Task && m.Scope == id.Scope && m.Key == c.Key && m.By == command && m.Comment == c.Nth
+		if same && (SameLogin(posted.Author, id.Login) || id.Nonce != "" && m.Run == id.Nonce) {
+			return posted, true
+		}
+	}
+	return triage.Comment{}, false
+}
+
+// Latest returns the id of our newest comment with a key; 0: there is none.
+func (id Identity) Latest(list []triage.Comment, key string) int64 {
+	var newest int64
+	for _, c := range list {
+		if m, ok := ParseMarker(c.Body); ok && m.Key == key && SameLogin(c.Author, id.Login) {
+			newest = c.ID
+		}
+	}
+	return newest
+}
+
+// ForeignAuthor returns a warning when a comment of ours was posted by another account than
+// expected, and an empty text otherwise.
+func (id Identity) ForeignAuthor(c triage.Comment) string {
+	if c.Author == "" || SameLogin(c.Author, id.Login) {
+		return ""
+	}
+	return fmt.Sprintf("comments are posted as %s, but the bot's login is %s: set bot-login, or a re-run may not recognise them",
+		c.Author, id.Login)
+}

@@ -1,0 +1,75 @@
+package history
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// markerStart begins the hidden last line of every comment that we post.
+const markerStart = "<!-- foreman:v1"
+
+// A Marker is the hidden last line of a comment that we post: it says which comment of which
+// task the comment is. The comments of a task are counted, and not named by the index of
+// their action, so that a task that is decided anew, with its actions in another order,
+// finds them.
+type Marker struct {
+	Task    string // id
+	Comment int    // number among the comments of the task with the same key
+	Scope   string // see Identity.Scope; may be empty
+	Key     string // of a comment that is kept up to date; else empty
+	Once    string // of a comment that is posted once on the issue; else empty
+	By      string // name of the command that it answers; else empty
+	Run     string // the secret of the run that posted it; may be empty
+}
+
+// String returns the line.
+func (m Marker) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s task=%s comment=%d", markerStart, m.Task, m.Comment)
+	for _, field := range []struct{ name, value string }{{"scope", m.Scope}, {"key", m.Key}, {"once", m.Once}, {"by", m.By}, {"run", m.Run}} {
+		if field.value != "" {
+			fmt.Fprintf(&b, " %s=%s", field.name, field.value)
+		}
+	}
+	b.WriteString(" -->")
+	return b.String()
+}
+
+// ParseMarker reads the marker in the last line of a comment's body. Comment is -1 where the
+// marker has no number.
+func ParseMarker(body string) (Marker, bool) {
+	body = strings.TrimSpace(body)
+	line := body[strings.LastIndexByte(body, '\n')+1:]
+	rest, ok := strings.CutPrefix(line, markerStart+" ")
+	if !ok {
+		return Marker{}, false
+	}
+	rest, ok = strings.CutSuffix(rest, " -->")
+	if !ok {
+		return Marker{}, false
+	}
+	m := Marker{Comment: -1}
+	for field := range strings.FieldsSeq(rest) {
+		name, value, _ := strings.Cut(field, "=")
+		switch name {
+		case "task":
+			m.Task = value
+		case "comment":
+			if n, err := strconv.Atoi(value); err == nil && strconv.Itoa(n) == value {
+				m.Comment = n
+			}
+		case "scope":
+			m.Scope = value
+		case "key":
+			m.Key = value
+		case "once":
+			m.Once = value
+		case "by":
+			m.By = value
+		case "run":
+			m.Run = value
+		}
+	}
+	return m, true
+}

@@ -1,0 +1,148 @@
+package history
+
+import (
+	"cmp"
+	"regexp"
+	"strconv"
+	"time"
+
+	"github.com/org/foreman-action/memory"
+	"github.com/org/foreman-action/protocol"
+	"github.com/org/foreman-action/triage"
+)
+
+// ActionOf returns the type and the values of the action that leads to an event; ok is false
+// for events that no action of ours leads to. Of comments it knows those with our marker.
+func ActionOf(e triage.TimelineEvent) (typ string, values []string, ok bool) {
+	named := func(typ, value string) (string, []string, bool) { return typ, one(value), true }
+	switch e.Kind {
+	case "labeled":
+		return named(protocol.ActionAddLabel, e.Label)
+	case "unlabeled":
+		return named(protocol.ActionRemoveLabel, e.Label)
+	case "closed":
+		return named(protocol.ActionCloseIssue, e.Reason)
+	case "reopened":
+		return named(protocol.ActionReopenIssue, "")
+	case "assigned":
+		return named(protocol.ActionAssign, e.Assignee)
+	case "unassigned":
+		return named(protocol.ActionUnassign, e.Assignee)
+	case "milestoned":
+		return named(protocol.ActionSetMilestone, e.Milestone)
+	case "issue_type_added", "issue_type_changed":
+		return named(protocol.ActionSetType, e.IssueType)
+	case "locked":
+		return named(protocol.ActionLock, e.Reason)
+	case "commented":
+		m, ok := ParseMarker(e.Body)
+		if m.Key != "" {
+			return protocol.ActionUpdateComment, nil, ok
+		}
+		return protocol.ActionComment, nil, ok
+	}
+	return "", nil, false
+}
+
+func one(s string) []string {
+	if s == "" {
+		return nil
+	}
+	return []string{s}
+}
+
+// taskTime is the most time between two events that count as one task's.
+const taskTime = 2 * time.Minute
+
+// A Trace is a run of events of ours that count as one task's.
+type Trace struct {
+	Task   string // id; empty: no marker names it
+	By     string // the command that a marker names; empty: none
+	Events []triage.TimelineEvent
+}
+
+// joins reports whether an event belongs to the trace: it follows soon, and no marker
+// names another task.
+func (t Trace) joins(e triage.TimelineEvent, task string) bool {
+	if n := len(t.Events); n > 0 && e.At.Sub(t.Events[n-1].At) > taskTime {
+		return false
+	}
+	return task == "" || t.Task == "" || task == t.Task
+}
+
+var taskID = regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`)
+
+// Rebuild makes a record of what the timeline shows of us: events under our login, and of
+// comments those with our marker. Who asked for an action, and why, is lost. Traces for
+// which own holds are left out: they belong to the present task.
+func (h History) Rebuild(own func(Trace) bool) memory.Record {
+	var traces []Trace
+	for _, e := range h.Events {
+		if _, _, ok := ActionOf(e); !ok || !h.Ours(e) {
+			continue
+		}
+		task, by := "", ""
+		if m, ok := h.OurComment(e); ok && taskID.MatchString(m.Task) {
+			task, by = m.Task, m.By
+		}
+		if n := len(traces); n == 0 || !traces[n-1].joins(e, task) {
+			traces = append(traces, Trace{})
+		}
+		t := &traces[len(traces)-1]
+		t.Task, t.By = cmp.Or(t.Task, task), cmp.Or(t.By, by)
+		t.Events = append(t.Events, e)
+	}
+	var r memory.Record
+	for _, t := range traces {
+		if !own(t) {
+			r.Put(t.record())
+		}
+	}
+	return r
+}
+
+// record returns the task behind a trace.
+func (t Trace) record() memory.Task {
+	first := t.Events[0]
+	task := memory.Task{
+		ID: t.Task, At: first.At, Decision: protocol.LabelAndRespond, By: memory.ByTimeline, Status: "applied",
+	}
+	if task.ID == "" {
+		task.ID = protocol.DeriveTaskID("timeline", strconv.FormatInt(first.ID, 10))
+	}
+	for i, e := range t.Events {
+		typ, values, _ := ActionOf(e)
+		if typ == protocol.ActionCloseIssue {
+			task.Decision = protocol.Close
+		}
+		task.Actions = append(task.Actions, memory.Action{
+			Index: i, Type: typ, Values: values, Rule: triage.Source{Command: t.By}.ID(), Verdict: string(triage.Do), Result: memory.Done, URL: e.URL,
+		})
+	}
+	return task
+}
+
+// RecordHumans puts into a record what people did. Of a timeline that is not complete it puts
+// in what there is, and keeps what the record has of the time before.
+func (h History) RecordHumans(r *memory.Record) {
+	switch {
+	case h.Complete:
+		r.SetHumans(h.HumanChanges())
+	case len(h.Events) > 0:
+		r.AddHumans(h.HumanChanges(), h.Events[0].At)
+	}
+}
+
+// HumanChanges returns what people did to the issue, without what they wrote and without
+// the labels that came with the issue.
+func (h History) HumanChanges() []memory.Change {
+	var list []memory.Change
+	for _, e := range h.Events {
+		typ, values, ok := ActionOf(e)
+		if !ok || !h.Human(e) || h.fromForm(e) || e.Kind == "commented" {
+			continue
+		}
+		list = append(list, memory.Change{At: e.At, Type: typ, Values: values, By: e.Actor})
+	}
+	return list
+}

@@ -1,0 +1,184 @@
+package history
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/org/foreman-action/internal/sanitize"
+	"github.com/org/foreman-action/internal/text"
+	"github.com/org/foreman-action/memory"
+	"github.com/org/foreman-action/protocol"
+	"github.com/org/foreman-action/runner/effect"
+	"github.com/org/foreman-action/triage"
+)
+
+// UndoCommand is the name of the command by which people revert a task.
+const UndoCommand = "undo"
+
+// A Made is an outcome that a task of the record left behind, and the last that any left of
+// the same thing.
+type Made struct {
+	effect.Outcome
+
+	Type string // of the action
+	By   string // who asked for it, as records name the source
+	Task string // id
+	At   time.Time
+	// Canceled says that the same task had done the opposite before: together it did nothing.
+	Canceled bool
+}
+
+// ByUndo reports whether a person's undo command made it.
+func (m Made) ByUndo() bool { return m.By == triage.Source{Command: UndoCommand}.ID() }
+
+// LastMade returns the last outcome of each thing that a record has, in order. Tasks for
+// which skip holds do not count; nil: all do.
+func LastMade(r memory.Record, skip func(memory.Task) bool) []Made {
+	var list []Made
+	for _, t := range r.Tasks {
+		if skip != nil && skip(t) {
+			continue
+		}
+		for _, m := range madeBy(t) {
+			i := slices.IndexFunc(list, func(o Made) bool { return o.Key() == m.Key() })
+			if i >= 0 {
+				o := list[i]
+				m.Canceled = o.Task == m.Task && o.There != m.There && !o.Canceled
+				list = slices.Delete(list, i, i+1)
+			}
+			list = append(list, m)
+		}
+	}
+	return list
+}
+
+// madeBy returns what a task left behind, in order.
+func madeBy(t memory.Task) []Made {
+	var list []Made
+	for _, a := range t.Actions {
+		if a.Result != memory.Done && a.Result != memory.Noted {
+			continue
+		}
+		for _, o := range effect.Outcomes(a.Type, a.Values, a.Rule, a.Result == memory.Noted) {
+			list = append(list, Made{Outcome: o, Type: a.Type, By: a.Rule, Task: t.ID, At: t.At})
+		}
+	}
+	return list
+}
+
+// kept reports whether a record still has what the outcome put there.
+func (m Made) kept(r memory.Record) bool {
+	if m.Thing == effect.Forbidden {
+		return r.Forbids(m.Name)
+	}
+	c, planned := r.Planned(m.Name)
+	return planned && !c.Vetoed && c.Task == m.Task
+}
+
+// A Reversal is the actions that revert outcomes, and why others are left.
+type Reversal struct {
+	Items []protocol.ActionItem
+	Made  []Made   // one for each item
+	Left  []string // what is left as it is and why, for people
+}
+
+// Revert returns the actions that revert those outcomes that the issue still shows. What
+// anybody else changed since is left alone.
+func (h History) Revert(r memory.Record, list []Made) (Reversal, error) {
+	var out Reversal
+	now := effect.StateOf(h.Issue)
+	for _, m := range list {
+		item, ok, err := m.Inverse()
+		if err != nil {
+			return Reversal{}, fmt.Errorf("take back %s: %w", m.Type, err)
+		}
+		switch why := h.touched(m); {
+		case m.Canceled, m.Noted() && !ok:
+		case !ok:
+			out.Left = append(out.Left, "the issue stays open: closing is for rules and people")
+		case m.Noted() && !m.kept(r), !m.Noted() && !m.Holds(now):
+			out.Left = append(out.Left, m.Subject()+" is not as it was left")
+		case why != "":
+			out.Left = append(out.Left, m.Subject()+" stays as it is: "+why)
+		default:
+			out.Items, out.Made = append(out.Items, item), append(out.Made, m)
+		}
+	}
+	return out, nil
+}
+
+// touched returns who else changed a thing after us; empty: nobody did.
+func (h History) touched(m Made) string {
+	e, found := h.Last(about(m.Outcome))
+	switch {
+	case m.Noted():
+	case !found && !h.Complete:
+		return "the timeline of the issue is too long to tell what people did"
+	case found && !h.Ours(e):
+		return fmt.Sprintf("%s changed it on %s", sanitize.Code(Who(e)), e.At.UTC().Format(time.DateOnly))
+	}
+	return ""
+}
+
+// code renders a name for people.
+func code(name string) string { return sanitize.Code(sanitize.Name(text.Quote(name))) }
+
+// Subject names the thing, for people.
+func (m Made) Subject() string {
+	switch m.Thing {
+	case effect.Scheduled:
+		return "the closing to come"
+	case effect.Openness:
+		return "the state of the issue"
+	case effect.Forbidden:
+		return "what is kept of the label " + code(m.Name)
+	case effect.Label, effect.Assignee:
+	}
+	return "the " + string(m.Thing) + " " + code(m.Name)
+}
+
+// Reverted says for people what reverting the outcome does.
+func (m Made) Reverted() string {
+	switch {
+	case m.Thing == effect.Label && m.There:
+		return "the label " + code(m.Name) + " is taken off"
+	case m.Thing == effect.Label:
+		return "the label " + code(m.Name) + " is put back"
+	case m.Thing == effect.Assignee && m.There:
+		return code(m.Name) + " is unassigned"
+	case m.Thing == effect.Assignee:
+		return code(m.Name) + " is assigned again"
+	case m.Thing == effect.Forbidden:
+		return "the label " + code(m.Name) + " may be added again"
+	case m.Thing == effect.Scheduled:
+		return "the closing to come is called off"
+	}
+	return "the issue is opened again"
+}
+
+// Undone returns when we reverted ourselves what an outcome would make so again, by the
+// timeline alone; ok is false when the last event about the thing is another one.
+func (h History) Undone(o effect.Outcome) (at triage.TimelineEvent, ok bool) {
+	there, gone := kindsOf(o.Thing)
+	opposite := there
+	if o.There {
+		opposite = gone
+	}
+	e, found := h.Last(about(o))
+	return e, found && h.Ours(e) && e.Kind == opposite
+}
+
+// UndoneByCommand reports whether that event was a person's undo command: the record says so,
+// or where it does not know of it, an answer to the command that followed soon.
+func (h History) UndoneByCommand(o effect.Outcome, e triage.TimelineEvent, r memory.Record) bool {
+	list := LastMade(r, func(t memory.Task) bool { return t.By == memory.ByTimeline })
+	i := slices.IndexFunc(list, func(m Made) bool { return m.Key() == o.Key() })
+	if i >= 0 && list[i].There != o.There {
+		return list[i].ByUndo()
+	}
+	return slices.ContainsFunc(h.Events, func(c triage.TimelineEvent) bool {
+		m, ok := h.OurComment(c)
+		return ok && m.By == UndoCommand && !c.At.Before(e.At) && c.At.Sub(e.At) <= taskTime
+	})
+}

@@ -1,0 +1,284 @@
+package plan
+
+import (
+	"fmt"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/org/foreman-action/policy"
+	"github.com/org/foreman-action/protocol"
+	"github.com/org/foreman-action/runner/effect"
+	"github.com/org/foreman-action/triage"
+)
+
+// A Maker judges actions one after another: each sees the issue as those before it will
+// leave it.
+type Maker struct {
+	policy    policy.Policy
+	limits    map[string]int
+	used      map[string]int  // by name of the limit
+	comments  map[string]int  // planned so far, by key
+	said      map[string]bool // keys of comments that are planned and posted once
+	now       effect.State
+	number    int // of the issue
+	commentID int64
+	// mayComment and agentMay are as in Input.
+	mayComment, agentMay bool
+}
+
+// NewMaker returns a Maker for the issue and the policy of an input.
+func NewMaker(in Input) *Maker {
+	return &Maker{
+		policy: in.Policy, limits: in.Policy.EffectiveLimits(), used: map[string]int{}, comments: map[string]int{}, said: map[string]bool{},
+		now: effect.StateOf(in.Issue), number: in.Issue.Number, commentID: in.CommentID, mayComment: in.MayComment, agentMay: in.AgentMayComment,
+	}
+}
+
+// Judge sets the effect and the verdict of a step.
+func (m *Maker) Judge(s *Step) {
+	typ := s.Action.Type
+	cancels := effect.Cancels(typ)
+	if _, ok := effect.SpecOf(typ); !ok || cancels && s.Source.Command == "" && !s.Source.Undo {
+		s.Unknown = true
+		s.set(triage.Refuse, (&triage.UnknownActionError{Type: typ, Index: s.Index}).Error())
+		return
+	}
+	nth := m.count(s)
+	e, err := effect.Parse(s.Action)
+	if err != nil {
+		s.set(triage.Refuse, "malformed: "+err.Error())
+		return
+	}
+	if why := m.policy.Forbids(typ, s.Source); why != "" && !cancels {
+		s.set(triage.Refuse, why)
+		return
+	}
+	s.Effect = e
+	s.set(triage.Do, "")
+	if m.judge(s, nth); s.Verdict != triage.Do {
+		return
+	}
+	if name, n := limitOf(s); !cancels && !m.take(s, name, n) {
+		s.set(triage.Refuse, fmt.Sprintf("policy.limits.%s is %d per event", name, m.limits[name]))
+		return
+	}
+	effect.Change(s.Effect, m.now)
+}
+
+// count numbers a comment among those of its key, whatever its verdict: should the policy
+// change between two attempts, the numbers stay.
+func (m *Maker) count(s *Step) int {
+	key := ""
+	switch {
+	case s.Answers(): // there is one answer to each command
+		return 0
+	case s.Action.Type == protocol.ActionUpdateComment:
+		key = effect.CommentKey(s.Action)
+	case s.Action.Type != protocol.ActionComment:
+		return 0
+	}
+	m.comments[key]++
+	return m.comments[key] - 1
+}
+
+// limitOf returns the limit that a step uses up, and how much of it. Labels count one by one.
+func limitOf(s *Step) (name string, n int) {
+	if e, ok := s.Effect.(effect.AddLabels); ok {
+		return protocol.ActionAddLabel, len(e.Names)
+	}
+	return s.Action.Type, 1
+}
+
+// take uses n of a limit, all or nothing.
+func (m *Maker) take(s *Step, name string, n int) bool {
+	if s.Answers() {
+		return m.limits[name] > 0
+	}
+	if m.used[name]+n > m.limits[name] {
+		return false
+	}
+	m.used[name] += n
+	return true
+}
+
+// maxAssignees is GitHub's limit for one issue.
+const maxAssignees = 10
+
+// judge narrows the effect of a step to what is permitted and not so already, and sets
+// another verdict than Do when nothing is left of it.
+func (m *Maker) judge(s *Step, nth int) {
+	switch e := s.Effect.(type) {
+	case effect.AddLabels:
+		m.judgeAddLabels(s, e)
+	case effect.RemoveLabel:
+		if skip(s, effect.Holds(e, m.now), "not there") {
+			return
+		}
+		m.allowed(s, []string{e.Name})
+	case effect.Comment:
+		m.judgeComment(s, e, nth)
+	case effect.Close:
+		if e.After > 0 {
+			s.Reason = "to be closed after " + short(e.After)
+			if len(e.Veto) > 0 {
+				s.Reason += ", unless people veto it (" + strings.Join(e.Veto, ", ") + ")"
+			}
+		}
+		m.judgeClose(s)
+	case effect.MarkDuplicate:
+		if e.Of <= 0 || e.Of == m.number {
+			s.set(triage.Refuse, fmt.Sprintf("an issue cannot be a duplicate of #%d", e.Of))
+			return
+		}
+		m.judgeClose(s)
+	case effect.Reopen:
+		skip(s, effect.Holds(e, m.now), "already open")
+	case effect.Assign:
+		e.Logins = m.now.Assignees().NotIn(e.Logins)
+		s.Effect = e
+		if skip(s, len(e.Logins) == 0, "already assigned") {
+			return
+		}
+		if len(e.Logins) > maxAssignees {
+			s.set(triage.Refuse, fmt.Sprintf("at most %d people can be assigned", maxAssignees))
+		}
+	case effect.Unassign:
+		e.Logins = m.now.Assignees().In(e.Logins)
+		s.Effect = e
+		skip(s, len(e.Logins) == 0, "not assigned")
+	case effect.SetMilestone:
+		skip(s, effect.Holds(e, m.now), "already set")
+	case effect.SetType:
+		skip(s, effect.Holds(e, m.now), "already set")
+	case effect.Lock:
+		skip(s, effect.Holds(e, m.now), "already locked")
+	case effect.React:
+		if s.Answers() {
+			e.Comment = m.commentID
+			s.Effect = e
+		}
+	case effect.NeverAgain:
+		m.judgeNeverAgain(s, e)
+	case effect.AllowAgain, effect.KeepOpen:
+	}
+}
+
+// skip skips a step if a condition holds, which it returns.
+func skip(s *Step, holds bool, why string) bool {
+	if holds {
+		s.set(triage.Skip, why)
+	}
+	return holds
+}
+
+func (m *Maker) judgeAddLabels(s *Step, e effect.AddLabels) {
+	missing := m.now.Labels().NotIn(e.Names)
+	left := m.now.Never().NotIn(missing)
+	switch {
+	case len(e.Names) == 0:
+		s.set(triage.Refuse, "it names no label")
+	case len(missing) == 0:
+		s.set(triage.Skip, "already there")
+	case len(left) == 0:
+		s.set(triage.Skip, "never again, as the plan says before (never_again)")
+	default:
+		s.Effect = effect.AddLabels{Names: m.allowed(s, left)}
+	}
+}
+
+func (m *Maker) judgeNeverAgain(s *Step, e effect.NeverAgain) {
+	switch {
+	case len(e.Labels) == 0:
+		s.set(triage.Refuse, "it names no label")
+	case s.Source.IsAgent() && !m.policy.MayLabel(e.Labels[0]):
+		m.allowed(s, e.Labels)
+	case len(m.now.Never().NotIn(e.Labels)) == 0:
+		s.set(triage.Skip, "the plan says it already")
+	}
+}
+
+// allowed returns the labels that the policy permits, with the reason against the others in
+// the step, and refuses the step when none is left.
+func (m *Maker) allowed(s *Step, labels []string) []string {
+	var kept, why []string
+	for _, name := range labels {
+		if reason := m.policy.Labels.Refuses(name); reason != "" {
+			why = append(why, fmt.Sprintf("%s: %s", name, reason))
+			continue
+		}
+		kept = append(kept, name)
+	}
+	s.Reason = strings.Join(why, "; ")
+	if len(kept) == 0 {
+		s.set(triage.Refuse, s.Reason)
+	}
+	return kept
+}
+
+func (m *Maker) judgeClose(s *Step) {
+	switch {
+	case !m.policy.AllowClose:
+		s.set(triage.Skip, "closing is not allowed: policy.allow_close (input allow-close) is false")
+	case !m.now.Open():
+		s.set(triage.Skip, "already closed")
+	}
+}
+
+// judgeComment judges the keys of a comment, and neutralizes its body.
+func (m *Maker) judgeComment(s *Step, e effect.Comment, nth int) {
+	e.Nth = nth
+	switch {
+	case e.Key != "" && !effect.ValidKey(e.Key):
+		s.set(triage.Refuse, "key: want letters, digits, '.', '_' and '-', at most 64")
+		return
+	case e.Once == "":
+	case !effect.ValidKey(e.Once):
+		s.set(triage.Refuse, "once: want letters, digits, '.', '_' and '-', at most 64")
+		return
+	case m.said[e.Once]:
+		s.set(triage.Skip, "the plan says it already (once: "+e.Once+")")
+		return
+	}
+	s.Effect = m.judgeBody(s, e)
+	if e.Once != "" {
+		m.said[e.Once] = s.Verdict == triage.Do
+	}
+}
+
+// judgeBody returns the comment with its body neutralized.
+func (m *Maker) judgeBody(s *Step, e effect.Comment) effect.Comment {
+	name, longest := s.Action.Type, m.policy.MaxLength()
+	// Neutralizing is work, which a comment that is not posted anyway is not worth. It drops
+	// characters only where nobody sees any.
+	switch {
+	case m.used[name] >= m.limits[name] && (!s.Answers() || m.limits[name] <= 0):
+		s.set(triage.Refuse, fmt.Sprintf("policy.limits.%s is %d per event", name, m.limits[name]))
+		return e
+	case len(e.Body) > 8*longest:
+		s.set(triage.Refuse, fmt.Sprintf("the body has %d bytes, policy.comment_length is %d characters", len(e.Body), longest))
+		return e
+	}
+	e.Body = m.policy.Clean(e.Body, s.Source)
+	n := utf8.RuneCountInString(e.Body)
+	switch {
+	case strings.TrimSpace(e.Body) == "":
+		s.set(triage.Refuse, "nothing of the body is left once it is made harmless")
+	case n > longest:
+		s.set(triage.Refuse, fmt.Sprintf("the body has %d characters, policy.comment_length is %d", n, longest))
+	case !m.mayComment && !s.Answers() && (!m.agentMay || !s.Source.IsAgent()):
+		s.set(triage.Skip, "edits, label events and comments are answered only where a rule names that event")
+	}
+	return e
+}
+
+// short is a duration without the units that are zero at its end: 24h, not 24h0m0s.
+func short(d time.Duration) string {
+	out := d.String()
+	for _, zero := range []string{"m0s", "h0m"} {
+		if n := len(out) - len(zero); n > 0 && out[n:] == zero {
+			out = out[:n+1]
+		}
+	}
+	return out
+}

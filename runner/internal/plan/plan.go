@@ -1,0 +1,203 @@
+// Package plan turns a decision into steps with verdicts. [Make] judges every action by the
+// policy and by what the event says of the issue. [Needs] returns what has to be read before
+// the verdicts are final, and [Review] returns them from what was read: what people decided,
+// how often we may comment, what the memory forbids, which labels there are. Nothing here
+// reads or writes.
+package plan
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/org/foreman-action/memory"
+	"github.com/org/foreman-action/policy"
+	"github.com/org/foreman-action/protocol"
+	"github.com/org/foreman-action/runner/effect"
+	"github.com/org/foreman-action/triage"
+)
+
+// A Decision is what was decided on a task, and who asked for each action.
+type Decision struct {
+	Message protocol.DecisionMessage
+	By      string // who decided, for the audit: "rules", an agent's address, or several
+	// Sources has one entry for each action; a missing one means an agent.
+	Sources []triage.Source
+	// Fallback says that the agent failed, and that this is the configured decision for that
+	// case.
+	Fallback bool
+}
+
+// Source returns who asked for an action.
+func (d Decision) Source(i int) triage.Source {
+	if i < len(d.Sources) {
+		return d.Sources[i]
+	}
+	return triage.Source{}
+}
+
+// With returns the decision with actions appended. A decision to skip becomes one that asks
+// for these actions alone.
+func (d Decision) With(from triage.Source, items ...protocol.ActionItem) Decision {
+	if len(items) == 0 {
+		return d
+	}
+	if d.Message.Decision == protocol.Skip {
+		d.Message.Decision, d.Message.Actions, d.Sources = protocol.LabelAndRespond, nil, nil
+	}
+	sources := make([]triage.Source, 0, len(d.Message.Actions)+len(items))
+	for i := range d.Message.Actions {
+		sources = append(sources, d.Source(i))
+	}
+	for range items {
+		sources = append(sources, from)
+	}
+	d.Sources = sources
+	d.Message.Actions = append(slices.Clip(d.Message.Actions), items...)
+	return d
+}
+
+// Wants reports whether the decision asks for what an outcome is.
+func (d Decision) Wants(o effect.Outcome) bool {
+	return slices.ContainsFunc(d.Message.Actions, func(a protocol.ActionItem) bool {
+		values := memory.NewAction(0, a).Values
+		return slices.ContainsFunc(effect.Outcomes(a.Type, values, "", false), func(w effect.Outcome) bool {
+			return w.There == o.There && w.Key() == o.Key()
+		})
+	})
+}
+
+// A Step is one action of a plan: its result so far, and the effect that it asks for.
+type Step struct {
+	triage.ActionResult
+
+	// Effect is what is to be done, less what is not permitted; nil for an unknown or a
+	// malformed action.
+	Effect effect.Effect
+	// Unknown says that there is no such action: the list ends there.
+	Unknown bool
+	// Deferred says that it was skipped only for now.
+	Deferred bool
+	// Landed says that an earlier attempt at the task carried it out.
+	Landed bool
+}
+
+// Noted reports whether the step writes nothing but what the memory keeps for later.
+func (s *Step) Noted() bool { return s.Effect != nil && effect.Noted(s.Effect) }
+
+// Comment returns the comment that the step posts; ok is false when it posts none.
+func (s *Step) Comment() (c effect.Comment, ok bool) {
+	c, ok = s.Effect.(effect.Comment)
+	return c, ok
+}
+
+// Answers reports whether the step is the answer to its command, which counts against no
+// limit of other steps.
+func (s *Step) Answers() bool {
+	return s.Source.Command != "" && (s.Action.Type == protocol.ActionComment || s.Action.Type == protocol.ActionReact)
+}
+
+// Written returns the names that the step writes, or that an earlier attempt wrote.
+func (s *Step) Written() []string {
+	if len(s.Values) > 0 || s.Effect == nil {
+		return s.Values
+	}
+	return effect.Values(s.Effect)
+}
+
+// isOpen reports whether the step is still to be carried out.
+func (s *Step) isOpen() bool { return s.Verdict == triage.Do && !s.Landed }
+
+func (s *Step) set(v triage.Verdict, reason string) { s.Verdict, s.Reason = v, reason }
+
+// A Plan is a decision with a verdict on every action.
+type Plan struct {
+	Steps []Step
+	// Resumed says that an earlier attempt at the task may have written.
+	Resumed bool
+	// Warnings are what a maintainer should know of the review.
+	Warnings []string
+
+	issue  triage.Issue // as the event says
+	policy policy.Policy
+}
+
+// Writes reports whether any step is to be carried out.
+func (p Plan) Writes() bool {
+	return slices.ContainsFunc(p.Steps, func(s Step) bool { return s.Verdict == triage.Do })
+}
+
+// An Input is what a plan is made of.
+type Input struct {
+	Decision Decision
+	Issue    triage.Issue
+	Policy   policy.Policy
+	// MayComment says that the event may be answered with a comment, whoever asks for it.
+	MayComment bool
+	// AgentMayComment says that an agent may answer any event that it decides on.
+	AgentMayComment bool
+	// CommentID is the comment that commands stand in; 0: none.
+	CommentID int64
+	// NoNotes is why nothing can be recorded in the memory for later, and NoSchedule why no
+	// close can be scheduled; empty: it can.
+	NoNotes, NoSchedule string
+}
+
+// Make judges every action of a decision by the policy and by what the event says of the
+// issue.
+func Make(in Input) Plan {
+	m := NewMaker(in)
+	p := Plan{issue: in.Issue, policy: in.Policy, Steps: make([]Step, 0, len(in.Decision.Message.Actions))}
+	ended := false
+	for i, a := range in.Decision.Message.Actions {
+		s := Step{ActionResult: triage.ActionResult{Index: i, Action: a, Source: in.Decision.Source(i)}}
+		switch {
+		case !in.Decision.Message.Decision.Writes() && s.Source.Command == "":
+			s.set(triage.Skip, fmt.Sprintf("the decision %s writes nothing", in.Decision.Message.Decision))
+		case ended:
+			s.set(triage.Skip, "it stands behind an unknown action")
+		default:
+			m.Judge(&s)
+			ended = s.Unknown
+		}
+		p.Steps = append(p.Steps, s)
+	}
+	for i := range p.Steps {
+		s := &p.Steps[i]
+		c, closes := s.Effect.(effect.Close)
+		switch {
+		case s.Verdict != triage.Do:
+		case ended && in.Policy.RejectUnknown:
+			s.set(triage.Refuse, "the plan holds an unknown action and policy.unknown_action is reject")
+		case in.NoNotes != "" && s.Noted():
+			s.set(triage.Refuse, in.NoNotes)
+		case in.NoSchedule != "" && closes && c.After > 0:
+			s.set(triage.Refuse, in.NoSchedule)
+		}
+	}
+	return p
+}
+
+// Resume returns the plan of a later attempt at a task: with what its journal says was
+// carried out, and without what rules asked for that do not exist any more: what is kept for
+// later, which would pass for an agent's, and reversals. rules are the ids that exist.
+func (p Plan) Resume(entries []memory.Entry, rules []string) Plan {
+	p.Steps = slices.Clone(p.Steps)
+	for i := range p.Steps {
+		s, e := &p.Steps[i], entries[i]
+		done := e.State == memory.StateDone
+		if s.Verdict == triage.Skip && done && !s.Noted() {
+			// The issue may have been read after the earlier attempt.
+			s.set(triage.Do, "")
+			s.Values = e.Values
+		}
+		rule := triage.ParseSource(e.Rule).Rule
+		gone := rule != "" && !slices.Contains(rules, rule)
+		if gone && s.Verdict == triage.Do && (s.Noted() || s.Source.Undo && !done) {
+			s.set(triage.Skip, "there is no rule "+rule+" any more")
+		}
+		if done && s.Verdict == triage.Do {
+			s.Landed, s.URL = true, e.URL
+		}
+	}
+	return p
+}

@@ -1,0 +1,593 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/org/foreman-action/internal/text"
+	"github.com/org/foreman-action/memory"
+	"github.com/org/foreman-action/protocol"
+	"github.com/org/foreman-action/runner/effect"
+	"github.com/org/foreman-action/runner/internal/history"
+	"github.com/org/foreman-action/triage"
+)
+
+// An Attempt says who carries a plan out, and under what circumstances.
+type Attempt struct {
+	history.Identity
+
+	Now time.Time
+	// Resumed says that an earlier attempt at the task may have written.
+	Resumed bool
+	// Fresh says that nothing can have happened on the issue before, so that its timeline is
+	// not worth a call. It does not hold for a resumed task.
+	Fresh bool
+	// Remembers says that the memory may forbid labels, and AsksMemory that it is worth
+	// reading for that alone.
+	Remembers, AsksMemory bool
+}
+
+// Seen is what was read of an issue, beyond the event. A nil part was not read.
+type Seen struct {
+	Issue    *triage.Issue
+	Comments *Comments
+	Timeline *triage.Timeline
+	Record   *memory.Record
+	// Labels are the labels that were looked up: the repository's spelling by folded name,
+	// empty for one that it does not have.
+	Labels map[string]string
+}
+
+// Comments are the comments on an issue that may be the task's.
+type Comments struct {
+	List []triage.Comment
+	Err  error // that there are too many to be read: triage.ErrTruncated; nil: List has all
+}
+
+// A Need is what has to be read next. The zero value: nothing.
+type Need struct {
+	Issue, Comments, Timeline, Record bool
+	Labels                            []string // to be looked up in the repository
+}
+
+// Nothing reports whether nothing has to be read.
+func (n Need) Nothing() bool {
+	return !n.Issue && !n.Comments && !n.Timeline && !n.Record && len(n.Labels) == 0
+}
+
+// Needs returns what has to be read next before [Review] gives final verdicts.
+func Needs(p Plan, a Attempt, seen Seen) Need {
+	_, need := review(p, a, seen)
+	return need
+}
+
+// Review returns the plan with final verdicts: without what people stand against, what would
+// be too much for one issue, what the memory forbids and labels that the repository does not
+// have; and with what an earlier attempt carried out marked as landed. They are final when
+// [Needs] returns nothing.
+func Review(p Plan, a Attempt, seen Seen) Plan {
+	p, _ = review(p, a, seen)
+	return p
+}
+
+func review(p Plan, a Attempt, seen Seen) (Plan, Need) {
+	r := reviewer{Plan: p, a: a, seen: seen}
+	r.Steps, r.Warnings = slices.Clone(p.Steps), slices.Clone(p.Warnings)
+	r.Resumed = a.Resumed
+	if r.Writes() {
+		_ = r.earlier() && r.past() && r.notes() && r.labels()
+	}
+	return r.Plan, r.need
+}
+
+// A reviewer is one review of one plan. Its stages return false when something has to be read
+// first, which is in need then.
+type reviewer struct {
+	Plan
+
+	a    Attempt
+	seen Seen
+	need Need
+	h    history.History // of the timeline, once it is there
+}
+
+// open reports whether a step is still to be carried out for which want holds; nil means any.
+func (r *reviewer) open(want func(*Step) bool) bool {
+	for i := range r.Steps {
+		if s := &r.Steps[i]; s.isOpen() && (want == nil || want(s)) {
+			return true
+		}
+	}
+	return false
+}
+
+// earlier marks as landed what an earlier attempt may have written, as the issue and its
+// comments show it.
+func (r *reviewer) earlier() bool {
+	if !r.Resumed || !r.open(nil) {
+		return true
+	}
+	return r.markLanded()
+}
+
+func (r *reviewer) markLanded() bool {
+	if r.seen.Issue == nil {
+		r.need.Issue = true
+		return false
+	}
+	r.issue = *r.seen.Issue
+	// Each step is compared with the issue as those before it will leave it: of a label that
+	// is added and removed again both are repeated, never one.
+	now := effect.StateOf(r.issue)
+	for i := range r.Steps {
+		s := &r.Steps[i]
+		if s.Verdict != triage.Do {
+			continue
+		}
+		if c, comments := s.Comment(); comments && !s.Landed {
+			if r.seen.Comments == nil {
+				r.need.Comments = true
+				return false
+			}
+			// When there are too many, the step itself will fail for it.
+			if found, ok := r.a.Find(r.seen.Comments.List, c, s.Source.Command); ok {
+				s.Landed, s.URL = true, found.URL
+				r.warn(r.a.ForeignAuthor(found))
+			}
+			continue
+		}
+		s.Landed = s.Landed || effect.Holds(s.Effect, now)
+		if s.Effect != nil {
+			effect.Change(s.Effect, now)
+		}
+	}
+	return true
+}
+
+// past skips what people stand against, and what would be too much for one issue. The
+// timeline is not read where nothing can have happened.
+func (r *reviewer) past() bool {
+	pacing := r.policy.Pacing()
+	paced := pacing.Interval > 0 || pacing.Comments > 0 || pacing.Writes > 0
+	once := func(s *Step) bool { c, _ := s.Comment(); return c.Once != "" }
+	matters := func(s *Step) bool {
+		return once(s) || paced && !s.Noted() || overridable(s.Effect) && !s.Source.OverrideHumans
+	}
+	if r.a.Fresh && !r.Resumed && !r.open(once) || !r.open(matters) {
+		return true
+	}
+	if r.seen.Timeline == nil {
+		r.need.Timeline = true
+		return false
+	}
+	r.h = history.History{Timeline: *r.seen.Timeline, Bot: r.a.Login, Issue: r.issue}
+	if !r.h.Complete && len(r.h.Events) == 0 {
+		r.warn("the end of the timeline of " + r.a.Ref.String() + " cannot be found: what we did before is not counted")
+	}
+	// An earlier attempt may have commented of which nothing is recorded: the record may be a
+	// backup.
+	if !r.Resumed && r.h.Commented(r.a.Task, r.a.Scope) {
+		r.Resumed = true
+		if !r.markLanded() {
+			return false
+		}
+	}
+	p := newPace(pacing, r.h, r.a)
+	for i := range r.Steps {
+		s := &r.Steps[i]
+		if s.isOpen() && !s.Source.OverrideHumans && !r.override(s) {
+			return false
+		}
+		if c, _ := s.Comment(); s.isOpen() && c.Once != "" && !r.postedOnce(s, c.Once) {
+			return false
+		}
+		if s.isOpen() && !s.Noted() {
+			p.hold(s)
+			s.Deferred = s.Verdict != triage.Do
+		}
+	}
+	return true
+}
+
+// record returns what the memory has of the issue; ok is false when it has to be read first.
+func (r *reviewer) record() (rec memory.Record, ok bool) {
+	if r.seen.Record == nil {
+		r.need.Record = true
+		return memory.Record{}, false
+	}
+	return *r.seen.Record, true
+}
+
+// overridable reports whether people's decisions stand against an effect.
+func overridable(e effect.Effect) bool {
+	switch e.(type) {
+	case effect.AddLabels, effect.RemoveLabel, effect.Assign, effect.Unassign, effect.Close, effect.MarkDuplicate,
+		effect.SetMilestone, effect.SetType, effect.Lock:
+		return true
+	case effect.Comment, effect.Reopen, effect.React, effect.NeverAgain, effect.AllowAgain, effect.KeepOpen:
+	}
+	return false
+}
+
+// override takes out of a step what people decided against, and skips it when nothing is
+// left.
+func (r *reviewer) override(s *Step) bool {
+	switch e := s.Effect.(type) {
+	case effect.AddLabels:
+		kept, ok := r.overrideNames(s, e.Names, effect.Outcome{Thing: effect.Label, There: true}, "removed it")
+		s.Effect = effect.AddLabels{Names: kept}
+		return ok
+	case effect.RemoveLabel:
+		_, ok := r.overrideNames(s, []string{e.Name}, effect.Outcome{Thing: effect.Label}, "added it")
+		return ok
+	case effect.Assign:
+		kept, ok := r.overrideNames(s, e.Logins, effect.Outcome{Thing: effect.Assignee, There: true}, "removed them")
+		s.Effect = effect.Assign{Logins: kept}
+		return ok
+	case effect.Unassign:
+		kept, ok := r.overrideNames(s, e.Logins, effect.Outcome{Thing: effect.Assignee}, "assigned them")
+		s.Effect = effect.Unassign{Logins: kept}
+		return ok
+	case effect.Close, effect.MarkDuplicate:
+		return r.stayOpen(s)
+	case effect.SetMilestone:
+		giveWay(s, r.h.Override("demilestoned", "removed it", history.Milestone(e.Title)))
+		if r.h.Issue.Milestone != "" && s.Verdict == triage.Do {
+			giveWay(s, r.h.Override("milestoned", "set "+text.Quote(r.h.Issue.Milestone), history.Milestone("")))
+		}
+	case effect.SetType:
+		giveWay(s, r.h.Override("", "decided about the type", history.Kinds("issue_type_added", "issue_type_changed", "issue_type_removed")))
+	case effect.Lock:
+		giveWay(s, r.h.Override("unlocked", "unlocked the conversation", history.Kinds("locked", "unlocked")))
+	case effect.Comment, effect.Reopen, effect.React, effect.NeverAgain, effect.AllowAgain, effect.KeepOpen:
+	}
+	return true
+}
+
+// overrideNames returns those of the names that people did not decide against.
+func (r *reviewer) overrideNames(s *Step, list []string, o effect.Outcome, did string) ([]string, bool) {
+	complete := true
+	kept := filter(s, list, func(name string) string {
+		o.Name = name
+		why, ok := r.undone(s, o)
+		complete = complete && ok
+		switch {
+		case why != "" || !complete:
+		case o.There:
+			why = r.h.RemovedBefore(o, did)
+		default:
+			why = r.h.AddedBack(o, did)
+		}
+		return about(name, why)
+	})
+	return kept, complete
+}
+
+// undone returns when a person reverted by command what a step would do again; empty: nobody
+// did. The record is read only where the timeline shows that we reverted it ourselves.
+func (r *reviewer) undone(s *Step, o effect.Outcome) (why string, ok bool) {
+	if s.Source.Command != "" {
+		return "", true
+	}
+	e, reverted := r.h.Undone(o)
+	if !reverted {
+		return "", true
+	}
+	rec, ok := r.record()
+	if !ok || !r.h.UndoneByCommand(o, e, rec) {
+		return "", ok
+	}
+	return fmt.Sprintf("taken back by /foreman undo on %s, and people have the last word (override_humans)", e.At.UTC().Format(time.DateOnly)), true
+}
+
+// stayOpen skips a close when a person reopened the issue after whoever asks for it had
+// closed it. When the memory does not know who asked for that, the issue stays open as well.
+func (r *reviewer) stayOpen(s *Step) bool {
+	why, ok := r.undone(s, effect.Outcome{Thing: effect.Openness})
+	switch {
+	case !ok:
+		return false
+	case why != "":
+		giveWay(s, why)
+		return true
+	case !r.h.Complete:
+		giveWay(s, r.h.Override("reopened", "reopened it", history.Kinds("reopened")))
+		return true
+	}
+	var closed triage.TimelineEvent
+	for _, e := range r.h.Events {
+		if e.Kind == "closed" {
+			closed = e
+		}
+		if e.Kind != "reopened" || !r.h.Human(e) || !r.h.Ours(closed) {
+			continue
+		}
+		rec, ok := r.record()
+		if !ok {
+			return false
+		}
+		if closedBy(rec, closed.At, s.Source) {
+			giveWay(s, fmt.Sprintf("%s reopened it on %s, and people have the last word (override_humans)", history.Who(e), e.At.UTC().Format(time.DateOnly)))
+		}
+	}
+	return true
+}
+
+// CloseSlack is how far the time of a task may be from that of its writes.
+const CloseSlack = 15 * time.Minute
+
+// closedBy reports whether the source may be the one that asked for the close at that time.
+func closedBy(rec memory.Record, at time.Time, asks triage.Source) bool {
+	known := false
+	for _, t := range rec.Tasks {
+		if t.At.Sub(at).Abs() > CloseSlack || t.By == memory.ByTimeline {
+			continue
+		}
+		for _, a := range t.Actions {
+			closes := a.Type == protocol.ActionCloseIssue || a.Type == protocol.ActionMarkDuplicate
+			if closes && a.Result == memory.Done {
+				known = true
+				if a.Rule == asks.Rule {
+					return true
+				}
+			}
+		}
+	}
+	return !known
+}
+
+// postedOnce skips a comment that was posted on the issue before, also when it was deleted
+// since.
+func (r *reviewer) postedOnce(s *Step, key string) bool {
+	e, found := r.h.Last(func(e triage.TimelineEvent) bool {
+		m, ok := r.h.OurComment(e)
+		return ok && m.Once == key && m.Task != r.a.Task
+	})
+	if found {
+		giveWay(s, fmt.Sprintf("it was said on %s (once: %s)", e.At.UTC().Format(time.DateOnly), key))
+		return true
+	}
+	rec, ok := r.record()
+	if !ok {
+		return false
+	}
+	for _, t := range rec.Tasks {
+		for _, a := range t.Actions {
+			if t.ID != r.a.Task && a.Type == protocol.ActionComment && a.Result == memory.Done && slices.Contains(a.Values, key) {
+				giveWay(s, fmt.Sprintf("it was said on %s, and deleted since (once: %s)", t.At.UTC().Format(time.DateOnly), key))
+				return true
+			}
+		}
+	}
+	if !r.h.Complete {
+		giveWay(s, "the timeline of the issue is too long to tell whether it was said before (once: "+key+")")
+	}
+	return true
+}
+
+// notes skips labels that the memory forbids, and what it has recorded already.
+func (r *reviewer) notes() bool {
+	for i := range r.Steps {
+		s := &r.Steps[i]
+		if !s.isOpen() || effect.Cancels(s.Action.Type) {
+			continue
+		}
+		switch e := s.Effect.(type) {
+		case effect.Close:
+			if e.After <= 0 {
+				continue
+			}
+			if r.unannounced(s) {
+				s.set(triage.Skip, "what is to be said with it has to wait; nobody would be warned of the closing")
+				s.Deferred = true
+				continue
+			}
+			rec, ok := r.record()
+			if !ok {
+				return false
+			}
+			r.reviewSchedule(rec, s)
+		case effect.NeverAgain:
+			rec, ok := r.record()
+			if !ok {
+				return false
+			}
+			reviewNever(rec, s, e)
+		case effect.AddLabels:
+			if !r.forbidden(s, e) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// unannounced reports whether a comment by whoever asks for the step is deferred: it may be
+// the notice of the close.
+func (r *reviewer) unannounced(s *Step) bool {
+	return slices.ContainsFunc(r.Steps, func(o Step) bool {
+		_, comments := o.Comment()
+		return o.Deferred && comments && o.Source.ID() == s.Source.ID()
+	})
+}
+
+// forbidden takes out of a step the labels that the memory forbids, but for those that the
+// plan allows again.
+func (r *reviewer) forbidden(s *Step, e effect.AddLabels) bool {
+	if !r.a.Remembers || r.seen.Record == nil && !r.a.AsksMemory {
+		return true
+	}
+	allowed := func(label string) bool {
+		return slices.ContainsFunc(r.Steps, func(s Step) bool {
+			a, ok := s.Effect.(effect.AllowAgain)
+			return ok && s.Verdict == triage.Do && text.Fold(a.Label) == text.Fold(label)
+		})
+	}
+	if !slices.ContainsFunc(e.Names, func(name string) bool { return !allowed(name) }) {
+		return true
+	}
+	rec, ok := r.record()
+	if !ok {
+		return false
+	}
+	s.Effect = effect.AddLabels{Names: filter(s, e.Names, func(name string) string {
+		if allowed(name) || !rec.Forbids(name) {
+			return ""
+		}
+		return about(name, "never again, as was decided before (never_again)")
+	})}
+	return true
+}
+
+// reviewNever compares a label that is never to be added again with what is recorded.
+func reviewNever(rec memory.Record, s *Step, e effect.NeverAgain) {
+	if why := canceled(rec, s); why != "" {
+		s.set(triage.Skip, why)
+		return
+	}
+	e.Labels = slices.DeleteFunc(slices.Clone(e.Labels), rec.Forbids)
+	s.Effect = e
+	switch {
+	case len(e.Labels) == 0:
+		s.set(triage.Skip, "it is kept in mind already")
+	case len(rec.Never)+len(e.Labels) > memory.MaxNever:
+		s.set(triage.Skip, fmt.Sprintf("the memory keeps at most %d such labels of an issue", memory.MaxNever))
+	}
+}
+
+// reviewSchedule compares a close that is due later with what is recorded.
+func (r *reviewer) reviewSchedule(rec memory.Record, s *Step) {
+	if why := canceled(rec, s); why != "" {
+		s.set(triage.Skip, why)
+		return
+	}
+	c, planned := rec.Planned(s.Source.Rule)
+	switch {
+	case planned && c.Vetoed && s.Source.OverrideHumans: // it is asked for anew
+	case planned && c.Vetoed:
+		s.set(triage.Skip, "people stood against it before, and have the last word (override_humans)")
+	case planned && c.Task == r.a.Task:
+		s.Landed = true
+	case planned && Lost(c, r.a.Now): // it is scheduled anew
+	case planned:
+		s.set(triage.Skip, "it is to be closed on "+c.Due.UTC().Format(time.RFC3339)+" already")
+	case len(rec.Closings) >= memory.MaxClosings:
+		s.set(triage.Skip, fmt.Sprintf("the memory keeps at most %d closings of an issue", memory.MaxClosings))
+	}
+}
+
+// lostAfter is how long a scheduled close may be overdue: scheduled runs come more often.
+const lostAfter = 48 * time.Hour
+
+// Lost reports whether no scheduled run seems to find a close: an artifact that announces it
+// expires. Scheduled anew, it is announced anew.
+func Lost(c memory.Closing, now time.Time) bool { return !c.Vetoed && now.Sub(c.Due) > lostAfter }
+
+// canceled returns when a person canceled by command what a step would record for later;
+// empty: nobody did.
+func canceled(rec memory.Record, s *Step) string {
+	if s.Source.OverrideHumans {
+		return ""
+	}
+	for _, m := range history.LastMade(rec, nil) {
+		same := false
+		switch e := s.Effect.(type) {
+		case effect.NeverAgain:
+			same = m.Thing == effect.Forbidden && effect.NamesOf(e.Labels).Has(m.Name)
+		case effect.Close:
+			same = m.Thing == effect.Scheduled && m.Name == s.Source.Rule
+		}
+		if same && !m.There && m.ByUndo() {
+			return "taken back by /foreman undo on " + m.At.UTC().Format(time.DateOnly) + ", and people have the last word (override_humans)"
+		}
+	}
+	return ""
+}
+
+// labels keeps the labels that the repository has, in its spelling.
+func (r *reviewer) labels() bool {
+	if r.policy.CreateLabels {
+		return true
+	}
+	for i := range r.Steps {
+		s := &r.Steps[i]
+		e, adds := s.Effect.(effect.AddLabels)
+		if !s.isOpen() || !adds {
+			continue
+		}
+		for _, name := range e.Names {
+			if _, ok := r.seen.Labels[text.Fold(name)]; !ok {
+				r.need.Labels = append(r.need.Labels, name)
+			}
+		}
+	}
+	if len(r.need.Labels) > 0 {
+		return false
+	}
+	for i := range r.Steps {
+		s := &r.Steps[i]
+		e, adds := s.Effect.(effect.AddLabels)
+		if !s.isOpen() || !adds {
+			continue
+		}
+		kept := filter(s, e.Names, func(name string) string {
+			label := r.seen.Labels[text.Fold(name)]
+			if label == "" {
+				return fmt.Sprintf("the repository has no label %q", name)
+			}
+			if why := r.policy.Labels.Refuses(label); why != "" {
+				return fmt.Sprintf("%s: %s", label, why)
+			}
+			return ""
+		})
+		for i, name := range kept {
+			kept[i] = r.seen.Labels[text.Fold(name)]
+		}
+		s.Effect = effect.AddLabels{Names: kept}
+	}
+	return true
+}
+
+func (r *reviewer) warn(text string) {
+	if text != "" && !slices.Contains(r.Warnings, text) {
+		r.Warnings = append(r.Warnings, text)
+	}
+}
+
+// about puts a name before a reason; no reason stays none.
+func about(name, why string) string {
+	if why == "" {
+		return ""
+	}
+	return name + ": " + why
+}
+
+// filter returns the names that nothing stands against, with the reasons against the others
+// in the step, and skips the step when none is left.
+func filter(s *Step, list []string, against func(name string) string) []string {
+	var kept, why []string
+	if s.Reason != "" {
+		why = append(why, s.Reason)
+	}
+	for _, name := range list {
+		if reason := against(name); reason != "" {
+			why = append(why, reason)
+			continue
+		}
+		kept = append(kept, name)
+	}
+	s.Reason = strings.Join(why, "; ")
+	if len(kept) == 0 {
+		s.Verdict = triage.Skip
+	}
+	return kept
+}
+
+// giveWay skips a step when there is a reason to.
+func giveWay(s *Step, reason string) {
+	if reason != "" {
+		s.set(triage.Skip, reason)
+	}
+}

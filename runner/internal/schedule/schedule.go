@@ -1,0 +1,164 @@
+// Package schedule has what a scheduled run decides: which of the issues that its scans found
+// are still as they were found, and whether a close whose grace period is over may happen.
+package schedule
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/org/foreman-action/internal/text"
+	"github.com/org/foreman-action/memory"
+	"github.com/org/foreman-action/protocol"
+	"github.com/org/foreman-action/runner/effect"
+	"github.com/org/foreman-action/runner/internal/command"
+	"github.com/org/foreman-action/runner/internal/history"
+	"github.com/org/foreman-action/runner/internal/plan"
+	"github.com/org/foreman-action/triage"
+)
+
+// A Candidate is an issue that scans found.
+type Candidate struct {
+	Issue triage.Issue
+	Scans []string // the queries
+}
+
+// Merge adds what a scan found to the candidates: each issue stands there once.
+func Merge(list []Candidate, query string, found []triage.Issue) []Candidate {
+	for _, issue := range found {
+		i := slices.IndexFunc(list, func(c Candidate) bool { return c.Issue.Number == issue.Number })
+		if i < 0 {
+			i, list = len(list), append(list, Candidate{Issue: issue})
+		}
+		list[i].Scans = append(list[i].Scans, query)
+	}
+	return list
+}
+
+// Stale returns what changed of a candidate since it was found, as far as a scan may have
+// asked for it; empty: nothing.
+func (c Candidate) Stale(now triage.Issue) string {
+	was, is := effect.NamesOf(c.Issue.Labels), effect.NamesOf(now.Labels)
+	switch {
+	case c.Issue.State != now.State:
+		return fmt.Sprintf("it is %s by now", text.Quote(now.State))
+	case len(is.NotIn(c.Issue.Labels)) > 0, len(was.NotIn(now.Labels)) > 0:
+		return "it has other labels by now"
+	}
+	return ""
+}
+
+// Due returns the closes of a record that are not vetoed, and those of them whose grace
+// period is over.
+func Due(r memory.Record, now time.Time) (open, due []memory.Closing) {
+	open = slices.DeleteFunc(slices.Clone(r.Closings), func(c memory.Closing) bool { return c.Vetoed })
+	due = slices.DeleteFunc(slices.Clone(open), func(c memory.Closing) bool { return c.Due.After(now) })
+	return open, due
+}
+
+// Forget takes closes out of a record.
+func Forget(r *memory.Record, list []memory.Closing) {
+	for _, c := range list {
+		r.Drop(c.Rule)
+	}
+}
+
+// Close returns the decision to close an issue whose grace period is over. by is who decided
+// it, and from the source.
+func Close(task, by string, from triage.Source, c memory.Closing) (plan.Decision, error) {
+	params := map[string]any{}
+	if c.Reason != "" {
+		params["reason"] = c.Reason
+	}
+	item, err := protocol.NewAction(protocol.ActionCloseIssue, params)
+	if err != nil {
+		return plan.Decision{}, err
+	}
+	return plan.Decision{By: by, Sources: []triage.Source{from}, Message: protocol.DecisionMessage{
+		TaskID: task, Decision: protocol.Close, Actions: []protocol.ActionItem{item},
+		Rationale: "it was decided on " + c.At.UTC().Format(time.DateOnly) + ", and nobody stood against it",
+	}}, nil
+}
+
+// ClosedUnrecorded returns which of the closes that are due an earlier run carried out without
+// recording it; ok is false when none was.
+func ClosedUnrecorded(h history.History, r memory.Record, due []memory.Closing) (c memory.Closing, at time.Time, ok bool) {
+	last, found := h.Last(history.Kinds("closed"))
+	i := slices.IndexFunc(due, func(c memory.Closing) bool { return !last.At.Before(c.Due) })
+	recorded := slices.ContainsFunc(r.Tasks, func(t memory.Task) bool {
+		return t.At.Sub(last.At).Abs() <= plan.CloseSlack && slices.ContainsFunc(t.Actions, func(a memory.Action) bool {
+			made := effect.Outcomes(a.Type, a.Values, a.Rule, false)
+			return a.Result == memory.Done && len(made) > 0 && made[0].Thing == effect.Openness
+		})
+	})
+	if !found || !h.Ours(last) || i < 0 || recorded {
+		return memory.Closing{}, time.Time{}, false
+	}
+	return due[i], last.At, true
+}
+
+// Reactions returns who reacted with a thumbs down to the issue, or to the comment with that
+// id.
+type Reactions func(ctx context.Context, comment int64) ([]triage.Reaction, error)
+
+// Vetoed returns why people stand against a close; empty: nobody does.
+func Vetoed(ctx context.Context, h history.History, c memory.Closing, read Reactions) (string, error) {
+	if !h.Complete && (len(h.Events) == 0 || !h.Events[0].At.Before(c.At)) {
+		return "the timeline of the issue is too long to tell whether people stand against it", nil
+	}
+	counts := func(e triage.TimelineEvent) bool { return !command.OnlyWhy(e.Body) }
+	for _, veto := range c.Veto {
+		var why string
+		var err error
+		switch veto {
+		case protocol.VetoComment:
+			why = h.Since(c.At, "commented", "commented", counts)
+		case protocol.VetoReopen:
+			why = h.Since(c.At, "reopened", "reopened it", counts)
+		case protocol.VetoThumbsDown:
+			why, err = thumbsDown(ctx, h, c, read)
+		}
+		if why != "" || err != nil {
+			return why, err
+		}
+	}
+	return "", nil
+}
+
+// thumbsDown looks for a person's reaction to the issue since the close was decided, or to a
+// comment of ours: of the task that decided it, or one that was written since. Another task
+// may have written the notice, or written it anew.
+func thumbsDown(ctx context.Context, h history.History, c memory.Closing, read Reactions) (string, error) {
+	targets := []int64{0}
+	notice := map[int64]bool{} // of the task itself
+	for _, e := range h.Events {
+		m, ok := h.OurComment(e)
+		if !ok || e.ID <= 0 {
+			continue
+		}
+		notice[e.ID] = m.Task == c.Task
+		if notice[e.ID] || !e.At.Before(c.At) || !e.Edited.Before(c.At) {
+			targets = append(targets, e.ID)
+		}
+	}
+	for _, id := range targets {
+		list, err := read(ctx, id)
+		switch {
+		case errors.Is(err, triage.ErrTruncated):
+			return "there are too many reactions (-1) to tell whose they are", nil
+		case errors.Is(err, triage.ErrNotFound) && id != 0:
+			continue // the comment was deleted
+		case err != nil:
+			return "", err
+		}
+		for _, r := range list {
+			who := triage.TimelineEvent{Actor: r.Actor, ActorType: r.ActorType}
+			if h.Human(who) && (notice[id] || !r.At.Before(c.At)) {
+				return fmt.Sprintf("%s reacted with -1 on %s", history.Who(who), r.At.UTC().Format(time.DateOnly)), nil
+			}
+		}
+	}
+	return "", nil
+}

@@ -1,0 +1,92 @@
+// Package shadow keeps the score of shadow mode: what would have been done, and whether people
+// did the same. It does no I/O.
+package shadow
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/org/foreman-action/internal/text"
+	"github.com/org/foreman-action/memory"
+	"github.com/org/foreman-action/protocol"
+	"github.com/org/foreman-action/runner/effect"
+	"github.com/org/foreman-action/triage"
+)
+
+// Predict returns what the planned actions would have done and people may do as well: labels,
+// and closing.
+func Predict(list []triage.ActionResult, issue int, at time.Time) []memory.Prediction {
+	var out []memory.Prediction
+	for _, a := range list {
+		if a.State != triage.Planned || a.Source.Command != "" { // people know what they command
+			continue
+		}
+		p := memory.Prediction{At: at, Issue: issue, Rule: a.Source.ID(), Type: a.Action.Type}
+		if p.Rule == "" {
+			p.Rule = memory.AgentScore
+		}
+		e, err := effect.Parse(a.Action)
+		if err != nil {
+			continue
+		}
+		var values []string
+		switch e := e.(type) {
+		case effect.AddLabels:
+			p.Type, values = protocol.ActionAddLabel, e.Names
+		case effect.RemoveLabel:
+			values = []string{e.Name}
+		case effect.Close:
+			values = []string{e.Reason}
+		}
+		for _, v := range values {
+			p.Value = v
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// A Settled prediction is one that was compared with its issue.
+type Settled struct {
+	memory.Prediction
+
+	Agreed bool // the issue is as it says
+	Gone   bool // there is no such issue any more
+}
+
+// Settle compares a prediction with its issue; nil: the issue is gone.
+func Settle(p memory.Prediction, issue *triage.Issue) Settled {
+	return Settled{Prediction: p, Gone: issue == nil, Agreed: issue != nil && shows(*issue, p)}
+}
+
+// shows reports whether an issue is as a prediction says.
+func shows(i triage.Issue, p memory.Prediction) bool {
+	has := slices.ContainsFunc(i.Labels, func(l string) bool { return text.Fold(l) == text.Fold(p.Value) })
+	switch p.Type {
+	case protocol.ActionAddLabel:
+		return has
+	case protocol.ActionRemoveLabel:
+		return !has
+	}
+	return i.State == "closed" && (p.Value == "" || strings.EqualFold(p.Value, i.StateReason))
+}
+
+// Update returns the scores with the settled predictions counted and the new ones added.
+func Update(was *memory.Scores, settled []Settled, predicted []memory.Prediction) *memory.Scores {
+	var s memory.Scores
+	if was != nil {
+		s = *was
+	}
+	for _, p := range settled {
+		if p.Gone {
+			s.Drop(p.Prediction)
+			continue
+		}
+		s.Settle(p.Prediction, p.Agreed)
+	}
+	for _, p := range predicted {
+		s.Predict(p)
+	}
+	return &s
+}

@@ -219,13 +219,13 @@ func (c *ruleCompiler) listParam(f *strictyaml.File, spec protocol.ActionSpec, n
 		f.Problemf(n, "%s takes a list, and a bare text is an expression that yields one; a fixed name is written [%s]", spec.Name, s)
 		return
 	}
-	out.list = c.expression(f, n, s, 0, wantTexts)
+	out.list = c.expression(sourceText{File: f, Node: n, Text: s}, wantTexts)
 }
 
 func (c *ruleCompiler) intParam(f *strictyaml.File, n *yaml.Node, out *param) {
 	spans, _, err := split(n.Value)
 	if n.Kind == yaml.ScalarNode && n.ShortTag() == "!!str" && err == nil && len(spans) == 1 && spans[0].expr {
-		out.whole = c.expression(f, n, spans[0].text, spans[0].start, wantInt)
+		out.whole = c.expression(sourceText{f, n, spans[0].text, spans[0].start}, wantInt)
 		return
 	}
 	var i int

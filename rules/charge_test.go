@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/org/foreman-action/internal/strictyaml"
 	"github.com/org/foreman-action/rules/facts"
 	"github.com/org/foreman-action/rules/internal/symbols"
 	"github.com/org/foreman-action/triage"
@@ -27,3 +28,57 @@ func TestChargesDoNotDependOnWords(t *testing.T) {
 		t.Errorf("charged %d and %d, want the same", a, b)
 	}
 }
+
+// What loops over our functions is charged.
+func TestFunctionsAreCharged(t *testing.T) {
+	t.Parallel()
+	tests := []string{
+		`all(1..1000, all(1..90, not command("x")))`,
+		`all(1..1000, all(1..90, not semver(form.version, "> 9.0.0")))`,
+		`all(1..1000, all(1..90, not (form.logs contains "zzz")))`,
+		`all(1..1000, all(1..90, not ("zzz" in form.area)))`,
+		`all(1..1000, all(1..90, len(form.area) < 1000))`,
+	}
+	names := mustDeclare(t)
+	facts := facts.Facts{
+		Issue: triage.Issue{Body: "### Version\n\n1.2.3\n\n### Affected area\n\n" + strings.Repeat("a,", 100) + "\n\n### Logs\n\n" + strings.Repeat("x", 10_000)},
+		Event: triage.Event{Name: "issue_comment", Comment: triage.Comment{Body: strings.Repeat("/foreman a\n", 10)}},
+	}
+	for _, src := range tests {
+		c := newExprCompiler(names)
+		program, err := c.compile(src, wantBool)
+		if err != nil {
+			t.Errorf("%s: %v", src, err)
+			continue
+		}
+		v := newEvaluation(facts)
+		if _, err := eval(&v.machine, program, v.env); err == nil || !strings.Contains(err.Error(), "more than 100000 steps") {
+			t.Errorf("%s: got %v, want too many steps", src, err)
+		}
+	}
+}
+
+func mustDeclare(t testing.TB) *symbols.Table {
+	t.Helper()
+	f, err := strictyaml.Parse("names.yml", []byte(declarations))
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := symbols.New()
+	v.Declare(f, strictyaml.Child(f.Root(), "forms"), strictyaml.Child(f.Root(), "tables"))
+	if err := f.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+// declarations are the names of the examples of the reference.
+const declarations = `
+forms:
+  version: {heading: Version, type: semver}
+  count: {heading: How often, type: number}
+  area: {heading: Affected area, type: list}
+  logs: {heading: Logs}
+tables:
+  area_of: {Networking: area/net, CLI: area/cli}
+`

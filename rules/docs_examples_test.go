@@ -135,7 +135,7 @@ func TestDocsConditions(t *testing.T) {
 		table := symbols.New()
 		table.Declare(names.File, names.Forms, names.Tables)
 		c := newExprCompiler(table)
-		x := c.expression(f, f.Root().Content[1], src, 0, wantAny)
+		x := c.expression(sourceText{File: f, Node: f.Root().Content[1], Text: src}, wantAny)
 		if x == nil {
 			t.Errorf("%s: %v", src, f.Err())
 			continue

@@ -7,7 +7,6 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/org/foreman-action/internal/strictyaml"
-	"github.com/org/foreman-action/rules/facts"
 )
 
 // eventKeys returns the names that "on" takes. The activities are those of
@@ -40,14 +39,6 @@ const scheduled = "schedule"
 // defaultEvents is what a rule without "on" listens to.
 func defaultEvents() []string {
 	return []string{"issues.opened", "issues.reopened", "workflow_dispatch", "repository_dispatch"}
-}
-
-// listens reports whether the rule is asked about the facts.
-func (r *rule) listens(f *facts.Facts) bool {
-	if f.Event.Name == scheduled && f.Scans != nil && !slices.Contains(f.Scans, r.scan) {
-		return false
-	}
-	return listens(r.on, f.Event.Name, f.Event.Action)
 }
 
 // eventKey returns the name of an event with its action, such as "issues.opened".
@@ -116,4 +107,19 @@ func firstOf(keys []string, event string) string {
 		return strings.HasPrefix(k, event+".") && !strings.HasSuffix(k, "*")
 	})
 	return keys[i]
+}
+
+// covers reports whether a name in "on" stands for every event that another stands for.
+func covers(on, other string) bool {
+	if event, ok := strings.CutSuffix(on, ".*"); ok {
+		return other == on || strings.HasPrefix(other, event+".")
+	}
+	return on == other || on == "repository_dispatch" && strings.HasPrefix(other, on+".")
+}
+
+// eventSchema is one event: a known one, or a type of repository_dispatch.
+func eventSchema(known []string) map[string]any {
+	return map[string]any{"anyOf": []any{
+		map[string]any{"enum": known}, map[string]any{"type": "string", "pattern": `^repository_dispatch\.[^*]`},
+	}}
 }

@@ -1,234 +1,258 @@
 package rules
 
 import (
-	"errors"
 	"fmt"
 	"reflect"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
-	"github.com/expr-lang/expr/builtin"
-	"github.com/expr-lang/expr/file"
-	"github.com/expr-lang/expr/parser"
+	"github.com/expr-lang/expr/ast"
 
-	"github.com/org/foreman-action/internal/strictyaml"
 	"github.com/org/foreman-action/internal/text"
-	"github.com/org/foreman-action/triage"
+	"github.com/org/foreman-action/rules/internal/symbols"
 )
 
-// explain turns an error of the expression language into one that a rule's
-// author can act on, with its position.
-func explain(tree *parser.Tree, err error) error {
-	fe, ok := errors.AsType[*file.Error](err)
-	if ne, isNode := errors.AsType[*nodeError](err); isNode {
-		fe, ok = (&file.Error{Location: ne.node.Location(), Message: ne.msg}).Bind(tree.Source), true
-	}
-	if !ok {
-		return &exprError{1, 1, err.Error()}
-	}
-	return &exprError{max(1, fe.Line), fe.Column + 1, message(fe.Message)}
+// A part is a part of a condition with its value. "and", "or" and "not" have the parts that
+// they join; a comparison and the like have their sides that are no constants.
+type part struct {
+	Text  string // the part as an expression
+	Value string // as an expression too, cut when it is long; empty when Error is not
+	Error string // why it has no value; empty when it has one
+	// Idle says that the evaluation did not get this far: the value is what it would
+	// have been.
+	Idle  bool
+	Parts []part
 }
 
-var (
-	unknownName  = regexp.MustCompile(`^unknown name (\S+)$`)
-	unknownField = regexp.MustCompile(`^type (\S+) has no field (\S+)$`)
-	goType       = regexp.MustCompile(`\*?\b(?:rules|facts|triage|expression|forms|match|semver)\.(\w+)`)
-)
+// maxEvaluated limits how many parts of all rules are evaluated; the rules after that are
+// not explained.
+const maxEvaluated = 1000
 
-// message rewrites what would speak of Go types or says too little.
-func message(msg string) string {
-	if m := unknownName.FindStringSubmatch(msg); m != nil {
-		return msg + nameHint(m[1])
-	}
-	if m := unknownField.FindStringSubmatch(msg); m != nil {
-		return fieldMessage(m[1], m[2])
-	}
-	for _, known := range []struct{ part, msg string }{
-		{"exceeds maximum allowed nodes", "the expression is too long: it has more than 500 terms"},
-		{"invalid char escape", msg + "; write the text in backticks, or double the backslash"},
-		{"literal not terminated", "the text is not closed"},
-		{"unexpected token EOF", "the expression ends too early"},
-		{`unexpected token Operator("=")`, "to compare, write =="},
-		{"predicate should return boolean", strings.Replace(msg, "predicate should return boolean", "the condition in the loop must be true or false", 1)},
-	} {
-		if strings.Contains(msg, known.part) {
-			return known.msg
-		}
-	}
-	msg += operatorHint(msg)
-	return strings.TrimSpace(goType.ReplaceAllStringFunc(msg, func(s string) string {
-		_, name, _ := strings.Cut(s, ".")
-		return nounName(name)
-	}))
+// An explainer evaluates parts of conditions, each by itself. It is not safe for concurrent
+// use.
+type explainer struct {
+	compiler   *exprCompiler
+	evaluation *evaluation
+	evaluated  int
 }
 
-const maxRuntimeMessage = 300 // characters
-
-// runtimeMessage keeps Go's own words out of errors at run time.
-func runtimeMessage(msg string) string {
-	msg = strings.TrimPrefix(msg, "runtime error: ")
-	if strings.HasPrefix(msg, "interface conversion: ") || strings.Contains(msg, "<nil>") {
-		return "a value has another type than its use needs; a missing value is nil, and ?? gives it a default"
-	}
-	if strings.Contains(msg, "memory budget exceeded") {
-		return "the expression builds lists that are too long"
-	}
-	if rewritten, ok := unreadableValue(msg); ok {
-		return rewritten
-	}
-	return text.Shorten(message(msg), maxRuntimeMessage)
+// newExplainer returns an explainer of conditions that may use these names, for the event
+// of an evaluation.
+func newExplainer(names *symbols.Table, v *evaluation) *explainer {
+	return &explainer{compiler: newExprCompiler(names), evaluation: v}
 }
 
-func nameHint(name string) string {
-	if name == "$env" || strings.HasPrefix(name, "__") {
-		return ""
+// explain evaluates a condition part by part; nil when too many were evaluated before.
+func (e *explainer) explain(x *expression) *part {
+	if e.evaluated >= maxEvaluated {
+		return nil
 	}
-	if slices.ContainsFunc(builtin.Builtins, func(f *builtin.Function) bool { return f.Name == name }) {
-		return "; the function is not available in rules"
-	}
-	return strictyaml.DidYouMean(name, slices.Concat(rootNames(), functionNames(), allowed()))
-}
-
-func fieldMessage(typ, field string) string {
-	for _, t := range nouns() {
-		name := strings.ToLower(t.Name())
-		if t == reflect.TypeFor[triage.PullRequest]() {
-			name = "pr"
-		}
-		if typ == t.String() && field == "user" && slices.Contains(names(t), "author") {
-			return name + " has no field user; the login of who wrote it is in author"
-		}
-		if typ == t.String() {
-			return name + " has no field " + field + strictyaml.DidYouMean(field, names(t))
-		}
-	}
-	if typ == "string" {
-		typ = "text"
-	}
-	return typ + " has no field " + field
-}
-
-// typeName names a type as rules know it.
-func typeName(t reflect.Type) string {
-	switch t {
-	case reflect.TypeFor[time.Time]():
-		return "a time"
-	case reflect.TypeFor[time.Duration]():
-		return "a duration"
-	}
-	switch t.Kind() {
-	case reflect.Interface:
-		return "a value whose type is only known at run time"
-	case reflect.String:
-		return "text"
-	case reflect.Bool:
-		return "true or false"
-	case reflect.Int, reflect.Float64:
-		return "a number"
-	case reflect.Slice:
-		return "a list"
-	case reflect.Map:
-		return "a mapping"
-	case reflect.Struct:
-		if slices.Contains(nouns(), t) {
-			return "the whole " + nounName(t.Name())
-		}
-	}
-	return "a value of type " + t.String()
-}
-
-// cannotRead is the message of a function that cannot read a value.
-func cannotRead(function, value string) string {
-	return fmt.Sprintf("%s cannot read %q", function, text.Shorten(value, text.Quoted))
-}
-
-var (
-	notNumber   = regexp.MustCompile(`(?s)^invalid operation: (int|float)\((.*)\)$`)
-	notDate     = regexp.MustCompile(`(?s)^invalid date (.*)$`)
-	notTime     = regexp.MustCompile(`(?s)^parsing time (".*)$`)
-	notDuration = regexp.MustCompile(`(?s)^time: .* duration (".*)$`)
-)
-
-// unreadableValue rewrites the error of a function that could not read a value,
-// which may be the whole text of an issue; ok is false for other errors.
-func unreadableValue(msg string) (rewritten string, ok bool) {
-	if m := notNumber.FindStringSubmatch(msg); m != nil {
-		return cannotRead(m[1], m[2]), true
-	}
-	if m := notDate.FindStringSubmatch(msg); m != nil {
-		return cannotRead("date", m[1]), true
-	}
-	for function, known := range map[string]*regexp.Regexp{"date": notTime, "duration": notDuration} {
-		if m := known.FindStringSubmatch(msg); m != nil {
-			return cannotRead(function, unquoted(m[1])), true
-		}
-	}
-	return "", false
-}
-
-// unquoted returns the text of the quoted literal that s starts with.
-func unquoted(s string) string {
-	quoted, err := strconv.QuotedPrefix(s)
+	e.compiler = e.compiler.withEvents(x.code.on)
+	tree, err := x.parse()
 	if err != nil {
-		return strings.Trim(s, `"`)
+		return &part{Text: x.src, Error: err.Error()}
 	}
-	text, err := strconv.Unquote(quoted)
-	if err != nil {
-		return strings.Trim(quoted, `"`)
+	if declares(tree.Node) { // the tree does not print as it was written
+		w := e.text(x.src)
+		return &w
 	}
-	return text
+	w := e.node(tree.Node)
+	w.Text = x.src
+	return &w
 }
 
-var (
-	mismatched   = regexp.MustCompile(`^invalid operation: (\S+) \(mismatched types (\S+) and (\S+)\)$`)
-	operatorCase = regexp.MustCompile(`^unexpected token Identifier\("((?i:and|or|not|in|contains|startsWith|endsWith|matches))"\)`)
-	operatorCall = regexp.MustCompile(`^unexpected token Operator\("(contains|startsWith|endsWith|matches)"\)`)
-)
-
-// operatorHint says how an operator that does not fit its operands is replaced; ""
-// when msg is about something else.
-func operatorHint(msg string) string {
-	if m := operatorCall.FindStringSubmatch(msg); m != nil {
-		return "; " + m[1] + " stands between two texts: write a " + m[1] + " b"
+// declares reports whether a variable is declared, or several expressions stand in a
+// row, anywhere below a node: its parts mean nothing by themselves then.
+func declares(n ast.Node) bool {
+	switch n.(type) {
+	case *ast.VariableDeclaratorNode, *ast.SequenceNode:
+		return true
 	}
-	if m := operatorCase.FindStringSubmatch(msg); m != nil {
-		for _, op := range []string{"and", "or", "not", "in", "contains", "startsWith", "endsWith", "matches"} {
-			if strings.EqualFold(op, m[1]) {
-				return "; write " + op
+	return slices.ContainsFunc(children(n), func(c *ast.Node) bool { return *c != nil && declares(*c) })
+}
+
+func (e *explainer) node(n ast.Node) part {
+	switch n := n.(type) {
+	case *ast.UnaryNode:
+		if negates(n.Operator) {
+			return negated(n, e.node(n.Node))
+		}
+	case *ast.BinaryNode:
+		if by := joinedBy(n.Operator); by != "" {
+			return joinedPart(n, e.joined(n, by))
+		}
+	}
+	w := e.value(n)
+	switch n := n.(type) {
+	case *ast.BinaryNode:
+		if n.Operator == "??" {
+			left, right := e.node(n.Left), e.node(n.Right)
+			if left.Value != "nil" {
+				right.idle()
 			}
+			w.Parts = []part{left, right}
+			return w
+		}
+	case *ast.ConditionalNode:
+		cond, yes, no := e.node(n.Cond), e.node(n.Exp1), e.node(n.Exp2)
+		if cond.Value == "true" {
+			no.idle()
+		} else {
+			yes.idle()
+		}
+		w.Parts = []part{cond, yes, no}
+		return w
+	}
+	for _, side := range children(n) {
+		if telling(*side) {
+			w.Parts = append(w.Parts, e.value(*side))
 		}
 	}
-	m := mismatched.FindStringSubmatch(msg)
-	if m == nil {
-		return ""
+	return w
+}
+
+// negated is "not" of a part.
+func negated(n ast.Node, p part) part {
+	w := part{Text: n.String(), Error: p.Error, Parts: []part{p}}
+	if w.Error == "" {
+		w.Value = strconv.FormatBool(p.Value != "true")
 	}
-	op, left, right := m[1], m[2], m[3]
-	switch {
-	case left == "[]string" && right == "string" && (op == "contains" || op == "==" || op == "!="):
-		return `; whether a list holds a text is asked with in: "bug" in issue.labels`
-	case left == "time.Time" && right == "string" || left == "string" && right == "time.Time":
-		return `; a time is compared with another: date("2024-01-31")`
+	return w
+}
+
+// joinedPart is "and" or "or" of parts: what the last says that the evaluation got to.
+func joinedPart(n ast.Node, parts []part) part {
+	w := part{Text: n.String(), Parts: parts}
+	for _, p := range parts {
+		if !p.Idle {
+			w.Value, w.Error = p.Value, p.Error
+		}
+	}
+	return w
+}
+
+// joined explains the operands of "and" or "or", side by side. Those after the one that
+// decides are idle.
+func (e *explainer) joined(n ast.Node, by string) []part {
+	var list []part
+	decided := false
+	for _, part := range operands(n, by) {
+		w := e.node(part)
+		if decided {
+			w.idle()
+		}
+		decided = decided || w.Value == strconv.FormatBool(by == "or") || w.Error != ""
+		list = append(list, w)
+	}
+	return list
+}
+
+// operands returns a, b and c of "a and b and c".
+func operands(n ast.Node, by string) []ast.Node {
+	b, ok := n.(*ast.BinaryNode)
+	if !ok || joinedBy(b.Operator) != by {
+		return []ast.Node{n}
+	}
+	return append(operands(b.Left, by), operands(b.Right, by)...)
+}
+
+// joinedBy returns "and" or "or" for their operators in either spelling, else "".
+func joinedBy(operator string) string {
+	switch operator {
+	case "and", "&&":
+		return "and"
+	case "or", "||":
+		return "or"
 	}
 	return ""
 }
 
-// An exprError is a mistake in an expression, at a line and column of its text,
-// both from 1.
-type exprError struct {
-	line, col int
-	msg       string
+func negates(operator string) bool { return operator == "not" || operator == "!" }
+
+// idle marks a part as one that the evaluation did not reach.
+func (w *part) idle() {
+	if w == nil {
+		return
+	}
+	w.Idle = true
+	for i := range w.Parts {
+		w.Parts[i].idle()
+	}
 }
 
-func (e *exprError) Error() string { return e.msg }
-
-// asExprError returns the place of an error of the compiler or of an evaluation; one
-// that has none is placed at the start.
-func asExprError(err error) *exprError {
-	if e, ok := errors.AsType[*exprError](err); ok {
-		return e
+// telling reports whether the value of a part adds to its text.
+func telling(n ast.Node) bool {
+	switch n.(type) {
+	case *ast.MemberNode, *ast.CallNode, *ast.BuiltinNode:
+		return true
 	}
-	return &exprError{line: 1, col: 1, msg: err.Error()}
+	return false
+}
+
+// value evaluates one part.
+func (e *explainer) value(n ast.Node) part { return e.text(n.String()) }
+
+func (e *explainer) text(src string) part {
+	w := part{Text: src}
+	e.evaluated++
+	value, err := e.evaluate(src)
+	if err != nil {
+		w.Error = err.Error()
+		return w
+	}
+	w.Value = shown(value)
+	return w
+}
+
+// evaluate returns the value of an expression: of a field without a program, and of what
+// has a fast path too, where that is sure.
+func (e *explainer) evaluate(src string) (any, error) {
+	x, err := e.compiler.check(src, wantAny)
+	if err != nil {
+		return nil, err
+	}
+	if x.tree != nil {
+		n := x.tree.Node
+		if index, _ := fieldIndex(n); index != nil {
+			return reflect.ValueOf(e.evaluation.env).Elem().FieldByIndex(index).Interface(), nil
+		}
+		if fast := newFastPath(n); fast != nil && n.Type().Kind() == reflect.Bool {
+			e.evaluation.env.Run.reset()
+			if value, sure := fast(e.evaluation.env); sure {
+				return value, nil
+			}
+		}
+	}
+	program, err := x.compiled()
+	if err != nil {
+		return nil, err
+	}
+	return eval(&e.evaluation.machine, program, e.evaluation.env)
+}
+
+const maxValue = 200 // characters of a value that are shown
+
+// shown is a value as an expression.
+func shown(value any) string {
+	var out string
+	switch v := value.(type) {
+	case nil:
+		return "nil"
+	case string:
+		out = strconv.Quote(text.Shorten(v, 2*maxValue)) // the rest is not shown, nor worth quoting
+	case fmt.Stringer:
+		out = v.String()
+	default:
+		if r := reflect.ValueOf(v); r.Kind() == reflect.Slice {
+			list := make([]string, r.Len())
+			for i := range list {
+				list[i] = shown(r.Index(i).Interface())
+			}
+			out = "[" + strings.Join(list, ", ") + "]"
+			break
+		}
+		out = fmt.Sprint(v)
+	}
+	return text.Shorten(out, maxValue)
 }

@@ -145,7 +145,7 @@ func TestOnlyWhatIsAskedIsBuilt(t *testing.T) {
 			t.Fatal(err)
 		}
 		n := f.Root().Content[1]
-		x := c.expression(f, n, n.Value, 0, wantBool)
+		x := c.expression(sourceText{File: f, Node: n, Text: n.Value}, wantBool)
 		if x == nil {
 			t.Fatal(f.Err())
 		}

@@ -138,14 +138,6 @@ func meet(a, b *rule) bool {
 	return false
 }
 
-// covers reports whether a name in "on" stands for every event that another stands for.
-func covers(on, other string) bool {
-	if event, ok := strings.CutSuffix(on, ".*"); ok {
-		return other == on || strings.HasPrefix(other, event+".")
-	}
-	return on == other || on == "repository_dispatch" && strings.HasPrefix(other, on+".")
-}
-
 // checkReach warns of rules that never fire.
 func checkReach(rules []*rule) {
 	var stops []*rule

@@ -2,6 +2,7 @@ package rules
 
 import (
 	"reflect"
+	"slices"
 	"strings"
 	"time"
 
@@ -75,4 +76,27 @@ func functionNames() []string {
 		}
 	}
 	return list
+}
+
+// Names returns every name of the language: the fields by their path, with form.<name> and
+// tables.<name> for what files declare, and the functions.
+func Names() []string {
+	var list []string
+	var fields func(path string, t reflect.Type)
+	fields = func(path string, t reflect.Type) {
+		for _, f := range reflect.VisibleFields(t) {
+			name := f.Tag.Get("expr")
+			switch {
+			case name == "-", strings.HasPrefix(name, "__"):
+			case f.Type.Kind() == reflect.Struct && f.Type != reflect.TypeFor[time.Time]():
+				fields(path+name+".", f.Type)
+			default:
+				list = append(list, path+name)
+			}
+		}
+	}
+	fields("", reflect.TypeFor[env]())
+	fields(memoryName+".", reflect.TypeFor[facts.Memory]())
+	list = append(list, nowName, formName+".<name>", tablesName+".<name>", "actor.permission")
+	return slices.Concat(list, functionNames(), allowed())
 }

@@ -64,15 +64,23 @@ func (x *expression) place(err *exprError) (line, col int) {
 	return x.line + err.line - 1, err.col
 }
 
-// expression compiles src, which starts at that byte offset in the value of the scalar n.
-// Mistakes are recorded in f, and the result is nil then.
-func (c *exprCompiler) expression(f *strictyaml.File, n *yaml.Node, src string, start int, w want) *expression {
-	x := &expression{file: f, node: n, src: strings.TrimSpace(src)}
-	lead := len(src) - len(strings.TrimLeft(src, " \t\r\n"))
+// A sourceText is the text of an expression in a file.
+type sourceText struct {
+	File  *strictyaml.File
+	Node  *yaml.Node // the scalar that contains it
+	Text  string
+	Start int // byte offset in the value of Node
+}
+
+// expression compiles a text. Mistakes are recorded in its file, and the result is nil then.
+func (c *exprCompiler) expression(src sourceText, w want) *expression {
+	f, n := src.File, src.Node
+	x := &expression{file: f, node: n, src: strings.TrimSpace(src.Text)}
+	lead := len(src.Text) - len(strings.TrimLeft(src.Text, " \t\r\n"))
 	if x.src == "" {
 		lead = 0
 	}
-	x.line, x.col = text.Position(n.Value, start+lead)
+	x.line, x.col = text.Position(n.Value, src.Start+lead)
 	code, err := c.check(x.src, w)
 	if err != nil {
 		line, col := x.place(asExprError(err))

@@ -63,7 +63,7 @@ func (b *builder) build(tree *parser.Tree) (*vm.Program, error) {
 	defer b.mu.Unlock()
 	meter(&tree.Node, false)
 	if err := optimizer.Optimize(&tree.Node, b.config); err != nil {
-		return nil, explain(tree, err)
+		return nil, located(tree, err)
 	}
 	program, err := compiler.Compile(tree, b.config)
 	if err != nil {

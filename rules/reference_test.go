@@ -1,7 +1,6 @@
 package rules
 
 import (
-	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -11,7 +10,6 @@ import (
 
 	"github.com/org/foreman-action/internal/strictyaml"
 	"github.com/org/foreman-action/rules/facts"
-	"github.com/org/foreman-action/rules/internal/symbols"
 	"github.com/org/foreman-action/triage"
 )
 
@@ -29,24 +27,7 @@ rules: []
 
 func TestReferenceHoldsEveryName(t *testing.T) {
 	t.Parallel()
-	var want []string
-	var fields func(prefix string, typ reflect.Type)
-	fields = func(prefix string, typ reflect.Type) {
-		for _, f := range reflect.VisibleFields(typ) {
-			name := f.Tag.Get("expr")
-			switch {
-			case name == "-", strings.HasPrefix(name, "__"):
-			case f.Type.Kind() == reflect.Struct && f.Type != reflect.TypeFor[time.Time]():
-				fields(prefix+name+".", f.Type)
-			default:
-				want = append(want, prefix+name)
-			}
-		}
-	}
-	fields("", reflect.TypeFor[env]())
-	fields("memory.", reflect.TypeFor[facts.Memory]())
-	want = append(want, "now", "form.<name>", "tables.<name>", "actor.permission")
-	want = slices.Concat(want, functionNames(), allowed())
+	want := Names()
 	var got []string
 	for _, n := range Reference() {
 		got = append(got, n.Name)
@@ -111,49 +92,6 @@ func TestConditionLeavesMistakesOfNamesAlone(t *testing.T) {
 	if ok, err := c.Eval(facts.Facts{}); !ok || err != nil {
 		t.Errorf("got %v %v, want true", ok, err)
 	}
-}
-
-// What loops over our functions is charged.
-func TestFunctionsAreCharged(t *testing.T) {
-	t.Parallel()
-	tests := []string{
-		`all(1..1000, all(1..90, not command("x")))`,
-		`all(1..1000, all(1..90, not semver(form.version, "> 9.0.0")))`,
-		`all(1..1000, all(1..90, not (form.logs contains "zzz")))`,
-		`all(1..1000, all(1..90, not ("zzz" in form.area)))`,
-		`all(1..1000, all(1..90, len(form.area) < 1000))`,
-	}
-	names := mustDeclare(t)
-	facts := facts.Facts{
-		Issue: triage.Issue{Body: "### Version\n\n1.2.3\n\n### Affected area\n\n" + strings.Repeat("a,", 100) + "\n\n### Logs\n\n" + strings.Repeat("x", 10_000)},
-		Event: triage.Event{Name: "issue_comment", Comment: triage.Comment{Body: strings.Repeat("/foreman a\n", 10)}},
-	}
-	for _, src := range tests {
-		c := newExprCompiler(names)
-		program, err := c.compile(src, wantBool)
-		if err != nil {
-			t.Errorf("%s: %v", src, err)
-			continue
-		}
-		v := newEvaluation(facts)
-		if _, err := eval(&v.machine, program, v.env); err == nil || !strings.Contains(err.Error(), "more than 100000 steps") {
-			t.Errorf("%s: got %v, want too many steps", src, err)
-		}
-	}
-}
-
-func mustDeclare(t testing.TB) *symbols.Table {
-	t.Helper()
-	src, err := Parse("names.yml", []byte(referenceNames))
-	if err != nil {
-		t.Fatal(err)
-	}
-	v := symbols.New()
-	v.Declare(src.File, src.Forms, src.Tables)
-	if err := src.File.Err(); err != nil {
-		t.Fatal(err)
-	}
-	return v
 }
 
 // The explanation of a rule tells what was filled in, and nil when nothing was.

@@ -10,6 +10,7 @@ import (
 	"github.com/org/foreman-action/internal/strictyaml"
 	"github.com/org/foreman-action/internal/text"
 	"github.com/org/foreman-action/protocol"
+	"github.com/org/foreman-action/rules/facts"
 )
 
 // A rule is one compiled rule.
@@ -154,5 +155,13 @@ func compileCondition(c *exprCompiler, f *strictyaml.File, n *yaml.Node) *expres
 	if n.Style&yaml.FoldedStyle != 0 {
 		f.Warnf(n, "a folded block (>) loses the lines of the condition; write | so that mistakes show their place")
 	}
-	return c.expression(f, n, n.Value, 0, wantBool)
+	return c.expression(sourceText{File: f, Node: n, Text: n.Value}, wantBool)
+}
+
+// listens reports whether the rule is asked about the facts.
+func (r *rule) listens(f *facts.Facts) bool {
+	if f.Event.Name == scheduled && f.Scans != nil && !slices.Contains(f.Scans, r.scan) {
+		return false
+	}
+	return listens(r.on, f.Event.Name, f.Event.Action)
 }

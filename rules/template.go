@@ -95,7 +95,7 @@ func (c *exprCompiler) template(f *strictyaml.File, n *yaml.Node) *template {
 			t.parts = append(t.parts, templatePart{literal: s.text})
 			continue
 		}
-		x := c.expression(f, n, s.text, s.start, wantText)
+		x := c.expression(sourceText{f, n, s.text, s.start}, wantText)
 		ok = ok && x != nil
 		t.parts = append(t.parts, templatePart{expr: x})
 	}

@@ -121,7 +121,7 @@ func (a *aftermath) undo(s *Set, t Test) {
 			a.err = err
 			return
 		}
-		last, found := newest(past, func(c facts.Change) bool {
+		last, found := past.Last(func(c facts.Change) bool {
 			return (c.Kind == "labeled" || c.Kind == "unlabeled") && strings.EqualFold(c.Label, name)
 		})
 		if last.Ours || !found && !past.Partial {

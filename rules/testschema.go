@@ -68,13 +68,6 @@ func testKey(key string) object {
 	return text
 }
 
-// eventSchema is one event: a known one, or a type of repository_dispatch.
-func eventSchema(known []string) object {
-	return object{"anyOf": []any{
-		object{"enum": known}, object{"type": "string", "pattern": `^repository_dispatch\.[^*]`},
-	}}
-}
-
 // momentSchema is a time. A YAML parser may have made one of it already.
 func momentSchema() object { return object{"type": "string", "pattern": `^\d{4}-\d\d-\d\d`} }
 

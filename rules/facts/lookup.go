@@ -2,6 +2,7 @@ package facts
 
 import (
 	"errors"
+	"slices"
 	"time"
 )
 
@@ -26,6 +27,16 @@ type Past struct {
 	Changes []Change // the oldest first
 	// Partial says that the oldest changes are not there.
 	Partial bool
+}
+
+// Last returns the newest change that matches; found is false when there is none.
+func (p Past) Last(match func(Change) bool) (last Change, found bool) {
+	for _, c := range slices.Backward(p.Changes) {
+		if match(c) {
+			return c, true
+		}
+	}
+	return Change{}, false
 }
 
 // A Change is something that happened on an issue.

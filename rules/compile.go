@@ -77,20 +77,20 @@ func (c *exprCompiler) check(src string, w want) (*code, error) {
 	}
 	tree, err := parser.ParseWithConfig(src, c.builder.config)
 	if err != nil {
-		return nil, explain(tree, err)
+		return nil, located(tree, err)
 	}
 	g := guard{pattern: c.pattern, builtins: c.builder.config.Builtins, states: new(int), names: c.names, fields: map[string]*forms.Field{}}
 	if err := g.check(&tree.Node, 0); err != nil {
-		return nil, explain(tree, err)
+		return nil, located(tree, err)
 	}
 	if field := fieldOf(tree.Node); w == wantAny && field != nil {
 		tree.Node = formCall("__form_any", field, tree.Node)
 	}
 	if _, err := checker.Check(tree, c.builder.config); err != nil {
-		return nil, explain(tree, err)
+		return nil, located(tree, err)
 	}
 	if err := (linter{c.builder.config.Builtins, c.on}).lint(tree.Node); err != nil {
-		return nil, explain(tree, err)
+		return nil, located(tree, err)
 	}
 	if msg := w.check(tree.Node); msg != "" {
 		return nil, &exprError{1, 1, msg}

@@ -1,0 +1,234 @@
+package rules
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/expr-lang/expr/builtin"
+	"github.com/expr-lang/expr/file"
+	"github.com/expr-lang/expr/parser"
+
+	"github.com/org/foreman-action/internal/strictyaml"
+	"github.com/org/foreman-action/internal/text"
+	"github.com/org/foreman-action/triage"
+)
+
+// located turns an error of the expression language into one that a rule's
+// author can act on, with its position.
+func located(tree *parser.Tree, err error) error {
+	fe, ok := errors.AsType[*file.Error](err)
+	if ne, isNode := errors.AsType[*nodeError](err); isNode {
+		fe, ok = (&file.Error{Location: ne.node.Location(), Message: ne.msg}).Bind(tree.Source), true
+	}
+	if !ok {
+		return &exprError{1, 1, err.Error()}
+	}
+	return &exprError{max(1, fe.Line), fe.Column + 1, message(fe.Message)}
+}
+
+var (
+	unknownName  = regexp.MustCompile(`^unknown name (\S+)$`)
+	unknownField = regexp.MustCompile(`^type (\S+) has no field (\S+)$`)
+	goType       = regexp.MustCompile(`\*?\b(?:rules|facts|triage|expression|forms|match|semver)\.(\w+)`)
+)
+
+// message rewrites what would speak of Go types or says too little.
+func message(msg string) string {
+	if m := unknownName.FindStringSubmatch(msg); m != nil {
+		return msg + nameHint(m[1])
+	}
+	if m := unknownField.FindStringSubmatch(msg); m != nil {
+		return fieldMessage(m[1], m[2])
+	}
+	for _, known := range []struct{ part, msg string }{
+		{"exceeds maximum allowed nodes", "the expression is too long: it has more than 500 terms"},
+		{"invalid char escape", msg + "; write the text in backticks, or double the backslash"},
+		{"literal not terminated", "the text is not closed"},
+		{"unexpected token EOF", "the expression ends too early"},
+		{`unexpected token Operator("=")`, "to compare, write =="},
+		{"predicate should return boolean", strings.Replace(msg, "predicate should return boolean", "the condition in the loop must be true or false", 1)},
+	} {
+		if strings.Contains(msg, known.part) {
+			return known.msg
+		}
+	}
+	msg += operatorHint(msg)
+	return strings.TrimSpace(goType.ReplaceAllStringFunc(msg, func(s string) string {
+		_, name, _ := strings.Cut(s, ".")
+		return nounName(name)
+	}))
+}
+
+const maxRuntimeMessage = 300 // characters
+
+// runtimeMessage keeps Go's own words out of errors at run time.
+func runtimeMessage(msg string) string {
+	msg = strings.TrimPrefix(msg, "runtime error: ")
+	if strings.HasPrefix(msg, "interface conversion: ") || strings.Contains(msg, "<nil>") {
+		return "a value has another type than its use needs; a missing value is nil, and ?? gives it a default"
+	}
+	if strings.Contains(msg, "memory budget exceeded") {
+		return "the expression builds lists that are too long"
+	}
+	if rewritten, ok := unreadableValue(msg); ok {
+		return rewritten
+	}
+	return text.Shorten(message(msg), maxRuntimeMessage)
+}
+
+func nameHint(name string) string {
+	if name == "$env" || strings.HasPrefix(name, "__") {
+		return ""
+	}
+	if slices.ContainsFunc(builtin.Builtins, func(f *builtin.Function) bool { return f.Name == name }) {
+		return "; the function is not available in rules"
+	}
+	return strictyaml.DidYouMean(name, slices.Concat(rootNames(), functionNames(), allowed()))
+}
+
+func fieldMessage(typ, field string) string {
+	for _, t := range nouns() {
+		name := strings.ToLower(t.Name())
+		if t == reflect.TypeFor[triage.PullRequest]() {
+			name = "pr"
+		}
+		if typ == t.String() && field == "user" && slices.Contains(names(t), "author") {
+			return name + " has no field user; the login of who wrote it is in author"
+		}
+		if typ == t.String() {
+			return name + " has no field " + field + strictyaml.DidYouMean(field, names(t))
+		}
+	}
+	if typ == "string" {
+		typ = "text"
+	}
+	return typ + " has no field " + field
+}
+
+// typeName names a type as rules know it.
+func typeName(t reflect.Type) string {
+	switch t {
+	case reflect.TypeFor[time.Time]():
+		return "a time"
+	case reflect.TypeFor[time.Duration]():
+		return "a duration"
+	}
+	switch t.Kind() {
+	case reflect.Interface:
+		return "a value whose type is only known at run time"
+	case reflect.String:
+		return "text"
+	case reflect.Bool:
+		return "true or false"
+	case reflect.Int, reflect.Float64:
+		return "a number"
+	case reflect.Slice:
+		return "a list"
+	case reflect.Map:
+		return "a mapping"
+	case reflect.Struct:
+		if slices.Contains(nouns(), t) {
+			return "the whole " + nounName(t.Name())
+		}
+	}
+	return "a value of type " + t.String()
+}
+
+// cannotRead is the message of a function that cannot read a value.
+func cannotRead(function, value string) string {
+	return fmt.Sprintf("%s cannot read %q", function, text.Shorten(value, text.Quoted))
+}
+
+var (
+	notNumber   = regexp.MustCompile(`(?s)^invalid operation: (int|float)\((.*)\)$`)
+	notDate     = regexp.MustCompile(`(?s)^invalid date (.*)$`)
+	notTime     = regexp.MustCompile(`(?s)^parsing time (".*)$`)
+	notDuration = regexp.MustCompile(`(?s)^time: .* duration (".*)$`)
+)
+
+// unreadableValue rewrites the error of a function that could not read a value,
+// which may be the whole text of an issue; ok is false for other errors.
+func unreadableValue(msg string) (rewritten string, ok bool) {
+	if m := notNumber.FindStringSubmatch(msg); m != nil {
+		return cannotRead(m[1], m[2]), true
+	}
+	if m := notDate.FindStringSubmatch(msg); m != nil {
+		return cannotRead("date", m[1]), true
+	}
+	for function, known := range map[string]*regexp.Regexp{"date": notTime, "duration": notDuration} {
+		if m := known.FindStringSubmatch(msg); m != nil {
+			return cannotRead(function, unquoted(m[1])), true
+		}
+	}
+	return "", false
+}
+
+// unquoted returns the text of the quoted literal that s starts with.
+func unquoted(s string) string {
+	quoted, err := strconv.QuotedPrefix(s)
+	if err != nil {
+		return strings.Trim(s, `"`)
+	}
+	text, err := strconv.Unquote(quoted)
+	if err != nil {
+		return strings.Trim(quoted, `"`)
+	}
+	return text
+}
+
+var (
+	mismatched   = regexp.MustCompile(`^invalid operation: (\S+) \(mismatched types (\S+) and (\S+)\)$`)
+	operatorCase = regexp.MustCompile(`^unexpected token Identifier\("((?i:and|or|not|in|contains|startsWith|endsWith|matches))"\)`)
+	operatorCall = regexp.MustCompile(`^unexpected token Operator\("(contains|startsWith|endsWith|matches)"\)`)
+)
+
+// operatorHint says how an operator that does not fit its operands is replaced; ""
+// when msg is about something else.
+func operatorHint(msg string) string {
+	if m := operatorCall.FindStringSubmatch(msg); m != nil {
+		return "; " + m[1] + " stands between two texts: write a " + m[1] + " b"
+	}
+	if m := operatorCase.FindStringSubmatch(msg); m != nil {
+		for _, op := range []string{"and", "or", "not", "in", "contains", "startsWith", "endsWith", "matches"} {
+			if strings.EqualFold(op, m[1]) {
+				return "; write " + op
+			}
+		}
+	}
+	m := mismatched.FindStringSubmatch(msg)
+	if m == nil {
+		return ""
+	}
+	op, left, right := m[1], m[2], m[3]
+	switch {
+	case left == "[]string" && right == "string" && (op == "contains" || op == "==" || op == "!="):
+		return `; whether a list holds a text is asked with in: "bug" in issue.labels`
+	case left == "time.Time" && right == "string" || left == "string" && right == "time.Time":
+		return `; a time is compared with another: date("2024-01-31")`
+	}
+	return ""
+}
+
+// An exprError is a mistake in an expression, at a line and column of its text,
+// both from 1.
+type exprError struct {
+	line, col int
+	msg       string
+}
+
+func (e *exprError) Error() string { return e.msg }
+
+// asExprError returns the place of an error of the compiler or of an evaluation; one
+// that has none is placed at the start.
+func asExprError(err error) *exprError {
+	if e, ok := errors.AsType[*exprError](err); ok {
+		return e
+	}
+	return &exprError{line: 1, col: 1, msg: err.Error()}
+}

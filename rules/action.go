@@ -9,6 +9,7 @@ import (
 
 	"github.com/org/foreman-action/internal/strictyaml"
 	"github.com/org/foreman-action/protocol"
+	"github.com/org/foreman-action/rules/internal/expression"
 )
 
 // The actions that only rules have: the decision says the one, and the rules are asked
@@ -29,17 +30,17 @@ func specs() []protocol.ActionSpec {
 type action struct {
 	spec   protocol.ActionSpec
 	file   *strictyaml.File
-	node   *yaml.Node // its name
+	Node   *yaml.Node // its name
 	params []param
 }
 
 // A param is a compiled parameter: one of the three.
 type param struct {
 	spec  protocol.Param
-	texts []*template // one, or the items of a list
-	list  *expression // yields the list
-	value any         // an int that needs no evaluation
-	whole *expression // yields an int
+	texts []*template            // one, or the items of a list
+	list  *expression.Expression // yields the list
+	value any                    // an int that needs no evaluation
+	whole *expression.Expression // yields an int
 }
 
 const (
@@ -48,13 +49,19 @@ const (
 	maxMarkdown = 60_000 // characters; GitHub takes 65,536, and a marker is added
 )
 
-// A ruleCompiler compiles the rules of one or several files.
-type ruleCompiler struct {
-	*exprCompiler
-	specs []protocol.ActionSpec
+// An actionCompiler compiles the actions of a rule.
+type actionCompiler struct {
+	expressions *expression.Compiler
+	specs       []protocol.ActionSpec
 }
 
-func (c *ruleCompiler) actions(f *strictyaml.File, n *yaml.Node) []action {
+// compileActions compiles the value of "then". Mistakes are recorded in f.
+func compileActions(c *expression.Compiler, f *strictyaml.File, n *yaml.Node) []action {
+	return actionCompiler{c, specs()}.actions(f, n)
+}
+
+// actions compiles a list.
+func (c actionCompiler) actions(f *strictyaml.File, n *yaml.Node) []action {
 	switch {
 	case n.Kind == yaml.MappingNode:
 		f.Problemf(n, "then: want a list of actions, got a mapping; start each action with \"- \"")
@@ -78,7 +85,7 @@ func (c *ruleCompiler) actions(f *strictyaml.File, n *yaml.Node) []action {
 }
 
 // action compiles one item: a name, or a mapping of one name to its parameters.
-func (c *ruleCompiler) action(f *strictyaml.File, n *yaml.Node) (action, bool) {
+func (c actionCompiler) action(f *strictyaml.File, n *yaml.Node) (action, bool) {
 	name, value := n, (*yaml.Node)(nil)
 	switch {
 	case n.Kind == yaml.MappingNode && len(n.Content) == 2:
@@ -92,34 +99,29 @@ func (c *ruleCompiler) action(f *strictyaml.File, n *yaml.Node) (action, bool) {
 	}
 	i := slices.IndexFunc(c.specs, func(s protocol.ActionSpec) bool { return s.Name == name.Value })
 	if i < 0 {
-		f.Problemf(name, "unknown action %q%s", name.Value, actionHint(name.Value, c.actionNames()))
+		f.Problemf(name, "unknown action %q%s", name.Value, actionHint(name.Value, c.specs))
 		return action{}, false
 	}
-	a := action{spec: c.specs[i], file: f, node: name}
+	a := action{spec: c.specs[i], file: f, Node: name}
 	before := f.ErrorCount()
 	a.params = c.params(f, a.spec, value)
 	c.checkRequired(f, a)
 	return a, f.ErrorCount() == before
 }
 
-func (c *ruleCompiler) actionNames() []string {
-	names := make([]string, len(c.specs))
-	for i, s := range c.specs {
-		names[i] = s.Name
-	}
-	return names
-}
-
-func (c *ruleCompiler) checkRequired(f *strictyaml.File, a action) {
+func (c actionCompiler) checkRequired(f *strictyaml.File, a action) {
 	for _, p := range a.spec.Params {
 		if p.Required && !a.has(p.Name) {
-			f.Problemf(a.node, "%s needs %s", a.spec.Name, p.Name)
+			f.Problemf(a.Node, "%s needs %s", a.spec.Name, p.Name)
 		}
 	}
 	if a.has("veto") && !a.has("after") {
-		f.Problemf(a.node, "%s: veto is for a closing that is given time; add after, such as after: 72h", a.spec.Name)
+		f.Problemf(a.Node, "%s: veto is for a closing that is given time; add after, such as after: 72h", a.spec.Name)
 	}
 }
+
+// name returns the name of the action.
+func (a action) name() string { return a.spec.Name }
 
 // has reports whether a parameter is given.
 func (a action) has(name string) bool {
@@ -127,7 +129,7 @@ func (a action) has(name string) bool {
 }
 
 // params compiles the short form, a value, or the long form, a mapping.
-func (c *ruleCompiler) params(f *strictyaml.File, spec protocol.ActionSpec, n *yaml.Node) []param {
+func (c actionCompiler) params(f *strictyaml.File, spec protocol.ActionSpec, n *yaml.Node) []param {
 	switch {
 	case n == nil || n.Kind == yaml.ScalarNode && n.ShortTag() == "!!null":
 		return nil
@@ -141,7 +143,7 @@ func (c *ruleCompiler) params(f *strictyaml.File, spec protocol.ActionSpec, n *y
 	return []param{c.param(f, spec, spec.Params[i], n)}
 }
 
-func (c *ruleCompiler) long(f *strictyaml.File, spec protocol.ActionSpec, n *yaml.Node) []param {
+func (c actionCompiler) long(f *strictyaml.File, spec protocol.ActionSpec, n *yaml.Node) []param {
 	var list []param
 	known := make([]string, len(spec.Params))
 	for i, p := range spec.Params {
@@ -163,7 +165,7 @@ func (c *ruleCompiler) long(f *strictyaml.File, spec protocol.ActionSpec, n *yam
 }
 
 // param compiles the value of one parameter; what is wrong is recorded in f.
-func (c *ruleCompiler) param(f *strictyaml.File, spec protocol.ActionSpec, p protocol.Param, n *yaml.Node) param {
+func (c actionCompiler) param(f *strictyaml.File, spec protocol.ActionSpec, p protocol.Param, n *yaml.Node) param {
 	out := param{spec: p}
 	before := f.ErrorCount()
 	switch {
@@ -179,12 +181,12 @@ func (c *ruleCompiler) param(f *strictyaml.File, spec protocol.ActionSpec, p pro
 		c.textParam(f, n, &out)
 	}
 	if f.ErrorCount() == before {
-		c.checkLiteral(f, spec, out, n)
+		checkLiteral(f, spec, out, n)
 	}
 	return out
 }
 
-func (c *ruleCompiler) textParam(f *strictyaml.File, n *yaml.Node, out *param) {
+func (c actionCompiler) textParam(f *strictyaml.File, n *yaml.Node, out *param) {
 	var s string
 	if n.Kind == yaml.SequenceNode && out.spec.Name == "label" {
 		f.Problemf(n, "label: want one name, got a list; add_labels takes a list, remove_label stands once for each name")
@@ -193,10 +195,10 @@ func (c *ruleCompiler) textParam(f *strictyaml.File, n *yaml.Node, out *param) {
 	if !f.DecodeKey(out.spec.Name, n, &s) {
 		return
 	}
-	if out.spec.Kind == protocol.KindMarkdown && !checkComment(f, n) {
+	if out.spec.Kind == protocol.KindMarkdown && !expression.CheckComment(f, n) {
 		return
 	}
-	if t := c.template(f, n); t != nil {
+	if t := compileTemplate(c.expressions, f, n); t != nil {
 		out.texts = append(out.texts, t)
 	}
 }
@@ -205,9 +207,9 @@ func (c *ruleCompiler) textParam(f *strictyaml.File, n *yaml.Node, out *param) {
 var bareName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_./:-]*$`)
 
 // listParam compiles a bare string as an expression.
-func (c *ruleCompiler) listParam(f *strictyaml.File, spec protocol.ActionSpec, n *yaml.Node, out *param) {
+func (c actionCompiler) listParam(f *strictyaml.File, spec protocol.ActionSpec, n *yaml.Node, out *param) {
 	var s string
-	if !f.DecodeKey(out.spec.Name, n, &s) || !checkComment(f, n) {
+	if !f.DecodeKey(out.spec.Name, n, &s) || !expression.CheckComment(f, n) {
 		return
 	}
 	if login, mention := strings.CutPrefix(s, "@"); mention {
@@ -215,17 +217,17 @@ func (c *ruleCompiler) listParam(f *strictyaml.File, spec protocol.ActionSpec, n
 		return
 	}
 	root, _, _ := strings.Cut(s, ".")
-	if bareName.MatchString(s) && !slices.Contains(rootNames(), root) {
+	if bareName.MatchString(s) && !slices.Contains(expression.RootNames(), root) {
 		f.Problemf(n, "%s takes a list, and a bare text is an expression that yields one; a fixed name is written [%s]", spec.Name, s)
 		return
 	}
-	out.list = c.expression(sourceText{File: f, Node: n, Text: s}, wantTexts)
+	out.list = c.expressions.Compile(expression.Source{File: f, Node: n, Text: s}, expression.Texts)
 }
 
-func (c *ruleCompiler) intParam(f *strictyaml.File, n *yaml.Node, out *param) {
+func (c actionCompiler) intParam(f *strictyaml.File, n *yaml.Node, out *param) {
 	spans, _, err := split(n.Value)
 	if n.Kind == yaml.ScalarNode && n.ShortTag() == "!!str" && err == nil && len(spans) == 1 && spans[0].expr {
-		out.whole = c.expression(sourceText{f, n, spans[0].text, spans[0].start}, wantInt)
+		out.whole = c.expressions.Compile(expression.Source{File: f, Node: n, Text: spans[0].text, Start: spans[0].start}, expression.Int)
 		return
 	}
 	var i int

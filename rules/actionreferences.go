@@ -1,10 +1,13 @@
 package rules
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/org/foreman-action/protocol"
+	"github.com/org/foreman-action/rules/internal/expression"
 	"github.com/org/foreman-action/rules/internal/symbols"
+	"github.com/org/foreman-action/triage"
 )
 
 // A verb is what an action does with a label.
@@ -19,13 +22,13 @@ const (
 
 // An actionReference is a place of an action that names a label.
 type actionReference struct {
-	labelReference
+	expression.LabelReference
 
 	Verb verb
 }
 
 // references returns the labels that an action writes, and what its expressions ask for.
-func (a action) references(names *symbols.Table) (labels []actionReference, tables []tableReference) {
+func (a action) references(names *symbols.Table) (labels []actionReference, tables []expression.TableReference) {
 	writes, about := asked, true
 	switch a.spec.Name {
 	case protocol.ActionAddLabel, protocol.ActionAddLabels:
@@ -36,14 +39,14 @@ func (a action) references(names *symbols.Table) (labels []actionReference, tabl
 	default:
 		about = false
 	}
-	add := func(verb verb, list []labelReference) {
+	add := func(verb verb, list []expression.LabelReference) {
 		for _, l := range list {
 			labels = append(labels, actionReference{l, verb})
 		}
 	}
-	ask := func(x *expression) {
+	ask := func(x *expression.Expression) {
 		if x != nil {
-			l, t := x.references(names)
+			l, t := x.References(names)
 			add(asked, l)
 			tables = append(tables, t...)
 		}
@@ -51,14 +54,14 @@ func (a action) references(names *symbols.Table) (labels []actionReference, tabl
 	for _, p := range a.params {
 		for _, t := range p.texts {
 			if about {
-				add(writes, a.templateReferences(t, names))
+				add(writes, t.references(a.file, names))
 			}
-			for _, part := range t.parts {
-				ask(part.expr)
+			for _, x := range t.expressions() {
+				ask(x)
 			}
 		}
 		if p.list != nil && about {
-			add(writes, p.list.resultReferences(names))
+			add(writes, p.list.ResultReferences(names))
 		}
 		ask(p.list)
 		ask(p.whole)
@@ -66,17 +69,61 @@ func (a action) references(names *symbols.Table) (labels []actionReference, tabl
 	return labels, tables
 }
 
-// templateReferences returns the label that a template renders.
-func (a action) templateReferences(t *template, names *symbols.Table) []labelReference {
-	if len(t.parts) == 1 && t.parts[0].expr != nil {
-		return t.parts[0].expr.resultReferences(names)
-	}
-	var name strings.Builder
-	for _, p := range t.parts {
-		name.WriteString(p.literal)
-		if p.expr != nil {
-			name.WriteString("*")
+// constants returns the values of texts without {{ }}, such as the names of labels.
+func (a action) constants() []string {
+	var list []string
+	for _, p := range a.params {
+		for _, t := range p.texts {
+			if name, ok := t.constant(); ok {
+				list = append(list, name)
+			}
 		}
 	}
-	return []labelReference{{Label: name.String(), Glob: len(t.parts) > 1, Place: a.file.At(t.node, 1, 1, "")}}
+	return list
+}
+
+// mainLiteral returns the value of the main parameter: a string or a list of strings, or nil
+// where it has expressions. ok is false when it is not given.
+func (a action) mainLiteral() (value any, ok bool) {
+	for _, p := range a.params {
+		if p.spec.Name == a.spec.Main {
+			value, _ = p.literal()
+			return value, true
+		}
+	}
+	return nil, false
+}
+
+// mayHaveLeft reports whether anything that the action does, and that can be taken back,
+// may be on the issue; false is certain.
+func (a action) mayHaveLeft(on triage.Issue) bool {
+	switch a.spec.Name {
+	case protocol.ActionAddLabel, protocol.ActionAddLabels:
+		return a.among(on.Labels)
+	case protocol.ActionAssign:
+		return a.among(on.Assignees)
+	case protocol.ActionRemoveLabel, protocol.ActionUnassign:
+		return true
+	case protocol.ActionCloseIssue, protocol.ActionMarkDuplicate:
+		return on.State == "closed" || a.has("after")
+	case protocol.ActionNeverAgain:
+		return true
+	}
+	return false
+}
+
+// among reports whether a name that the action writes is in a list, or may be.
+func (a action) among(list []string) bool {
+	for _, p := range a.params {
+		if p.list != nil && len(list) > 0 {
+			return true
+		}
+		for _, t := range p.texts {
+			name, constant := t.constant()
+			if !constant && len(list) > 0 || constant && slices.ContainsFunc(list, func(l string) bool { return strings.EqualFold(l, name) }) {
+				return true
+			}
+		}
+	}
+	return false
 }

@@ -5,13 +5,14 @@ import (
 
 	"github.com/org/foreman-action/internal/strictyaml"
 	"github.com/org/foreman-action/rules/facts"
+	"github.com/org/foreman-action/rules/internal/expression"
 	"github.com/org/foreman-action/rules/internal/symbols"
 )
 
 // A Condition is a compiled condition outside of a rule, such as that of an
 // agent. It is safe for concurrent use.
 type Condition struct {
-	expr  *expression
+	expr  *expression.Expression
 	names *symbols.Table
 }
 
@@ -26,7 +27,7 @@ func CompileCondition(f *strictyaml.File, n *yaml.Node, sources ...Source) (*Con
 	for _, src := range sources {
 		names.Declare(quiet, src.Forms, src.Tables)
 	}
-	x := compileCondition(newExprCompiler(names), f, n)
+	x := compileCondition(expression.NewCompiler(names), f, n)
 	if f.ErrorCount() > before {
 		return nil, f.Err()
 	}
@@ -35,15 +36,25 @@ func CompileCondition(f *strictyaml.File, n *yaml.Node, sources ...Source) (*Con
 
 // Eval reports whether the condition holds. The error is an [*EvalError].
 func (c *Condition) Eval(f facts.Facts) (bool, error) {
-	value, err := newEvaluation(f).eval(c.expr)
+	value, err := expression.NewEvaluation(f).Eval(c.expr)
 	if err != nil {
 		return false, evalError("", err)
 	}
 	return value == true, nil
 }
 
+// Labels returns the places where the condition names labels; a nil one has none.
+func (c *Condition) Labels() []LabelUse {
+	if c == nil {
+		return nil
+	}
+	u := useCollector{names: c.names}
+	u.condition(c.expr)
+	return u.labels
+}
+
 // AsksLabels reports whether the condition asks for the labels; a nil one does not.
-func (c *Condition) AsksLabels() bool { return c != nil && c.expr.readsLabels() }
+func (c *Condition) AsksLabels() bool { return c != nil && c.expr.ReadsLabels() }
 
 // String returns the text of the condition.
-func (c *Condition) String() string { return c.expr.source() }
+func (c *Condition) String() string { return c.expr.Source() }

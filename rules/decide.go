@@ -9,6 +9,8 @@ import (
 	"github.com/org/foreman-action/internal/strictyaml"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/rules/facts"
+	"github.com/org/foreman-action/rules/internal/events"
+	"github.com/org/foreman-action/rules/internal/expression"
 )
 
 // A Result is what a set of rules decided, and why.
@@ -79,7 +81,7 @@ func (e *EvalError) Error() string {
 // The decision is skip when no rule matches, escalate when a matching rule
 // escalates, close when an action closes the issue, else label_and_respond.
 func (s *Set) Decide(f facts.Facts) (Result, error) {
-	v := newEvaluation(f)
+	v := expression.NewEvaluation(f)
 	p := s.plan()
 	if err := p.settle(s.all(), v); err != nil {
 		return Result{}, err
@@ -89,8 +91,8 @@ func (s *Set) Decide(f facts.Facts) (Result, error) {
 			p.result.Undone = append(p.result.Undone, r.id)
 		}
 	}
-	p.result.Labels = v.labels()
-	p.decide(s.Len(), eventKey(f.Event.Name, f.Event.Action))
+	p.result.Labels = v.Labels()
+	p.decide(s.Len(), events.Key(f.Event.Name, f.Event.Action))
 	return p.result, nil
 }
 
@@ -100,7 +102,7 @@ func (s *Set) plan() *plan {
 	for _, r := range s.all() {
 		trace := RuleTrace{ID: r.id, File: r.file.Name(), Line: r.node.Line}
 		if r.when != nil {
-			trace.Condition = r.when.source()
+			trace.Condition = r.when.Source()
 		}
 		p.result.Trace = append(p.result.Trace, trace)
 	}
@@ -120,7 +122,7 @@ const maxAgain = 100_000
 
 // settle asks the rules until nothing changes any more. It ends by itself: only changed
 // labels let a rule be asked again, a rule that fires changes them, and it fires once.
-func (p *plan) settle(rules []*rule, v *evaluation) error {
+func (p *plan) settle(rules []*rule, v *expression.Evaluation) error {
 	times := 0
 	for round := 0; ; round++ {
 		again := false
@@ -131,13 +133,13 @@ func (p *plan) settle(rules []*rule, v *evaluation) error {
 					continue
 				}
 				times++
-				concerned := r.when.affectedBy(p.changed[asked.changed:])
+				concerned := r.when.AffectedBy(p.changed[asked.changed:])
 				if asked.changed = len(p.changed); !concerned {
 					continue
 				}
 			}
 			again = true
-			*asked = asking{changed: len(p.changed), labels: v.labels()}
+			*asked = asking{changed: len(p.changed), labels: v.Labels()}
 			if trace.Outcome, asked.err = p.add(r, v); asked.err != nil && !p.goesOn {
 				return evalError(r.id, asked.err)
 			}
@@ -153,11 +155,11 @@ func (p *plan) settle(rules []*rule, v *evaluation) error {
 
 // evalError names the rule of a *placedError, which all errors at run time are.
 func evalError(rule string, err error) error {
-	pe, ok := errors.AsType[*placedError](err)
+	pe, ok := errors.AsType[*expression.PlacedError](err)
 	if !ok {
 		return err
 	}
-	return &EvalError{Rule: rule, Problem: pe.problem}
+	return &EvalError{Rule: rule, Problem: pe.Problem}
 }
 
 // A plan is a result in the making.
@@ -170,15 +172,15 @@ type plan struct {
 	goesOn    bool     // a rule that fails does not end it
 }
 
-func (p *plan) add(r *rule, v *evaluation) (Outcome, error) {
+func (p *plan) add(r *rule, v *expression.Evaluation) (Outcome, error) {
 	switch {
 	case p.result.Stopped:
 		return Cut, nil
-	case !r.listens(v.facts()):
+	case !r.listens(v.Facts()):
 		return NotListed, nil
 	}
 	if r.when != nil {
-		value, err := v.eval(r.when)
+		value, err := v.Eval(r.when)
 		if err != nil {
 			return "", err
 		}
@@ -222,7 +224,7 @@ func (p *plan) take(r *rule, item protocol.ActionItem) {
 }
 
 // relabel lets later conditions see what an action does to the labels.
-func (p *plan) relabel(v *evaluation, rule string, item protocol.ActionItem) {
+func (p *plan) relabel(v *expression.Evaluation, rule string, item protocol.ActionItem) {
 	var names []string
 	adds := true
 	switch item.Type {
@@ -234,13 +236,13 @@ func (p *plan) relabel(v *evaluation, rule string, item protocol.ActionItem) {
 		names, _, _ = item.Texts("label")
 		adds = false
 	}
-	may := v.facts().May
-	if effect := v.facts().Effect; effect != nil && len(names) > 0 {
+	may := v.Facts().May
+	if effect := v.Facts().Effect; effect != nil && len(names) > 0 {
 		names, may = effect(rule, item), nil
 	}
 	for _, name := range names {
 		same := func(l string) bool { return strings.EqualFold(l, name) }
-		labels := v.labels()
+		labels := v.Labels()
 		if slices.ContainsFunc(labels, same) == adds || may != nil && !may(name) {
 			continue
 		}
@@ -250,7 +252,7 @@ func (p *plan) relabel(v *evaluation, rule string, item protocol.ActionItem) {
 		} else {
 			labels = slices.DeleteFunc(labels, same)
 		}
-		v.setLabels(labels)
+		v.SetLabels(labels)
 		p.changed = append(p.changed, strings.ToLower(name))
 	}
 }

@@ -191,7 +191,7 @@ func TestSet(t *testing.T) {
 	}
 	tests := []struct {
 		event, action string
-		want          bool
+		Type          bool
 	}{
 		{"issues", "labeled", true},
 		{"issues", "opened", false},
@@ -202,8 +202,8 @@ func TestSet(t *testing.T) {
 		{"push", "", false},
 	}
 	for _, tt := range tests {
-		if got := set.Listens(tt.event, tt.action); got != tt.want {
-			t.Errorf("Listens(%q, %q): got %v, want %v", tt.event, tt.action, got, tt.want)
+		if got := set.Listens(tt.event, tt.action); got != tt.Type {
+			t.Errorf("Listens(%q, %q): got %v, want %v", tt.event, tt.action, got, tt.Type)
 		}
 	}
 	var none *rules.Set

@@ -6,6 +6,7 @@ import (
 
 	"github.com/org/foreman-action/internal/strictyaml"
 	"github.com/org/foreman-action/rules/internal/forms"
+	"github.com/org/foreman-action/rules/internal/symbols"
 )
 
 // A FormUse is a name that rule files declare for what stands under a heading of an
@@ -24,14 +25,10 @@ func (u FormUse) Heads(label string) bool {
 	return forms.HeadingKey(u.Heading) == forms.HeadingKey(label)
 }
 
-// Forms returns the names that rule files declare under forms, in the order of the
-// files. A nil set has none.
-func (s *Set) Forms() []FormUse {
-	if s == nil || s.names == nil {
-		return nil
-	}
+// formUses returns the names that rule files declare under forms.
+func formUses(names *symbols.Table) []FormUse {
 	var list []FormUse
-	for _, d := range s.names.Forms {
+	for _, d := range names.Forms {
 		u := FormUse{Name: d.Name, Heading: d.Heading, Type: d.Type, Place: d.File.At(d.Node, 1, 1, "")}
 		u.TypeAt = u.Place
 		if d.TypeNode != nil {
@@ -57,15 +54,11 @@ type TableKey struct {
 	Place strictyaml.Problem // without a message
 }
 
-// FormTables returns the tables that rules ask for the answer in a field of a form, each
-// pair once, in the order of the rules. A nil set has none.
-func (s *Set) FormTables() []TableUse {
-	if s.Len() == 0 {
-		return nil
-	}
-	c := useCollector{names: s.names}
-	for _, r := range s.rules {
-		c.expression(r.when)
+// formTableUses returns the tables that rules ask for the answer in a field of a form.
+func formTableUses(names *symbols.Table, rules []*rule) []TableUse {
+	c := useCollector{names: names}
+	for _, r := range rules {
+		c.condition(r.when)
 		for _, a := range r.actions {
 			c.action(a)
 		}

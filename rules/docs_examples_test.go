@@ -11,6 +11,8 @@ import (
 
 	"github.com/org/foreman-action/internal/strictyaml"
 	"github.com/org/foreman-action/rules/facts"
+	"github.com/org/foreman-action/rules/internal/events"
+	"github.com/org/foreman-action/rules/internal/expression"
 	"github.com/org/foreman-action/rules/internal/symbols"
 	"github.com/org/foreman-action/triage"
 )
@@ -51,7 +53,7 @@ func TestDocsFiles(t *testing.T) {
 		if err := src.File.Err(); err != nil {
 			t.Errorf("%s\n%v", block, err)
 		}
-		for _, key := range eventKeys() {
+		for _, key := range events.Keys() {
 			name, action, _ := strings.Cut(key, ".")
 			if _, err := set.Decide(docsFacts(name, action)); err != nil {
 				t.Errorf("%s\n%s: %v", block, key, err)
@@ -134,14 +136,14 @@ func TestDocsConditions(t *testing.T) {
 		}
 		table := symbols.New()
 		table.Declare(names.File, names.Forms, names.Tables)
-		c := newExprCompiler(table)
-		x := c.expression(sourceText{File: f, Node: f.Root().Content[1], Text: src}, wantAny)
+		c := expression.NewCompiler(table)
+		x := c.Compile(expression.Source{File: f, Node: f.Root().Content[1], Text: src}, expression.Any)
 		if x == nil {
 			t.Errorf("%s: %v", src, f.Err())
 			continue
 		}
-		v := newEvaluation(docsFacts("issues", "opened"))
-		if _, err := v.eval(x); err != nil && !strings.HasPrefix(src, "int(issue.title)") {
+		v := expression.NewEvaluation(docsFacts("issues", "opened"))
+		if _, err := v.Eval(x); err != nil && !strings.HasPrefix(src, "int(issue.title)") {
 			t.Errorf("%s: %v", src, err)
 		}
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/org/foreman-action/protocol"
+	"github.com/org/foreman-action/rules/internal/events"
 	"github.com/org/foreman-action/rules/internal/forms"
 )
 
@@ -55,7 +56,7 @@ func renderDocs(t *testing.T) string {
 		"rule keys":      keyTable(t, structKeys(reflect.TypeFor[ruleKeys]()), ruleKeyDocs()),
 		"file keys":      keyTable(t, fileKeyNames(t), fileKeyDocs()),
 		"events":         eventTable(),
-		"default events": inCodes(defaultEvents(), " and "),
+		"default events": inCodes(events.Defaults(), " and "),
 		"names":          referenceTable(false),
 		"functions":      referenceTable(true),
 		"form types":     keyTable(t, forms.Types(), formTypeDocs()),
@@ -171,7 +172,7 @@ func yamlKeys(s *ast.StructType) []string {
 func eventTable() string {
 	var order []string
 	activities := map[string][]string{}
-	for _, key := range eventKeys() {
+	for _, key := range events.Keys() {
 		event, activity, _ := strings.Cut(key, ".")
 		if !slices.Contains(order, event) {
 			order = append(order, event)

@@ -8,6 +8,7 @@ import (
 	"github.com/org/foreman-action/internal/strictyaml"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/rules/internal/cost"
+	"github.com/org/foreman-action/rules/internal/expression"
 	"github.com/org/foreman-action/rules/internal/forms"
 	"github.com/org/foreman-action/rules/internal/slash"
 	"github.com/org/foreman-action/rules/internal/symbols"
@@ -222,11 +223,11 @@ func limitTable() string {
 		most int
 		of   string
 	}{
-		{"an expression", maxExpression, "bytes"},
-		{"", maxTerms, "names, values and operators"},
-		{"", maxBrackets, "brackets that are open at the same time"},
-		{"", maxLoops, "loops inside each other (any, map and the like)"},
-		{"a range such as 1..10", maxRange, "numbers, written as they stand"},
+		{"an expression", expression.MaxLength, "bytes"},
+		{"", expression.MaxTerms, "names, values and operators"},
+		{"", expression.MaxBrackets, "brackets that are open at the same time"},
+		{"", expression.MaxLoops, "loops inside each other (any, map and the like)"},
+		{"a range such as 1..10", expression.MaxRange, "numbers, written as they stand"},
 		{"the evaluation of an expression", cost.MaxSteps, "steps; a step is a turn of a loop, a label that is compared, and the like"},
 		{"", cost.MaxText >> 20, "MiB of new text"},
 		{"", cost.MaxItems, "items of new lists"},

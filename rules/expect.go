@@ -10,6 +10,7 @@ import (
 	"github.com/org/foreman-action/internal/strictyaml"
 	"github.com/org/foreman-action/internal/text"
 	"github.com/org/foreman-action/protocol"
+	"github.com/org/foreman-action/rules/internal/expression"
 )
 
 // An expectation is one key of expect.
@@ -140,7 +141,7 @@ func (d testDecoder) expectComments(n *yaml.Node) meeting {
 func quoted(texts []string) string {
 	q := make([]string, len(texts))
 	for i, s := range texts {
-		q[i] = strconv.Quote(text.Shorten(s, maxValue))
+		q[i] = strconv.Quote(text.Shorten(s, expression.MaxValue))
 	}
 	return list(q)
 }

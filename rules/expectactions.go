@@ -76,7 +76,7 @@ func (d testDecoder) action(n *yaml.Node) (protocol.ActionItem, bool) {
 		d.f.Problemf(n, "retriage is no action of the outcome; write retriage: true")
 		return protocol.ActionItem{}, false
 	case !ok:
-		d.f.Problemf(name, "unknown action %q%s", name.Value, actionHint(name.Value, (&ruleCompiler{specs: protocol.ActionSpecs()}).actionNames()))
+		d.f.Problemf(name, "unknown action %q%s", name.Value, actionHint(name.Value, protocol.ActionSpecs()))
 		return protocol.ActionItem{}, false
 	}
 	before := d.f.ErrorCount()

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/org/foreman-action/protocol"
+	"github.com/org/foreman-action/rules/internal/events"
 	"github.com/org/foreman-action/rules/internal/match"
 )
 
@@ -44,20 +45,16 @@ const (
 // note keeps what an action writes as far as its text tells.
 func (f *flow) note(rule int, a action) {
 	to := f.adds
-	switch a.spec.Name {
+	switch a.name() {
 	case protocol.ActionAddLabel, protocol.ActionAddLabels:
 	case protocol.ActionRemoveLabel:
 		to = f.removes
 	default:
 		return
 	}
-	for _, p := range a.params {
-		for _, t := range p.texts {
-			if name, ok := t.constant(); ok {
-				key := strings.ToLower(name)
-				to[key] = append(to[key], rule)
-			}
-		}
+	for _, name := range a.constants() {
+		key := strings.ToLower(name)
+		to[key] = append(to[key], rule)
 	}
 }
 
@@ -92,11 +89,11 @@ func (f *flow) report(circle []int) {
 // enablers returns the other rules whose labels the condition of a rule asks for.
 func (f *flow) enablers(i int) []int {
 	r := f.rules[i]
-	if r.when == nil || !r.when.readsLabels() || len(f.adds)+len(f.removes) == 0 {
+	if r.when == nil || !r.when.ReadsLabels() || len(f.adds)+len(f.removes) == 0 {
 		return nil
 	}
 	var list []int
-	for _, d := range r.when.labelDependencies() {
+	for _, d := range r.when.LabelDependencies() {
 		writers := f.adds
 		if !d.Present {
 			writers = f.removes
@@ -131,7 +128,7 @@ func matching(writers map[string][]int, glob string) map[string][]int {
 // meet reports whether one event may be listened to by both rules.
 func meet(a, b *rule) bool {
 	for _, on := range a.on {
-		if slices.ContainsFunc(b.on, func(other string) bool { return covers(on, other) || covers(other, on) }) {
+		if slices.ContainsFunc(b.on, func(other string) bool { return events.Covers(on, other) || events.Covers(other, on) }) {
 			return true
 		}
 	}
@@ -142,10 +139,10 @@ func meet(a, b *rule) bool {
 func checkReach(rules []*rule) {
 	var stops []*rule
 	for _, r := range rules {
-		if v, constant := r.constant(); constant && !v {
+		if v, constant := constantCondition(r); constant && !v {
 			r.file.Warnf(r.node, "the rule %s never fires: its condition is always false", r.id)
 		}
-		if i := slices.IndexFunc(stops, r.hidden); i >= 0 {
+		if i := slices.IndexFunc(stops, func(earlier *rule) bool { return hides(earlier, r) }); i >= 0 {
 			r.file.Warnf(r.node, "the rule %s never fires: %s listens to the same events and always stops before it", r.id, stops[i].id)
 		}
 		if r.stop {
@@ -154,11 +151,11 @@ func checkReach(rules []*rule) {
 	}
 }
 
-// hidden reports whether an earlier rule that stops matches whenever r would. One with
-// the same condition does, unless that asks for labels: it may hold only later.
-func (r *rule) hidden(earlier *rule) bool {
-	always, constant := earlier.constant()
-	same := r.when != nil && earlier.when != nil && r.when.source() == earlier.when.source() && !r.when.readsLabels()
+// hides reports whether an earlier rule that stops matches whenever r would. One with the
+// same condition does, unless that reads labels: it may be true only later.
+func hides(earlier, r *rule) bool {
+	always, constant := constantCondition(earlier)
+	same := r.when != nil && earlier.when != nil && r.when.Source() == earlier.when.Source() && !r.when.ReadsLabels()
 	if earlier.when != nil && (!constant || !always) && !same {
 		return false
 	}
@@ -166,14 +163,14 @@ func (r *rule) hidden(earlier *rule) bool {
 		return false
 	}
 	return !slices.ContainsFunc(r.on, func(on string) bool {
-		return !slices.ContainsFunc(earlier.on, func(other string) bool { return covers(other, on) })
+		return !slices.ContainsFunc(earlier.on, func(other string) bool { return events.Covers(other, on) })
 	})
 }
 
-// constant returns the condition's value when it is written as true or false.
-func (r *rule) constant() (value, ok bool) {
+// constantCondition returns the condition's value when it is written as true or false.
+func constantCondition(r *rule) (value, ok bool) {
 	if r.when == nil {
 		return false, false
 	}
-	return r.when.constant()
+	return r.when.Constant()
 }

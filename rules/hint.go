@@ -8,7 +8,7 @@ import (
 )
 
 // actionHint says which action an unknown name most likely stands for.
-func actionHint(name string, known []string) string {
+func actionHint(name string, specs []protocol.ActionSpec) string {
 	meant := map[string]string{
 		"label":     protocol.ActionAddLabel,
 		"labels":    protocol.ActionAddLabels,
@@ -22,6 +22,10 @@ func actionHint(name string, known []string) string {
 	}[strings.ToLower(name)]
 	if meant != "" {
 		return "; write " + meant
+	}
+	known := make([]string, len(specs))
+	for i, s := range specs {
+		known[i] = s.Name
 	}
 	return strictyaml.DidYouMean(name, known)
 }

@@ -31,8 +31,8 @@ func Infos(s *Set) []Info {
 	for _, r := range s.all() {
 		i := Info{ID: r.id, File: r.file.Name(), Line: r.node.Line, On: slices.Clone(r.on)}
 		for _, a := range r.actions {
-			if !slices.Contains(i.Actions, a.spec.Name) {
-				i.Actions = append(i.Actions, a.spec.Name)
+			if !slices.Contains(i.Actions, a.name()) {
+				i.Actions = append(i.Actions, a.name())
 			}
 			i.addLabels(a)
 		}
@@ -43,26 +43,25 @@ func Infos(s *Set) []Info {
 
 // addLabels notes the labels that an action adds.
 func (i *Info) addLabels(a action) {
-	if a.spec.Name != protocol.ActionAddLabel && a.spec.Name != protocol.ActionAddLabels {
+	if a.name() != protocol.ActionAddLabel && a.name() != protocol.ActionAddLabels {
 		return
 	}
-	for _, p := range a.params {
-		if p.spec.Name != a.spec.Main {
-			continue
-		}
-		var names []string
-		switch value, _ := p.literal(); v := value.(type) {
-		case string:
-			names = []string{v}
-		case []string:
-			names = v
-		default:
-			i.Computed = true
-		}
-		for _, name := range names {
-			if !slices.Contains(i.Labels, name) {
-				i.Labels = append(i.Labels, name)
-			}
+	value, ok := a.mainLiteral()
+	if !ok {
+		return
+	}
+	var names []string
+	switch v := value.(type) {
+	case string:
+		names = []string{v}
+	case []string:
+		names = v
+	default:
+		i.Computed = true
+	}
+	for _, name := range names {
+		if !slices.Contains(i.Labels, name) {
+			i.Labels = append(i.Labels, name)
 		}
 	}
 }

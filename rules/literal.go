@@ -14,7 +14,7 @@ import (
 )
 
 // checkLiteral checks a value that needs no evaluation.
-func (c *ruleCompiler) checkLiteral(f *strictyaml.File, spec protocol.ActionSpec, p param, n *yaml.Node) {
+func checkLiteral(f *strictyaml.File, spec protocol.ActionSpec, p param, n *yaml.Node) {
 	v, ok := p.literal()
 	if !ok {
 		return

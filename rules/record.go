@@ -11,6 +11,7 @@ import (
 	"github.com/org/foreman-action/internal/strictyaml"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/rules/facts"
+	"github.com/org/foreman-action/rules/internal/events"
 )
 
 // errInexact says that what was written does not read back as it was.
@@ -90,7 +91,7 @@ func normalise(v reflect.Value) {
 // recordText is the item up to its expectations, with what was told when it was asked.
 func recordText(name string, f facts.Facts, told facts.Known) string {
 	var b strings.Builder
-	key := eventKey(f.Event.Name, f.Event.Action)
+	key := events.Key(f.Event.Name, f.Event.Action)
 	fmt.Fprintf(&b, "- name: %s\n  event: %s\n", scalarText(name, 4), scalarText(key, 4))
 	fmt.Fprintf(&b, "  now: %s\n  repo: %s\n", f.Now.Format(time.RFC3339Nano), scalarText(f.Repo.Owner+"/"+f.Repo.Name, 4))
 	for _, of := range []struct{ key, value string }{

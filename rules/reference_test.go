@@ -10,6 +10,7 @@ import (
 
 	"github.com/org/foreman-action/internal/strictyaml"
 	"github.com/org/foreman-action/rules/facts"
+	"github.com/org/foreman-action/rules/internal/expression"
 	"github.com/org/foreman-action/triage"
 )
 
@@ -27,7 +28,7 @@ rules: []
 
 func TestReferenceHoldsEveryName(t *testing.T) {
 	t.Parallel()
-	want := Names()
+	want := expression.Names()
 	var got []string
 	for _, n := range Reference() {
 		got = append(got, n.Name)
@@ -140,7 +141,7 @@ func TestNamesAreBounded(t *testing.T) {
 		}
 		return b.String()
 	}
-	tests := []struct{ name, src, want string }{
+	tests := []struct{ name, src, Type string }{
 		{"100 forms", "forms:\n" + many(100, "  N: {heading: a}\n"), ""},
 		{"101 forms", "forms:\n" + many(101, "  N: {heading: a}\n"), "forms: more than 100 names"},
 		{"100 tables", "tables:\n" + many(100, "  N: {}\n"), ""},
@@ -162,8 +163,8 @@ func TestNamesAreBounded(t *testing.T) {
 				t.Fatal(err)
 			}
 			_, err = Compile(src)
-			if (err == nil) != (tt.want == "") || err != nil && !strings.Contains(err.Error(), tt.want) {
-				t.Errorf("got %.300v, want %q", err, tt.want)
+			if (err == nil) != (tt.Type == "") || err != nil && !strings.Contains(err.Error(), tt.Type) {
+				t.Errorf("got %.300v, want %q", err, tt.Type)
 			}
 		})
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/org/foreman-action/internal/sanitize"
 	"github.com/org/foreman-action/internal/text"
 	"github.com/org/foreman-action/protocol"
+	"github.com/org/foreman-action/rules/internal/expression"
 )
 
 const (
@@ -64,10 +65,10 @@ func (p param) literal() (any, bool) {
 }
 
 // render evaluates the parameter. ok is false for an empty computed list.
-func (p param) render(v *evaluation) (value any, ok bool, err error) {
+func (p param) render(v *expression.Evaluation) (value any, ok bool, err error) {
 	switch {
 	case p.whole != nil:
-		value, err = v.eval(p.whole)
+		value, err = v.Eval(p.whole)
 		return value, true, err
 	case p.list != nil:
 		return p.renderList(v)
@@ -87,17 +88,17 @@ func (p param) render(v *evaluation) (value any, ok bool, err error) {
 	return list[0], true, nil
 }
 
-func (p param) renderList(v *evaluation) (any, bool, error) {
-	value, err := v.eval(p.list)
+func (p param) renderList(v *expression.Evaluation) (any, bool, error) {
+	value, err := v.Eval(p.list)
 	if err != nil {
 		return nil, false, err
 	}
-	items, ok := stringsOf(value)
+	items, ok := expression.Strings(value)
 	if !ok {
-		return nil, false, p.list.problem("want a list of strings, got something else in the list")
+		return nil, false, p.list.Problem("want a list of strings, got something else in the list")
 	}
 	if len(items) > maxList {
-		return nil, false, p.list.problem(fmt.Sprintf("the list has %d items; at most %d are allowed", len(items), maxList))
+		return nil, false, p.list.Problem(fmt.Sprintf("the list has %d items; at most %d are allowed", len(items), maxList))
 	}
 	var list []string
 	for _, item := range items {
@@ -110,7 +111,7 @@ func (p param) renderList(v *evaluation) (any, bool, error) {
 
 // render evaluates the action's parameters. ok is false when there is nothing to
 // do, because a computed list is empty.
-func (a action) render(v *evaluation) (item protocol.ActionItem, ok bool, err error) {
+func (a action) render(v *expression.Evaluation) (item protocol.ActionItem, ok bool, err error) {
 	params := make(map[string]any, len(a.params))
 	for _, p := range a.params {
 		value, ok, err := p.render(v)
@@ -124,7 +125,7 @@ func (a action) render(v *evaluation) (item protocol.ActionItem, ok bool, err er
 		err = a.spec.Check(item)
 	}
 	if err != nil {
-		return protocol.ActionItem{}, false, &placedError{a.file.At(a.node, 1, 1, err.Error())}
+		return protocol.ActionItem{}, false, &expression.PlacedError{a.file.At(a.Node, 1, 1, err.Error())}
 	}
 	return item, true, nil
 }

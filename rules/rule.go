@@ -11,6 +11,8 @@ import (
 	"github.com/org/foreman-action/internal/text"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/rules/facts"
+	"github.com/org/foreman-action/rules/internal/events"
+	"github.com/org/foreman-action/rules/internal/expression"
 )
 
 // A rule is one compiled rule.
@@ -19,7 +21,7 @@ type rule struct {
 	file    *strictyaml.File
 	node    *yaml.Node // its id
 	on      []string
-	when    *expression // nil: always
+	when    *expression.Expression // nil: always
 	actions []action
 	stop    bool
 	// override says that its actions may undo what people did.
@@ -48,22 +50,22 @@ const maxID = 64 // characters
 
 var idPattern = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]*$`)
 
-// rule compiles one item of "rules"; what is wrong is recorded in f.
-func (c *ruleCompiler) rule(f *strictyaml.File, n *yaml.Node) *rule {
+// compileRule compiles one item of "rules". Mistakes are recorded in f.
+func compileRule(c *expression.Compiler, f *strictyaml.File, n *yaml.Node) *rule {
 	var keys ruleKeys
 	f.Decode(n, &keys)
-	r := &rule{file: f, node: n, on: decodeOn(f, keys.On), stop: keys.Stop, override: keys.OverrideHumans, undo: keys.ElseUndo}
+	r := &rule{file: f, node: n, on: events.Decode(f, keys.On), stop: keys.Stop, override: keys.OverrideHumans, undo: keys.ElseUndo}
 	if keys.On != nil {
-		c = &ruleCompiler{c.withEvents(r.on), c.specs}
+		c = c.WithEvents(r.on)
 	}
 	if keys.ID != nil {
 		r.id, r.node = decodeID(f, keys.ID), keys.ID
 	}
 	if keys.When != nil {
-		r.when = compileCondition(c.exprCompiler, f, keys.When)
+		r.when = compileCondition(c, f, keys.When)
 	}
 	if keys.Then != nil {
-		r.actions = c.actions(f, keys.Then)
+		r.actions = compileActions(c, f, keys.Then)
 	}
 	r.scanNode = keys.Scan
 	r.decodeScan(f, keys.Scan)
@@ -85,6 +87,18 @@ func decodeID(f *strictyaml.File, n *yaml.Node) string {
 	return id
 }
 
+// checkUnique refuses an id that another rule has; first has the rules before it, by id.
+func (r *rule) checkUnique(first map[string]*rule) {
+	if r.id == "" {
+		return
+	}
+	if other := first[r.id]; other != nil {
+		r.file.Problemf(r.node, "the id %s is used twice; the first is at %s:%d", r.id, other.file.Name(), other.node.Line)
+		return
+	}
+	first[r.id] = r
+}
+
 // checkComments refuses comments in answer to events that the rule does not name.
 func (r *rule) checkComments() {
 	i := slices.IndexFunc(r.on, func(on string) bool { return strings.HasSuffix(on, ".*") })
@@ -92,17 +106,17 @@ func (r *rule) checkComments() {
 		return
 	}
 	for _, a := range r.actions {
-		if a.spec.Name == protocol.ActionComment || a.spec.Name == protocol.ActionUpdateComment {
-			r.file.Problemf(a.node, "a comment in answer to %s would follow every edit and label; name the events in on", r.on[i])
+		if a.name() == protocol.ActionComment || a.name() == protocol.ActionUpdateComment {
+			r.file.Problemf(a.Node, "a comment in answer to %s would follow every edit and label; name the events in on", r.on[i])
 		}
 	}
 }
 
 // checkEscalate warns of actions that are planned for nothing.
 func (r *rule) checkEscalate() {
-	i := slices.IndexFunc(r.actions, func(a action) bool { return a.spec.Name == escalate })
+	i := slices.IndexFunc(r.actions, func(a action) bool { return a.name() == escalate })
 	if i >= 0 && len(r.actions) > 1 {
-		r.file.Warnf(r.actions[i].node, "escalate leaves the issue to a human and nothing is written; the other actions of this rule are not carried out")
+		r.file.Warnf(r.actions[i].Node, "escalate leaves the issue to a human and nothing is written; the other actions of this rule are not carried out")
 	}
 }
 
@@ -117,13 +131,13 @@ const maxScan = 256 // characters, as GitHub's search takes them
 
 // decodeScan reads the value of "scan", which goes together with the event schedule.
 func (r *rule) decodeScan(f *strictyaml.File, n *yaml.Node) {
-	listens := slices.Contains(r.on, scheduled)
+	listens := slices.Contains(r.on, events.Schedule)
 	switch {
 	case n == nil && listens:
-		f.Problemf(r.node, "a rule that listens to %s needs scan, the search that finds its issues, such as \"is:open label:needs-info\"", scheduled)
+		f.Problemf(r.node, "a rule that listens to %s needs scan, the search that finds its issues, such as \"is:open label:needs-info\"", events.Schedule)
 	case n == nil || !f.DecodeKey("scan", n, &r.scan):
 	case !listens:
-		f.Problemf(n, "scan is for rules that listen to %s", scheduled)
+		f.Problemf(n, "scan is for rules that listen to %s", events.Schedule)
 	case strings.TrimSpace(r.scan) == "" || len([]rune(r.scan)) > maxScan || strings.ContainsAny(r.scan, "\r\n"):
 		f.Problemf(n, "scan: want one line of at most %d characters, as GitHub's issue search takes it", maxScan)
 	default:
@@ -137,7 +151,7 @@ func (r *rule) decodeScan(f *strictyaml.File, n *yaml.Node) {
 }
 
 // compileCondition compiles the value of "when".
-func compileCondition(c *exprCompiler, f *strictyaml.File, n *yaml.Node) *expression {
+func compileCondition(c *expression.Compiler, f *strictyaml.File, n *yaml.Node) *expression.Expression {
 	switch {
 	case n.Kind == yaml.ScalarNode && n.ShortTag() == "!!null":
 		f.Problemf(n, "when has no value; give it one or leave it out")
@@ -149,19 +163,19 @@ func compileCondition(c *exprCompiler, f *strictyaml.File, n *yaml.Node) *expres
 		f.Problemf(n, "when: want a condition, got %s; quote the whole value, or put it on its own line under \"|\"", strictyaml.Kind(n))
 		return nil
 	}
-	if !checkComment(f, n) {
+	if !expression.CheckComment(f, n) {
 		return nil
 	}
 	if n.Style&yaml.FoldedStyle != 0 {
 		f.Warnf(n, "a folded block (>) loses the lines of the condition; write | so that mistakes show their place")
 	}
-	return c.expression(sourceText{File: f, Node: n, Text: n.Value}, wantBool)
+	return c.Compile(expression.Source{File: f, Node: n, Text: n.Value}, expression.Bool)
 }
 
 // listens reports whether the rule is asked about the facts.
 func (r *rule) listens(f *facts.Facts) bool {
-	if f.Event.Name == scheduled && f.Scans != nil && !slices.Contains(f.Scans, r.scan) {
+	if f.Event.Name == events.Schedule && f.Scans != nil && !slices.Contains(f.Scans, r.scan) {
 		return false
 	}
-	return listens(r.on, f.Event.Name, f.Event.Action)
+	return events.Listens(r.on, f.Event.Name, f.Event.Action)
 }

@@ -4,7 +4,7 @@ import (
 	"reflect"
 
 	"github.com/org/foreman-action/internal/strictyaml"
-	"github.com/org/foreman-action/protocol"
+	"github.com/org/foreman-action/rules/internal/events"
 	"github.com/org/foreman-action/rules/internal/symbols"
 )
 
@@ -38,7 +38,7 @@ func ruleKey(key string) map[string]any {
 	case "id":
 		s = IDSchema()
 	case "on":
-		s = oneOrMore(eventSchema(eventKeys()))
+		s = oneOrMore(events.Schema(events.Keys()))
 	case "when":
 		s = ConditionSchema()
 	case "then":
@@ -61,60 +61,4 @@ func ruleKey(key string) map[string]any {
 
 func oneOrMore(item any) object {
 	return object{"anyOf": []any{item, object{"type": "array", "minItems": 1, "items": item}}}
-}
-
-// actionSchema is one item of "then".
-func actionSchema() object {
-	var bare []string
-	long := object{}
-	for _, spec := range specs() {
-		s, needs := paramsSchema(spec)
-		if !needs {
-			bare = append(bare, spec.Name)
-		}
-		long[spec.Name] = s
-	}
-	return object{"anyOf": []any{
-		object{"enum": bare},
-		object{"type": "object", "minProperties": 1, "maxProperties": 1, "additionalProperties": false, "properties": long},
-	}}
-}
-
-// paramsSchema is what stands behind an action's name; needs says that something must.
-func paramsSchema(spec protocol.ActionSpec) (schema object, needs bool) {
-	properties, required := object{}, []string{}
-	var forms []any
-	for _, p := range spec.Params {
-		properties[p.Name] = paramSchema(p)
-		if p.Required {
-			required = append(required, p.Name)
-		}
-		if p.Name == spec.Main {
-			forms = append(forms, paramSchema(p))
-		}
-	}
-	forms = append(forms, object{"type": "object", "additionalProperties": false, "required": required, "properties": properties})
-	if len(required) == 0 {
-		forms = append(forms, object{"type": "null"})
-	}
-	return object{"anyOf": forms}, len(required) > 0
-}
-
-// templated is a text that becomes a value only when the rule fires.
-func templated() object { return object{"type": "string", "pattern": `\{\{`} }
-
-func paramSchema(p protocol.Param) object {
-	item := object{"type": "string"}
-	if p.Enum != nil {
-		item = object{"anyOf": []any{object{"enum": p.Enum}, templated()}}
-	}
-	switch p.Kind {
-	case protocol.KindTexts:
-		list := object{"type": "array", "maxItems": maxList, "items": item}
-		return object{"anyOf": []any{list, object{"type": "string"}}}
-	case protocol.KindInt:
-		return object{"anyOf": []any{object{"type": "integer", "minimum": 1}, templated()}}
-	default:
-		return item
-	}
 }

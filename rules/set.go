@@ -9,7 +9,10 @@ import (
 
 	"github.com/org/foreman-action/internal/strictyaml"
 	"github.com/org/foreman-action/protocol"
+	"github.com/org/foreman-action/rules/internal/events"
+	"github.com/org/foreman-action/rules/internal/expression"
 	"github.com/org/foreman-action/rules/internal/symbols"
+	"github.com/org/foreman-action/triage"
 )
 
 // A Source is a list of rules in a YAML file, and the names that it declares for the
@@ -66,7 +69,7 @@ func Compile(sources ...Source) (*Set, error) {
 			names.Declare(src.File, src.Forms, src.Tables)
 		}
 	}
-	c := &ruleCompiler{exprCompiler: newExprCompiler(names), specs: specs()}
+	c := expression.NewCompiler(names)
 	s := &Set{names: names}
 	var files []*strictyaml.File
 	first := map[string]*rule{}
@@ -80,7 +83,7 @@ func Compile(sources ...Source) (*Set, error) {
 				src.File.Problemf(n, "more than %d rules", maxRules)
 				break
 			}
-			r := c.rule(src.File, n)
+			r := compileRule(c, src.File, n)
 			r.checkUnique(first)
 			s.rules = append(s.rules, r)
 		}
@@ -103,17 +106,6 @@ func items(src Source) []*yaml.Node {
 		return nil
 	}
 	return src.Node.Content
-}
-
-func (r *rule) checkUnique(first map[string]*rule) {
-	if r.id == "" {
-		return
-	}
-	if other := first[r.id]; other != nil {
-		r.file.Problemf(r.node, "the id %s is used twice; the first is at %s:%d", r.id, other.file.Name(), other.node.Line)
-		return
-	}
-	first[r.id] = r
 }
 
 // distinct drops repeated files, whose problems must not be listed twice.
@@ -141,7 +133,7 @@ func (s *Set) Len() int {
 // action, such as "issues" and "opened".
 func (s *Set) Listens(name, action string) bool {
 	for _, r := range s.all() {
-		if listens(r.on, name, action) {
+		if events.Listens(r.on, name, action) {
 			return true
 		}
 	}
@@ -154,7 +146,7 @@ func (s *Set) Listens(name, action string) bool {
 func (s *Set) Names(name, action string) bool {
 	for _, r := range s.all() {
 		named := slices.DeleteFunc(slices.Clone(r.on), func(on string) bool { return strings.HasSuffix(on, ".*") })
-		if listens(named, name, action) {
+		if events.Listens(named, name, action) {
 			return true
 		}
 	}
@@ -184,12 +176,12 @@ func (s *Set) Scans() []string {
 
 // NeverAgain reports whether any rule forbids a label for good.
 func (s *Set) NeverAgain() bool {
-	return s.has(func(a action) bool { return a.spec.Name == protocol.ActionNeverAgain })
+	return s.has(func(a action) bool { return a.name() == protocol.ActionNeverAgain })
 }
 
 // ClosesLater reports whether any rule closes issues after a grace period.
 func (s *Set) ClosesLater() bool {
-	return s.has(func(a action) bool { return a.spec.Name == protocol.ActionCloseIssue && a.has("after") })
+	return s.has(func(a action) bool { return a.name() == protocol.ActionCloseIssue && a.has("after") })
 }
 
 func (s *Set) has(match func(action) bool) bool {
@@ -198,7 +190,7 @@ func (s *Set) has(match func(action) bool) bool {
 
 // AsksLabels reports whether the condition of any rule asks for the issue's labels.
 func (s *Set) AsksLabels() bool {
-	return slices.ContainsFunc(s.all(), func(r *rule) bool { return r.when != nil && r.when.readsLabels() })
+	return slices.ContainsFunc(s.all(), func(r *rule) bool { return r.when != nil && r.when.ReadsLabels() })
 }
 
 // OverridesHumans reports whether the rule with that id says "override_humans: true":
@@ -206,6 +198,75 @@ func (s *Set) AsksLabels() bool {
 // rule.
 func (s *Set) OverridesHumans(id string) bool {
 	return slices.ContainsFunc(s.all(), func(r *rule) bool { return r.id == id && r.override })
+}
+
+// Adds returns the labels that the rule with that id adds, as far as its text tells. It is
+// empty when there is no such rule.
+func (s *Set) Adds(id string) []string {
+	var list []string
+	for _, r := range s.all() {
+		for _, a := range r.actions {
+			if r.id == id && (a.name() == protocol.ActionAddLabel || a.name() == protocol.ActionAddLabels) {
+				list = append(list, a.constants()...)
+			}
+		}
+	}
+	return list
+}
+
+// Knows reports whether the condition of a rule that listens to comments asks for the
+// command of that name: then it is a command of this repository.
+func (s *Set) Knows(command string) bool {
+	for _, r := range s.all() {
+		if r.when == nil || !slices.ContainsFunc(r.on, func(on string) bool { return strings.HasPrefix(on, "issue_comment") }) {
+			continue
+		}
+		if r.when.AsksCommand(command) {
+			return true
+		}
+	}
+	return false
+}
+
+// Undoes reports whether a rule says "else_undo: true".
+func (s *Set) Undoes() bool {
+	return slices.ContainsFunc(s.all(), func(r *rule) bool { return r.undo })
+}
+
+// MayHaveLeft reports whether anything that the rule with that id does, and that can be
+// taken back, may be on the issue: a label that it adds, or anybody when its text does
+// not tell whom it assigns. It asks nobody; false is certain. It is false when there is
+// no such rule.
+func (s *Set) MayHaveLeft(id string, on triage.Issue) bool {
+	i := slices.IndexFunc(s.all(), func(r *rule) bool { return r.id == id })
+	return i >= 0 && slices.ContainsFunc(s.rules[i].actions, func(a action) bool { return a.mayHaveLeft(on) })
+}
+
+// Labels returns the places where rules name labels, as far as the text of the rules
+// tells, in the order of the rules. A nil set has none.
+func (s *Set) Labels() []LabelUse {
+	if s.Len() == 0 {
+		return nil
+	}
+	return labelUses(s.names, s.rules)
+}
+
+// Forms returns the names that rule files declare under forms, in the order of the
+// files. A nil set has none.
+func (s *Set) Forms() []FormUse {
+	if s == nil || s.names == nil {
+		return nil
+	}
+	return formUses(s.names)
+}
+
+// FormTables returns the tables that rules ask for the answer in a field of a form, each
+// pair once, in the order of the rules. A nil set has none.
+func (s *Set) FormTables() []TableUse {
+	if s.Len() == 0 {
+		return nil
+	}
+	return formTableUses(s.names, s.rules)
 }
 
 func (s *Set) all() []*rule {

@@ -17,7 +17,7 @@ rules:
 	tests := []struct {
 		set           *rules.Set
 		event, action string
-		want          bool
+		Type          bool
 	}{
 		{set, "issues", "edited", true},
 		{set, "issues", "opened", false},
@@ -31,8 +31,8 @@ rules:
 		{nil, "issues", "opened", false},
 	}
 	for _, tt := range tests {
-		if got := tt.set.Names(tt.event, tt.action); got != tt.want {
-			t.Errorf("Names(%q, %q): got %v, want %v", tt.event, tt.action, got, tt.want)
+		if got := tt.set.Names(tt.event, tt.action); got != tt.Type {
+			t.Errorf("Names(%q, %q): got %v, want %v", tt.event, tt.action, got, tt.Type)
 		}
 	}
 }

@@ -8,6 +8,8 @@ import (
 
 	"github.com/org/foreman-action/internal/strictyaml"
 	"github.com/org/foreman-action/internal/text"
+	"github.com/org/foreman-action/rules/internal/expression"
+	"github.com/org/foreman-action/rules/internal/symbols"
 )
 
 // A span is a part of a template.
@@ -77,12 +79,12 @@ type template struct {
 // A templatePart is literal text or an expression.
 type templatePart struct {
 	literal string
-	expr    *expression // nil for literal text
+	expr    *expression.Expression // nil for literal text
 }
 
-// template compiles the value of the scalar n; it records what is wrong and
-// returns nil then.
-func (c *exprCompiler) template(f *strictyaml.File, n *yaml.Node) *template {
+// compileTemplate compiles the value of the scalar n. Mistakes are recorded in f, and the
+// result is nil then.
+func compileTemplate(c *expression.Compiler, f *strictyaml.File, n *yaml.Node) *template {
 	spans, offset, err := split(n.Value)
 	if err != nil {
 		line, col := text.Position(n.Value, offset)
@@ -95,7 +97,7 @@ func (c *exprCompiler) template(f *strictyaml.File, n *yaml.Node) *template {
 			t.parts = append(t.parts, templatePart{literal: s.text})
 			continue
 		}
-		x := c.expression(sourceText{f, n, s.text, s.start}, wantText)
+		x := c.Compile(expression.Source{File: f, Node: n, Text: s.text, Start: s.start}, expression.Text)
 		ok = ok && x != nil
 		t.parts = append(t.parts, templatePart{expr: x})
 	}
@@ -116,10 +118,37 @@ func (t *template) constant() (string, bool) {
 	return "", false
 }
 
-// render evaluates the template; clean makes foreign values harmless, and joint
-// stands between two of them that have nothing else between them: together they
+// references returns the label that the template renders, as far as its text tells. file is
+// the one that contains it.
+func (t *template) references(file *strictyaml.File, names *symbols.Table) []expression.LabelReference {
+	if len(t.parts) == 1 && t.parts[0].expr != nil {
+		return t.parts[0].expr.ResultReferences(names)
+	}
+	var name strings.Builder
+	for _, p := range t.parts {
+		name.WriteString(p.literal)
+		if p.expr != nil {
+			name.WriteString("*")
+		}
+	}
+	return []expression.LabelReference{{Label: name.String(), Glob: len(t.parts) > 1, Place: file.At(t.node, 1, 1, "")}}
+}
+
+// expressions returns the {{ }} parts.
+func (t *template) expressions() []*expression.Expression {
+	var list []*expression.Expression
+	for _, p := range t.parts {
+		if p.expr != nil {
+			list = append(list, p.expr)
+		}
+	}
+	return list
+}
+
+// render evaluates the template. clean neutralizes the values of {{ }}, which are untrusted
+// text, and joint separates two of them that have nothing else between them: together they
 // could be what neither is, such as a reference to another issue.
-func (t *template) render(v *evaluation, clean func(string) string, joint string) (string, error) {
+func (t *template) render(v *expression.Evaluation, clean func(string) string, joint string) (string, error) {
 	var b strings.Builder
 	foreign := false // whether b ends with a foreign value
 	for _, p := range t.parts {
@@ -128,11 +157,11 @@ func (t *template) render(v *evaluation, clean func(string) string, joint string
 			foreign = false
 			continue
 		}
-		value, err := v.eval(p.expr)
+		value, err := v.Eval(p.expr)
 		if err != nil {
 			return "", err
 		}
-		s := clean(shownInText(value))
+		s := clean(expression.Format(value))
 		if s == "" {
 			continue
 		}

@@ -10,7 +10,7 @@ func TestSplit(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		in   string
-		want []span
+		Type []span
 		err  bool
 	}{
 		{"", nil, false},
@@ -33,8 +33,8 @@ func TestSplit(t *testing.T) {
 			t.Errorf("split(%q): got error %v, want one: %v", tt.in, err, tt.err)
 			continue
 		}
-		if !tt.err && !reflect.DeepEqual(got, tt.want) {
-			t.Errorf("split(%q): got %v, want %v", tt.in, got, tt.want)
+		if !tt.err && !reflect.DeepEqual(got, tt.Type) {
+			t.Errorf("split(%q): got %v, want %v", tt.in, got, tt.Type)
 		}
 	}
 	if _, _, err := split(strings.Repeat("x{{1}}", 50)); err != nil {

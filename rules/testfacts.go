@@ -13,6 +13,7 @@ import (
 	"github.com/org/foreman-action/internal/strictyaml"
 	"github.com/org/foreman-action/internal/text"
 	"github.com/org/foreman-action/rules/facts"
+	"github.com/org/foreman-action/rules/internal/expression"
 	"github.com/org/foreman-action/triage"
 )
 
@@ -201,7 +202,7 @@ func (d testDecoder) checkText(name string, n *yaml.Node, value string) {
 	if utf8.RuneCountInString(value) > limit {
 		d.f.Problemf(n, "%s: GitHub takes at most %d characters", name, limit)
 	}
-	enum := fieldValues(name)
+	enum := expression.FieldValues(name)
 	if enum == nil || slices.Contains(enum, value) {
 		return
 	}

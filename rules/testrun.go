@@ -137,9 +137,9 @@ func (a *aftermath) undoes(s *Set, label string, by map[string]string) bool {
 		return slices.Contains(a.result.Undone, id)
 	}
 	found := false
-	for _, r := range s.all() {
-		if hasFold(r.adds(), label) {
-			if found = slices.Contains(a.result.Undone, r.id); !found {
+	for _, id := range s.IDs() {
+		if hasFold(s.Adds(id), label) {
+			if found = slices.Contains(a.result.Undone, id); !found {
 				return false
 			}
 		}
@@ -155,24 +155,6 @@ func (a *aftermath) wants(label string) bool {
 		adds := item.Type == protocol.ActionAddLabel || item.Type == protocol.ActionAddLabels
 		return adds && hasFold(append(one, several...), label)
 	})
-}
-
-// adds returns the labels that a rule adds, as far as its text tells.
-func (r *rule) adds() []string {
-	var list []string
-	for _, action := range r.actions {
-		if action.spec.Name != protocol.ActionAddLabel && action.spec.Name != protocol.ActionAddLabels {
-			continue
-		}
-		for _, p := range action.params {
-			for _, t := range p.texts {
-				if name, ok := t.constant(); ok {
-					list = append(list, name)
-				}
-			}
-		}
-	}
-	return list
 }
 
 func (a *aftermath) carryOut(item protocol.ActionItem, may func(string) bool) {

@@ -12,6 +12,7 @@ import (
 	"github.com/org/foreman-action/internal/strictyaml"
 	"github.com/org/foreman-action/internal/text"
 	"github.com/org/foreman-action/rules/facts"
+	"github.com/org/foreman-action/rules/internal/events"
 	"github.com/org/foreman-action/triage"
 )
 
@@ -184,11 +185,11 @@ func testNow() time.Time { return time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC) }
 func (d testDecoder) event(n *yaml.Node) triage.Event {
 	key := "issues.opened"
 	if n != nil && d.f.DecodeKey("event", n, &key) {
-		several := slices.Contains(eventKeys(), key+".*")
+		several := slices.Contains(events.Keys(), key+".*")
 		if several || strings.HasSuffix(key, ".*") {
-			d.f.Problemf(n, "event: a test is about one activity, such as %s", firstOf(eventKeys(), strings.TrimSuffix(key, ".*")))
+			d.f.Problemf(n, "event: a test is about one activity, such as %s", events.FirstOf(events.Keys(), strings.TrimSuffix(key, ".*")))
 		} else {
-			checkEvent(d.f, n, "event", key)
+			events.Check(d.f, n, "event", key)
 		}
 	}
 	name, action, _ := strings.Cut(key, ".")

@@ -10,6 +10,8 @@ import (
 	"github.com/org/foreman-action/internal/strictyaml"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/rules/facts"
+	"github.com/org/foreman-action/rules/internal/events"
+	"github.com/org/foreman-action/rules/internal/expression"
 	"github.com/org/foreman-action/triage"
 )
 
@@ -41,14 +43,14 @@ func testKey(key string) object {
 	text := object{"type": "string"}
 	switch key {
 	case "event":
-		return eventSchema(slices.DeleteFunc(eventKeys(), func(key string) bool { return strings.HasSuffix(key, ".*") }))
+		return events.Schema(slices.DeleteFunc(events.Keys(), func(key string) bool { return strings.HasSuffix(key, ".*") }))
 	case "now":
 		return momentSchema()
 	case "issue":
 		return factSchema(reflect.TypeFor[triage.Issue](), key, nil)
 	case "actor":
 		return factSchema(reflect.TypeFor[triage.Actor](), key, object{
-			"permission": object{"enum": fieldValues("actor.permission"), "description": "What the actor may do in the repository."},
+			"permission": object{"enum": expression.FieldValues("actor.permission"), "description": "What the actor may do in the repository."},
 		})
 	case "comment":
 		return factSchema(reflect.TypeFor[triage.Comment](), key, nil)
@@ -157,8 +159,8 @@ func factValue(t reflect.Type, name string) object {
 		return object{"type": "boolean"}
 	case t.Kind() == reflect.Int:
 		return object{"type": "integer", "minimum": 0}
-	case fieldValues(name) != nil:
-		return object{"enum": fieldValues(name)}
+	case expression.FieldValues(name) != nil:
+		return object{"enum": expression.FieldValues(name)}
 	}
 	return object{"type": "string"}
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/org/foreman-action/internal/strictyaml"
 	"github.com/org/foreman-action/internal/text"
+	"github.com/org/foreman-action/rules/internal/expression"
 	"github.com/org/foreman-action/rules/internal/match"
 	"github.com/org/foreman-action/rules/internal/symbols"
 )
@@ -38,15 +39,11 @@ func (u LabelUse) Matches(label string) bool {
 	return strings.EqualFold(u.Label, label)
 }
 
-// Labels returns the places where rules name labels, as far as the text of the rules
-// tells, in the order of the rules. A nil set has none.
-func (s *Set) Labels() []LabelUse {
-	if s.Len() == 0 {
-		return nil
-	}
-	c := useCollector{names: s.names}
-	for _, r := range s.rules {
-		c.expression(r.when)
+// labelUses returns the places where rules name labels.
+func labelUses(names *symbols.Table, rules []*rule) []LabelUse {
+	c := useCollector{names: names}
+	for _, r := range rules {
+		c.condition(r.when)
 		c.scan(r)
 		for _, a := range r.actions {
 			c.action(a)
@@ -55,29 +52,19 @@ func (s *Set) Labels() []LabelUse {
 	return c.labels
 }
 
-// Labels is [Set.Labels] of one condition; a nil condition has none.
-func (c *Condition) Labels() []LabelUse {
-	if c == nil {
-		return nil
-	}
-	u := useCollector{names: c.names}
-	u.expression(c.expr)
-	return u.labels
-}
-
 // A useCollector collects what rules name.
 type useCollector struct {
 	names  *symbols.Table
 	labels []LabelUse
-	tables []tableReference
+	tables []expression.TableReference
 }
 
-// expression collects what an expression asks for; nil asks for nothing.
-func (c *useCollector) expression(x *expression) {
+// condition collects what a condition asks for; nil asks for nothing.
+func (c *useCollector) condition(x *expression.Expression) {
 	if x == nil {
 		return
 	}
-	labels, tables := x.references(c.names)
+	labels, tables := x.References(c.names)
 	for _, l := range labels {
 		c.add(LabelAsked, l)
 	}
@@ -86,7 +73,7 @@ func (c *useCollector) expression(x *expression) {
 
 // add keeps a reference with its verb. Rows of a table are kept once: they may be the
 // results of several expressions.
-func (c *useCollector) add(verb LabelVerb, l labelReference) {
+func (c *useCollector) add(verb LabelVerb, l expression.LabelReference) {
 	use := LabelUse{Label: l.Label, Glob: l.Glob, Verb: verb, Place: l.Place}
 	if !l.Row || !slices.Contains(c.labels, use) {
 		c.labels = append(c.labels, use)
@@ -97,7 +84,7 @@ func (c *useCollector) add(verb LabelVerb, l labelReference) {
 func (c *useCollector) action(a action) {
 	labels, tables := a.references(c.names)
 	for _, l := range labels {
-		c.add(LabelVerb(l.Verb), l.labelReference)
+		c.add(LabelVerb(l.Verb), l.LabelReference)
 	}
 	c.tables = append(c.tables, tables...)
 }

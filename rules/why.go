@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/org/foreman-action/rules/facts"
+	"github.com/org/foreman-action/rules/internal/expression"
 	"github.com/org/foreman-action/rules/internal/symbols"
 )
 
@@ -42,18 +43,18 @@ func (s *Set) Explain(f facts.Facts) []RuleWhy {
 	if s != nil && s.names != nil {
 		names = s.names
 	}
-	v := newEvaluation(f)
+	v := expression.NewEvaluation(f)
 	p := s.plan()
 	p.goesOn = true
 	unsettled := p.settle(s.all(), v)
 	out := make([]RuleWhy, 0, s.Len())
-	e := newExplainer(names, v)
+	e := expression.NewExplainer(names, v)
 	for i, r := range s.all() {
 		w := RuleWhy{RuleTrace: p.result.Trace[i]}
 		asked := p.asked[i]
-		if r.when != nil && r.listens(v.facts()) {
-			v.setLabels(asked.labels)
-			w.Why = whyOf(e.explain(r.when))
+		if r.when != nil && r.listens(v.Facts()) {
+			v.SetLabels(asked.labels)
+			w.Why = whyOf(e.Explain(r.when))
 		}
 		if err := cmp.Or(asked.err, unsettled); errors.Is(err, facts.ErrUnasked) {
 			w.Outcome = Unreached
@@ -67,7 +68,7 @@ func (s *Set) Explain(f facts.Facts) []RuleWhy {
 }
 
 // whyOf returns the explanation of a condition; nil for nil.
-func whyOf(p *part) *Why {
+func whyOf(p *expression.Part) *Why {
 	if p == nil {
 		return nil
 	}

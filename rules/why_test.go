@@ -37,7 +37,7 @@ func TestExplain(t *testing.T) {
 		Issue: triage.Issue{Title: "panic at boot", Body: "it panics", Labels: []string{"kind/question"}, Association: "NONE"},
 		Event: triage.Event{Name: "issues", Action: "opened"},
 	}
-	tests := []struct{ when, want string }{
+	tests := []struct{ when, Type string }{
 		{"issue.locked", "false  issue.locked\n"},
 		{"issue.text matches `(?i)panic` and not label(\"kind/question\") and issue.locked",
 			"false  issue.text matches `(?i)panic` and not label(\"kind/question\") and issue.locked\n" +
@@ -76,8 +76,8 @@ func TestExplain(t *testing.T) {
 		why := set.Explain(facts)
 		var b strings.Builder
 		tree(&b, *why[0].Why, 0)
-		if got := b.String(); got != tt.want {
-			t.Errorf("%s:\n%s\nwant\n%s", tt.when, got, tt.want)
+		if got := b.String(); got != tt.Type {
+			t.Errorf("%s:\n%s\nwant\n%s", tt.when, got, tt.Type)
 		}
 		// What is explained is what is decided.
 		res, err := set.Decide(facts)

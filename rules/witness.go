@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/org/foreman-action/rules/facts"
+	"github.com/org/foreman-action/rules/internal/expression"
 )
 
 // A witness is a Lookup that remembers what it told.
@@ -23,7 +24,7 @@ var errTooLong = errors.New("the issue has too long a past for a test")
 // witnessed asks, and keeps the answer.
 func witnessed[T any](w *witness, ask func() (T, error), keep *T) (T, error) {
 	var v T
-	err := errLookup
+	err := expression.ErrNoLookup
 	if w.Lookup != nil {
 		v, err = ask()
 	}

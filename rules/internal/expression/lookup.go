@@ -1,4 +1,4 @@
-package rules
+package expression
 
 import (
 	"errors"
@@ -15,7 +15,7 @@ import (
 	"github.com/org/foreman-action/rules/internal/match"
 )
 
-var errLookup = errors.New("the event does not tell, and there is nobody to ask; a token is needed")
+var ErrNoLookup = errors.New("the event does not tell, and there is nobody to ask; a token is needed")
 
 var errPartial = errors.New("the timeline of the issue is too long to tell")
 
@@ -36,7 +36,7 @@ func from(cause, made error) error {
 // lookup returns who answers.
 func (r *run) lookup() (facts.Lookup, error) {
 	if r.facts.Lookup == nil {
-		return nil, errLookup
+		return nil, ErrNoLookup
 	}
 	return r.facts.Lookup, nil
 }

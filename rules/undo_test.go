@@ -26,7 +26,7 @@ func TestKnows(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		name, rule string
-		want       bool
+		Type       bool
 	}{
 		{"asked for", `{id: a, on: issue_comment.created, when: command("ship"), then: [{add_label: x}]}`, true},
 		{"deep inside", `{id: a, on: [issues.opened, issue_comment.*], when: 'label("b") or any(["a"], # == "b" and command("ship"))', then: [{add_label: x}]}`, true},
@@ -43,8 +43,8 @@ func TestKnows(t *testing.T) {
 			if _, err := set.Decide(facts.Facts{Event: triage.Event{Name: "issue_comment", Action: "created"}}); err != nil {
 				t.Fatal(err) // conditions may be compiled to their end before
 			}
-			if got := set.Knows("ship"); got != tt.want {
-				t.Errorf("got %v, want %v", got, tt.want)
+			if got := set.Knows("ship"); got != tt.Type {
+				t.Errorf("got %v, want %v", got, tt.Type)
 			}
 		})
 	}
@@ -60,7 +60,7 @@ func TestMayHaveLeft(t *testing.T) {
 	tests := []struct {
 		name, then string
 		issue      triage.Issue
-		want       bool
+		Type       bool
 	}{
 		{"label there", "[{add_label: Bug}]", triage.Issue{Labels: []string{"bug"}}, true},
 		{"another label there", "[{add_label: bug}]", triage.Issue{Labels: []string{"docs"}}, false},
@@ -83,8 +83,8 @@ func TestMayHaveLeft(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			set := compiled(t, "  - {id: a, on: issues.edited, when: issue.locked, else_undo: true, then: "+tt.then+"}\n")
-			if got := set.MayHaveLeft("a", tt.issue); got != tt.want || !set.Undoes() || set.MayHaveLeft("b", tt.issue) {
-				t.Errorf("got %v, want %v; undoes %v", got, tt.want, set.Undoes())
+			if got := set.MayHaveLeft("a", tt.issue); got != tt.Type || !set.Undoes() || set.MayHaveLeft("b", tt.issue) {
+				t.Errorf("got %v, want %v; undoes %v", got, tt.Type, set.Undoes())
 			}
 		})
 	}

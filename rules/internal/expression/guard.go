@@ -1,4 +1,4 @@
-package rules
+package expression
 
 import (
 	"errors"
@@ -21,8 +21,8 @@ import (
 )
 
 const (
-	maxLoops = 2    // loops inside each other
-	maxRange = 1000 // elements of a..b
+	MaxLoops = 2    // loops inside each other
+	MaxRange = 1000 // elements of a..b
 )
 
 // A guard refuses what could run away and gives our functions the run they
@@ -81,8 +81,8 @@ func (g guard) refuse(n ast.Node, loops int) error {
 			return refuse(n, "a variable's name cannot start with __")
 		}
 	case *ast.PredicateNode:
-		if loops == maxLoops {
-			return refuse(n, "more than %d loops inside each other", maxLoops)
+		if loops == MaxLoops {
+			return refuse(n, "more than %d loops inside each other", MaxLoops)
 		}
 	case *ast.BuiltinNode:
 		// The parser takes functions with predicates even when they are disabled.
@@ -114,8 +114,8 @@ func checkRange(n *ast.BinaryNode) error {
 	if !ok1 || !ok2 {
 		return refuse(n, "the bounds of a range must be whole numbers as they stand")
 	}
-	if to-from >= maxRange || from < -maxBound || to > maxBound {
-		return refuse(n, "a range has at most %d elements", maxRange)
+	if to-from >= MaxRange || from < -maxBound || to > maxBound {
+		return refuse(n, "a range has at most %d elements", MaxRange)
 	}
 	return nil
 }

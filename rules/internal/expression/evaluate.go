@@ -1,4 +1,4 @@
-package rules
+package expression
 
 import (
 	"errors"
@@ -10,29 +10,29 @@ import (
 	"github.com/org/foreman-action/rules/internal/cost"
 )
 
-// An evaluation evaluates the expressions of one event, one after another. It is not safe
+// An Evaluation evaluates the expressions of one event, one after another. It is not safe
 // for concurrent use.
-type evaluation struct {
+type Evaluation struct {
 	env     *env
 	machine vm.VM
 }
 
-// newEvaluation returns an evaluation for the facts of an event.
-func newEvaluation(f facts.Facts) *evaluation { return &evaluation{env: newEnv(f)} }
+// NewEvaluation returns an evaluation for the facts of an event.
+func NewEvaluation(f facts.Facts) *Evaluation { return &Evaluation{env: newEnv(f)} }
 
-// facts returns the facts of the event.
-func (v *evaluation) facts() *facts.Facts { return v.env.Run.facts }
+// Facts returns the facts of the event.
+func (v *Evaluation) Facts() *facts.Facts { return v.env.Run.facts }
 
-// labels returns the labels that conditions see.
-func (v *evaluation) labels() []string { return v.env.Run.labels }
+// Labels returns the labels that conditions see.
+func (v *Evaluation) Labels() []string { return v.env.Run.labels }
 
-// setLabels sets the labels that conditions see.
-func (v *evaluation) setLabels(labels []string) {
+// SetLabels sets the labels that conditions see.
+func (v *Evaluation) SetLabels(labels []string) {
 	v.env.Issue.Labels, v.env.Run.labels = labels, labels
 }
 
-// eval runs an expression; the error is, or holds, a *placedError.
-func (v *evaluation) eval(x *expression) (any, error) {
+// Eval runs an expression; the error is, or holds, a *placedError.
+func (v *Evaluation) Eval(x *Expression) (any, error) {
 	if fast := x.code.fastPath(); fast != nil {
 		v.env.Run.reset()
 		if value, sure := fast(v.env); sure {
@@ -60,7 +60,7 @@ func eval(m *vm.VM, p *vm.Program, e *env) (any, error) {
 	}
 	fe, ok := errors.AsType[*file.Error](err)
 	if !ok {
-		return nil, &exprError{1, 1, err.Error()}
+		return nil, &Error{1, 1, err.Error()}
 	}
-	return nil, from(err, &exprError{max(1, fe.Line), fe.Column + 1, runtimeMessage(fe.Message)})
+	return nil, from(err, &Error{max(1, fe.Line), fe.Column + 1, runtimeMessage(fe.Message)})
 }

@@ -1,4 +1,4 @@
-package rules
+package expression
 
 import (
 	"errors"
@@ -8,6 +8,7 @@ import (
 
 	"github.com/org/foreman-action/rules/facts"
 	"github.com/org/foreman-action/rules/internal/cost"
+	"github.com/org/foreman-action/rules/internal/events"
 	"github.com/org/foreman-action/rules/internal/forms"
 	"github.com/org/foreman-action/rules/internal/match"
 	"github.com/org/foreman-action/triage"
@@ -48,7 +49,7 @@ const runName = "__run"
 func newEnv(f facts.Facts) *env {
 	e := &env{
 		Issue: issue{f.Issue, f.Issue.Title + "\n\n" + f.Issue.Body},
-		Event: event{f.Event, eventKey(f.Event.Name, f.Event.Action)},
+		Event: event{f.Event, events.Key(f.Event.Name, f.Event.Action)},
 		Actor: f.Actor,
 		Repo:  repo{f.Repo, f.Repo.Owner + "/" + f.Repo.Name},
 		Pull:  f.Pull,
@@ -117,8 +118,8 @@ func names(t reflect.Type) []string {
 	return list
 }
 
-// rootNames returns the names of values that rules may use.
-func rootNames() []string {
+// RootNames returns the names of values that rules may use.
+func RootNames() []string {
 	return append(names(reflect.TypeFor[env]()), formName, tablesName, nowName, memoryName)
 }
 

@@ -1,4 +1,4 @@
-package rules
+package expression
 
 import (
 	"fmt"
@@ -74,7 +74,7 @@ var hostileMore = []struct {
 func TestHostileAtLoad(t *testing.T) {
 	t.Parallel()
 	for _, tt := range hostileMore {
-		_, err := newExprCompiler(symbols.New()).compile(tt.src, wantBool)
+		_, err := NewCompiler(symbols.New()).compile(tt.src, Bool)
 		checkError(t, tt.name, err, tt.load)
 	}
 }
@@ -121,8 +121,8 @@ func TestHostileLookups(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
-			v := newEvaluation(facts)
-			program, err := newExprCompiler(symbols.New()).compile(tt.src, wantBool)
+			v := NewEvaluation(facts)
+			program, err := NewCompiler(symbols.New()).compile(tt.src, Bool)
 			checkError(t, "load", err, "")
 			if err != nil {
 				return

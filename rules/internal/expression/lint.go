@@ -1,4 +1,4 @@
-package rules
+package expression
 
 import (
 	"fmt"
@@ -12,6 +12,7 @@ import (
 
 	"github.com/org/foreman-action/internal/strictyaml"
 	"github.com/org/foreman-action/internal/text"
+	"github.com/org/foreman-action/rules/internal/events"
 )
 
 // A linter refuses expressions that compile and never do what they say.
@@ -151,11 +152,11 @@ func rowDefault(table reflect.Type) string {
 	return "0"
 }
 
-// fieldValues returns what a field of few values may be, as conditions and as tests name
+// FieldValues returns what a field of few values may be, as conditions and as tests name
 // it; nil for other fields. The sets
 // are those of GitHub's OpenAPI description; "" stands where an event may not tell. What
 // event.name, event.action and event.key may be is in [linter.checkEvent].
-func fieldValues(field string) []string {
+func FieldValues(field string) []string {
 	switch field {
 	case "issue.state":
 		return []string{"open", "closed"}
@@ -219,7 +220,7 @@ func (l linter) checkValue(field string, n ast.Node) error {
 	if !ok || field == "" {
 		return nil
 	}
-	values := fieldValues(field)
+	values := FieldValues(field)
 	if values == nil {
 		return l.checkEvent(field, value, n)
 	}
@@ -245,7 +246,7 @@ func (l linter) checkEvent(field, value string, n ast.Node) error {
 		return nil
 	}
 	var known []string
-	for _, key := range eventKeys() {
+	for _, key := range events.Keys() {
 		event, activity, _ := strings.Cut(key, ".")
 		switch {
 		case field == "event.name":

@@ -1,4 +1,4 @@
-package rules
+package expression
 
 import (
 	"errors"
@@ -14,7 +14,7 @@ import (
 // its bounds.
 func FuzzExpression(f *testing.F) {
 	for _, h := range hostile {
-		if len(h.src) < 2*maxExpression {
+		if len(h.src) < 2*MaxLength {
 			f.Add(h.src, "body")
 		}
 	}
@@ -25,14 +25,14 @@ func FuzzExpression(f *testing.F) {
 	f.Add("command('x') or now - issue.created_at > duration('1w2d') or form.logs == nil", "/foreman x")
 	names := mustDeclare(f)
 	f.Fuzz(func(t *testing.T, src, body string) {
-		for _, w := range []want{wantBool, wantText, wantTexts, wantInt, wantAny} {
-			c := newExprCompiler(names)
+		for _, w := range []Type{Bool, Text, Texts, Int, Any} {
+			c := NewCompiler(names)
 			program, err := c.compile(src, w)
 			if err != nil {
 				checkExprError(t, src, err)
 				continue
 			}
-			v := newEvaluation(facts.Facts{Issue: triage.Issue{Number: 1, Title: "t", Body: body, Labels: []string{"a", "B"}}})
+			v := NewEvaluation(facts.Facts{Issue: triage.Issue{Number: 1, Title: "t", Body: body, Labels: []string{"a", "B"}}})
 			if _, err := eval(&v.machine, program, v.env); err != nil {
 				checkExprError(t, src, err)
 			}
@@ -45,7 +45,7 @@ func FuzzExpression(f *testing.F) {
 
 func checkExprError(t *testing.T, src string, err error) {
 	t.Helper()
-	xe, ok := errors.AsType[*exprError](err)
+	xe, ok := errors.AsType[*Error](err)
 	if !ok || xe.line < 1 || xe.col < 1 || xe.msg == "" {
 		t.Errorf("%q: got %#v", src, err)
 	}

@@ -1,4 +1,4 @@
-package rules
+package events
 
 import (
 	"slices"
@@ -9,10 +9,10 @@ import (
 	"github.com/org/foreman-action/internal/strictyaml"
 )
 
-// eventKeys returns the names that "on" takes. The activities are those of
+// Keys returns the names that "on" takes. The activities are those of
 // GitHub's page "Events that trigger workflows".
-func eventKeys() []string {
-	keys := []string{"issues.*", "issue_comment.*", "pull_request.*", scheduled, "workflow_dispatch", "repository_dispatch"}
+func Keys() []string {
+	keys := []string{"issues.*", "issue_comment.*", "pull_request.*", Schedule, "workflow_dispatch", "repository_dispatch"}
 	for _, activity := range []string{
 		"opened", "edited", "deleted", "transferred", "pinned", "unpinned", "closed", "reopened",
 		"assigned", "unassigned", "labeled", "unlabeled", "locked", "unlocked",
@@ -33,25 +33,25 @@ func eventKeys() []string {
 	return keys
 }
 
-// scheduled is the event of a scheduled run, which looks for issues by itself.
-const scheduled = "schedule"
+// Schedule is the event of a scheduled run, which looks for issues by itself.
+const Schedule = "schedule"
 
-// defaultEvents is what a rule without "on" listens to.
-func defaultEvents() []string {
+// Defaults is what a rule without "on" listens to.
+func Defaults() []string {
 	return []string{"issues.opened", "issues.reopened", "workflow_dispatch", "repository_dispatch"}
 }
 
-// eventKey returns the name of an event with its action, such as "issues.opened".
-func eventKey(name, action string) string {
+// Key returns the name of an event with its action, such as "issues.opened".
+func Key(name, action string) string {
 	if action == "" {
 		return name
 	}
 	return name + "." + action
 }
 
-// listens reports whether one of the names in on covers the event.
-func listens(on []string, event, action string) bool {
-	key := eventKey(event, action)
+// Listens reports whether one of the names in on covers the event.
+func Listens(on []string, event, action string) bool {
+	key := Key(event, action)
 	return slices.ContainsFunc(on, func(name string) bool {
 		if all, ok := strings.CutSuffix(name, ".*"); ok {
 			return event == all
@@ -60,10 +60,10 @@ func listens(on []string, event, action string) bool {
 	})
 }
 
-// decodeOn reads the value of "on"; nil stands for an absent one.
-func decodeOn(f *strictyaml.File, n *yaml.Node) []string {
+// Decode reads the value of "on"; nil stands for an absent one.
+func Decode(f *strictyaml.File, n *yaml.Node) []string {
 	if n == nil {
-		return defaultEvents()
+		return Defaults()
 	}
 	items := []*yaml.Node{n}
 	if n.Kind == yaml.SequenceNode {
@@ -78,19 +78,19 @@ func decodeOn(f *strictyaml.File, n *yaml.Node) []string {
 		if !f.DecodeKey("on", item, &key) {
 			continue
 		}
-		checkEvent(f, item, "on", key)
+		Check(f, item, "on", key)
 		on = append(on, key)
 	}
 	return on
 }
 
-func checkEvent(f *strictyaml.File, n *yaml.Node, section, key string) {
-	keys := eventKeys()
+func Check(f *strictyaml.File, n *yaml.Node, section, key string) {
+	keys := Keys()
 	typ, dispatch := strings.CutPrefix(key, "repository_dispatch.")
 	switch {
 	case slices.Contains(keys, key), dispatch && typ != "" && typ != "*":
 	case key == "issues" || key == "issue_comment" || key == "pull_request":
-		f.Problemf(n, "on: %s has several activities; name them, such as %s, or write %s.* for all", key, firstOf(keys, key), key)
+		f.Problemf(n, "on: %s has several activities; name them, such as %s, or write %s.* for all", key, FirstOf(keys, key), key)
 	case strings.HasPrefix(key, "pull_request_target."):
 		f.Problemf(n, "on: write pull_request%s; it stands for pull_request_target too", strings.TrimPrefix(key, "pull_request_target"))
 	case slices.Contains(keys, "issues."+key):
@@ -102,23 +102,23 @@ func checkEvent(f *strictyaml.File, n *yaml.Node, section, key string) {
 	}
 }
 
-func firstOf(keys []string, event string) string {
+func FirstOf(keys []string, event string) string {
 	i := slices.IndexFunc(keys, func(k string) bool {
 		return strings.HasPrefix(k, event+".") && !strings.HasSuffix(k, "*")
 	})
 	return keys[i]
 }
 
-// covers reports whether a name in "on" stands for every event that another stands for.
-func covers(on, other string) bool {
+// Covers reports whether a name in "on" stands for every event that another stands for.
+func Covers(on, other string) bool {
 	if event, ok := strings.CutSuffix(on, ".*"); ok {
 		return other == on || strings.HasPrefix(other, event+".")
 	}
 	return on == other || on == "repository_dispatch" && strings.HasPrefix(other, on+".")
 }
 
-// eventSchema is one event: a known one, or a type of repository_dispatch.
-func eventSchema(known []string) map[string]any {
+// Schema is one event: a known one, or a type of repository_dispatch.
+func Schema(known []string) map[string]any {
 	return map[string]any{"anyOf": []any{
 		map[string]any{"enum": known}, map[string]any{"type": "string", "pattern": `^repository_dispatch\.[^*]`},
 	}}

@@ -1,4 +1,4 @@
-package rules
+package expression
 
 import (
 	"fmt"
@@ -28,9 +28,9 @@ func TestOrdinaryGlobsFitTheLargestPullRequest(t *testing.T) {
 		for i := range hostileFiles {
 			known.Changed = append(known.Changed, strings.Repeat("a/", folders)+fmt.Sprint(i))
 		}
-		v := newEvaluation(facts.Facts{Lookup: known})
+		v := NewEvaluation(facts.Facts{Lookup: known})
 		for _, src := range tests {
-			program, err := newExprCompiler(symbols.New()).compile(src, wantBool)
+			program, err := NewCompiler(symbols.New()).compile(src, Bool)
 			if err != nil {
 				t.Fatalf("%s: %v", src, err)
 			}
@@ -60,12 +60,12 @@ func TestFilesAreCharged(t *testing.T) {
 		{globs(100, "**/**/**/*.md"), false},
 		{"all(1..1000, not any_file(`x/*`))", false},
 	} {
-		c := newExprCompiler(symbols.New())
-		program, err := c.compile(tt.when, wantBool)
+		c := NewCompiler(symbols.New())
+		program, err := c.compile(tt.when, Bool)
 		if err != nil {
 			t.Fatal(err)
 		}
-		v := newEvaluation(facts.Facts{Lookup: facts.Known{Changed: files}})
+		v := NewEvaluation(facts.Facts{Lookup: facts.Known{Changed: files}})
 		_, err = eval(&v.machine, program, v.env)
 		if (err == nil) != tt.fits || err != nil && !strings.Contains(err.Error(), "more than 100000 steps") {
 			t.Errorf("%.60s: got %v", tt.when, err)

@@ -1,4 +1,4 @@
-package rules
+package expression
 
 import (
 	"errors"
@@ -27,9 +27,9 @@ func located(tree *parser.Tree, err error) error {
 		fe, ok = (&file.Error{Location: ne.node.Location(), Message: ne.msg}).Bind(tree.Source), true
 	}
 	if !ok {
-		return &exprError{1, 1, err.Error()}
+		return &Error{1, 1, err.Error()}
 	}
-	return &exprError{max(1, fe.Line), fe.Column + 1, message(fe.Message)}
+	return &Error{max(1, fe.Line), fe.Column + 1, message(fe.Message)}
 }
 
 var (
@@ -46,7 +46,7 @@ func message(msg string) string {
 	if m := unknownField.FindStringSubmatch(msg); m != nil {
 		return fieldMessage(m[1], m[2])
 	}
-	for _, known := range []struct{ part, msg string }{
+	for _, known := range []struct{ Part, msg string }{
 		{"exceeds maximum allowed nodes", "the expression is too long: it has more than 500 terms"},
 		{"invalid char escape", msg + "; write the text in backticks, or double the backslash"},
 		{"literal not terminated", "the text is not closed"},
@@ -54,7 +54,7 @@ func message(msg string) string {
 		{`unexpected token Operator("=")`, "to compare, write =="},
 		{"predicate should return boolean", strings.Replace(msg, "predicate should return boolean", "the condition in the loop must be true or false", 1)},
 	} {
-		if strings.Contains(msg, known.part) {
+		if strings.Contains(msg, known.Part) {
 			return known.msg
 		}
 	}
@@ -89,7 +89,7 @@ func nameHint(name string) string {
 	if slices.ContainsFunc(builtin.Builtins, func(f *builtin.Function) bool { return f.Name == name }) {
 		return "; the function is not available in rules"
 	}
-	return strictyaml.DidYouMean(name, slices.Concat(rootNames(), functionNames(), allowed()))
+	return strictyaml.DidYouMean(name, slices.Concat(RootNames(), functionNames(), allowed()))
 }
 
 func fieldMessage(typ, field string) string {
@@ -215,20 +215,20 @@ func operatorHint(msg string) string {
 	return ""
 }
 
-// An exprError is a mistake in an expression, at a line and column of its text,
+// An Error is a mistake in an expression, at a line and column of its text,
 // both from 1.
-type exprError struct {
+type Error struct {
 	line, col int
 	msg       string
 }
 
-func (e *exprError) Error() string { return e.msg }
+func (e *Error) Error() string { return e.msg }
 
 // asExprError returns the place of an error of the compiler or of an evaluation; one
 // that has none is placed at the start.
-func asExprError(err error) *exprError {
-	if e, ok := errors.AsType[*exprError](err); ok {
+func asExprError(err error) *Error {
+	if e, ok := errors.AsType[*Error](err); ok {
 		return e
 	}
-	return &exprError{line: 1, col: 1, msg: err.Error()}
+	return &Error{line: 1, col: 1, msg: err.Error()}
 }

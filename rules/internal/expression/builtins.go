@@ -1,4 +1,4 @@
-package rules
+package expression
 
 import (
 	"errors"
@@ -79,7 +79,7 @@ func join(args ...any) (any, error) {
 	if len(args) == 3 {
 		sep = args[2].(string)
 	}
-	list, ok := stringsOf(args[1])
+	list, ok := Strings(args[1])
 	if !ok {
 		return nil, errList
 	}
@@ -93,8 +93,8 @@ func join(args ...any) (any, error) {
 	return strings.Join(list, sep), nil
 }
 
-// stringsOf returns the elements of a list of strings.
-func stringsOf(v any) ([]string, bool) {
+// Strings returns the elements of a list of strings.
+func Strings(v any) ([]string, bool) {
 	switch x := v.(type) {
 	case []string:
 		return x, true
@@ -140,7 +140,7 @@ func asText(args ...any) (any, error) {
 	case string:
 		return x, nil
 	case int, int64, float64, bool:
-		return shownInText(x), nil
+		return Format(x), nil
 	}
 	return nil, errors.New("string takes a text, a number or a boolean")
 }
@@ -236,8 +236,8 @@ func formOf(args []any) forms.Value {
 	return arg[*run](args, 0).forms.Value(arg[*forms.Field](args, 1))
 }
 
-// shownInText is a value in a template. A number that was not filled in is nothing.
-func shownInText(value any) string {
+// Format is a value in a template. A number that was not filled in is nothing.
+func Format(value any) string {
 	if n, ok := value.(float64); ok {
 		if math.IsNaN(n) {
 			return ""

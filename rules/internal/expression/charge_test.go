@@ -1,4 +1,4 @@
-package rules
+package expression
 
 import (
 	"strings"
@@ -13,12 +13,12 @@ import (
 // What an expression is charged does not depend on the words of a text.
 func TestChargesDoNotDependOnWords(t *testing.T) {
 	t.Parallel()
-	program, err := newExprCompiler(symbols.New()).compile("issue.body matches `(?i)panic\\d` or issue.body matches `x+y`", wantBool)
+	program, err := NewCompiler(symbols.New()).compile("issue.body matches `(?i)panic\\d` or issue.body matches `x+y`", Bool)
 	if err != nil {
 		t.Fatal(err)
 	}
 	charged := func(body string) int {
-		v := newEvaluation(facts.Facts{Issue: triage.Issue{Body: body}})
+		v := NewEvaluation(facts.Facts{Issue: triage.Issue{Body: body}})
 		if got, err := eval(&v.machine, program, v.env); got != false || err != nil {
 			t.Fatalf("got %v, %v", got, err)
 		}
@@ -45,13 +45,13 @@ func TestFunctionsAreCharged(t *testing.T) {
 		Event: triage.Event{Name: "issue_comment", Comment: triage.Comment{Body: strings.Repeat("/foreman a\n", 10)}},
 	}
 	for _, src := range tests {
-		c := newExprCompiler(names)
-		program, err := c.compile(src, wantBool)
+		c := NewCompiler(names)
+		program, err := c.compile(src, Bool)
 		if err != nil {
 			t.Errorf("%s: %v", src, err)
 			continue
 		}
-		v := newEvaluation(facts)
+		v := NewEvaluation(facts)
 		if _, err := eval(&v.machine, program, v.env); err == nil || !strings.Contains(err.Error(), "more than 100000 steps") {
 			t.Errorf("%s: got %v, want too many steps", src, err)
 		}

@@ -1,4 +1,4 @@
-package rules
+package expression
 
 import (
 	"fmt"
@@ -13,45 +13,45 @@ import (
 	"github.com/org/foreman-action/rules/internal/symbols"
 )
 
-// A part is a part of a condition with its value. "and", "or" and "not" have the parts that
+// A Part is a part of a condition with its value. "and", "or" and "not" have the parts that
 // they join; a comparison and the like have their sides that are no constants.
-type part struct {
+type Part struct {
 	Text  string // the part as an expression
 	Value string // as an expression too, cut when it is long; empty when Error is not
 	Error string // why it has no value; empty when it has one
 	// Idle says that the evaluation did not get this far: the value is what it would
 	// have been.
 	Idle  bool
-	Parts []part
+	Parts []Part
 }
 
 // maxEvaluated limits how many parts of all rules are evaluated; the rules after that are
 // not explained.
 const maxEvaluated = 1000
 
-// An explainer evaluates parts of conditions, each by itself. It is not safe for concurrent
+// An Explainer evaluates parts of conditions, each by itself. It is not safe for concurrent
 // use.
-type explainer struct {
-	compiler   *exprCompiler
-	evaluation *evaluation
+type Explainer struct {
+	compiler   *Compiler
+	evaluation *Evaluation
 	evaluated  int
 }
 
-// newExplainer returns an explainer of conditions that may use these names, for the event
+// NewExplainer returns an explainer of conditions that may use these names, for the event
 // of an evaluation.
-func newExplainer(names *symbols.Table, v *evaluation) *explainer {
-	return &explainer{compiler: newExprCompiler(names), evaluation: v}
+func NewExplainer(names *symbols.Table, v *Evaluation) *Explainer {
+	return &Explainer{compiler: NewCompiler(names), evaluation: v}
 }
 
-// explain evaluates a condition part by part; nil when too many were evaluated before.
-func (e *explainer) explain(x *expression) *part {
+// Explain evaluates a condition part by part; nil when too many were evaluated before.
+func (e *Explainer) Explain(x *Expression) *Part {
 	if e.evaluated >= maxEvaluated {
 		return nil
 	}
-	e.compiler = e.compiler.withEvents(x.code.on)
+	e.compiler = e.compiler.WithEvents(x.code.on)
 	tree, err := x.parse()
 	if err != nil {
-		return &part{Text: x.src, Error: err.Error()}
+		return &Part{Text: x.src, Error: err.Error()}
 	}
 	if declares(tree.Node) { // the tree does not print as it was written
 		w := e.text(x.src)
@@ -72,7 +72,7 @@ func declares(n ast.Node) bool {
 	return slices.ContainsFunc(children(n), func(c *ast.Node) bool { return *c != nil && declares(*c) })
 }
 
-func (e *explainer) node(n ast.Node) part {
+func (e *Explainer) node(n ast.Node) Part {
 	switch n := n.(type) {
 	case *ast.UnaryNode:
 		if negates(n.Operator) {
@@ -91,7 +91,7 @@ func (e *explainer) node(n ast.Node) part {
 			if left.Value != "nil" {
 				right.idle()
 			}
-			w.Parts = []part{left, right}
+			w.Parts = []Part{left, right}
 			return w
 		}
 	case *ast.ConditionalNode:
@@ -101,7 +101,7 @@ func (e *explainer) node(n ast.Node) part {
 		} else {
 			yes.idle()
 		}
-		w.Parts = []part{cond, yes, no}
+		w.Parts = []Part{cond, yes, no}
 		return w
 	}
 	for _, side := range children(n) {
@@ -113,8 +113,8 @@ func (e *explainer) node(n ast.Node) part {
 }
 
 // negated is "not" of a part.
-func negated(n ast.Node, p part) part {
-	w := part{Text: n.String(), Error: p.Error, Parts: []part{p}}
+func negated(n ast.Node, p Part) Part {
+	w := Part{Text: n.String(), Error: p.Error, Parts: []Part{p}}
 	if w.Error == "" {
 		w.Value = strconv.FormatBool(p.Value != "true")
 	}
@@ -122,8 +122,8 @@ func negated(n ast.Node, p part) part {
 }
 
 // joinedPart is "and" or "or" of parts: what the last says that the evaluation got to.
-func joinedPart(n ast.Node, parts []part) part {
-	w := part{Text: n.String(), Parts: parts}
+func joinedPart(n ast.Node, parts []Part) Part {
+	w := Part{Text: n.String(), Parts: parts}
 	for _, p := range parts {
 		if !p.Idle {
 			w.Value, w.Error = p.Value, p.Error
@@ -134,8 +134,8 @@ func joinedPart(n ast.Node, parts []part) part {
 
 // joined explains the operands of "and" or "or", side by side. Those after the one that
 // decides are idle.
-func (e *explainer) joined(n ast.Node, by string) []part {
-	var list []part
+func (e *Explainer) joined(n ast.Node, by string) []Part {
+	var list []Part
 	decided := false
 	for _, part := range operands(n, by) {
 		w := e.node(part)
@@ -171,7 +171,7 @@ func joinedBy(operator string) string {
 func negates(operator string) bool { return operator == "not" || operator == "!" }
 
 // idle marks a part as one that the evaluation did not reach.
-func (w *part) idle() {
+func (w *Part) idle() {
 	if w == nil {
 		return
 	}
@@ -191,10 +191,10 @@ func telling(n ast.Node) bool {
 }
 
 // value evaluates one part.
-func (e *explainer) value(n ast.Node) part { return e.text(n.String()) }
+func (e *Explainer) value(n ast.Node) Part { return e.text(n.String()) }
 
-func (e *explainer) text(src string) part {
-	w := part{Text: src}
+func (e *Explainer) text(src string) Part {
+	w := Part{Text: src}
 	e.evaluated++
 	value, err := e.evaluate(src)
 	if err != nil {
@@ -207,8 +207,8 @@ func (e *explainer) text(src string) part {
 
 // evaluate returns the value of an expression: of a field without a program, and of what
 // has a fast path too, where that is sure.
-func (e *explainer) evaluate(src string) (any, error) {
-	x, err := e.compiler.check(src, wantAny)
+func (e *Explainer) evaluate(src string) (any, error) {
+	x, err := e.compiler.check(src, Any)
 	if err != nil {
 		return nil, err
 	}
@@ -231,7 +231,7 @@ func (e *explainer) evaluate(src string) (any, error) {
 	return eval(&e.evaluation.machine, program, e.evaluation.env)
 }
 
-const maxValue = 200 // characters of a value that are shown
+const MaxValue = 200 // characters of a value that are shown
 
 // shown is a value as an expression.
 func shown(value any) string {
@@ -240,7 +240,7 @@ func shown(value any) string {
 	case nil:
 		return "nil"
 	case string:
-		out = strconv.Quote(text.Shorten(v, 2*maxValue)) // the rest is not shown, nor worth quoting
+		out = strconv.Quote(text.Shorten(v, 2*MaxValue)) // the rest is not shown, nor worth quoting
 	case fmt.Stringer:
 		out = v.String()
 	default:
@@ -254,5 +254,5 @@ func shown(value any) string {
 		}
 		out = fmt.Sprint(v)
 	}
-	return text.Shorten(out, maxValue)
+	return text.Shorten(out, MaxValue)
 }

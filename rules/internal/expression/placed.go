@@ -1,4 +1,4 @@
-package rules
+package expression
 
 import (
 	"strings"
@@ -11,9 +11,9 @@ import (
 	"github.com/org/foreman-action/internal/text"
 )
 
-// An expression is a compiled expression with its place in a file. It is safe for
+// An Expression is a compiled expression with its place in a file. It is safe for
 // concurrent use.
-type expression struct {
+type Expression struct {
 	file *strictyaml.File
 	node *yaml.Node // the scalar that holds it
 	line int        // of its start in the scalar's value, from 1
@@ -22,19 +22,19 @@ type expression struct {
 	code *code
 }
 
-// source returns the text of the expression.
-func (x *expression) source() string { return x.src }
+// Source returns the text of the expression.
+func (x *Expression) Source() string { return x.src }
 
-// readsLabels reports whether the value depends on the labels.
-func (x *expression) readsLabels() bool { return x.code.labels.any }
+// ReadsLabels reports whether the value depends on the labels.
+func (x *Expression) ReadsLabels() bool { return x.code.labels.any }
 
-// affectedBy reports whether the value may change with these labels, whose names are in
+// AffectedBy reports whether the value may change with these labels, whose names are in
 // lower case.
-func (x *expression) affectedBy(changed []string) bool { return x.code.labels.affectedBy(changed) }
+func (x *Expression) AffectedBy(changed []string) bool { return x.code.labels.affectedBy(changed) }
 
-// constant returns the value of a condition that is written as true or false. It is known
+// Constant returns the value of a condition that is written as true or false. It is known
 // until the expression is evaluated first.
-func (x *expression) constant() (value, ok bool) {
+func (x *Expression) Constant() (value, ok bool) {
 	if x.code.tree == nil {
 		return false, false
 	}
@@ -44,38 +44,38 @@ func (x *expression) constant() (value, ok bool) {
 
 // parse parses the text again: the tree that was compiled is gone once there is a program,
 // and names our functions where the author wrote something else.
-func (x *expression) parse() (*parser.Tree, error) {
+func (x *Expression) parse() (*parser.Tree, error) {
 	return parser.ParseWithConfig(x.src, x.code.builder.config)
 }
 
-// problem returns a problem of the whole expression at its place.
-func (x *expression) problem(msg string) error { return x.fail(&exprError{1, 1, msg}) }
+// Problem returns a problem of the whole expression at its place.
+func (x *Expression) Problem(msg string) error { return x.fail(&Error{1, 1, msg}) }
 
 // fail returns the mistake err at its place in the file.
-func (x *expression) fail(err *exprError) error {
+func (x *Expression) fail(err *Error) error {
 	line, col := x.place(err)
-	return &placedError{x.file.At(x.node, line, col, err.msg)}
+	return &PlacedError{x.file.At(x.node, line, col, err.msg)}
 }
 
-func (x *expression) place(err *exprError) (line, col int) {
+func (x *Expression) place(err *Error) (line, col int) {
 	if err.line == 1 {
 		return x.line, x.col + err.col - 1
 	}
 	return x.line + err.line - 1, err.col
 }
 
-// A sourceText is the text of an expression in a file.
-type sourceText struct {
+// A Source is the text of an expression in a file.
+type Source struct {
 	File  *strictyaml.File
 	Node  *yaml.Node // the scalar that contains it
 	Text  string
 	Start int // byte offset in the value of Node
 }
 
-// expression compiles a text. Mistakes are recorded in its file, and the result is nil then.
-func (c *exprCompiler) expression(src sourceText, w want) *expression {
+// Compile compiles a text. Mistakes are recorded in its file, and the result is nil then.
+func (c *Compiler) Compile(src Source, w Type) *Expression {
 	f, n := src.File, src.Node
-	x := &expression{file: f, node: n, src: strings.TrimSpace(src.Text)}
+	x := &Expression{file: f, node: n, src: strings.TrimSpace(src.Text)}
 	lead := len(src.Text) - len(strings.TrimLeft(src.Text, " \t\r\n"))
 	if x.src == "" {
 		lead = 0
@@ -91,9 +91,9 @@ func (c *exprCompiler) expression(src sourceText, w want) *expression {
 	return x
 }
 
-// checkComment refuses a line comment after a plain scalar, where " #" more often
+// CheckComment refuses a line comment after a plain scalar, where " #" more often
 // was meant as a part of the text; it reports whether there was none.
-func checkComment(f *strictyaml.File, n *yaml.Node) bool {
+func CheckComment(f *strictyaml.File, n *yaml.Node) bool {
 	if n.LineComment == "" || n.Style&^yaml.TaggedStyle != 0 {
 		return true
 	}
@@ -102,7 +102,7 @@ func checkComment(f *strictyaml.File, n *yaml.Node) bool {
 	return false
 }
 
-// A placedError is a failure at run time with its place in a rule file.
-type placedError struct{ problem strictyaml.Problem }
+// A PlacedError is a failure at run time with its place in a rule file.
+type PlacedError struct{ Problem strictyaml.Problem }
 
-func (e *placedError) Error() string { return e.problem.Error() }
+func (e *PlacedError) Error() string { return e.Problem.Error() }

@@ -1,4 +1,4 @@
-package rules
+package expression
 
 import (
 	"slices"
@@ -13,8 +13,8 @@ import (
 	"github.com/org/foreman-action/rules/internal/symbols"
 )
 
-// A labelReference is a place of an expression that names a label.
-type labelReference struct {
+// A LabelReference is a place of an expression that names a label.
+type LabelReference struct {
 	// Label is a name, or with Glob one in which "*" matches any run of characters; it
 	// is also in place of a part that is only known at run time.
 	Label string
@@ -23,24 +23,24 @@ type labelReference struct {
 	Row   bool               // the place is a row of a table, and not in the expression
 }
 
-// A tableReference is a place of an expression that asks a table for an answer in a form.
-type tableReference struct {
+// A TableReference is a place of an expression that asks a table for an answer in a form.
+type TableReference struct {
 	Rows symbols.Rows
 	Form string // the name of the field
 }
 
 // A collector collects the references of one expression.
 type collector struct {
-	labels []labelReference
-	tables []tableReference
+	labels []LabelReference
+	tables []TableReference
 	names  *symbols.Table
-	x      *expression
+	x      *Expression
 	tree   *parser.Tree
 }
 
-// references returns the labels that an expression asks for, and the tables that it asks
+// References returns the labels that an expression asks for, and the tables that it asks
 // for answers, in their order.
-func (x *expression) references(names *symbols.Table) ([]labelReference, []tableReference) {
+func (x *Expression) References(names *symbols.Table) ([]LabelReference, []TableReference) {
 	c := collector{names: names, x: x}
 	if c.open() {
 		c.asked(c.tree.Node, "")
@@ -48,8 +48,8 @@ func (x *expression) references(names *symbols.Table) ([]labelReference, []table
 	return c.labels, c.tables
 }
 
-// resultReferences returns the labels that an expression yields, as far as its text tells.
-func (x *expression) resultReferences(names *symbols.Table) []labelReference {
+// ResultReferences returns the labels that an expression yields, as far as its text tells.
+func (x *Expression) ResultReferences(names *symbols.Table) []LabelReference {
 	c := collector{names: names, x: x}
 	if c.open() {
 		c.results(c.tree.Node)
@@ -67,7 +67,7 @@ func (c *collector) open() (ok bool) {
 // place returns the place of a node in its file.
 func (c *collector) place(n ast.Node) strictyaml.Problem {
 	at := (&file.Error{Location: n.Location()}).Bind(c.tree.Source)
-	line, col := c.x.place(&exprError{line: max(1, at.Line), col: at.Column + 1})
+	line, col := c.x.place(&Error{line: max(1, at.Line), col: at.Column + 1})
 	return c.x.file.At(c.x.node, line, col, "")
 }
 
@@ -80,7 +80,7 @@ func (c *collector) note(n ast.Node, glob func(string) string) {
 	if glob != nil {
 		name = glob(name)
 	}
-	c.labels = append(c.labels, labelReference{Label: name, Glob: glob != nil && strings.Contains(name, "*"), Place: c.place(n)})
+	c.labels = append(c.labels, LabelReference{Label: name, Glob: glob != nil && strings.Contains(name, "*"), Place: c.place(n)})
 }
 
 func asGlob(name string) string { return name }
@@ -205,7 +205,7 @@ func (c *collector) row(table, key ast.Node, each string) {
 	if t.Node == nil || field == "" {
 		return
 	}
-	c.tables = append(c.tables, tableReference{t, field})
+	c.tables = append(c.tables, TableReference{t, field})
 }
 
 // fieldFrom returns the name of the form's field that a value comes from, or "".
@@ -258,23 +258,23 @@ func (c *collector) results(n ast.Node) {
 		c.note(n, nil)
 		return
 	}
-	c.labels = append(c.labels, labelReference{Label: "*", Glob: true, Place: c.place(n)})
+	c.labels = append(c.labels, LabelReference{Label: "*", Glob: true, Place: c.place(n)})
 }
 
 // values collects the values of a table as labels, once.
 func (c *collector) values(t symbols.Rows) {
 	for i := 1; i < len(t.Node.Content); i += 2 {
 		n := t.Node.Content[i]
-		use := labelReference{Label: n.Value, Place: t.File.At(n, 1, 1, ""), Row: true}
+		use := LabelReference{Label: n.Value, Place: t.File.At(n, 1, 1, ""), Row: true}
 		if n.Kind == yaml.ScalarNode && n.Value != "" && !slices.Contains(c.labels, use) {
 			c.labels = append(c.labels, use)
 		}
 	}
 }
 
-// asksCommand reports whether an expression asks for a command: by its name, or by a name
+// AsksCommand reports whether an expression asks for a command: by its name, or by a name
 // that only the event tells.
-func (x *expression) asksCommand(command string) bool {
+func (x *Expression) AsksCommand(command string) bool {
 	tree, err := x.parse()
 	return err == nil && asksCommand(tree.Node, command)
 }

@@ -1,4 +1,4 @@
-package rules
+package expression
 
 import (
 	"fmt"
@@ -12,9 +12,9 @@ import (
 
 func TestPatternsAreCompiledOnce(t *testing.T) {
 	t.Parallel()
-	c := newExprCompiler(symbols.New())
+	c := NewCompiler(symbols.New())
 	for range 3 {
-		if _, err := c.compile("issue.title matches `a` or issue.body matches \"a\"", wantBool); err != nil {
+		if _, err := c.compile("issue.title matches `a` or issue.body matches \"a\"", Bool); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -71,7 +71,7 @@ func TestHiddenFieldsHaveNoName(t *testing.T) {
 			hidden++
 			for _, name := range []string{f.Name, strings.ToLower(f.Name), "-"} {
 				src := fmt.Sprintf("%s[%q] == 1", path, name)
-				if _, err := newExprCompiler(symbols.New()).check(src, wantBool); err == nil || !strings.Contains(err.Error(), "has no field") {
+				if _, err := NewCompiler(symbols.New()).check(src, Bool); err == nil || !strings.Contains(err.Error(), "has no field") {
 					t.Errorf("%s: got %v, want an unknown field", src, err)
 				}
 			}

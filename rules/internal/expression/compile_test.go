@@ -1,11 +1,11 @@
-package rules
+package expression
 
 import (
 	"github.com/expr-lang/expr/vm"
 )
 
 // compile compiles src to its program; the error is an *exprError.
-func (c *exprCompiler) compile(src string, w want) (*vm.Program, error) {
+func (c *Compiler) compile(src string, w Type) (*vm.Program, error) {
 	x, err := c.check(src, w)
 	if err != nil {
 		return nil, err

@@ -1,4 +1,4 @@
-package rules
+package expression
 
 import (
 	"runtime"
@@ -117,9 +117,9 @@ func TestHostileExpressions(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
-			c := newExprCompiler(symbols.New())
-			v := newEvaluation(facts)
-			program, err := c.compile(tt.src, wantBool)
+			c := NewCompiler(symbols.New())
+			v := NewEvaluation(facts)
+			program, err := c.compile(tt.src, Bool)
 			checkError(t, "load", err, tt.load)
 			if err == nil {
 				_, err = eval(&v.machine, program, v.env)
@@ -152,12 +152,12 @@ func checkError(t *testing.T, when string, err error, want string) {
 // The bounds start anew with each expression: many rules may use what one may.
 func TestBoundsAreOfOneExpression(t *testing.T) {
 	t.Parallel()
-	c := newExprCompiler(symbols.New())
-	program, err := c.compile(`all(1..300, all(1..300, # > 0))`, wantBool)
+	c := NewCompiler(symbols.New())
+	program, err := c.compile(`all(1..300, all(1..300, # > 0))`, Bool)
 	if err != nil {
 		t.Fatal(err)
 	}
-	v := newEvaluation(hostileFacts())
+	v := NewEvaluation(hostileFacts())
 	for i := range 3 {
 		if got, err := eval(&v.machine, program, v.env); got != true || err != nil {
 			t.Fatalf("run %d: got %v, %v", i, got, err)
@@ -172,7 +172,7 @@ func TestBoundsAreOfOneExpression(t *testing.T) {
 func TestEnvironmentIsPlainData(t *testing.T) {
 	t.Parallel()
 	for _, src := range []string{"issue", "event", "actor", "repo", "event.comment"} {
-		_, err := newExprCompiler(symbols.New()).compile(src+".complete() == nil", wantBool)
+		_, err := NewCompiler(symbols.New()).compile(src+".complete() == nil", Bool)
 		if err == nil {
 			t.Errorf("%s has methods", src)
 		}
@@ -182,12 +182,12 @@ func TestEnvironmentIsPlainData(t *testing.T) {
 // The functions that rules may use are exactly those of the list and ours.
 func TestFunctionsAreAListOfTheirOwn(t *testing.T) {
 	t.Parallel()
-	c := newExprCompiler(symbols.New())
+	c := NewCompiler(symbols.New())
 	if got, want := len(c.builder.config.Builtins), len(allowed()); got != want {
 		t.Errorf("%d functions of the language are there, want %d: a name in the list is unknown to it", got, want)
 	}
 	for _, name := range []string{"timezone", "toJSON", "fromJSON", "groupBy", "get", "replace", "toBase64"} {
-		_, err := c.compile(name+"([1], true) == 1", wantBool)
+		_, err := c.compile(name+"([1], true) == 1", Bool)
 		if err == nil || !strings.Contains(err.Error(), "not available") {
 			t.Errorf("%s: got %v, want it to be unavailable", name, err)
 		}
@@ -209,9 +209,9 @@ func TestOrdinaryConditionsFitTheLargestIssue(t *testing.T) {
 	for _, char := range []string{"a", "\u4e2d", "\U0001f600", "- [ ] I have read ", "0f ", "\n"} {
 		body := []rune(strings.Repeat(char, 65_536))[:65_536]
 		facts := facts.Facts{Issue: triage.Issue{Number: 1, Title: strings.Repeat("\U0001f600", 256), Body: string(body)}}
-		v := newEvaluation(facts)
+		v := NewEvaluation(facts)
 		for _, src := range tests {
-			program, err := newExprCompiler(symbols.New()).compile(src, wantBool)
+			program, err := NewCompiler(symbols.New()).compile(src, Bool)
 			if err != nil {
 				t.Fatalf("%s: %v", src, err)
 			}
@@ -226,10 +226,10 @@ func TestOrdinaryConditionsFitTheLargestIssue(t *testing.T) {
 // once each.
 func TestCaseIsChangedOnce(t *testing.T) {
 	t.Parallel()
-	v := newEvaluation(hostileFacts())
-	c := newExprCompiler(symbols.New())
+	v := NewEvaluation(hostileFacts())
+	c := NewCompiler(symbols.New())
 	for range 2 {
-		program, err := c.compile(`lower(issue.body) == "" or lower(issue.body) == "a" or upper(issue.body) == ""`, wantBool)
+		program, err := c.compile(`lower(issue.body) == "" or lower(issue.body) == "a" or upper(issue.body) == ""`, Bool)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,4 +1,4 @@
-package rules
+package expression
 
 import (
 	"reflect"
@@ -24,7 +24,7 @@ type builder struct {
 // the rules of one event once. It is safe for concurrent use.
 type code struct {
 	builder *builder
-	want    want
+	want    Type
 	labels  labelReads // of a condition
 	on      []string   // the events that its rule names; nil: none
 
@@ -39,7 +39,7 @@ type code struct {
 // fastPath returns nil for an expression without one.
 func (c *code) fastPath() fastPath {
 	c.first.Do(func() {
-		if c.want == wantBool {
+		if c.want == Bool {
 			c.fast = newFastPath(c.tree.Node)
 		}
 	})
@@ -69,7 +69,7 @@ func (b *builder) build(tree *parser.Tree) (*vm.Program, error) {
 	if err != nil {
 		// The compiler puts a stack trace below its first line.
 		msg, _, _ := strings.Cut(err.Error(), "\n")
-		return nil, &exprError{1, 1, msg}
+		return nil, &Error{1, 1, msg}
 	}
 	return program, nil
 }

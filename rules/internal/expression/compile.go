@@ -1,4 +1,4 @@
-package rules
+package expression
 
 import (
 	"fmt"
@@ -16,35 +16,35 @@ import (
 )
 
 const (
-	maxExpression = 4096 // bytes
-	maxBrackets   = 100  // open at the same time
-	maxTerms      = 500  // nodes of the tree
+	MaxLength   = 4096 // bytes
+	MaxBrackets = 100  // open at the same time
+	MaxTerms    = 500  // nodes of the tree
 )
 
-// A want is what an expression must yield.
-type want int
+// A Type is what an expression must yield.
+type Type int
 
 const (
-	wantBool  want = iota // a condition
-	wantText              // text, a number or a boolean
-	wantTexts             // a list of strings
-	wantInt               // a whole number
-	wantAny               // any value
+	Bool  Type = iota // a condition
+	Text              // text, a number or a boolean
+	Texts             // a list of strings
+	Int               // a whole number
+	Any               // any value
 )
 
-// An exprCompiler compiles expressions against the environment of rules. It is not safe for
+// An Compiler compiles expressions against the environment of rules. It is not safe for
 // concurrent use; the expressions are.
-type exprCompiler struct {
+type Compiler struct {
 	builder  *builder
 	patterns map[string]*match.Pattern
 	names    *symbols.Table
 	on       []string // the events that the rule names; nil: none
 }
 
-// newExprCompiler returns a compiler of expressions that may use these names.
-func newExprCompiler(names *symbols.Table) *exprCompiler {
+// NewCompiler returns a compiler of expressions that may use these names.
+func NewCompiler(names *symbols.Table) *Compiler {
 	c := conf.CreateNew()
-	c.MaxNodes = maxTerms
+	c.MaxNodes = MaxTerms
 	keep := map[string]bool{}
 	for _, name := range allowed() {
 		keep[name] = true
@@ -59,19 +59,19 @@ func newExprCompiler(names *symbols.Table) *exprCompiler {
 		c.Functions[f.Name] = f
 	}
 	c.WithEnv(env{})
-	return &exprCompiler{builder: &builder{config: c}, patterns: map[string]*match.Pattern{}, names: names}
+	return &Compiler{builder: &builder{config: c}, patterns: map[string]*match.Pattern{}, names: names}
 }
 
-// withEvents returns the compiler for the expressions of a rule that names these events;
+// WithEvents returns the compiler for the expressions of a rule that names these events;
 // nil: it names none. It shares the patterns of c.
-func (c *exprCompiler) withEvents(on []string) *exprCompiler {
+func (c *Compiler) WithEvents(on []string) *Compiler {
 	other := *c
 	other.on = on
 	return &other
 }
 
 // check finds the mistakes of src; the error is an *exprError.
-func (c *exprCompiler) check(src string, w want) (*code, error) {
+func (c *Compiler) check(src string, w Type) (*code, error) {
 	if err := checkSource(src); err != nil {
 		return nil, err
 	}
@@ -83,7 +83,7 @@ func (c *exprCompiler) check(src string, w want) (*code, error) {
 	if err := g.check(&tree.Node, 0); err != nil {
 		return nil, located(tree, err)
 	}
-	if field := fieldOf(tree.Node); w == wantAny && field != nil {
+	if field := fieldOf(tree.Node); w == Any && field != nil {
 		tree.Node = formCall("__form_any", field, tree.Node)
 	}
 	if _, err := checker.Check(tree, c.builder.config); err != nil {
@@ -93,10 +93,10 @@ func (c *exprCompiler) check(src string, w want) (*code, error) {
 		return nil, located(tree, err)
 	}
 	if msg := w.check(tree.Node); msg != "" {
-		return nil, &exprError{1, 1, msg}
+		return nil, &Error{1, 1, msg}
 	}
 	x := &code{builder: c.builder, want: w, on: c.on, tree: tree}
-	if w == wantBool {
+	if w == Bool {
 		x.labels.collect(tree.Node)
 	}
 	if !settled(tree.Node) {
@@ -105,7 +105,7 @@ func (c *exprCompiler) check(src string, w want) (*code, error) {
 	return x, err
 }
 
-func (c *exprCompiler) pattern(s string) (*match.Pattern, error) {
+func (c *Compiler) pattern(s string) (*match.Pattern, error) {
 	if p := c.patterns[s]; p != nil {
 		return p, nil
 	}
@@ -118,11 +118,11 @@ func (c *exprCompiler) pattern(s string) (*match.Pattern, error) {
 
 // checkSource limits the input of the parser, which is recursive.
 func checkSource(src string) error {
-	if len(src) > maxExpression {
-		return &exprError{1, 1, fmt.Sprintf("the expression has %d bytes; at most %d are allowed", len(src), maxExpression)}
+	if len(src) > MaxLength {
+		return &Error{1, 1, fmt.Sprintf("the expression has %d bytes; at most %d are allowed", len(src), MaxLength)}
 	}
 	if strings.TrimSpace(src) == "" {
-		return &exprError{1, 1, "the expression is empty"}
+		return &Error{1, 1, "the expression is empty"}
 	}
 	depth, quote := 0, rune(0)
 	line, col := 1, 0
@@ -144,8 +144,8 @@ func checkSource(src string) error {
 		case r == '"' || r == '\'' || r == '`':
 			quote = r
 		case strings.ContainsRune("([{", r):
-			if depth++; depth > maxBrackets {
-				return &exprError{line, col, fmt.Sprintf("more than %d brackets are open", maxBrackets)}
+			if depth++; depth > MaxBrackets {
+				return &Error{line, col, fmt.Sprintf("more than %d brackets are open", MaxBrackets)}
 			}
 		case strings.ContainsRune(")]}", r):
 			depth--
@@ -155,30 +155,30 @@ func checkSource(src string) error {
 }
 
 // check returns the mistake in the type of a checked tree; "" for none.
-func (w want) check(n ast.Node) string {
+func (w Type) check(n ast.Node) string {
 	t := n.Type()
-	if w == wantAny {
+	if w == Any {
 		return ""
 	}
 	if n.Nature().Nil {
 		return fmt.Sprintf("want %s, got nil", w)
 	}
 	switch w {
-	case wantAny:
-	case wantBool:
+	case Any:
+	case Bool:
 		if t.Kind() == reflect.Bool {
 			return ""
 		}
-	case wantInt:
+	case Int:
 		if t.Kind() == reflect.Int {
 			return ""
 		}
-	case wantText:
+	case Text:
 		switch t.Kind() {
 		case reflect.String, reflect.Bool, reflect.Int, reflect.Float64:
 			return ""
 		}
-	case wantTexts:
+	case Texts:
 		if t.Kind() == reflect.Slice && (t.Elem().Kind() == reflect.String || t.Elem().Kind() == reflect.Interface) {
 			return ""
 		}
@@ -187,13 +187,13 @@ func (w want) check(n ast.Node) string {
 }
 
 // String names the wanted type in messages.
-func (w want) String() string {
+func (w Type) String() string {
 	switch w {
-	case wantBool:
+	case Bool:
 		return "a condition (true or false)"
-	case wantTexts:
+	case Texts:
 		return "a list of strings"
-	case wantInt:
+	case Int:
 		return "a whole number"
 	default:
 		return "text, a number or a boolean"

@@ -1,4 +1,4 @@
-package rules
+package expression
 
 import (
 	"reflect"
@@ -75,14 +75,14 @@ func ascii(s string) bool {
 	return strings.IndexFunc(s, func(r rune) bool { return r >= utf8.RuneSelf }) < 0
 }
 
-// A labelDependency is a label that a condition asks for.
-type labelDependency struct {
+// A LabelDependency is a label that a condition asks for.
+type LabelDependency struct {
 	Glob    string
 	Present bool // the condition is helped when the label is there, else when it is not
 }
 
-// labelDependencies returns the labels that a condition surely asks for.
-func (x *expression) labelDependencies() []labelDependency {
+// LabelDependencies returns the labels that a condition surely asks for.
+func (x *Expression) LabelDependencies() []LabelDependency {
 	tree, err := x.parse()
 	if err != nil {
 		return nil
@@ -93,7 +93,7 @@ func (x *expression) labelDependencies() []labelDependency {
 // dependencies returns the labels that a part of a condition asks for, where the condition
 // is helped when the part is as there says. each is the list of the present loop, as
 // [source] names it. What may ask for a label both ways is left out.
-func dependencies(n ast.Node, there bool, each string) []labelDependency {
+func dependencies(n ast.Node, there bool, each string) []LabelDependency {
 	switch n := n.(type) {
 	case *ast.UnaryNode:
 		if negates(n.Operator) {
@@ -125,11 +125,11 @@ func dependencies(n ast.Node, there bool, each string) []labelDependency {
 }
 
 // namedLabels returns the dependencies on names that are constants.
-func namedLabels(names []ast.Node, there bool) []labelDependency {
-	var list []labelDependency
+func namedLabels(names []ast.Node, there bool) []LabelDependency {
+	var list []LabelDependency
 	for _, n := range names {
 		if name, ok := constantText(n); ok {
-			list = append(list, labelDependency{name, there})
+			list = append(list, LabelDependency{name, there})
 		}
 	}
 	return list
@@ -138,7 +138,7 @@ func namedLabels(names []ast.Node, there bool) []labelDependency {
 // loopDependencies returns those of the condition of a loop, where it helps when it is as
 // there says. Only dependencies of the way sure count: that another label is not "y" does
 // not depend on "y".
-func loopDependencies(n *ast.BuiltinNode, there, sure bool, each string) []labelDependency {
+func loopDependencies(n *ast.BuiltinNode, there, sure bool, each string) []LabelDependency {
 	if len(n.Arguments) != 2 {
 		return nil
 	}
@@ -147,12 +147,12 @@ func loopDependencies(n *ast.BuiltinNode, there, sure bool, each string) []label
 		return nil
 	}
 	list := dependencies(p.Node, there, source(n.Arguments[0], each))
-	return slices.DeleteFunc(list, func(d labelDependency) bool { return d.Present != sure })
+	return slices.DeleteFunc(list, func(d LabelDependency) bool { return d.Present != sure })
 }
 
 // chosenDependencies returns those of "cond ? yes : no". The condition counts where one of
 // the others is true or false as it stands.
-func chosenDependencies(n *ast.ConditionalNode, there bool, each string) []labelDependency {
+func chosenDependencies(n *ast.ConditionalNode, there bool, each string) []LabelDependency {
 	list := append(dependencies(n.Exp1, there, each), dependencies(n.Exp2, there, each)...)
 	yes, first := n.Exp1.(*ast.BoolNode)
 	no, second := n.Exp2.(*ast.BoolNode)
@@ -168,7 +168,7 @@ func chosenDependencies(n *ast.ConditionalNode, there bool, each string) []label
 
 // comparedDependencies returns those of a comparison: of one of the labels with a name, of a
 // part with true or false, or of how many there are with a number.
-func comparedDependencies(n *ast.BinaryNode, there bool, each string) []labelDependency {
+func comparedDependencies(n *ast.BinaryNode, there bool, each string) []LabelDependency {
 	left, right := n.Left, n.Right
 	switch n.Operator {
 	case "in":

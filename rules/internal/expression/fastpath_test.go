@@ -1,4 +1,4 @@
-package rules
+package expression
 
 import (
 	"fmt"
@@ -85,8 +85,8 @@ func TestShortcuts(t *testing.T) {
 
 func sameShortcut(t *testing.T, src string, facts facts.Facts) (sure bool) {
 	t.Helper()
-	c := newExprCompiler(symbols.New())
-	x, err := c.check(src, wantBool)
+	c := NewCompiler(symbols.New())
+	x, err := c.check(src, Bool)
 	if err != nil {
 		return false
 	}
@@ -99,13 +99,13 @@ func sameShortcut(t *testing.T, src string, facts facts.Facts) (sure bool) {
 		return false
 	}
 	value, sure := quick(newEnv(facts))
-	v := newEvaluation(facts)
+	v := NewEvaluation(facts)
 	want, err := eval(&v.machine, program, v.env)
 	if sure && (err != nil || want != value) {
 		t.Errorf("%q on %+v: the shortcut says %v, the program %v, %v", src, facts, value, want, err)
 	}
 	// What the shortcut found out changes nothing for the program.
-	after := newEvaluation(facts)
+	after := NewEvaluation(facts)
 	quick(after.env)
 	again, errAgain := eval(&after.machine, program, after.env)
 	if again != want || fmt.Sprint(err) != fmt.Sprint(errAgain) {
@@ -124,7 +124,7 @@ func FuzzShortcut(f *testing.F) {
 		f.Add(tt.src, "A panic", "abz", 5)
 	}
 	for _, h := range hostile {
-		if len(h.src) < maxExpression {
+		if len(h.src) < MaxLength {
 			f.Add(h.src, "t", "body", 1)
 		}
 	}
@@ -137,15 +137,15 @@ func FuzzShortcut(f *testing.F) {
 // mistakes are found in all.
 func TestOnlyWhatIsAskedIsBuilt(t *testing.T) {
 	t.Parallel()
-	c := newExprCompiler(symbols.New())
-	var opened, closed []*expression
-	compile := func(src string) *expression {
+	c := NewCompiler(symbols.New())
+	var opened, closed []*Expression
+	compile := func(src string) *Expression {
 		f, err := strictyaml.Parse("rules.yml", []byte("when: |\n  "+src+"\n"))
 		if err != nil {
 			t.Fatal(err)
 		}
 		n := f.Root().Content[1]
-		x := c.expression(sourceText{File: f, Node: n, Text: n.Value}, wantBool)
+		x := c.Compile(Source{File: f, Node: n, Text: n.Value}, Bool)
 		if x == nil {
 			t.Fatal(f.Err())
 		}
@@ -170,10 +170,10 @@ func TestOnlyWhatIsAskedIsBuilt(t *testing.T) {
 	var all sync.WaitGroup
 	for range 4 {
 		all.Go(func() {
-			v := newEvaluation(facts.Facts{Issue: triage.Issue{Body: "panic77, panic7 " + strings.Repeat(".", 200), Labels: []string{"x"}}, Event: triage.Event{Name: "issues", Action: "opened"}})
+			v := NewEvaluation(facts.Facts{Issue: triage.Issue{Body: "panic77, panic7 " + strings.Repeat(".", 200), Labels: []string{"x"}}, Event: triage.Event{Name: "issues", Action: "opened"}})
 			for _, x := range opened {
-				if value, err := v.eval(x); value != false || err != nil {
-					t.Errorf("%s: got %v, %v", x.source(), value, err)
+				if value, err := v.Eval(x); value != false || err != nil {
+					t.Errorf("%s: got %v, %v", x.Source(), value, err)
 				}
 			}
 		})
@@ -189,7 +189,7 @@ func TestOnlyWhatIsAskedIsBuilt(t *testing.T) {
 func TestLateMistakesAreFoundAtOnce(t *testing.T) {
 	t.Parallel()
 	for _, src := range []string{"1 % 0 == 1", "issue.number > 5 % (1 - 1)", "any(issue.labels, 7 % 0 == 1)"} {
-		if x, err := newExprCompiler(symbols.New()).check(src, wantBool); err == nil {
+		if x, err := NewCompiler(symbols.New()).check(src, Bool); err == nil {
 			t.Errorf("%s: no error, settled: %v", src, settled(x.tree.Node))
 		}
 	}

@@ -1,0 +1,61 @@
+package rules
+
+import (
+	"github.com/org/foreman-action/protocol"
+)
+
+// actionSchema is one item of "then".
+func actionSchema() map[string]any {
+	var bare []string
+	long := map[string]any{}
+	for _, spec := range specs() {
+		s, needs := paramsSchema(spec)
+		if !needs {
+			bare = append(bare, spec.Name)
+		}
+		long[spec.Name] = s
+	}
+	return map[string]any{"anyOf": []any{
+		map[string]any{"enum": bare},
+		map[string]any{"type": "object", "minProperties": 1, "maxProperties": 1, "additionalProperties": false, "properties": long},
+	}}
+}
+
+// paramsSchema is what stands behind an action's name; needs says that something must.
+func paramsSchema(spec protocol.ActionSpec) (schema map[string]any, needs bool) {
+	properties, required := map[string]any{}, []string{}
+	var forms []any
+	for _, p := range spec.Params {
+		properties[p.Name] = paramSchema(p)
+		if p.Required {
+			required = append(required, p.Name)
+		}
+		if p.Name == spec.Main {
+			forms = append(forms, paramSchema(p))
+		}
+	}
+	forms = append(forms, map[string]any{"type": "object", "additionalProperties": false, "required": required, "properties": properties})
+	if len(required) == 0 {
+		forms = append(forms, map[string]any{"type": "null"})
+	}
+	return map[string]any{"anyOf": forms}, len(required) > 0
+}
+
+// templated is a text that becomes a value only when the rule fires.
+func templated() map[string]any { return map[string]any{"type": "string", "pattern": `\{\{`} }
+
+func paramSchema(p protocol.Param) map[string]any {
+	item := map[string]any{"type": "string"}
+	if p.Enum != nil {
+		item = map[string]any{"anyOf": []any{map[string]any{"enum": p.Enum}, templated()}}
+	}
+	switch p.Kind {
+	case protocol.KindTexts:
+		list := map[string]any{"type": "array", "maxItems": maxList, "items": item}
+		return map[string]any{"anyOf": []any{list, map[string]any{"type": "string"}}}
+	case protocol.KindInt:
+		return map[string]any{"anyOf": []any{map[string]any{"type": "integer", "minimum": 1}, templated()}}
+	default:
+		return item
+	}
+}

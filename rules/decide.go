@@ -9,6 +9,7 @@ import (
 	"github.com/org/foreman-action/internal/strictyaml"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/rules/facts"
+	"github.com/org/foreman-action/rules/internal/action"
 	"github.com/org/foreman-action/rules/internal/events"
 	"github.com/org/foreman-action/rules/internal/expression"
 )
@@ -189,7 +190,7 @@ func (p *plan) add(r *rule, v *expression.Evaluation) (Outcome, error) {
 		}
 	}
 	for _, a := range r.actions {
-		item, ok, err := a.render(v)
+		item, ok, err := a.Render(v)
 		if err != nil {
 			return "", err
 		}
@@ -205,14 +206,14 @@ func (p *plan) add(r *rule, v *expression.Evaluation) (Outcome, error) {
 
 func (p *plan) take(r *rule, item protocol.ActionItem) {
 	switch item.Type {
-	case escalate:
+	case action.Escalate:
 		why := "rule " + r.id
 		if reason, ok, _ := item.Text("reason"); ok {
 			why += ": " + reason
 		}
 		p.escalated = append(p.escalated, why)
 		return
-	case retriage:
+	case action.Retriage:
 		p.result.Retriage = true
 		return
 	case protocol.ActionCloseIssue, protocol.ActionMarkDuplicate:

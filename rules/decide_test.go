@@ -190,7 +190,7 @@ func TestSet(t *testing.T) {
 		t.Errorf("ids (-want +got):\n%s", diff)
 	}
 	tests := []struct {
-		event, action string
+		event, Action string
 		Type          bool
 	}{
 		{"issues", "labeled", true},
@@ -202,8 +202,8 @@ func TestSet(t *testing.T) {
 		{"push", "", false},
 	}
 	for _, tt := range tests {
-		if got := set.Listens(tt.event, tt.action); got != tt.Type {
-			t.Errorf("Listens(%q, %q): got %v, want %v", tt.event, tt.action, got, tt.Type)
+		if got := set.Listens(tt.event, tt.Action); got != tt.Type {
+			t.Errorf("Listens(%q, %q): got %v, want %v", tt.event, tt.Action, got, tt.Type)
 		}
 	}
 	var none *rules.Set

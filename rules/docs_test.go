@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/org/foreman-action/protocol"
+	"github.com/org/foreman-action/rules/internal/action"
 	"github.com/org/foreman-action/rules/internal/events"
 	"github.com/org/foreman-action/rules/internal/forms"
 )
@@ -220,7 +221,7 @@ func actionTable(t *testing.T) string {
 	docs := actionDocs()
 	var b strings.Builder
 	b.WriteString("| action | parameters | what it does |\n|---|---|---|\n")
-	for _, s := range specs() {
+	for _, s := range action.Specs() {
 		if docs[s.Name] == "" {
 			t.Errorf("the action %s needs a sentence in docs_text_test.go", s.Name)
 		}

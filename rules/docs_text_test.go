@@ -7,11 +7,13 @@ import (
 
 	"github.com/org/foreman-action/internal/strictyaml"
 	"github.com/org/foreman-action/protocol"
+	"github.com/org/foreman-action/rules/internal/action"
 	"github.com/org/foreman-action/rules/internal/cost"
 	"github.com/org/foreman-action/rules/internal/expression"
 	"github.com/org/foreman-action/rules/internal/forms"
 	"github.com/org/foreman-action/rules/internal/slash"
 	"github.com/org/foreman-action/rules/internal/symbols"
+	"github.com/org/foreman-action/rules/internal/template"
 )
 
 // The sentences of docs/rules.md that stand beside names of the code.
@@ -110,8 +112,8 @@ func actionDocs() map[string]string {
 		protocol.ActionLock:          "locks the conversation",
 		protocol.ActionReact:         "adds a reaction to the issue",
 		protocol.ActionNeverAgain:    "remembers that the label is not to be added here again",
-		escalate:                     "hands the issue to a person; nothing is written",
-		retriage:                     "has the issue decided on as if it were new",
+		action.Escalate:              "hands the issue to a person; nothing is written",
+		action.Retriage:              "has the issue decided on as if it were new",
 	}
 }
 
@@ -232,12 +234,12 @@ func limitTable() string {
 		{"", cost.MaxText >> 20, "MiB of new text"},
 		{"", cost.MaxItems, "items of new lists"},
 		{"the patterns of an expression", cost.MaxStates, "states for each character of the largest issue; a pattern that is too expensive is a mistake, with what to do about it"},
-		{"a text of an action", maxParts, "`{{ }}`"},
-		{"", maxMarkdown, "characters of a comment"},
-		{"", maxName, "characters of any other parameter"},
-		{"a value from `{{ }}`", maxForeign, "characters in a comment"},
-		{"a rule", maxActions, "actions"},
-		{"a list of an action", maxList, "items"},
+		{"a text of an action", template.MaxParts, "`{{ }}`"},
+		{"", action.MaxMarkdown, "characters of a comment"},
+		{"", action.MaxName, "characters of any other parameter"},
+		{"a value from `{{ }}`", action.MaxForeign, "characters in a comment"},
+		{"a rule", action.MaxActions, "actions"},
+		{"a list of an action", action.MaxList, "items"},
 		{"the search of `scan`", maxScan, "characters"},
 		{"all files together", maxRules, "rules"},
 		{"", symbols.MaxForms, "names under forms"},

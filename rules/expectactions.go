@@ -9,6 +9,7 @@ import (
 
 	"github.com/org/foreman-action/internal/strictyaml"
 	"github.com/org/foreman-action/protocol"
+	"github.com/org/foreman-action/rules/internal/action"
 )
 
 // expectActions takes the actions as "then" has them, but without expressions.
@@ -69,14 +70,14 @@ func (d testDecoder) action(n *yaml.Node) (protocol.ActionItem, bool) {
 	case name.Kind != yaml.ScalarNode:
 		d.f.Problemf(n, "want an action, got %s", strictyaml.Kind(n))
 		return protocol.ActionItem{}, false
-	case name.Value == escalate:
+	case name.Value == action.Escalate:
 		d.f.Problemf(n, "escalate is no action of the outcome; write escalated: true")
 		return protocol.ActionItem{}, false
-	case name.Value == retriage:
+	case name.Value == action.Retriage:
 		d.f.Problemf(n, "retriage is no action of the outcome; write retriage: true")
 		return protocol.ActionItem{}, false
 	case !ok:
-		d.f.Problemf(name, "unknown action %q%s", name.Value, actionHint(name.Value, protocol.ActionSpecs()))
+		d.f.Problemf(name, "unknown action %q%s", name.Value, action.Hint(name.Value, protocol.ActionSpecs()))
 		return protocol.ActionItem{}, false
 	}
 	before := d.f.ErrorCount()

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/org/foreman-action/protocol"
+	"github.com/org/foreman-action/rules/internal/action"
 	"github.com/org/foreman-action/rules/internal/events"
 	"github.com/org/foreman-action/rules/internal/match"
 )
@@ -43,16 +44,16 @@ const (
 )
 
 // note keeps what an action writes as far as its text tells.
-func (f *flow) note(rule int, a action) {
+func (f *flow) note(rule int, a action.Action) {
 	to := f.adds
-	switch a.name() {
+	switch a.Name() {
 	case protocol.ActionAddLabel, protocol.ActionAddLabels:
 	case protocol.ActionRemoveLabel:
 		to = f.removes
 	default:
 		return
 	}
-	for _, name := range a.constants() {
+	for _, name := range a.Constants() {
 		key := strings.ToLower(name)
 		to[key] = append(to[key], rule)
 	}

@@ -14,42 +14,42 @@ func TestCircles(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		when        string // of a rule that adds x; another one adds y when there is x
-		added, gone bool   // it is a circle, also when the other one removes y
+		Added, gone bool   // it is a circle, also when the other one removes y
 	}{
-		{when: `label("y")`, added: true},
+		{when: `label("y")`, Added: true},
 		{when: `not label("y")`, gone: true},
-		{when: `label("y") == true`, added: true},
-		{when: `true == label("y")`, added: true},
+		{when: `label("y") == true`, Added: true},
+		{when: `true == label("y")`, Added: true},
 		{when: `label("y") == false`, gone: true},
-		{when: `label("y") != false`, added: true},
-		{when: `label("y") ? true : false`, added: true},
+		{when: `label("y") != false`, Added: true},
+		{when: `label("y") ? true : false`, Added: true},
 		{when: `label("y") ? false : true`, gone: true},
-		{when: `label("y") ? issue.locked : false`, added: true},
-		{when: `label("y") ? true : issue.locked`, added: true},
-		{when: `issue.locked ? label("y") : false`, added: true},
+		{when: `label("y") ? issue.locked : false`, Added: true},
+		{when: `label("y") ? true : issue.locked`, Added: true},
+		{when: `issue.locked ? label("y") : false`, Added: true},
 		{when: `label("y") ? true : true`},
 		{when: `label("y") ? issue.locked : not issue.locked`},
-		{when: `any(issue.labels, # == "y")`, added: true},
-		{when: `any(issue.labels, "y" == #)`, added: true},
+		{when: `any(issue.labels, # == "y")`, Added: true},
+		{when: `any(issue.labels, "y" == #)`, Added: true},
 		{when: `none(issue.labels, # == "y")`, gone: true},
 		{when: `any(issue.labels, # != "y")`},
 		{when: `any(issue.labels, not (# == "y") and # != "z")`},
 		{when: `none(issue.labels, # != "y")`},
 		{when: `all(issue.labels, # == "y")`},
 		{when: `all(issue.labels, # != "y")`, gone: true},
-		{when: `not all(issue.labels, # != "y")`, added: true},
-		{when: `any(issue.labels, # in ["w", "y"])`, added: true},
+		{when: `not all(issue.labels, # != "y")`, Added: true},
+		{when: `any(issue.labels, # in ["w", "y"])`, Added: true},
 		{when: `any(issue.assignees, # == "y")`},
 		{when: `any(["y"], # in issue.labels)`},
-		{when: `len(filter(issue.labels, # == "y")) > 0`, added: true},
+		{when: `len(filter(issue.labels, # == "y")) > 0`, Added: true},
 		{when: `len(filter(issue.labels, # == "y")) == 0`, gone: true},
-		{when: `count(issue.labels, # == "y") >= 1`, added: true},
+		{when: `count(issue.labels, # == "y") >= 1`, Added: true},
 		{when: `count(issue.labels, # == "y") < 1`, gone: true},
 		{when: `count(issue.labels, # == "y") > 1`},
 		{when: `len(issue.labels) > 0`},
-		{when: `"y" in issue["labels"]`, added: true},
-		{when: `label("y") and issue.number % issue.comments >= 0`, added: true},
-		{when: `any_label("y" + "*")`, added: true},
+		{when: `"y" in issue["labels"]`, Added: true},
+		{when: `label("y") and issue.number % issue.comments >= 0`, Added: true},
+		{when: `any_label("y" + "*")`, Added: true},
 	}
 	for _, tt := range tests {
 		for _, verb := range []string{"add_label", "remove_label"} {
@@ -58,7 +58,7 @@ func TestCircles(t *testing.T) {
 				t.Fatal(err)
 			}
 			_, err = rules.Compile(src)
-			want := tt.added && verb == "add_label" || tt.gone && verb == "remove_label"
+			want := tt.Added && verb == "add_label" || tt.gone && verb == "remove_label"
 			if err != nil && !strings.Contains(err.Error(), "in a circle") {
 				t.Errorf("%s: %v", tt.when, err)
 			} else if (err != nil) != want {

@@ -10,6 +10,7 @@ import (
 	"github.com/org/foreman-action/internal/strictyaml"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/rules/facts"
+	"github.com/org/foreman-action/rules/internal/action"
 	"github.com/org/foreman-action/triage"
 )
 
@@ -75,7 +76,7 @@ func decideAnything(t *testing.T, set *Set, title, body string) {
 		if !ok || spec.Check(a) != nil {
 			t.Errorf("bad action %v: %v", a, spec.Check(a))
 		}
-		if b, err := a.MarshalJSON(); err != nil || len(b) > 8*maxMarkdown {
+		if b, err := a.MarshalJSON(); err != nil || len(b) > 8*action.MaxMarkdown {
 			t.Errorf("the action has %d bytes: %v", len(b), err)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/org/foreman-action/protocol"
+	"github.com/org/foreman-action/rules/internal/action"
 )
 
 // An Info is what can be told of a rule without an event.
@@ -31,8 +32,8 @@ func Infos(s *Set) []Info {
 	for _, r := range s.all() {
 		i := Info{ID: r.id, File: r.file.Name(), Line: r.node.Line, On: slices.Clone(r.on)}
 		for _, a := range r.actions {
-			if !slices.Contains(i.Actions, a.name()) {
-				i.Actions = append(i.Actions, a.name())
+			if !slices.Contains(i.Actions, a.Name()) {
+				i.Actions = append(i.Actions, a.Name())
 			}
 			i.addLabels(a)
 		}
@@ -42,11 +43,11 @@ func Infos(s *Set) []Info {
 }
 
 // addLabels notes the labels that an action adds.
-func (i *Info) addLabels(a action) {
-	if a.name() != protocol.ActionAddLabel && a.name() != protocol.ActionAddLabels {
+func (i *Info) addLabels(a action.Action) {
+	if a.Name() != protocol.ActionAddLabel && a.Name() != protocol.ActionAddLabels {
 		return
 	}
-	value, ok := a.mainLiteral()
+	value, ok := a.MainLiteral()
 	if !ok {
 		return
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/org/foreman-action/internal/text"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/rules/facts"
+	"github.com/org/foreman-action/rules/internal/action"
 	"github.com/org/foreman-action/rules/internal/events"
 	"github.com/org/foreman-action/rules/internal/expression"
 )
@@ -22,7 +23,7 @@ type rule struct {
 	node    *yaml.Node // its id
 	on      []string
 	when    *expression.Expression // nil: always
-	actions []action
+	actions []action.Action
 	stop    bool
 	// override says that its actions may undo what people did.
 	override bool
@@ -65,7 +66,7 @@ func compileRule(c *expression.Compiler, f *strictyaml.File, n *yaml.Node) *rule
 		r.when = compileCondition(c, f, keys.When)
 	}
 	if keys.Then != nil {
-		r.actions = compileActions(c, f, keys.Then)
+		r.actions = action.Compile(c, f, keys.Then)
 	}
 	r.scanNode = keys.Scan
 	r.decodeScan(f, keys.Scan)
@@ -106,7 +107,7 @@ func (r *rule) checkComments() {
 		return
 	}
 	for _, a := range r.actions {
-		if a.name() == protocol.ActionComment || a.name() == protocol.ActionUpdateComment {
+		if a.Name() == protocol.ActionComment || a.Name() == protocol.ActionUpdateComment {
 			r.file.Problemf(a.Node, "a comment in answer to %s would follow every edit and label; name the events in on", r.on[i])
 		}
 	}
@@ -114,7 +115,7 @@ func (r *rule) checkComments() {
 
 // checkEscalate warns of actions that are planned for nothing.
 func (r *rule) checkEscalate() {
-	i := slices.IndexFunc(r.actions, func(a action) bool { return a.name() == escalate })
+	i := slices.IndexFunc(r.actions, func(a action.Action) bool { return a.Name() == action.Escalate })
 	if i >= 0 && len(r.actions) > 1 {
 		r.file.Warnf(r.actions[i].Node, "escalate leaves the issue to a human and nothing is written; the other actions of this rule are not carried out")
 	}

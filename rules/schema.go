@@ -4,6 +4,7 @@ import (
 	"reflect"
 
 	"github.com/org/foreman-action/internal/strictyaml"
+	"github.com/org/foreman-action/rules/internal/action"
 	"github.com/org/foreman-action/rules/internal/events"
 	"github.com/org/foreman-action/rules/internal/symbols"
 )
@@ -42,7 +43,7 @@ func ruleKey(key string) map[string]any {
 	case "when":
 		s = ConditionSchema()
 	case "then":
-		s = object{"type": "array", "minItems": 1, "maxItems": maxActions, "items": actionSchema()}
+		s = object{"type": "array", "minItems": 1, "maxItems": action.MaxActions, "items": action.Schema()}
 	case "scan":
 		s = object{"type": "string", "minLength": 1}
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/org/foreman-action/internal/strictyaml"
 	"github.com/org/foreman-action/protocol"
+	"github.com/org/foreman-action/rules/internal/action"
 	"github.com/org/foreman-action/rules/internal/events"
 	"github.com/org/foreman-action/rules/internal/expression"
 	"github.com/org/foreman-action/rules/internal/symbols"
@@ -176,15 +177,15 @@ func (s *Set) Scans() []string {
 
 // NeverAgain reports whether any rule forbids a label for good.
 func (s *Set) NeverAgain() bool {
-	return s.has(func(a action) bool { return a.name() == protocol.ActionNeverAgain })
+	return s.has(func(a action.Action) bool { return a.Name() == protocol.ActionNeverAgain })
 }
 
 // ClosesLater reports whether any rule closes issues after a grace period.
 func (s *Set) ClosesLater() bool {
-	return s.has(func(a action) bool { return a.name() == protocol.ActionCloseIssue && a.has("after") })
+	return s.has(func(a action.Action) bool { return a.Name() == protocol.ActionCloseIssue && a.Has("after") })
 }
 
-func (s *Set) has(match func(action) bool) bool {
+func (s *Set) has(match func(action.Action) bool) bool {
 	return slices.ContainsFunc(s.all(), func(r *rule) bool { return slices.ContainsFunc(r.actions, match) })
 }
 
@@ -206,8 +207,8 @@ func (s *Set) Adds(id string) []string {
 	var list []string
 	for _, r := range s.all() {
 		for _, a := range r.actions {
-			if r.id == id && (a.name() == protocol.ActionAddLabel || a.name() == protocol.ActionAddLabels) {
-				list = append(list, a.constants()...)
+			if r.id == id && (a.Name() == protocol.ActionAddLabel || a.Name() == protocol.ActionAddLabels) {
+				list = append(list, a.Constants()...)
 			}
 		}
 	}
@@ -239,7 +240,7 @@ func (s *Set) Undoes() bool {
 // no such rule.
 func (s *Set) MayHaveLeft(id string, on triage.Issue) bool {
 	i := slices.IndexFunc(s.all(), func(r *rule) bool { return r.id == id })
-	return i >= 0 && slices.ContainsFunc(s.rules[i].actions, func(a action) bool { return a.mayHaveLeft(on) })
+	return i >= 0 && slices.ContainsFunc(s.rules[i].actions, func(a action.Action) bool { return a.MayHaveLeft(on) })
 }
 
 // Labels returns the places where rules name labels, as far as the text of the rules

@@ -16,7 +16,7 @@ rules:
 	byDefault := mustCompile(t, "version: 1\nrules:\n  - {id: a, then: [lock]}\n")
 	tests := []struct {
 		set           *rules.Set
-		event, action string
+		event, Action string
 		Type          bool
 	}{
 		{set, "issues", "edited", true},
@@ -31,8 +31,8 @@ rules:
 		{nil, "issues", "opened", false},
 	}
 	for _, tt := range tests {
-		if got := tt.set.Names(tt.event, tt.action); got != tt.Type {
-			t.Errorf("Names(%q, %q): got %v, want %v", tt.event, tt.action, got, tt.Type)
+		if got := tt.set.Names(tt.event, tt.Action); got != tt.Type {
+			t.Errorf("Names(%q, %q): got %v, want %v", tt.event, tt.Action, got, tt.Type)
 		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/org/foreman-action/internal/strictyaml"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/rules/facts"
+	"github.com/org/foreman-action/rules/internal/action"
 	"github.com/org/foreman-action/rules/internal/events"
 	"github.com/org/foreman-action/rules/internal/expression"
 	"github.com/org/foreman-action/triage"
@@ -105,7 +106,7 @@ func expectKey(key string) map[string]any {
 	case "retriage":
 		s = object{"type": "boolean"}
 	case "actions":
-		s = object{"type": "array", "items": actionSchema()}
+		s = object{"type": "array", "items": action.Schema()}
 	case "error":
 		s = object{"type": "string"}
 	}

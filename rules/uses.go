@@ -6,6 +6,7 @@ import (
 
 	"github.com/org/foreman-action/internal/strictyaml"
 	"github.com/org/foreman-action/internal/text"
+	"github.com/org/foreman-action/rules/internal/action"
 	"github.com/org/foreman-action/rules/internal/expression"
 	"github.com/org/foreman-action/rules/internal/match"
 	"github.com/org/foreman-action/rules/internal/symbols"
@@ -81,8 +82,8 @@ func (c *useCollector) add(verb LabelVerb, l expression.LabelReference) {
 }
 
 // action collects what an action names.
-func (c *useCollector) action(a action) {
-	labels, tables := a.references(c.names)
+func (c *useCollector) action(a action.Action) {
+	labels, tables := a.References(c.names)
 	for _, l := range labels {
 		c.add(LabelVerb(l.Verb), l.LabelReference)
 	}

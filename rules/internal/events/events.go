@@ -1,3 +1,4 @@
+// Package events has the names of the events that rules can listen to.
 package events
 
 import (
@@ -84,6 +85,8 @@ func Decode(f *strictyaml.File, n *yaml.Node) []string {
 	return on
 }
 
+// Check records a mistake in f when key is no name of an event. section is the key in the
+// file whose value n is.
 func Check(f *strictyaml.File, n *yaml.Node, section, key string) {
 	keys := Keys()
 	typ, dispatch := strings.CutPrefix(key, "repository_dispatch.")
@@ -102,6 +105,7 @@ func Check(f *strictyaml.File, n *yaml.Node, section, key string) {
 	}
 }
 
+// FirstOf returns the first name of an event with an activity.
 func FirstOf(keys []string, event string) string {
 	i := slices.IndexFunc(keys, func(k string) bool {
 		return strings.HasPrefix(k, event+".") && !strings.HasSuffix(k, "*")

@@ -2,10 +2,8 @@ package expression
 
 import (
 	"fmt"
-	"reflect"
 	"strings"
 
-	"github.com/expr-lang/expr/ast"
 	"github.com/expr-lang/expr/checker"
 	"github.com/expr-lang/expr/conf"
 	"github.com/expr-lang/expr/parser"
@@ -21,18 +19,7 @@ const (
 	MaxTerms    = 500  // nodes of the tree
 )
 
-// A Type is what an expression must yield.
-type Type int
-
-const (
-	Bool  Type = iota // a condition
-	Text              // text, a number or a boolean
-	Texts             // a list of strings
-	Int               // a whole number
-	Any               // any value
-)
-
-// An Compiler compiles expressions against the environment of rules. It is not safe for
+// A Compiler compiles expressions against the environment of rules. It is not safe for
 // concurrent use; the expressions are.
 type Compiler struct {
 	builder  *builder
@@ -70,7 +57,7 @@ func (c *Compiler) WithEvents(on []string) *Compiler {
 	return &other
 }
 
-// check finds the mistakes of src; the error is an *exprError.
+// check finds the mistakes of src; the error is an *Error.
 func (c *Compiler) check(src string, w Type) (*code, error) {
 	if err := checkSource(src); err != nil {
 		return nil, err
@@ -152,50 +139,4 @@ func checkSource(src string) error {
 		}
 	}
 	return nil
-}
-
-// check returns the mistake in the type of a checked tree; "" for none.
-func (w Type) check(n ast.Node) string {
-	t := n.Type()
-	if w == Any {
-		return ""
-	}
-	if n.Nature().Nil {
-		return fmt.Sprintf("want %s, got nil", w)
-	}
-	switch w {
-	case Any:
-	case Bool:
-		if t.Kind() == reflect.Bool {
-			return ""
-		}
-	case Int:
-		if t.Kind() == reflect.Int {
-			return ""
-		}
-	case Text:
-		switch t.Kind() {
-		case reflect.String, reflect.Bool, reflect.Int, reflect.Float64:
-			return ""
-		}
-	case Texts:
-		if t.Kind() == reflect.Slice && (t.Elem().Kind() == reflect.String || t.Elem().Kind() == reflect.Interface) {
-			return ""
-		}
-	}
-	return fmt.Sprintf("want %s, got %s", w, typeName(t))
-}
-
-// String names the wanted type in messages.
-func (w Type) String() string {
-	switch w {
-	case Bool:
-		return "a condition (true or false)"
-	case Texts:
-		return "a list of strings"
-	case Int:
-		return "a whole number"
-	default:
-		return "text, a number or a boolean"
-	}
 }

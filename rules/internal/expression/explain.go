@@ -157,19 +157,6 @@ func operands(n ast.Node, by string) []ast.Node {
 	return append(operands(b.Left, by), operands(b.Right, by)...)
 }
 
-// joinedBy returns "and" or "or" for their operators in either spelling, else "".
-func joinedBy(operator string) string {
-	switch operator {
-	case "and", "&&":
-		return "and"
-	case "or", "||":
-		return "or"
-	}
-	return ""
-}
-
-func negates(operator string) bool { return operator == "not" || operator == "!" }
-
 // idle marks a part as one that the evaluation did not reach.
 func (w *Part) idle() {
 	if w == nil {

@@ -15,6 +15,7 @@ import (
 	"github.com/org/foreman-action/rules/internal/match"
 )
 
+// ErrNoLookup is the error of an expression that looks something up without a lookup.
 var ErrNoLookup = errors.New("the event does not tell, and there is nobody to ask; a token is needed")
 
 var errPartial = errors.New("the timeline of the issue is too long to tell")

@@ -222,6 +222,7 @@ type Error struct {
 	msg       string
 }
 
+// Error returns the message.
 func (e *Error) Error() string { return e.msg }
 
 // asExprError returns the place of an error of the compiler or of an evaluation; one

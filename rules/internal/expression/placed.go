@@ -105,4 +105,5 @@ func CheckComment(f *strictyaml.File, n *yaml.Node) bool {
 // A PlacedError is a failure at run time with its place in a rule file.
 type PlacedError struct{ Problem strictyaml.Problem }
 
+// Error returns the problem with its place.
 func (e *PlacedError) Error() string { return e.Problem.Error() }

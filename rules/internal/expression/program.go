@@ -1,6 +1,7 @@
 package expression
 
 import (
+	"fmt"
 	"reflect"
 	"strings"
 	"sync"
@@ -46,7 +47,7 @@ func (c *code) fastPath() fastPath {
 	return c.fast
 }
 
-// compiled returns the program. The error, an *exprError, says that there is none; only
+// compiled returns the program. The error, an *Error, says that there is none; only
 // an expression that is not [settled] can have one, and that is compiled at once.
 func (c *code) compiled() (*vm.Program, error) {
 	c.fastPath() // needs the tree as it is now
@@ -101,4 +102,61 @@ func settled(n ast.Node) bool {
 		}
 	}
 	return true
+}
+
+// A Type is what an expression must yield.
+type Type int
+
+const (
+	Bool  Type = iota // a condition
+	Text              // text, a number or a boolean
+	Texts             // a list of strings
+	Int               // a whole number
+	Any               // any value
+)
+
+// check returns the mistake in the type of a checked tree; "" for none.
+func (w Type) check(n ast.Node) string {
+	t := n.Type()
+	if w == Any {
+		return ""
+	}
+	if n.Nature().Nil {
+		return fmt.Sprintf("want %s, got nil", w)
+	}
+	switch w {
+	case Any:
+	case Bool:
+		if t.Kind() == reflect.Bool {
+			return ""
+		}
+	case Int:
+		if t.Kind() == reflect.Int {
+			return ""
+		}
+	case Text:
+		switch t.Kind() {
+		case reflect.String, reflect.Bool, reflect.Int, reflect.Float64:
+			return ""
+		}
+	case Texts:
+		if t.Kind() == reflect.Slice && (t.Elem().Kind() == reflect.String || t.Elem().Kind() == reflect.Interface) {
+			return ""
+		}
+	}
+	return fmt.Sprintf("want %s, got %s", w, typeName(t))
+}
+
+// String names the wanted type in messages.
+func (w Type) String() string {
+	switch w {
+	case Bool:
+		return "a condition (true or false)"
+	case Texts:
+		return "a list of strings"
+	case Int:
+		return "a whole number"
+	default:
+		return "text, a number or a boolean"
+	}
 }

@@ -99,3 +99,16 @@ func constantText(n ast.Node) (string, bool) {
 	}
 	return "", false
 }
+
+// joinedBy returns "and" or "or" for their operators in either spelling, else "".
+func joinedBy(operator string) string {
+	switch operator {
+	case "and", "&&":
+		return "and"
+	case "or", "||":
+		return "or"
+	}
+	return ""
+}
+
+func negates(operator string) bool { return operator == "not" || operator == "!" }

@@ -1,14 +1,14 @@
-package rules
+package action
 
 import (
 	"github.com/org/foreman-action/protocol"
 )
 
-// actionSchema is one item of "then".
-func actionSchema() map[string]any {
+// Schema is one item of "then".
+func Schema() map[string]any {
 	var bare []string
 	long := map[string]any{}
-	for _, spec := range specs() {
+	for _, spec := range Specs() {
 		s, needs := paramsSchema(spec)
 		if !needs {
 			bare = append(bare, spec.Name)
@@ -51,7 +51,7 @@ func paramSchema(p protocol.Param) map[string]any {
 	}
 	switch p.Kind {
 	case protocol.KindTexts:
-		list := map[string]any{"type": "array", "maxItems": maxList, "items": item}
+		list := map[string]any{"type": "array", "maxItems": MaxList, "items": item}
 		return map[string]any{"anyOf": []any{list, map[string]any{"type": "string"}}}
 	case protocol.KindInt:
 		return map[string]any{"anyOf": []any{map[string]any{"type": "integer", "minimum": 1}, templated()}}

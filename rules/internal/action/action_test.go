@@ -1,4 +1,4 @@
-package rules
+package action
 
 import (
 	"testing"
@@ -17,7 +17,7 @@ func TestSpecsHoldEveryAction(t *testing.T) {
 	}
 	want = append(want, "escalate", "retriage")
 	var got []string
-	for _, s := range specs() {
+	for _, s := range Specs() {
 		got = append(got, s.Name)
 	}
 	if diff := cmp.Diff(want, got); diff != "" {

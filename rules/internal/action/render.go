@@ -1,4 +1,4 @@
-package rules
+package action
 
 import (
 	"fmt"
@@ -11,24 +11,24 @@ import (
 )
 
 const (
-	maxName    = 256  // characters of a name or keyword
-	maxForeign = 4096 // characters of one value in Markdown
+	MaxName    = 256  // characters of a name or keyword
+	MaxForeign = 4096 // characters of one value in Markdown
 )
 
 // most returns how many characters a string parameter may have.
 func most(p protocol.Param) int {
 	if p.Kind == protocol.KindMarkdown {
-		return maxMarkdown
+		return MaxMarkdown
 	}
-	return maxName
+	return MaxName
 }
 
 // clean returns what makes a foreign value fit for the parameter.
 func clean(p protocol.Param) func(string) string {
 	if p.Kind == protocol.KindMarkdown {
-		return func(s string) string { return sanitize.Value(text.Shorten(s, maxForeign)) }
+		return func(s string) string { return sanitize.Value(text.Shorten(s, MaxForeign)) }
 	}
-	return func(s string) string { return text.Plain(s, maxName) }
+	return func(s string) string { return text.Plain(s, MaxName) }
 }
 
 // joint returns what keeps two foreign values apart: nothing that is seen.
@@ -49,7 +49,7 @@ func (p param) literal() (any, bool) {
 	}
 	list := []string{}
 	for _, t := range p.texts {
-		s, ok := t.constant()
+		s, ok := t.Constant()
 		if !ok {
 			return nil, false
 		}
@@ -77,7 +77,7 @@ func (p param) render(v *expression.Evaluation) (value any, ok bool, err error) 
 	}
 	list := make([]string, len(p.texts))
 	for i, t := range p.texts {
-		if list[i], err = t.render(v, clean(p.spec), joint(p.spec)); err != nil {
+		if list[i], err = t.Render(v, clean(p.spec), joint(p.spec)); err != nil {
 			return nil, false, err
 		}
 		list[i] = text.Shorten(list[i], most(p.spec))
@@ -97,21 +97,21 @@ func (p param) renderList(v *expression.Evaluation) (any, bool, error) {
 	if !ok {
 		return nil, false, p.list.Problem("want a list of strings, got something else in the list")
 	}
-	if len(items) > maxList {
-		return nil, false, p.list.Problem(fmt.Sprintf("the list has %d items; at most %d are allowed", len(items), maxList))
+	if len(items) > MaxList {
+		return nil, false, p.list.Problem(fmt.Sprintf("the list has %d items; at most %d are allowed", len(items), MaxList))
 	}
 	var list []string
 	for _, item := range items {
-		if item = text.Plain(item, maxName); !slices.Contains(list, item) {
+		if item = text.Plain(item, MaxName); !slices.Contains(list, item) {
 			list = append(list, item)
 		}
 	}
 	return list, len(list) > 0, nil
 }
 
-// render evaluates the action's parameters. ok is false when there is nothing to
+// Render evaluates the action's parameters. ok is false when there is nothing to
 // do, because a computed list is empty.
-func (a action) render(v *expression.Evaluation) (item protocol.ActionItem, ok bool, err error) {
+func (a Action) Render(v *expression.Evaluation) (item protocol.ActionItem, ok bool, err error) {
 	params := make(map[string]any, len(a.params))
 	for _, p := range a.params {
 		value, ok, err := p.render(v)
@@ -125,7 +125,7 @@ func (a action) render(v *expression.Evaluation) (item protocol.ActionItem, ok b
 		err = a.spec.Check(item)
 	}
 	if err != nil {
-		return protocol.ActionItem{}, false, &expression.PlacedError{a.file.At(a.Node, 1, 1, err.Error())}
+		return protocol.ActionItem{}, false, &expression.PlacedError{Problem: a.file.At(a.Node, 1, 1, err.Error())}
 	}
 	return item, true, nil
 }

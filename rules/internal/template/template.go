@@ -1,4 +1,5 @@
-package rules
+// Package template renders the texts of actions, which may have {{ expression }} parts.
+package template
 
 import (
 	"fmt"
@@ -12,6 +13,19 @@ import (
 	"github.com/org/foreman-action/rules/internal/symbols"
 )
 
+// Contains reports whether a text has a {{ }} part.
+func Contains(s string) bool { return strings.Contains(s, opening) }
+
+// Single returns the expression of a text that is one {{ }} part and nothing else, and its
+// byte offset.
+func Single(s string) (src string, start int, ok bool) {
+	spans, _, err := split(s)
+	if err != nil || len(spans) != 1 || !spans[0].expr {
+		return "", 0, false
+	}
+	return spans[0].text, spans[0].start, true
+}
+
 // A span is a part of a template.
 type span struct {
 	text  string
@@ -19,10 +33,12 @@ type span struct {
 	expr  bool
 }
 
+// MaxParts is how many {{ }} parts a text may have.
+const MaxParts = 50
+
 const (
-	maxParts = 50 // {{ }} of one string
-	opening  = "{{"
-	closing  = "}}"
+	opening = "{{"
+	closing = "}}"
 )
 
 // split takes a template apart. The error's offset is that of an opening "{{".
@@ -41,8 +57,8 @@ func split(s string) (parts []span, offset int, err error) {
 		if n < 0 {
 			return nil, pos + i, fmt.Errorf("%s without %s; a literal %s is written {{ %q }}", opening, closing, opening, opening)
 		}
-		if exprs++; exprs > maxParts {
-			return nil, pos + i, fmt.Errorf("more than %d {{ }} in one string", maxParts)
+		if exprs++; exprs > MaxParts {
+			return nil, pos + i, fmt.Errorf("more than %d {{ }} in one string", MaxParts)
 		}
 		parts = append(parts, span{text: s[start : start+n], start: start, expr: true})
 		pos = start + n + len(closing)
@@ -70,8 +86,8 @@ func exprEnd(s string) int {
 	return -1
 }
 
-// A template is a string with {{ }} parts.
-type template struct {
+// A Template is a string with {{ }} parts.
+type Template struct {
 	node  *yaml.Node // the scalar that holds it
 	parts []templatePart
 }
@@ -82,16 +98,16 @@ type templatePart struct {
 	expr    *expression.Expression // nil for literal text
 }
 
-// compileTemplate compiles the value of the scalar n. Mistakes are recorded in f, and the
+// Compile compiles the value of the scalar n. Mistakes are recorded in f, and the
 // result is nil then.
-func compileTemplate(c *expression.Compiler, f *strictyaml.File, n *yaml.Node) *template {
+func Compile(c *expression.Compiler, f *strictyaml.File, n *yaml.Node) *Template {
 	spans, offset, err := split(n.Value)
 	if err != nil {
 		line, col := text.Position(n.Value, offset)
 		f.ProblemIn(n, line, col, err.Error())
 		return nil
 	}
-	t, ok := &template{node: n}, true
+	t, ok := &Template{node: n}, true
 	for _, s := range spans {
 		if !s.expr {
 			t.parts = append(t.parts, templatePart{literal: s.text})
@@ -107,8 +123,8 @@ func compileTemplate(c *expression.Compiler, f *strictyaml.File, n *yaml.Node) *
 	return t
 }
 
-// constant returns the text of a template without {{ }}.
-func (t *template) constant() (string, bool) {
+// Constant returns the text of a template without {{ }}.
+func (t *Template) Constant() (string, bool) {
 	switch {
 	case len(t.parts) == 0:
 		return "", true
@@ -118,9 +134,9 @@ func (t *template) constant() (string, bool) {
 	return "", false
 }
 
-// references returns the label that the template renders, as far as its text tells. file is
+// References returns the label that the template renders, as far as its text tells. file is
 // the one that contains it.
-func (t *template) references(file *strictyaml.File, names *symbols.Table) []expression.LabelReference {
+func (t *Template) References(file *strictyaml.File, names *symbols.Table) []expression.LabelReference {
 	if len(t.parts) == 1 && t.parts[0].expr != nil {
 		return t.parts[0].expr.ResultReferences(names)
 	}
@@ -134,8 +150,8 @@ func (t *template) references(file *strictyaml.File, names *symbols.Table) []exp
 	return []expression.LabelReference{{Label: name.String(), Glob: len(t.parts) > 1, Place: file.At(t.node, 1, 1, "")}}
 }
 
-// expressions returns the {{ }} parts.
-func (t *template) expressions() []*expression.Expression {
+// Expressions returns the {{ }} parts.
+func (t *Template) Expressions() []*expression.Expression {
 	var list []*expression.Expression
 	for _, p := range t.parts {
 		if p.expr != nil {
@@ -145,10 +161,10 @@ func (t *template) expressions() []*expression.Expression {
 	return list
 }
 
-// render evaluates the template. clean neutralizes the values of {{ }}, which are untrusted
+// Render evaluates the template. clean neutralizes the values of {{ }}, which are untrusted
 // text, and joint separates two of them that have nothing else between them: together they
 // could be what neither is, such as a reference to another issue.
-func (t *template) render(v *expression.Evaluation, clean func(string) string, joint string) (string, error) {
+func (t *Template) Render(v *expression.Evaluation, clean func(string) string, joint string) (string, error) {
 	var b strings.Builder
 	foreign := false // whether b ends with a foreign value
 	for _, p := range t.parts {

@@ -1,4 +1,4 @@
-package rules
+package action
 
 import (
 	"strings"
@@ -7,8 +7,8 @@ import (
 	"github.com/org/foreman-action/protocol"
 )
 
-// actionHint says which action an unknown name most likely stands for.
-func actionHint(name string, specs []protocol.ActionSpec) string {
+// Hint says which action an unknown name most likely stands for.
+func Hint(name string, specs []protocol.ActionSpec) string {
 	meant := map[string]string{
 		"label":     protocol.ActionAddLabel,
 		"labels":    protocol.ActionAddLabels,

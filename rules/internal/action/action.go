@@ -1,4 +1,5 @@
-package rules
+// Package action compiles the actions of a rule and renders them for an event.
+package action
 
 import (
 	"regexp"
@@ -10,24 +11,25 @@ import (
 	"github.com/org/foreman-action/internal/strictyaml"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/rules/internal/expression"
+	"github.com/org/foreman-action/rules/internal/template"
 )
 
 // The actions that only rules have: the decision says the one, and the rules are asked
 // once more for the other.
 const (
-	escalate = "escalate"
-	retriage = "retriage"
+	Escalate = "escalate"
+	Retriage = "retriage"
 )
 
-// specs returns the actions that "then" takes.
-func specs() []protocol.ActionSpec {
+// Specs returns the actions that "then" takes.
+func Specs() []protocol.ActionSpec {
 	return append(protocol.ActionSpecs(), protocol.ActionSpec{
-		Name: escalate, Params: []protocol.Param{{Name: "reason", Kind: protocol.KindText}}, Main: "reason",
-	}, protocol.ActionSpec{Name: retriage})
+		Name: Escalate, Params: []protocol.Param{{Name: "reason", Kind: protocol.KindText}}, Main: "reason",
+	}, protocol.ActionSpec{Name: Retriage})
 }
 
-// An action is one compiled item of "then".
-type action struct {
+// An Action is one compiled item of "then".
+type Action struct {
 	spec   protocol.ActionSpec
 	file   *strictyaml.File
 	Node   *yaml.Node // its name
@@ -37,31 +39,31 @@ type action struct {
 // A param is a compiled parameter: one of the three.
 type param struct {
 	spec  protocol.Param
-	texts []*template            // one, or the items of a list
+	texts []*template.Template   // one, or the items of a list
 	list  *expression.Expression // yields the list
 	value any                    // an int that needs no evaluation
 	whole *expression.Expression // yields an int
 }
 
 const (
-	maxActions  = 50     // of one rule
-	maxList     = 100    // items of a list parameter
-	maxMarkdown = 60_000 // characters; GitHub takes 65,536, and a marker is added
+	MaxActions  = 50     // of one rule
+	MaxList     = 100    // items of a list parameter
+	MaxMarkdown = 60_000 // characters; GitHub takes 65,536, and a marker is added
 )
 
-// An actionCompiler compiles the actions of a rule.
-type actionCompiler struct {
+// A compiler compiles the actions of a rule.
+type compiler struct {
 	expressions *expression.Compiler
 	specs       []protocol.ActionSpec
 }
 
-// compileActions compiles the value of "then". Mistakes are recorded in f.
-func compileActions(c *expression.Compiler, f *strictyaml.File, n *yaml.Node) []action {
-	return actionCompiler{c, specs()}.actions(f, n)
+// Compile compiles the value of "then". Mistakes are recorded in f.
+func Compile(c *expression.Compiler, f *strictyaml.File, n *yaml.Node) []Action {
+	return compiler{c, Specs()}.actions(f, n)
 }
 
 // actions compiles a list.
-func (c actionCompiler) actions(f *strictyaml.File, n *yaml.Node) []action {
+func (c compiler) actions(f *strictyaml.File, n *yaml.Node) []Action {
 	switch {
 	case n.Kind == yaml.MappingNode:
 		f.Problemf(n, "then: want a list of actions, got a mapping; start each action with \"- \"")
@@ -71,11 +73,11 @@ func (c actionCompiler) actions(f *strictyaml.File, n *yaml.Node) []action {
 		return nil
 	case len(n.Content) == 0:
 		f.Problemf(n, "then: the list is empty; name an action")
-	case len(n.Content) > maxActions:
-		f.Problemf(n, "then: %d actions; at most %d are allowed", len(n.Content), maxActions)
+	case len(n.Content) > MaxActions:
+		f.Problemf(n, "then: %d actions; at most %d are allowed", len(n.Content), MaxActions)
 		return nil
 	}
-	var list []action
+	var list []Action
 	for _, item := range n.Content {
 		if a, ok := c.action(f, item); ok {
 			list = append(list, a)
@@ -85,51 +87,51 @@ func (c actionCompiler) actions(f *strictyaml.File, n *yaml.Node) []action {
 }
 
 // action compiles one item: a name, or a mapping of one name to its parameters.
-func (c actionCompiler) action(f *strictyaml.File, n *yaml.Node) (action, bool) {
+func (c compiler) action(f *strictyaml.File, n *yaml.Node) (Action, bool) {
 	name, value := n, (*yaml.Node)(nil)
 	switch {
 	case n.Kind == yaml.MappingNode && len(n.Content) == 2:
 		name, value = n.Content[0], n.Content[1]
 	case n.Kind == yaml.MappingNode && len(n.Content) > 2:
 		f.Problemf(n.Content[2], "an action is one key; start %s on its own line with \"- \", or indent it below %s", n.Content[2].Value, n.Content[0].Value)
-		return action{}, false
+		return Action{}, false
 	case n.Kind != yaml.ScalarNode || n.ShortTag() != "!!str":
 		f.Problemf(n, "want an action, got %s", strictyaml.Kind(n))
-		return action{}, false
+		return Action{}, false
 	}
 	i := slices.IndexFunc(c.specs, func(s protocol.ActionSpec) bool { return s.Name == name.Value })
 	if i < 0 {
-		f.Problemf(name, "unknown action %q%s", name.Value, actionHint(name.Value, c.specs))
-		return action{}, false
+		f.Problemf(name, "unknown action %q%s", name.Value, Hint(name.Value, c.specs))
+		return Action{}, false
 	}
-	a := action{spec: c.specs[i], file: f, Node: name}
+	a := Action{spec: c.specs[i], file: f, Node: name}
 	before := f.ErrorCount()
 	a.params = c.params(f, a.spec, value)
 	c.checkRequired(f, a)
 	return a, f.ErrorCount() == before
 }
 
-func (c actionCompiler) checkRequired(f *strictyaml.File, a action) {
+func (c compiler) checkRequired(f *strictyaml.File, a Action) {
 	for _, p := range a.spec.Params {
-		if p.Required && !a.has(p.Name) {
+		if p.Required && !a.Has(p.Name) {
 			f.Problemf(a.Node, "%s needs %s", a.spec.Name, p.Name)
 		}
 	}
-	if a.has("veto") && !a.has("after") {
+	if a.Has("veto") && !a.Has("after") {
 		f.Problemf(a.Node, "%s: veto is for a closing that is given time; add after, such as after: 72h", a.spec.Name)
 	}
 }
 
-// name returns the name of the action.
-func (a action) name() string { return a.spec.Name }
+// Name returns the name of the action.
+func (a Action) Name() string { return a.spec.Name }
 
-// has reports whether a parameter is given.
-func (a action) has(name string) bool {
+// Has reports whether a parameter is given.
+func (a Action) Has(name string) bool {
 	return slices.ContainsFunc(a.params, func(p param) bool { return p.spec.Name == name })
 }
 
 // params compiles the short form, a value, or the long form, a mapping.
-func (c actionCompiler) params(f *strictyaml.File, spec protocol.ActionSpec, n *yaml.Node) []param {
+func (c compiler) params(f *strictyaml.File, spec protocol.ActionSpec, n *yaml.Node) []param {
 	switch {
 	case n == nil || n.Kind == yaml.ScalarNode && n.ShortTag() == "!!null":
 		return nil
@@ -143,7 +145,7 @@ func (c actionCompiler) params(f *strictyaml.File, spec protocol.ActionSpec, n *
 	return []param{c.param(f, spec, spec.Params[i], n)}
 }
 
-func (c actionCompiler) long(f *strictyaml.File, spec protocol.ActionSpec, n *yaml.Node) []param {
+func (c compiler) long(f *strictyaml.File, spec protocol.ActionSpec, n *yaml.Node) []param {
 	var list []param
 	known := make([]string, len(spec.Params))
 	for i, p := range spec.Params {
@@ -165,7 +167,7 @@ func (c actionCompiler) long(f *strictyaml.File, spec protocol.ActionSpec, n *ya
 }
 
 // param compiles the value of one parameter; what is wrong is recorded in f.
-func (c actionCompiler) param(f *strictyaml.File, spec protocol.ActionSpec, p protocol.Param, n *yaml.Node) param {
+func (c compiler) param(f *strictyaml.File, spec protocol.ActionSpec, p protocol.Param, n *yaml.Node) param {
 	out := param{spec: p}
 	before := f.ErrorCount()
 	switch {
@@ -175,7 +177,7 @@ func (c actionCompiler) param(f *strictyaml.File, spec protocol.ActionSpec, p pr
 		for _, item := range n.Content {
 			c.textParam(f, item, &out)
 		}
-	case p.Kind == protocol.KindTexts && n.Kind == yaml.ScalarNode && !strings.Contains(n.Value, opening):
+	case p.Kind == protocol.KindTexts && n.Kind == yaml.ScalarNode && !template.Contains(n.Value):
 		c.listParam(f, spec, n, &out)
 	default:
 		c.textParam(f, n, &out)
@@ -186,7 +188,7 @@ func (c actionCompiler) param(f *strictyaml.File, spec protocol.ActionSpec, p pr
 	return out
 }
 
-func (c actionCompiler) textParam(f *strictyaml.File, n *yaml.Node, out *param) {
+func (c compiler) textParam(f *strictyaml.File, n *yaml.Node, out *param) {
 	var s string
 	if n.Kind == yaml.SequenceNode && out.spec.Name == "label" {
 		f.Problemf(n, "label: want one name, got a list; add_labels takes a list, remove_label stands once for each name")
@@ -198,7 +200,7 @@ func (c actionCompiler) textParam(f *strictyaml.File, n *yaml.Node, out *param) 
 	if out.spec.Kind == protocol.KindMarkdown && !expression.CheckComment(f, n) {
 		return
 	}
-	if t := compileTemplate(c.expressions, f, n); t != nil {
+	if t := template.Compile(c.expressions, f, n); t != nil {
 		out.texts = append(out.texts, t)
 	}
 }
@@ -207,7 +209,7 @@ func (c actionCompiler) textParam(f *strictyaml.File, n *yaml.Node, out *param) 
 var bareName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_./:-]*$`)
 
 // listParam compiles a bare string as an expression.
-func (c actionCompiler) listParam(f *strictyaml.File, spec protocol.ActionSpec, n *yaml.Node, out *param) {
+func (c compiler) listParam(f *strictyaml.File, spec protocol.ActionSpec, n *yaml.Node, out *param) {
 	var s string
 	if !f.DecodeKey(out.spec.Name, n, &s) || !expression.CheckComment(f, n) {
 		return
@@ -224,11 +226,12 @@ func (c actionCompiler) listParam(f *strictyaml.File, spec protocol.ActionSpec, 
 	out.list = c.expressions.Compile(expression.Source{File: f, Node: n, Text: s}, expression.Texts)
 }
 
-func (c actionCompiler) intParam(f *strictyaml.File, n *yaml.Node, out *param) {
-	spans, _, err := split(n.Value)
-	if n.Kind == yaml.ScalarNode && n.ShortTag() == "!!str" && err == nil && len(spans) == 1 && spans[0].expr {
-		out.whole = c.expressions.Compile(expression.Source{File: f, Node: n, Text: spans[0].text, Start: spans[0].start}, expression.Int)
-		return
+func (c compiler) intParam(f *strictyaml.File, n *yaml.Node, out *param) {
+	if n.Kind == yaml.ScalarNode && n.ShortTag() == "!!str" {
+		if src, start, ok := template.Single(n.Value); ok {
+			out.whole = c.expressions.Compile(expression.Source{File: f, Node: n, Text: src, Start: start}, expression.Int)
+			return
+		}
 	}
 	var i int
 	if f.DecodeKey(out.spec.Name, n, &i) {

@@ -1,4 +1,4 @@
-package rules
+package action
 
 import (
 	"slices"
@@ -10,53 +10,53 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// A verb is what an action does with a label.
-type verb int
+// A Verb is what an action does with a label.
+type Verb int
 
 // What actions do with labels.
 const (
-	asked verb = iota // an expression or an action names it
-	added
-	removed
+	Asked Verb = iota // an expression or an action names it
+	Added
+	Removed
 )
 
-// An actionReference is a place of an action that names a label.
-type actionReference struct {
+// A Reference is a place of an action that names a label.
+type Reference struct {
 	expression.LabelReference
 
-	Verb verb
+	Verb Verb
 }
 
-// references returns the labels that an action writes, and what its expressions ask for.
-func (a action) references(names *symbols.Table) (labels []actionReference, tables []expression.TableReference) {
-	writes, about := asked, true
+// References returns the labels that an action writes, and what its expressions ask for.
+func (a Action) References(names *symbols.Table) (labels []Reference, tables []expression.TableReference) {
+	writes, about := Asked, true
 	switch a.spec.Name {
 	case protocol.ActionAddLabel, protocol.ActionAddLabels:
-		writes = added
+		writes = Added
 	case protocol.ActionRemoveLabel:
-		writes = removed
+		writes = Removed
 	case protocol.ActionNeverAgain:
 	default:
 		about = false
 	}
-	add := func(verb verb, list []expression.LabelReference) {
+	add := func(verb Verb, list []expression.LabelReference) {
 		for _, l := range list {
-			labels = append(labels, actionReference{l, verb})
+			labels = append(labels, Reference{l, verb})
 		}
 	}
 	ask := func(x *expression.Expression) {
 		if x != nil {
 			l, t := x.References(names)
-			add(asked, l)
+			add(Asked, l)
 			tables = append(tables, t...)
 		}
 	}
 	for _, p := range a.params {
 		for _, t := range p.texts {
 			if about {
-				add(writes, t.references(a.file, names))
+				add(writes, t.References(a.file, names))
 			}
-			for _, x := range t.expressions() {
+			for _, x := range t.Expressions() {
 				ask(x)
 			}
 		}
@@ -69,12 +69,12 @@ func (a action) references(names *symbols.Table) (labels []actionReference, tabl
 	return labels, tables
 }
 
-// constants returns the values of texts without {{ }}, such as the names of labels.
-func (a action) constants() []string {
+// Constants returns the values of texts without {{ }}, such as the names of labels.
+func (a Action) Constants() []string {
 	var list []string
 	for _, p := range a.params {
 		for _, t := range p.texts {
-			if name, ok := t.constant(); ok {
+			if name, ok := t.Constant(); ok {
 				list = append(list, name)
 			}
 		}
@@ -82,9 +82,9 @@ func (a action) constants() []string {
 	return list
 }
 
-// mainLiteral returns the value of the main parameter: a string or a list of strings, or nil
+// MainLiteral returns the value of the main parameter: a string or a list of strings, or nil
 // where it has expressions. ok is false when it is not given.
-func (a action) mainLiteral() (value any, ok bool) {
+func (a Action) MainLiteral() (value any, ok bool) {
 	for _, p := range a.params {
 		if p.spec.Name == a.spec.Main {
 			value, _ = p.literal()
@@ -94,9 +94,9 @@ func (a action) mainLiteral() (value any, ok bool) {
 	return nil, false
 }
 
-// mayHaveLeft reports whether anything that the action does, and that can be taken back,
+// MayHaveLeft reports whether anything that the action does, and that can be taken back,
 // may be on the issue; false is certain.
-func (a action) mayHaveLeft(on triage.Issue) bool {
+func (a Action) MayHaveLeft(on triage.Issue) bool {
 	switch a.spec.Name {
 	case protocol.ActionAddLabel, protocol.ActionAddLabels:
 		return a.among(on.Labels)
@@ -105,7 +105,7 @@ func (a action) mayHaveLeft(on triage.Issue) bool {
 	case protocol.ActionRemoveLabel, protocol.ActionUnassign:
 		return true
 	case protocol.ActionCloseIssue, protocol.ActionMarkDuplicate:
-		return on.State == "closed" || a.has("after")
+		return on.State == "closed" || a.Has("after")
 	case protocol.ActionNeverAgain:
 		return true
 	}
@@ -113,13 +113,13 @@ func (a action) mayHaveLeft(on triage.Issue) bool {
 }
 
 // among reports whether a name that the action writes is in a list, or may be.
-func (a action) among(list []string) bool {
+func (a Action) among(list []string) bool {
 	for _, p := range a.params {
 		if p.list != nil && len(list) > 0 {
 			return true
 		}
 		for _, t := range p.texts {
-			name, constant := t.constant()
+			name, constant := t.Constant()
 			if !constant && len(list) > 0 || constant && slices.ContainsFunc(list, func(l string) bool { return strings.EqualFold(l, name) }) {
 				return true
 			}

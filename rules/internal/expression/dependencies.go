@@ -1,0 +1,165 @@
+package expression
+
+import (
+	"slices"
+
+	"github.com/expr-lang/expr/ast"
+)
+
+// A LabelDependency is a label that a condition asks for.
+type LabelDependency struct {
+	Glob    string
+	Present bool // the condition is helped when the label is there, else when it is not
+}
+
+// LabelDependencies returns the labels that a condition surely asks for.
+func (x *Expression) LabelDependencies() []LabelDependency {
+	tree, err := x.parse()
+	if err != nil {
+		return nil
+	}
+	return dependencies(tree.Node, true, "")
+}
+
+// dependencies returns the labels that a part of a condition asks for, where the condition
+// is helped when the part is as there says. each is the list of the present loop, as
+// [source] names it. What may ask for a label both ways is left out.
+func dependencies(n ast.Node, there bool, each string) []LabelDependency {
+	switch n := n.(type) {
+	case *ast.UnaryNode:
+		if negates(n.Operator) {
+			return dependencies(n.Node, !there, each)
+		}
+	case *ast.BinaryNode:
+		if joinedBy(n.Operator) != "" {
+			return append(dependencies(n.Left, there, each), dependencies(n.Right, there, each)...)
+		}
+		return comparedDependencies(n, there, each)
+	case *ast.ConditionalNode:
+		return chosenDependencies(n, there, each)
+	case *ast.BuiltinNode:
+		switch n.Name {
+		case "any", "one":
+			return loopDependencies(n, there, there, each)
+		case "none":
+			return loopDependencies(n, !there, !there, each)
+		case "all": // none that it does not hold for
+			return loopDependencies(n, there, !there, each)
+		}
+	case *ast.CallNode:
+		callee, ok := n.Callee.(*ast.IdentifierNode)
+		if ok && (callee.Value == "label" || callee.Value == "any_label") {
+			return namedLabels(n.Arguments, there)
+		}
+	}
+	return nil
+}
+
+// namedLabels returns the dependencies on names that are constants.
+func namedLabels(names []ast.Node, there bool) []LabelDependency {
+	var list []LabelDependency
+	for _, n := range names {
+		if name, ok := constantText(n); ok {
+			list = append(list, LabelDependency{name, there})
+		}
+	}
+	return list
+}
+
+// loopDependencies returns those of the condition of a loop, where it helps when it is as
+// there says. Only dependencies of the way sure count: that another label is not "y" does
+// not depend on "y".
+func loopDependencies(n *ast.BuiltinNode, there, sure bool, each string) []LabelDependency {
+	if len(n.Arguments) != 2 {
+		return nil
+	}
+	p, ok := n.Arguments[1].(*ast.PredicateNode)
+	if !ok {
+		return nil
+	}
+	list := dependencies(p.Node, there, source(n.Arguments[0], each))
+	return slices.DeleteFunc(list, func(d LabelDependency) bool { return d.Present != sure })
+}
+
+// chosenDependencies returns those of "cond ? yes : no". The condition counts where one of
+// the others is true or false as it stands.
+func chosenDependencies(n *ast.ConditionalNode, there bool, each string) []LabelDependency {
+	list := append(dependencies(n.Exp1, there, each), dependencies(n.Exp2, there, each)...)
+	yes, first := n.Exp1.(*ast.BoolNode)
+	no, second := n.Exp2.(*ast.BoolNode)
+	switch {
+	case first && second && yes.Value == no.Value:
+	case first:
+		list = append(list, dependencies(n.Cond, there == yes.Value, each)...)
+	case second:
+		list = append(list, dependencies(n.Cond, there != no.Value, each)...)
+	}
+	return list
+}
+
+// comparedDependencies returns those of a comparison: of one of the labels with a name, of a
+// part with true or false, or of how many there are with a number.
+func comparedDependencies(n *ast.BinaryNode, there bool, each string) []LabelDependency {
+	left, right := n.Left, n.Right
+	switch n.Operator {
+	case "in":
+		items, ok := right.(*ast.ArrayNode)
+		switch {
+		case source(right, each) == someLabels:
+			return namedLabels([]ast.Node{left}, there)
+		case ok && oneOfLabels(left, each):
+			return namedLabels(items.Nodes, there)
+		}
+		return nil
+	case "==", "!=":
+		if _, constant := left.(*ast.BoolNode); constant || oneOfLabels(right, each) {
+			left, right = right, left
+		}
+		equal := there == (n.Operator == "==")
+		if b, ok := right.(*ast.BoolNode); ok {
+			return dependencies(left, equal == b.Value, each)
+		}
+		if oneOfLabels(left, each) {
+			return namedLabels([]ast.Node{right}, equal)
+		}
+	}
+	if loop, ok := counted(left); ok {
+		switch some, none := moreThanNone(n.Operator, right); {
+		case some:
+			return loopDependencies(loop, there, there, each)
+		case none:
+			return loopDependencies(loop, !there, !there, each)
+		}
+	}
+	return nil
+}
+
+// oneOfLabels reports whether n is the label of the present turn of a loop.
+func oneOfLabels(n ast.Node, each string) bool {
+	p, ok := n.(*ast.PointerNode)
+	return ok && p.Name == "" && each == someLabels
+}
+
+// counted returns the loop of count(list, condition) and of len(filter(list, condition)).
+func counted(n ast.Node) (loop *ast.BuiltinNode, ok bool) {
+	b, ok := n.(*ast.BuiltinNode)
+	if ok && b.Name == "len" && len(b.Arguments) == 1 {
+		b, ok = b.Arguments[0].(*ast.BuiltinNode)
+		return b, ok && b.Name == "filter"
+	}
+	return b, ok && b.Name == "count"
+}
+
+// moreThanNone reports whether a comparison with a number asks for at least one, or for
+// none.
+func moreThanNone(operator string, n ast.Node) (some, none bool) {
+	number, ok := constantInt(n)
+	is := func(operators ...string) bool { return ok && slices.Contains(operators, operator) }
+	switch number {
+	case 0:
+		return is(">", "!="), is("==", "<=")
+	case 1:
+		return is(">=", "=="), is("<")
+	}
+	return false, false
+}

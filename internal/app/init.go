@@ -13,8 +13,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/org/foreman-action/config"
 	"github.com/org/foreman-action/internal/command"
-	"github.com/org/foreman-action/runner"
 )
 
 // startWorkflow is the workflow of a repository that begins with Foreman.
@@ -67,7 +67,7 @@ func (a App) start(dir string, force bool) error {
 	files := []struct {
 		name string
 		data []byte
-	}{{workflowPath, startWorkflow}, {runner.DefaultConfigPath, startRules}}
+	}{{workflowPath, startWorkflow}, {config.DefaultPath, startRules}}
 	var there []string
 	for _, f := range files {
 		if _, err := os.Lstat(filepath.Join(root, f.name)); !errors.Is(err, fs.ErrNotExist) {
@@ -94,7 +94,7 @@ func (a App) start(dir string, force bool) error {
 // nextSteps is what there is to do with the first files below root.
 func nextSteps(root string) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "wrote %s and %s\n", workflowPath, runner.DefaultConfigPath)
+	fmt.Fprintf(&b, "wrote %s and %s\n", workflowPath, config.DefaultPath)
 	if _, err := os.Lstat(filepath.Join(root, ".git")); err != nil {
 		b.WriteString("note: there is no .git beside .github, and GitHub reads both at the root of a repository only\n")
 	}

@@ -8,9 +8,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/org/foreman-action/config"
 	"github.com/org/foreman-action/internal/importer"
 	"github.com/org/foreman-action/rules"
-	"github.com/org/foreman-action/runner"
 )
 
 var now = time.Date(2026, 6, 30, 0, 0, 0, 0, time.UTC)
@@ -24,7 +24,7 @@ func decide(t *testing.T, tool, src string, f rules.Facts) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := runner.ParseConfig("imported.yml", res.Config, nil)
+	c, err := config.Parse("imported.yml", res.Config, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -140,7 +140,7 @@ func TestComment(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := runner.ParseConfig("imported.yml", res.Config, nil)
+	c, err := config.Parse("imported.yml", res.Config, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

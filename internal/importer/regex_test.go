@@ -6,9 +6,9 @@ import (
 	"os"
 	"testing"
 
+	"github.com/org/foreman-action/config"
 	"github.com/org/foreman-action/internal/importer"
 	"github.com/org/foreman-action/rules"
-	"github.com/org/foreman-action/runner"
 )
 
 // TestRegexes compares what a pattern matches here with what it matches in JavaScript,
@@ -62,7 +62,7 @@ func importRegex(t *testing.T, re string) *rules.Set {
 		t.Errorf("%s: %v, %v", re, err, res.Unmapped)
 		return nil
 	}
-	c, err := runner.ParseConfig("imported.yml", res.Config, nil)
+	c, err := config.Parse("imported.yml", res.Config, nil)
 	if err != nil {
 		t.Errorf("%s: %v", re, err)
 		return nil

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/org/foreman-action/config"
 	"github.com/org/foreman-action/internal/app"
-	"github.com/org/foreman-action/runner"
 )
 
 // block returns the fenced text that follows a marker in the README.
@@ -81,7 +81,7 @@ func TestREADMEFiles(t *testing.T) {
 		}
 		files++
 		src := strings.NewReplacer("include: [.github/foreman/*.yml]", "", "extends: octo-org/.github:foreman.yml@v1", "", "disable: [crash]", "").Replace(m[1])
-		if c, err := runner.ParseConfig("README.md", []byte(src), nil); err != nil || len(c.Warnings) > 0 {
+		if c, err := config.Parse("README.md", []byte(src), nil); err != nil || len(c.Warnings) > 0 {
 			t.Errorf("%v, warnings %v", err, c)
 		}
 	}
@@ -98,7 +98,7 @@ func TestDemoRules(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if c, err := runner.ParseConfig(name, src, nil); err != nil || c.Rules.Len() == 0 || len(c.Warnings) > 0 {
+		if c, err := config.Parse(name, src, nil); err != nil || c.Rules.Len() == 0 || len(c.Warnings) > 0 {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

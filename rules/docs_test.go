@@ -130,7 +130,7 @@ func structKeys(t reflect.Type) []string {
 // struct that has both mode and rules.
 func fileKeyNames(t *testing.T) []string {
 	t.Helper()
-	files, err := filepath.Glob("../runner/*.go")
+	files, err := filepath.Glob("../config/*.go")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -150,7 +150,7 @@ func fileKeyNames(t *testing.T) []string {
 		})
 	}
 	if len(found) == 0 {
-		t.Fatal("package runner has no struct with the keys mode and rules")
+		t.Fatal("package config has no struct with the keys mode and rules")
 	}
 	return found
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/txtar"
 
+	"github.com/org/foreman-action/config"
 	"github.com/org/foreman-action/internal/github"
 	"github.com/org/foreman-action/internal/github/githubtest"
 	"github.com/org/foreman-action/memory"
@@ -242,11 +243,11 @@ func (c *applyCase) remember(t *testing.T, args []string) {
 func (c *applyCase) policy(t *testing.T) policy.Policy {
 	t.Helper()
 	src := "version: 1\npolicy:\n  allow_close: true\n" + string(c.part("policy.yml"))
-	config, err := runner.ParseConfig("policy.yml", []byte(src), nil)
+	cfg, err := config.Parse("policy.yml", []byte(src), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return config.Policy
+	return cfg.Policy
 }
 
 // run applies the plan as often as the case says and describes what happened.

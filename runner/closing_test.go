@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/org/foreman-action/config"
 	"github.com/org/foreman-action/internal/github/githubtest"
 	"github.com/org/foreman-action/memory"
 	"github.com/org/foreman-action/memory/file"
@@ -212,13 +213,13 @@ func TestVetoOutlivesClosing(t *testing.T) {
 // agent's, but nothing is kept for later in its name, and nothing is taken back.
 func TestJournalRuleGone(t *testing.T) {
 	t.Parallel()
-	const config = `policy: {allow_close: true}
+	const src = `policy: {allow_close: true}
 rules:
   - {id: a, on: issue_comment.created, when: 'event.comment.body contains "stop"', else_undo: true, then: [{close_issue: {after: 72h}}, {add_label: docs}]}
   - {id: z, on: issue_comment.created, when: 'event.comment.body contains "go"', then: [{add_label: triage}, {never_again: bug}, {close_issue: {after: 72h}}]}
 `
 	const gone = " none: there is no rule "
-	s := newStory(t, config)
+	s := newStory(t, src)
 	store, err := file.Open(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
@@ -232,7 +233,7 @@ rules:
 	if rep, err := run(t, o, e); err == nil {
 		t.Fatalf("the first attempt went through: %s", told(rep))
 	}
-	if o.Config, err = runner.ParseConfig("foreman.yml", []byte("version: 1\npolicy: {allow_close: true}\nagent: {may: [add_label, remove_label, never_again, close_issue]}\n"), nil); err != nil {
+	if o.Config, err = config.Parse("foreman.yml", []byte("version: 1\npolicy: {allow_close: true}\nagent: {may: [add_label, remove_label, never_again, close_issue]}\n"), nil); err != nil {
 		t.Fatal(err)
 	}
 	o.Resumed = true

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/org/foreman-action/config"
 	"github.com/org/foreman-action/internal/text"
 
 	"github.com/org/foreman-action/protocol"
@@ -139,10 +140,6 @@ func (r *Runner) wantsAgent(f facts.Facts, res *rules.Result) (bool, error) {
 	return res == nil || len(res.Fired) == 0, nil
 }
 
-// onFailureID is what stands for a rule where the configuration decides in place of
-// the agent.
-const onFailureID = "agent.on_failure"
-
 // maxActions bounds the actions of one decision.
 const maxActions = 200
 
@@ -198,7 +195,7 @@ func (r *Runner) fallBack(err error, rep *Report) (Decision, error) {
 		}
 		d.Message.Decision = protocol.LabelAndRespond
 		d.Message.Actions = []protocol.ActionItem{a}
-		d.Sources = []triage.Source{{Rule: onFailureID}}
+		d.Sources = []triage.Source{{Rule: config.OnFailureRule}}
 	case r.c.Agent.OnFailure.Skip:
 	default:
 		return Decision{}, &AgentError{err}

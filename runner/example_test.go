@@ -4,13 +4,14 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/org/foreman-action/config"
 	"github.com/org/foreman-action/runner"
 	"github.com/org/foreman-action/triage"
 )
 
 // A dry run decides and plans, and needs no token.
 func Example() {
-	config, err := runner.ParseConfig("foreman.yml", []byte(`
+	cfg, err := config.Parse("foreman.yml", []byte(`
 version: 1
 rules:
   - id: crash
@@ -33,7 +34,7 @@ rules:
 		fmt.Println(err)
 		return
 	}
-	r, err := runner.New(runner.Options{Config: config, DryRun: true, TaskID: "a3f8c2d1-4b5e-4f6a-8c9d-0e1f2a3b4c5d"})
+	r, err := runner.New(runner.Options{Config: cfg, DryRun: true, TaskID: "a3f8c2d1-4b5e-4f6a-8c9d-0e1f2a3b4c5d"})
 	if err != nil {
 		fmt.Println(err)
 		return

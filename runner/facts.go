@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/org/foreman-action/config"
 	"github.com/org/foreman-action/rules"
 	"github.com/org/foreman-action/rules/facts"
 	"github.com/org/foreman-action/triage"
@@ -50,7 +51,7 @@ func rulesFacts(e triage.Delivery, now time.Time) facts.Facts {
 
 // Test runs one of the tests of a configuration, by its rules and what its policy says of
 // labels.
-func Test(c *Config, t rules.Test) rules.TestResult { return c.Rules.Test(t, c.Policy.MayLabel) }
+func Test(c *config.Config, t rules.Test) rules.TestResult { return c.Rules.Test(t, c.Policy.MayLabel) }
 
 // RecordTest returns an item for the tests of a rule file, in YAML: the event as of now,
 // with the texts of its issue, and what the rules of o.Config make of it. What they ask

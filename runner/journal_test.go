@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/org/foreman-action/config"
 	"github.com/org/foreman-action/internal/github/githubtest"
 	"github.com/org/foreman-action/memory"
 	"github.com/org/foreman-action/memory/memorytest"
@@ -128,11 +129,11 @@ func TestJournalPolicyChanged(t *testing.T) {
 	if _, err := run(t, o, e); err == nil {
 		t.Fatal("the fault did not hit")
 	}
-	config, err := runner.ParseConfig("foreman.yml", []byte("version: 1\n"+limits+", comment_length: 5, labels: {deny: [docs]}}"), nil)
+	cfg, err := config.Parse("foreman.yml", []byte("version: 1\n"+limits+", comment_length: 5, labels: {deny: [docs]}}"), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	o.Config, o.Resumed = config, true
+	o.Config, o.Resumed = cfg, true
 	rep, err := run(t, o, e)
 	if err != nil || asked != 1 {
 		t.Fatalf("got %v, asked %d times", err, asked)
@@ -177,7 +178,7 @@ func TestJournalUncertain(t *testing.T) {
 // TestLive reads the timeline of an issue that is not as new as its event says.
 func TestLive(t *testing.T) {
 	t.Parallel()
-	const config = "rules:\n  - {id: r, on: issues.opened, then: [{add_label: docs}]}\n"
+	const src = "rules:\n  - {id: r, on: issues.opened, then: [{add_label: docs}]}\n"
 	tests := []struct {
 		name string
 		set  func(*runner.Options, *triage.Delivery)
@@ -192,7 +193,7 @@ func TestLive(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			gh, e, o := world(t, strings.Replace(config, "issues.opened", "[issues.opened, issues.reopened]", 1))
+			gh, e, o := world(t, strings.Replace(src, "issues.opened", "[issues.opened, issues.reopened]", 1))
 			gh.Repo(journalRepo).LabelAs("mona", 1, "docs").UnlabelAs("mona", 1, "docs")
 			tt.set(&o, &e)
 			if _, err := run(t, o, e); err != nil {

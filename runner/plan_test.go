@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/org/foreman-action/config"
 	"github.com/org/foreman-action/internal/golden"
 	"github.com/org/foreman-action/policy"
 	"github.com/org/foreman-action/protocol"
@@ -33,7 +34,7 @@ func TestPlan(t *testing.T) {
 		}
 		var policy policy.Policy
 		if src := a.Get("foreman.yml"); src != nil {
-			c, err := ParseConfig("foreman.yml", src, nil)
+			c, err := config.Parse("foreman.yml", src, nil)
 			if err != nil {
 				t.Fatal(err)
 			}

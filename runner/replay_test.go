@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/org/foreman-action/config"
 	"github.com/org/foreman-action/rules/facts"
 	"github.com/org/foreman-action/runner"
 	"github.com/org/foreman-action/triage"
@@ -11,7 +12,7 @@ import (
 
 func TestReplay(t *testing.T) {
 	t.Parallel()
-	c, err := runner.ParseConfig("foreman.yml", []byte("version: 1\npolicy: {labels: {deny: [secret*]}}\nrules:\n  - {id: a, on: issues.opened, when: memory.tasks == 3, then: [lock]}\n"), nil)
+	c, err := config.Parse("foreman.yml", []byte("version: 1\npolicy: {labels: {deny: [secret*]}}\nrules:\n  - {id: a, on: issues.opened, when: memory.tasks == 3, then: [lock]}\n"), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/org/foreman-action/config"
 	"github.com/org/foreman-action/internal/github"
 	"github.com/org/foreman-action/internal/github/githubtest"
 	"github.com/org/foreman-action/memory"
@@ -52,7 +53,7 @@ const (
 
 // world is a fake GitHub with issue 1, the event of its opening, and options that
 // reach both.
-func world(t *testing.T, config string) (*githubtest.Server, triage.Delivery, runner.Options) {
+func world(t *testing.T, src string) (*githubtest.Server, triage.Delivery, runner.Options) {
 	t.Helper()
 	gh := githubtest.New(t, githubtest.Config{})
 	gh.Repo("Codertocat/Hello-World").AddLabel("bug", "docs", "triage").AddIssue(githubtest.Issue{Number: 1, Labels: []string{"bug"}})
@@ -70,7 +71,7 @@ func world(t *testing.T, config string) (*githubtest.Server, triage.Delivery, ru
 	}
 	now := time.Date(2026, 4, 10, 12, 0, 0, 0, time.UTC)
 	e.Issue.CreatedAt = now
-	c, err := runner.ParseConfig("foreman.yml", []byte("version: 1\n"+config), nil)
+	c, err := config.Parse("foreman.yml", []byte("version: 1\n"+src), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -375,7 +376,7 @@ func TestCancelled(t *testing.T) {
 		cancel()
 		return protocol.DecisionMessage{}, ctx.Err()
 	})
-	o.Config.Agent.OnFailure = runner.OnFailure{Set: true, Skip: true}
+	o.Config.Agent.OnFailure = config.OnFailure{Set: true, Skip: true}
 	r, err := runner.New(o)
 	if err != nil {
 		t.Fatal(err)

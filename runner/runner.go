@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/org/foreman-action/config"
 	"github.com/org/foreman-action/internal/text"
 
 	"github.com/org/foreman-action/memory"
@@ -34,12 +35,12 @@ func (e *AgentError) Unwrap() error { return e.Err }
 // Options say what a Runner works with. The zero value of each field is usable
 // unless it says otherwise.
 type Options struct {
-	Config *Config // nil: no rules, the safe policy
-	Host   Host    // nil: nothing can be fetched or written; only dry runs
-	Agent  Agent   // nil: the rules alone decide
-	By     string  // the agent's address, for the audit
-	Bot    string  // our login; empty: DefaultBot
-	DryRun bool    // decide and plan, write nothing; Config.Mode shadow does the same
+	Config *config.Config // nil: no rules, the safe policy
+	Host   Host           // nil: nothing can be fetched or written; only dry runs
+	Agent  Agent          // nil: the rules alone decide
+	By     string         // the agent's address, for the audit
+	Bot    string         // our login; empty: DefaultBot
+	DryRun bool           // decide and plan, write nothing; Config.Mode shadow does the same
 
 	Memory memory.Store // nil: nothing is remembered
 	// MemoryByDefault says that nobody asked for the memory: that something could not be
@@ -96,7 +97,7 @@ const DefaultBot = "github-actions[bot]"
 // several goroutines as far as its parts are.
 type Runner struct {
 	o   Options
-	c   Config
+	c   config.Config
 	dry bool // the caller wants a dry run, whatever the mode is
 }
 
@@ -128,7 +129,7 @@ func newRunner(o Options) *Runner {
 	if r.o.Log == nil {
 		r.o.Log = func(string, ...any) {}
 	}
-	r.o.DryRun = o.DryRun || r.c.Mode == ModeShadow
+	r.o.DryRun = o.DryRun || r.c.Mode == config.ModeShadow
 	return r
 }
 

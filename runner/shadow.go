@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/org/foreman-action/config"
 	"github.com/org/foreman-action/memory"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/triage"
@@ -18,7 +19,7 @@ const maxSettled = 5
 // keepScore notes what would have been done in shadow mode, and settles what was noted
 // long enough ago. Trouble with it is a warning.
 func (w *work) keepScore(ctx context.Context) {
-	if w.c.Mode != ModeShadow || w.dry || !w.o.Live || w.o.Memory == nil || w.o.Host == nil {
+	if w.c.Mode != config.ModeShadow || w.dry || !w.o.Live || w.o.Memory == nil || w.o.Host == nil {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), loadTime+saveTime)

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/org/foreman-action/config"
 	"github.com/org/foreman-action/internal/github/githubtest"
 	"github.com/org/foreman-action/memory"
 	"github.com/org/foreman-action/memory/memorytest"
@@ -23,10 +24,10 @@ type undoWorld struct {
 	clock time.Time
 }
 
-func newUndoWorld(t *testing.T, config string) *undoWorld {
+func newUndoWorld(t *testing.T, src string) *undoWorld {
 	t.Helper()
 	w := &undoWorld{clock: time.Now().Add(time.Minute)} // behind all that happens on the fake
-	w.gh, w.event, w.o = world(t, config)
+	w.gh, w.event, w.o = world(t, src)
 	w.gh.Repo(repoName).SetPermission("mona", "admin")
 	w.o.Now = func() time.Time { return w.clock }
 	w.o.Memory = &memorytest.Store{}
@@ -140,7 +141,7 @@ func TestNeverAgainOutlives(t *testing.T) {
 	t.Parallel()
 	w := newUndoWorld(t, "rules:\n  - {id: a, on: issues.edited, then: [{never_again: docs}]}\n")
 	w.run(t, "a", w.now("edited"))
-	c, err := runner.ParseConfig("foreman.yml", []byte("version: 1\nrules:\n  - {id: b, on: issues.edited, then: [{add_label: docs}]}\n"), nil)
+	c, err := config.Parse("foreman.yml", []byte("version: 1\nrules:\n  - {id: b, on: issues.edited, then: [{add_label: docs}]}\n"), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

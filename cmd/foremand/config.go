@@ -7,14 +7,14 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/org/foreman-action/config"
 	"github.com/org/foreman-action/internal/command"
 	"github.com/org/foreman-action/internal/server/settings"
 	"github.com/org/foreman-action/postgres"
-	"github.com/org/foreman-action/runner"
 )
 
 func (p program) configCommand() *cobra.Command {
-	config := &cobra.Command{Use: "config", Short: "Look at the configuration", Args: cobra.NoArgs, RunE: needsVerb}
+	parent := &cobra.Command{Use: "config", Short: "Look at the configuration", Args: cobra.NoArgs, RunE: needsVerb}
 	check := &cobra.Command{
 		Use:   "check --config FILE",
 		Short: "Report all mistakes in a configuration, and what it sets up",
@@ -32,7 +32,7 @@ func (p program) configCommand() *cobra.Command {
 		p.describe(*path, s)
 		return nil
 	}
-	config.AddCommand(check, &cobra.Command{
+	parent.AddCommand(check, &cobra.Command{
 		Use:     "schema",
 		Short:   "Print the JSON Schema of the configuration, for editors",
 		Example: "  foremand config schema > foremand.schema.json",
@@ -44,7 +44,7 @@ func (p program) configCommand() *cobra.Command {
 			return command.Failed(e.Encode(settings.Schema()))
 		},
 	})
-	return config
+	return parent
 }
 
 // needsVerb is what a command does that only groups others.
@@ -104,7 +104,7 @@ func writes(s *settings.Settings) string {
 	switch {
 	case s.Offline():
 		return "writes nothing (mode: shadow), and has no token to ask GitHub with"
-	case s.Runner.Mode == runner.ModeShadow:
+	case s.Runner.Mode == config.ModeShadow:
 		verb = "writes nothing (mode: shadow), and reads"
 	}
 	return fmt.Sprintf("%s as %s, with %s, at %s", verb, who, with, orNone(s.Identity.APIURL, "https://api.github.com"))

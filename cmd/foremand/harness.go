@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/org/foreman-action/config"
 	"github.com/org/foreman-action/internal/command"
 	"github.com/org/foreman-action/internal/server"
 	"github.com/org/foreman-action/internal/server/drain"
@@ -19,7 +20,6 @@ import (
 	"github.com/org/foreman-action/internal/server/settings"
 	"github.com/org/foreman-action/internal/server/telemetry"
 	"github.com/org/foreman-action/queue"
-	"github.com/org/foreman-action/runner"
 )
 
 // A harness is all the parts of a server.
@@ -205,7 +205,7 @@ func (h *harness) run(ctx context.Context) error {
 	}
 	h.log.Info("foremand is listening", "url", h.url, "version", version(), "queue", h.places[0], "memory", h.places[1],
 		"repositories", len(h.s.Repos), "polls", h.poller != nil, "webhook", len(h.s.Server.WebhookSecrets) > 0)
-	if h.s.Runner.Mode == runner.ModeShadow {
+	if h.s.Runner.Mode == config.ModeShadow {
 		h.log.Info("mode is shadow: decisions are planned and reported, and nothing is written", "asks_github", h.hub != nil)
 	}
 	check, stop := context.WithCancel(ctx)

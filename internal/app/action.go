@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"strings"
 
+	"github.com/org/foreman-action/config"
 	"github.com/org/foreman-action/internal/actions"
 	"github.com/org/foreman-action/internal/command"
 	"github.com/org/foreman-action/internal/strictyaml"
@@ -51,7 +52,7 @@ func (a App) step(ctx context.Context, rt *actions.Runtime) (result, error) {
 	}
 	j := job{
 		app: a, event: event, files: workspace(env, event), dir: env.Workspace,
-		load: runner.LoadSpec{
+		load: config.Spec{
 			Path: in.Config, Rules: in.Rules, Getenv: a.Getenv,
 			Optional: in.AgentURL != nil || !in.IsSet(actions.InputConfig),
 		},
@@ -74,7 +75,7 @@ func (a App) step(ctx context.Context, rt *actions.Runtime) (result, error) {
 
 // workspace is where configuration is read from before the default branch is asked. What
 // is checked out for a pull request is its author's, and no configuration.
-func workspace(env actions.Env, event triage.Delivery) runner.Files {
+func workspace(env actions.Env, event triage.Delivery) config.Files {
 	if event.Pull != nil {
 		return layered{}
 	}
@@ -109,7 +110,7 @@ func inputOverrides(in actions.Values) overrides {
 		o.timeout = in.AgentTimeout
 	}
 	if in.IsSet(actions.InputOnAgentError) {
-		o.onFailure = runner.OnFailure{Set: true, Skip: in.OnAgentError == "skip"}
+		o.onFailure = config.OnFailure{Set: true, Skip: in.OnAgentError == "skip"}
 	}
 	if in.IsSet(actions.InputMemory) {
 		o.memory.Store = in.Memory
@@ -124,8 +125,8 @@ func inputOverrides(in actions.Values) overrides {
 	return o
 }
 
-func modelOverrides(in actions.Values) runner.ModelConfig {
-	var m runner.ModelConfig
+func modelOverrides(in actions.Values) config.Model {
+	var m config.Model
 	if in.LLMBaseURL != nil {
 		m.BaseURL = in.LLMBaseURL.String()
 	}
@@ -172,7 +173,7 @@ func publish(rt *actions.Runtime, res result, err error) error {
 }
 
 // noConfigNotice is what somebody reads who has just added the step.
-const noConfigNotice = "there is no " + runner.DefaultConfigPath + " and no agent, so nothing was decided; " +
+const noConfigNotice = "there is no " + config.DefaultPath + " and no agent, so nothing was decided; " +
 	"the job summary holds a rule file to start with"
 
 // annotate reports an error: each mistake in a file at its line.

@@ -14,13 +14,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/org/foreman-action/agent"
+	"github.com/org/foreman-action/config"
 	"github.com/org/foreman-action/internal/command"
 	"github.com/org/foreman-action/internal/issueagent"
 	"github.com/org/foreman-action/internal/llm"
 	"github.com/org/foreman-action/internal/strictyaml"
 	"github.com/org/foreman-action/memory"
 	"github.com/org/foreman-action/protocol"
-	"github.com/org/foreman-action/runner"
 )
 
 // serveFlags are the flags of the command agent serve.
@@ -181,9 +181,9 @@ func (a App) decider(ctx context.Context, f serveFlags) (*issueagent.Agent, erro
 	if err != nil {
 		return nil, err
 	}
-	config := &runner.Config{}
+	cfg := &config.Config{}
 	if f.config != "" || len(f.rules) > 0 {
-		config, err = runner.LoadConfig(ctx, anywhere{dir}, runner.LoadSpec{Path: f.config, Rules: f.rules, Getenv: a.Getenv})
+		cfg, err = config.Load(ctx, anywhere{dir}, config.Spec{Path: f.config, Rules: f.rules, Getenv: a.Getenv})
 		if problems, ok := errors.AsType[strictyaml.Problems](err); ok {
 			return nil, usagef("%s", problems.Error())
 		}
@@ -191,21 +191,21 @@ func (a App) decider(ctx context.Context, f serveFlags) (*issueagent.Agent, erro
 			return nil, &usageError{err}
 		}
 	}
-	if config == nil {
-		config = &runner.Config{}
+	if cfg == nil {
+		cfg = &config.Config{}
 	}
 	o := issueagent.Options{Labels: f.labels, Window: f.window, Now: a.Now}
 	if f.window <= 0 {
 		o.Window = -1
 	}
-	provider, model := cmp.Or(f.provider, config.LLM.Provider), cmp.Or(f.model, config.LLM.Model)
+	provider, model := cmp.Or(f.provider, cfg.LLM.Provider), cmp.Or(f.model, cfg.LLM.Model)
 	switch {
-	case f.model == "" && f.provider == "" && config.Rules.Len() > 0:
-		o.Rules = config
+	case f.model == "" && f.provider == "" && cfg.Rules.Len() > 0:
+		o.Rules = cfg
 	case provider == "" || model == "":
 		return nil, usagef("say how the agent decides: --rules FILE, or --provider NAME and --model NAME")
 	default:
-		if o.Model, err = a.model(provider, model, f.baseURL, config.Model); err != nil {
+		if o.Model, err = a.model(provider, model, f.baseURL, cfg.Model); err != nil {
 			return nil, &usageError{err}
 		}
 	}
@@ -217,7 +217,7 @@ func (a App) decider(ctx context.Context, f serveFlags) (*issueagent.Agent, erro
 }
 
 // model returns the model that decides. A triage takes longer than a sentence.
-func (a App) model(provider, name, baseURL string, c runner.ModelConfig) (memory.Model, error) {
+func (a App) model(provider, name, baseURL string, c config.Model) (memory.Model, error) {
 	return llm.New(llm.Options{
 		Provider: provider, Model: name, BaseURL: cmp.Or(baseURL, c.BaseURL), Key: job{app: a}.modelKey(provider),
 		MaxTokens: c.MaxTokens, Timeout: cmp.Or(c.Timeout, 2*time.Minute), UserAgent: userAgent(), Now: a.Now, Sleep: a.Sleep,

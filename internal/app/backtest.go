@@ -15,6 +15,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/org/foreman-action/config"
 	"github.com/org/foreman-action/internal/backtest"
 	"github.com/org/foreman-action/internal/command"
 	"github.com/org/foreman-action/internal/github"
@@ -215,28 +216,28 @@ func backtestSince(s string, now time.Time) (time.Time, bool) {
 }
 
 // cleanFiles loads files that must have no mistakes.
-func (a App) cleanFiles(ctx context.Context, names []string) (*runner.Config, error) {
-	config, problems, err := a.loadFiles(ctx, names)
+func (a App) cleanFiles(ctx context.Context, names []string) (*config.Config, error) {
+	cfg, problems, err := a.loadFiles(ctx, names)
 	if err != nil {
 		return nil, err
 	}
 	if errs := problems.Errors(); len(errs) > 0 {
 		return nil, &usageError{errs}
 	}
-	return config, nil
+	return cfg, nil
 }
 
 // oldRules loads the rules to compare with: a file, or else the same files at a ref of
 // the repository. Where there are none yet, there were no rules.
-func (a App) oldRules(ctx context.Context, r replay, old string, names []string) (*runner.Config, error) {
+func (a App) oldRules(ctx context.Context, r replay, old string, names []string) (*config.Config, error) {
 	if a.isFile(old) {
 		return a.cleanFiles(ctx, []string{old})
 	}
-	spec := runner.LoadSpec{
+	spec := config.Spec{
 		Rules: names, Getenv: a.anyEnv, Remote: job{app: a, token: a.Getenv("GITHUB_TOKEN"), apiURL: a.Getenv("GITHUB_API_URL")}.remote,
 	}
 	if len(names) == 0 {
-		spec.Path = runner.DefaultConfigPath
+		spec.Path = config.DefaultPath
 	}
 	for _, name := range names {
 		if filepath.IsAbs(name) {
@@ -245,18 +246,18 @@ func (a App) oldRules(ctx context.Context, r replay, old string, names []string)
 	}
 	tree := r.tree
 	tree.Ref = old
-	config, err := runner.LoadConfig(ctx, branch{r.client, tree}, spec)
+	cfg, err := config.Load(ctx, branch{r.client, tree}, spec)
 	switch {
 	case errors.Is(err, github.ErrNoRef):
 		return nil, usagef("--old: %s is neither a file nor a ref of the repository: %w", old, err)
-	case errors.Is(err, runner.ErrNoConfig), errors.Is(err, fs.ErrNotExist):
-		return &runner.Config{}, nil
+	case errors.Is(err, config.ErrNotFound), errors.Is(err, fs.ErrNotExist):
+		return &config.Config{}, nil
 	case problemsOf(err) != nil:
 		return nil, usagef("the rules at %s have mistakes:\n%w", old, err)
 	case err != nil:
 		return nil, command.Failed(fmt.Errorf("read the rules at %s: %w", old, err))
 	}
-	return config, nil
+	return cfg, nil
 }
 
 // deliver writes a report to standard output or to a file, whole or not at all.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/org/foreman-action/config"
 	"github.com/org/foreman-action/internal/sanitize"
 	"github.com/org/foreman-action/rules"
 	"github.com/org/foreman-action/runner"
@@ -55,14 +56,14 @@ func isIssue(arg string) bool {
 }
 
 func (a App) explainRules(ctx context.Context, f triageFlags, names []string, asJSON bool) error {
-	config, problems, err := a.loadFiles(ctx, names)
+	cfg, problems, err := a.loadFiles(ctx, names)
 	if err != nil {
 		return err
 	}
 	if errs := problems.Errors(); len(errs) > 0 {
 		return &usageError{errs}
 	}
-	o, e, err := a.deskEvent(ctx, f, config)
+	o, e, err := a.deskEvent(ctx, f, cfg)
 	if err != nil {
 		return err
 	}
@@ -79,8 +80,8 @@ func (a App) explainRules(ctx context.Context, f triageFlags, names []string, as
 }
 
 // deskEvent returns an event with what is looked up for it, if there is a token.
-func (a App) deskEvent(ctx context.Context, f triageFlags, config *runner.Config) (runner.Options, triage.Delivery, error) {
-	o := runner.Options{Config: config, Now: a.Now}
+func (a App) deskEvent(ctx context.Context, f triageFlags, cfg *config.Config) (runner.Options, triage.Delivery, error) {
+	o := runner.Options{Config: cfg, Now: a.Now}
 	dir, err := a.workDir()
 	if err != nil {
 		return o, triage.Delivery{}, err

@@ -14,8 +14,8 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/org/foreman-action/config"
 	"github.com/org/foreman-action/internal/github"
-	"github.com/org/foreman-action/runner"
 	"github.com/org/foreman-action/triage"
 )
 
@@ -130,7 +130,7 @@ func (b branch) Glob(ctx context.Context, pattern string) ([]string, error) {
 
 // remote reads the file that a configuration extends. It is no call that --event makes
 // needless, so it is made offline as well.
-func (j job) remote(ctx context.Context, file runner.RemoteFile) ([]byte, error) {
+func (j job) remote(ctx context.Context, file config.RemoteFile) ([]byte, error) {
 	j.offline = false
 	client, err := j.host()
 	if client == nil {
@@ -144,7 +144,7 @@ func (j job) remote(ctx context.Context, file runner.RemoteFile) ([]byte, error)
 }
 
 // layered reads from the first place that has a file.
-type layered []runner.Files
+type layered []config.Files
 
 func (l layered) Read(ctx context.Context, name string) ([]byte, error) {
 	err := fs.ErrNotExist

@@ -10,10 +10,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/org/foreman-action/config"
 	"github.com/org/foreman-action/internal/command"
 	"github.com/org/foreman-action/internal/github"
 	"github.com/org/foreman-action/internal/github/githubtest"
-	"github.com/org/foreman-action/runner"
 	"github.com/org/foreman-action/triage"
 )
 
@@ -54,7 +54,7 @@ func TestFiles(t *testing.T) {
 	files := map[string]string{"a.yml": "A", "d/b.yml": "B", "d/c.yml": "C", "d/e.txt": "E", "d/f/g.yml": "G"}
 	dir := tree(t, files)
 	far, _ := remote(t, files)
-	places := map[string]runner.Files{
+	places := map[string]config.Files{
 		"folder": folder{dir}, "anywhere": anywhere{dir}, "branch": far,
 		"layered": layered{folder{t.TempDir()}, folder{dir}, tokenless{}},
 	}

@@ -11,8 +11,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/org/foreman-action/config"
 	"github.com/org/foreman-action/internal/command"
-	"github.com/org/foreman-action/runner"
 )
 
 // startWorkflow is the workflow of a repository that begins with Foreman.
@@ -65,7 +65,7 @@ func (a App) start(dir string, force bool) error {
 	files := []struct {
 		name string
 		data []byte
-	}{{workflowPath, startWorkflow}, {runner.DefaultConfigPath, startRules}}
+	}{{workflowPath, startWorkflow}, {config.DefaultPath, startRules}}
 	var there []string
 	for _, f := range files {
 		if _, err := os.Lstat(filepath.Join(root, f.name)); !errors.Is(err, fs.ErrNotExist) {
@@ -92,7 +92,7 @@ func (a App) start(dir string, force bool) error {
 // nextSteps is what there is to do with the first files below root.
 func nextSteps(root string) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "wrote %s and %s\n", workflowPath, runner.DefaultConfigPath)
+	fmt.Fprintf(&b, "wrote %s and %s\n", workflowPath, config.DefaultPath)
 	if _, err := os.Lstat(filepath.Join(root, ".git")); err != nil {
 		b.WriteString("note: there is no .git beside .github, and GitHub reads both at the root of a repository only\n")
 	}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/org/foreman-action/agent"
+	"github.com/org/foreman-action/config"
 	"github.com/org/foreman-action/internal/command"
 	"github.com/org/foreman-action/internal/github"
 	"github.com/org/foreman-action/internal/secret"
@@ -25,8 +26,8 @@ import (
 type job struct {
 	app   App
 	event triage.Delivery
-	files runner.Files
-	load  runner.LoadSpec
+	files config.Files
+	load  config.Spec
 
 	token    string // GitHub's; empty: there is none
 	apiURL   string
@@ -59,19 +60,19 @@ type overrides struct {
 	agentAuth  string
 	agentToken string
 	timeout    time.Duration
-	onFailure  runner.OnFailure
+	onFailure  config.OnFailure
 	allowClose bool
 	llm        protocol.LLMBackendRef
-	model      runner.ModelConfig
+	model      config.Model
 	modelKey   secret.Text
-	memory     runner.MemoryConfig
+	memory     config.Memory
 	bot        string
 }
 
 // A result is what a job came to.
 type result struct {
 	report   runner.Report
-	config   *runner.Config // nil: there is none
+	config   *config.Config // nil: there is none
 	noConfig bool           // nothing was configured, so nothing was decided
 	needs    []string       // lines of the permissions block that the job needs
 	warnings []string       // from before the run
@@ -134,7 +135,7 @@ func (r *result) warn(format string, args ...any) {
 	r.warnings = append(r.warnings, fmt.Sprintf(format, args...))
 }
 
-func warningsOf(c *runner.Config) []string {
+func warningsOf(c *config.Config) []string {
 	var list []string
 	if c != nil {
 		for _, w := range c.Warnings {
@@ -178,7 +179,7 @@ func (j job) host() (*github.Client, error) {
 func userAgent() string { return "foreman-action/" + version() }
 
 // config loads the configuration from the workspace, else from the default branch.
-func (j job) config(ctx context.Context, host *github.Client) (*runner.Config, error) {
+func (j job) config(ctx context.Context, host *github.Client) (*config.Config, error) {
 	places := layered{j.files}
 	switch {
 	case j.offline:
@@ -188,8 +189,8 @@ func (j job) config(ctx context.Context, host *github.Client) (*runner.Config, e
 		places = append(places, branch{host, github.Tree{Owner: j.event.Repo.Owner, Repo: j.event.Repo.Name}})
 	}
 	j.load.Remote = j.remote
-	c, err := runner.LoadConfig(ctx, places, j.load)
-	if errors.Is(err, runner.ErrNoConfig) || errors.Is(err, path.ErrBadPattern) {
+	c, err := config.Load(ctx, places, j.load)
+	if errors.Is(err, config.ErrNotFound) || errors.Is(err, path.ErrBadPattern) {
 		return nil, &usageError{err}
 	}
 	return c, err
@@ -198,7 +199,7 @@ func (j job) config(ctx context.Context, host *github.Client) (*runner.Config, e
 // distrust takes out of a configuration what would send the issue, or write files,
 // somewhere that the person at the terminal did not name: the file may be of a
 // repository that they only look at.
-func distrust(c *runner.Config) []string {
+func distrust(c *config.Config) []string {
 	if c == nil {
 		return nil
 	}
@@ -209,13 +210,13 @@ func distrust(c *runner.Config) []string {
 	if c.Memory.Store != "" && c.Memory.Store != "off" {
 		warnings = append(warnings, "the memory that the configuration names is not used from here")
 	}
-	c.Agent.URL, c.Agent.Auth, c.Memory = "", "", runner.MemoryConfig{}
+	c.Agent.URL, c.Agent.Auth, c.Memory = "", "", config.Memory{}
 	return warnings
 }
 
 // effective is the configuration with the overrides on top.
-func (j job) effective(c *runner.Config) *runner.Config {
-	var out runner.Config
+func (j job) effective(c *config.Config) *config.Config {
+	var out config.Config
 	if c != nil {
 		out = *c
 	}
@@ -263,7 +264,7 @@ func (j job) equip(o *runner.Options, res *result) error {
 }
 
 // agent returns the client of the HTTP agent.
-func (j job) agent(c runner.AgentConfig) (*agent.Remote, error) {
+func (j job) agent(c config.Agent) (*agent.Remote, error) {
 	o := agent.RemoteOptions{URL: c.URL, Timeout: c.Timeout, UserAgent: userAgent()}
 	switch c.Auth {
 	case "token":

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/org/foreman-action/config"
 	"github.com/org/foreman-action/internal/actions"
 	"github.com/org/foreman-action/internal/command"
 	"github.com/org/foreman-action/internal/strictyaml"
@@ -38,26 +39,26 @@ func TestAudience(t *testing.T) {
 // TestOverrides lets an input win over the file, and leave it where it says nothing.
 func TestOverrides(t *testing.T) {
 	t.Parallel()
-	file := &runner.Config{
+	file := &config.Config{
 		Policy: policy.Policy{AllowClose: true},
 		LLM:    protocol.LLMBackendRef{Provider: "ollama", Model: "m"},
-		Memory: runner.MemoryConfig{Store: "file", Path: "p"},
-		Agent: runner.AgentConfig{
-			URL: "https://file", Auth: "oidc", Timeout: time.Minute, OnFailure: runner.OnFailure{Set: true, Label: "l"},
+		Memory: config.Memory{Store: "file", Path: "p"},
+		Agent: config.Agent{
+			URL: "https://file", Auth: "oidc", Timeout: time.Minute, OnFailure: config.OnFailure{Set: true, Label: "l"},
 		},
 	}
 	if diff := cmp.Diff(file, job{}.effective(file)); diff != "" {
 		t.Errorf("no overrides (-want +got):\n%s", diff)
 	}
 	all := job{override: overrides{
-		agentURL: "https://input", agentAuth: "none", timeout: time.Second, onFailure: runner.OnFailure{Set: true},
-		llm: protocol.LLMBackendRef{Model: "n"}, memory: runner.MemoryConfig{Store: "off", Path: "q"},
+		agentURL: "https://input", agentAuth: "none", timeout: time.Second, onFailure: config.OnFailure{Set: true},
+		llm: protocol.LLMBackendRef{Model: "n"}, memory: config.Memory{Store: "off", Path: "q"},
 	}}
-	want := &runner.Config{
+	want := &config.Config{
 		Policy: policy.Policy{AllowClose: true},
 		LLM:    protocol.LLMBackendRef{Provider: "ollama", Model: "n"},
-		Memory: runner.MemoryConfig{Store: "off", Path: "q"},
-		Agent:  runner.AgentConfig{URL: "https://input", Auth: "none", Timeout: time.Second, OnFailure: runner.OnFailure{Set: true}},
+		Memory: config.Memory{Store: "off", Path: "q"},
+		Agent:  config.Agent{URL: "https://input", Auth: "none", Timeout: time.Second, OnFailure: config.OnFailure{Set: true}},
 	}
 	if diff := cmp.Diff(want, all.effective(file)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -146,7 +147,7 @@ func TestAgentAuth(t *testing.T) {
 		{"oidc outside actions", job{}, "oidc", false},
 	}
 	for _, tt := range tests {
-		remote, err := tt.job.agent(runner.AgentConfig{URL: "https://agent.example.org", Auth: tt.auth})
+		remote, err := tt.job.agent(config.Agent{URL: "https://agent.example.org", Auth: tt.auth})
 		if (err == nil) != tt.ok || (remote != nil) != tt.ok {
 			t.Errorf("%s: got %v", tt.name, err)
 		}

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/org/foreman-action/config"
 	"github.com/org/foreman-action/internal/actions/results"
 	"github.com/org/foreman-action/internal/llm"
 	"github.com/org/foreman-action/internal/secret"
@@ -52,7 +53,7 @@ func (j job) remember(o *runner.Options, res *result) {
 func (j job) wording(o *runner.Options, res *result, told bool) {
 	model := o.Config.Memory.Summary == "model"
 	switch {
-	case !model && (j.override.modelKey != "" || o.Config.Model != (runner.ModelConfig{})):
+	case !model && (j.override.modelKey != "" || o.Config.Model != (config.Model{})):
 		res.warn("llm.base_url, timeout, max_tokens and the input llm-key are for memory.summary: model (input memory-summary), which is not set")
 	case model && !told:
 		res.warn("memory.summary is model, and the memory is off: the agent is told nothing")
@@ -67,7 +68,7 @@ func (j job) wording(o *runner.Options, res *result, told bool) {
 }
 
 // memory opens the store that the configuration names; nil when it names none.
-func (j job) memory(c runner.MemoryConfig) (memory.Store, error) {
+func (j job) memory(c config.Memory) (memory.Store, error) {
 	switch c.Store {
 	case "file":
 		dir := c.Path
@@ -114,7 +115,7 @@ func (nowhere) Load(context.Context, string, int) (memory.Record, error) {
 func (nowhere) Save(context.Context, memory.Record) error { return nil }
 
 // summarizer returns what words the summary. With an error it is one that asks no model.
-func (j job) summarizer(c runner.Config) (memory.Summarizer, error) {
+func (j job) summarizer(c config.Config) (memory.Summarizer, error) {
 	timeout := cmp.Or(c.Model.Timeout, memory.DefaultSummaryTimeout)
 	client, err := llm.New(llm.Options{
 		Provider: c.LLM.Provider, Model: c.LLM.Model, BaseURL: c.Model.BaseURL, Key: j.modelKey(c.LLM.Provider),

@@ -4,16 +4,16 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/org/foreman-action/config"
 	"github.com/org/foreman-action/rules"
-	"github.com/org/foreman-action/runner"
 	"github.com/org/foreman-action/triage"
 )
 
 // needsOf lists what a workflow must grant for a configuration, as lines of its
 // permissions block. With pulls it runs on pull requests whatever the rules listen to.
-func needsOf(c *runner.Config, pulls bool) []string {
+func needsOf(c *config.Config, pulls bool) []string {
 	level := "write"
-	if c.Mode == runner.ModeShadow {
+	if c.Mode == config.ModeShadow {
 		level = "read"
 	}
 	needs := []string{"contents: read", "issues: " + level}
@@ -34,7 +34,7 @@ func onPulls(i rules.Info) bool {
 }
 
 // recalls reports whether anything that a configuration does takes what was done before.
-func recalls(c *runner.Config) bool {
-	return c.Agent.URL != "" || c.AsksMemory || c.Mode == runner.ModeShadow && c.Rules.Len() > 0 ||
+func recalls(c *config.Config) bool {
+	return c.Agent.URL != "" || c.AsksMemory || c.Mode == config.ModeShadow && c.Rules.Len() > 0 ||
 		c.Rules.NeverAgain() || c.Rules.ClosesLater() || c.Rules.Undoes()
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/org/foreman-action/config"
 	"github.com/org/foreman-action/internal/sanitize"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/runner"
@@ -85,7 +86,7 @@ func printReport(w io.Writer, res result, p painter) error {
 func closingNote(res result) string {
 	switch {
 	case res.noConfig:
-		return "there are no rules and no agent: give --rules FILE or --agent URL, or write " + runner.DefaultConfigPath
+		return "there are no rules and no agent: give --rules FILE or --agent URL, or write " + config.DefaultPath
 	case res.report.Status == runner.StatusDryRun:
 		return "nothing was written; --apply carries the plan out"
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/org/foreman-action/config"
 	"github.com/org/foreman-action/internal/strictyaml"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/rules"
@@ -128,7 +129,7 @@ func TestReportJSON(t *testing.T) {
 // TestStarterRules keeps the file that newcomers copy loadable.
 func TestStarterRules(t *testing.T) {
 	t.Parallel()
-	c, err := runner.ParseConfig("foreman.yml", []byte(starterRules), nil)
+	c, err := config.Parse("foreman.yml", []byte(starterRules), nil)
 	if err != nil || c.Rules.Len() != 2 || len(c.Warnings) != 0 {
 		t.Errorf("got %v, %v", c, err)
 	}

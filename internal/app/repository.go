@@ -10,28 +10,28 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/org/foreman-action/config"
 	"github.com/org/foreman-action/internal/command"
 	"github.com/org/foreman-action/internal/github"
 	"github.com/org/foreman-action/internal/lint"
 	"github.com/org/foreman-action/internal/strictyaml"
 	"github.com/org/foreman-action/protocol"
-	"github.com/org/foreman-action/runner"
 	"github.com/org/foreman-action/triage"
 )
 
 // checkIn compares a configuration with the repository that it is for; what that has
 // lies beside the files when it has no name.
-func (a App) checkIn(ctx context.Context, name string, config *runner.Config) (strictyaml.Problems, error) {
+func (a App) checkIn(ctx context.Context, name string, cfg *config.Config) (strictyaml.Problems, error) {
 	dir, err := a.workDir()
 	if err != nil {
 		return nil, err
 	}
-	repo, err := a.repository(ctx, name, config.Files)
+	repo, err := a.repository(ctx, name, cfg.Files)
 	if err != nil || repo == nil {
 		return nil, err
 	}
 	var files []*strictyaml.File
-	for _, name := range config.Files {
+	for _, name := range cfg.Files {
 		src, err := anywhere{dir}.Read(ctx, name)
 		if err != nil {
 			continue // it is elsewhere, or gone by now
@@ -40,7 +40,7 @@ func (a App) checkIn(ctx context.Context, name string, config *runner.Config) (s
 			files = append(files, f)
 		}
 	}
-	return lint.Check(config, files, repo), nil
+	return lint.Check(cfg, files, repo), nil
 }
 
 // repository reads what rules are compared with: over the API, or without a name from
@@ -122,7 +122,7 @@ func unreached(full string, err error) error {
 }
 
 // lenient reads files of which single ones may be left out.
-type lenient struct{ runner.Files }
+type lenient struct{ config.Files }
 
 func (l lenient) Read(ctx context.Context, name string) ([]byte, error) {
 	data, err := l.Files.Read(ctx, name)

@@ -11,16 +11,16 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/org/foreman-action/config"
 	"github.com/org/foreman-action/internal/command"
 	"github.com/org/foreman-action/internal/strictyaml"
-	"github.com/org/foreman-action/runner"
 )
 
 func (a App) rulesCommand(code *int) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "rules",
 		Short: "Check rule files, try them, and tell what they need",
-		Long: "Works on configuration and rule files; without FILE on " + runner.DefaultConfigPath + ".\n" +
+		Long: "Works on configuration and rule files; without FILE on " + config.DefaultPath + ".\n" +
 			"Nothing is written on GitHub. It is read (GITHUB_TOKEN, GITHUB_API_URL) when an issue\nor a repository is named, and when a file extends another.",
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -66,12 +66,12 @@ func (a App) rulesCheckCommand(code *int) *cobra.Command {
 				return usagef("--format: want text, json, sarif or github, got %q%s", format,
 					strictyaml.DidYouMean(format, []string{"text", "json", "sarif", "github"}))
 			}
-			config, problems, err := a.loadAs(c.Context(), runner.LoadSpec{Rules: files, Partial: true})
+			cfg, problems, err := a.loadAs(c.Context(), config.Spec{Rules: files, Partial: true})
 			if err != nil {
 				return err
 			}
-			if config != nil {
-				more, err := a.checkIn(c.Context(), repository, config)
+			if cfg != nil {
+				more, err := a.checkIn(c.Context(), repository, cfg)
 				if err != nil {
 					return err
 				}
@@ -102,14 +102,14 @@ func (a App) rulesPermissionsCommand() *cobra.Command {
 		Use:   "permissions [FILE…]",
 		Short: "Print the least permissions block that a workflow needs for the files",
 		RunE: func(c *cobra.Command, files []string) error {
-			config, problems, err := a.loadFiles(c.Context(), files)
+			cfg, problems, err := a.loadFiles(c.Context(), files)
 			if err != nil {
 				return err
 			}
 			if errs := problems.Errors(); len(errs) > 0 {
 				return &usageError{errs}
 			}
-			_, err = fmt.Fprint(a.Stdout, permissionsBlock(needsOf(config, false), nil))
+			_, err = fmt.Fprint(a.Stdout, permissionsBlock(needsOf(cfg, false), nil))
 			return printed(err)
 		},
 	}
@@ -117,12 +117,12 @@ func (a App) rulesPermissionsCommand() *cobra.Command {
 
 // loadFiles loads the files of a command, or the configuration file, and returns all
 // mistakes and warnings. The error is about reaching the files.
-func (a App) loadFiles(ctx context.Context, names []string) (*runner.Config, strictyaml.Problems, error) {
-	return a.loadAs(ctx, runner.LoadSpec{Rules: names})
+func (a App) loadFiles(ctx context.Context, names []string) (*config.Config, strictyaml.Problems, error) {
+	return a.loadAs(ctx, config.Spec{Rules: names})
 }
 
 // loadAs is loadFiles with more to say.
-func (a App) loadAs(ctx context.Context, spec runner.LoadSpec) (*runner.Config, strictyaml.Problems, error) {
+func (a App) loadAs(ctx context.Context, spec config.Spec) (*config.Config, strictyaml.Problems, error) {
 	dir, err := a.workDir()
 	if err != nil {
 		return nil, nil, err
@@ -131,17 +131,17 @@ func (a App) loadAs(ctx context.Context, spec runner.LoadSpec) (*runner.Config, 
 	spec.Getenv = a.anyEnv
 	spec.Remote = job{app: a, token: a.Getenv("GITHUB_TOKEN"), apiURL: a.Getenv("GITHUB_API_URL")}.remote
 	if len(spec.Rules) == 0 {
-		spec.Path = runner.DefaultConfigPath
+		spec.Path = config.DefaultPath
 	}
-	config, err := runner.LoadConfig(ctx, anywhere{dir}, spec)
+	cfg, err := config.Load(ctx, anywhere{dir}, spec)
 	if ps := problemsOf(err); ps != nil {
 		return nil, ps, nil
 	}
-	if errors.Is(err, runner.ErrNoConfig) || errors.Is(err, path.ErrBadPattern) {
+	if errors.Is(err, config.ErrNotFound) || errors.Is(err, path.ErrBadPattern) {
 		return nil, nil, &usageError{err}
 	}
 	if err != nil {
 		return nil, nil, err
 	}
-	return config, config.Warnings, nil
+	return cfg, cfg.Warnings, nil
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/org/foreman-action/config"
 	"github.com/org/foreman-action/internal/backtest"
 	"github.com/org/foreman-action/internal/command"
 	"github.com/org/foreman-action/internal/github"
@@ -97,23 +98,23 @@ func isYAML(name string) bool {
 
 // proposedRules loads the configuration as the pull request has it. What it extends is
 // left out: its author names the file, and our token must not read it for them.
-func (j job) proposedRules(ctx context.Context, host *github.Client) (*runner.Config, error) {
+func (j job) proposedRules(ctx context.Context, host *github.Client) (*config.Config, error) {
 	tree := github.Tree{Owner: j.event.Repo.Owner, Repo: j.event.Repo.Name, Ref: fmt.Sprintf("refs/pull/%d/head", j.event.Number)}
 	spec := j.load
 	spec.Tests, spec.Partial, spec.Optional, spec.Remote, spec.Getenv = true, true, true, nil, func(name string) string {
 		return "https://" + strings.ToLower(name) + ".example.com" // a value that suits everything, and is nobody's
 	}
-	config, err := runner.LoadConfig(ctx, branch{host, tree}, spec)
-	if config == nil && err == nil {
-		config = &runner.Config{}
+	cfg, err := config.Load(ctx, branch{host, tree}, spec)
+	if cfg == nil && err == nil {
+		cfg = &config.Config{}
 	}
-	return config, err
+	return cfg, err
 }
 
 // ruleFiles tells the files that hold the rules, before the pull request or after it.
-func ruleFiles(old, proposed *runner.Config, problems strictyaml.Problems) func(string) bool {
-	names := map[string]bool{runner.DefaultConfigPath: true}
-	for _, c := range []*runner.Config{old, proposed} {
+func ruleFiles(old, proposed *config.Config, problems strictyaml.Problems) func(string) bool {
+	names := map[string]bool{config.DefaultPath: true}
+	for _, c := range []*config.Config{old, proposed} {
 		if c != nil {
 			for _, name := range c.Files {
 				names[name] = true
@@ -131,7 +132,7 @@ func reviewHead(what, details string) string {
 }
 
 // reviewTests runs the tests beside the rules.
-func reviewTests(ctx context.Context, c *runner.Config) (text string, failed error) {
+func reviewTests(ctx context.Context, c *config.Config) (text string, failed error) {
 	ctx, cancel := context.WithTimeout(ctx, reviewTime)
 	defer cancel()
 	results := make([]rules.TestResult, 0, len(c.Tests))
@@ -160,7 +161,7 @@ func reviewTests(ctx context.Context, c *runner.Config) (text string, failed err
 }
 
 // replayed is what the rules would have done, in Markdown, or why nobody knows.
-func (j job) replayed(ctx context.Context, host *github.Client, old, proposed *runner.Config) string {
+func (j job) replayed(ctx context.Context, host *github.Client, old, proposed *config.Config) string {
 	ctx, cancel := context.WithTimeout(ctx, reviewTime) // rules of a stranger may be slow
 	defer cancel()
 	now := j.app.Now().UTC()
@@ -180,8 +181,8 @@ func (j job) replayed(ctx context.Context, host *github.Client, old, proposed *r
 // comment keeps the one comment about the rules up to date, as far as the policy in force
 // permits it.
 func (j job) comment(ctx context.Context, host *github.Client, res result) error {
-	config := j.effective(res.config)
-	if j.dryRun || config.Mode == runner.ModeShadow {
+	cfg := j.effective(res.config)
+	if j.dryRun || cfg.Mode == config.ModeShadow {
 		return nil
 	}
 	body := res.review
@@ -197,7 +198,7 @@ func (j job) comment(ctx context.Context, host *github.Client, res result) error
 		Message: protocol.DecisionMessage{TaskID: task, Decision: protocol.LabelAndRespond, Actions: []protocol.ActionItem{item}},
 		By:      "foreman", Sources: []triage.Source{{Rule: reviewKey}},
 	}
-	out := runner.ApplyPlan(ctx, runner.MakePlan(d, *j.event.Issue, config.Policy, true), runner.Target{
+	out := runner.ApplyPlan(ctx, runner.MakePlan(d, *j.event.Issue, cfg.Policy, true), runner.Target{
 		Host: host, Ref: j.event.Ref(), Task: task, Scope: j.scope, Nonce: j.nonce, Bot: j.bot(),
 		Since: j.event.Issue.UpdatedAt, Resumed: j.resumed, Now: j.app.Now, Sleep: j.app.Sleep, Log: j.log,
 	})

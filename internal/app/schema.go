@@ -5,7 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/org/foreman-action/runner"
+	"github.com/org/foreman-action/config"
 )
 
 const schemaHelp = `Prints the JSON Schema (draft 2020-12) of configuration and rule files, with which an
@@ -24,7 +24,7 @@ func (a App) rulesSchemaCommand() *cobra.Command {
 		Example: "  foreman rules schema > .github/foreman.schema.json",
 		Args:    cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			_, err := fmt.Fprintln(a.Stdout, encode(runner.Schema(), "  "))
+			_, err := fmt.Fprintln(a.Stdout, encode(config.Schema(), "  "))
 			return printed(err)
 		},
 	}

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/org/foreman-action/config"
 	"github.com/org/foreman-action/internal/sanitize"
 	"github.com/org/foreman-action/memory"
 	"github.com/org/foreman-action/rules"
@@ -63,7 +64,7 @@ func summary(res result, err error) string {
 	}
 	writeParts(&b, rep.Why)
 	if res.noConfig {
-		b.WriteString("There is no `" + runner.DefaultConfigPath + "` and no agent, so nothing was decided. " +
+		b.WriteString("There is no `" + config.DefaultPath + "` and no agent, so nothing was decided. " +
 			"A file to start with:\n\n" + sanitize.Fence(starterRules, "yaml") + "\n\n")
 	}
 	b.WriteString(footer(rep))

@@ -5,9 +5,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/org/foreman-action/config"
 	"github.com/org/foreman-action/internal/sanitize"
 	"github.com/org/foreman-action/rules"
-	"github.com/org/foreman-action/runner"
 )
 
 func failures(results []rules.TestResult) int {
@@ -20,10 +20,10 @@ func failures(results []rules.TestResult) int {
 	return n
 }
 
-func testText(config *runner.Config, results []rules.TestResult, p painter) string {
+func testText(cfg *config.Config, results []rules.TestResult, p painter) string {
 	var b strings.Builder
-	for _, name := range config.Files {
-		if !slices.ContainsFunc(config.Tests, func(t rules.Test) bool { return t.File == name }) {
+	for _, name := range cfg.Files {
+		if !slices.ContainsFunc(cfg.Tests, func(t rules.Test) bool { return t.File == name }) {
 			fmt.Fprintf(&b, "%s has no tests\n", name)
 		}
 	}

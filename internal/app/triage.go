@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/org/foreman-action/config"
 	"github.com/org/foreman-action/internal/command"
 	"github.com/org/foreman-action/internal/sanitize"
 	"github.com/org/foreman-action/protocol"
@@ -70,7 +71,7 @@ func (a App) triageCommand(code *int) *cobra.Command {
 	fl.StringVar(&f.event, "event", "", "`FILE` with the event's payload, \"-\" for standard input")
 	fl.StringVar(&f.issue, "issue", "", "issue on GitHub, as `OWNER/REPO#N`")
 	fl.StringVar(&f.eventName, "event-name", "", "`NAME` of the event, such as issues or issues.edited (default: by the payload)")
-	fl.StringVar(&f.config, "config", "", "configuration `FILE` (default "+runner.DefaultConfigPath+")")
+	fl.StringVar(&f.config, "config", "", "configuration `FILE` (default "+config.DefaultPath+")")
 	fl.StringArrayVar(&f.rules, "rules", nil, "rule `FILE` or glob; may be repeated")
 	fl.StringVar(&f.agent, "agent", "", "`URL` of an HTTP agent to ask for what the rules leave open")
 	fl.BoolVar(&f.allowClose, "allow-close", false, "permit closing the issue")
@@ -126,14 +127,14 @@ func (a App) triageJob(ctx context.Context, f triageFlags) (job, error) {
 		app: a, files: anywhere{dir}, dir: dir, local: true, nonce: rand.Text(),
 		token: a.Getenv("GITHUB_TOKEN"), apiURL: a.Getenv("GITHUB_API_URL"),
 		dryRun: !f.apply,
-		load:   runner.LoadSpec{Path: f.config, Rules: f.rules},
+		load:   config.Spec{Path: f.config, Rules: f.rules},
 		override: overrides{
 			agentURL: f.agent, allowClose: f.allowClose, agentToken: a.Getenv("FOREMAN_AGENT_TOKEN"),
 		},
 		log: func(string, ...any) {},
 	}
 	if f.config == "" && len(f.rules) == 0 {
-		j.load.Path, j.load.Optional = runner.DefaultConfigPath, true
+		j.load.Path, j.load.Optional = config.DefaultPath, true
 	}
 	if j.override.agentToken != "" && f.agent != "" {
 		j.override.agentAuth = "token"

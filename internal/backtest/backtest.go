@@ -26,6 +26,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/org/foreman-action/config"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/runner"
 	"github.com/org/foreman-action/triage"
@@ -67,10 +68,10 @@ func (e *StopError) Unwrap() error { return e.Err }
 // Options say what is replayed. Repo and Config must be set.
 type Options struct {
 	Repo   string // "owner/name"
-	Config *runner.Config
+	Config *config.Config
 	// Old is compared with Config; nil: nothing is. OldName says what it is;
 	// a name of which nothing is left once it is made harmless is told as "other rules".
-	Old     *runner.Config
+	Old     *config.Config
 	OldName string
 	Since   time.Time // issues created before are left out; zero: none
 	Limit   int       // most issues; 0: all

@@ -6,9 +6,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/org/foreman-action/config"
 	"github.com/org/foreman-action/internal/backtest"
 	"github.com/org/foreman-action/internal/github"
-	"github.com/org/foreman-action/runner"
 	"github.com/org/foreman-action/triage"
 )
 
@@ -41,7 +41,7 @@ func (w watched) Timeline(ctx context.Context, i triage.Issue) (triage.Timeline,
 // replayRecording replays the rules over a recording.
 func replayRecording(tb testing.TB, r *recording, dir string, look func()) (backtest.Report, github.HistoryCalls) {
 	tb.Helper()
-	config, err := runner.ParseConfig("rules.yml", []byte(benchRules), nil)
+	cfg, err := config.Parse("rules.yml", []byte(benchRules), nil)
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -54,7 +54,7 @@ func replayRecording(tb testing.TB, r *recording, dir string, look func()) (back
 		tb.Fatal(err)
 	}
 	report, err := backtest.Run(tb.Context(), watched{h, look}, backtest.Options{
-		Repo: "octo/hello", Config: config, Since: now.AddDate(-2, 0, 0), Now: now,
+		Repo: "octo/hello", Config: cfg, Since: now.AddDate(-2, 0, 0), Now: now,
 	})
 	if err != nil {
 		tb.Fatal(err)

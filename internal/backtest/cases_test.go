@@ -18,8 +18,8 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 	"gopkg.in/yaml.v3"
 
+	"github.com/org/foreman-action/config"
 	"github.com/org/foreman-action/internal/backtest"
-	"github.com/org/foreman-action/runner"
 	"github.com/org/foreman-action/triage"
 )
 
@@ -196,17 +196,17 @@ func (c caseFile) setUp(t *testing.T) (*past, backtest.Options) {
 	return src, o
 }
 
-func (c caseFile) config(t *testing.T, name string) *runner.Config {
+func (c caseFile) config(t *testing.T, name string) *config.Config {
 	t.Helper()
 	f, ok := c.part(name)
 	if !ok {
 		t.Fatalf("no %s", name)
 	}
-	config, err := runner.ParseConfig(name, f.Data, nil)
+	cfg, err := config.Parse(name, f.Data, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return config
+	return cfg
 }
 
 // compare holds a part against what came out, or puts it there.

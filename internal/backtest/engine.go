@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/org/foreman-action/config"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/rules"
 	"github.com/org/foreman-action/rules/facts"
@@ -15,7 +16,7 @@ import (
 
 // An engine is a configuration's rules and their counters.
 type engine struct {
-	config *runner.Config
+	config *config.Config
 	may    func(label string) bool // what the policy permits
 	set    *rules.Set              // less the rules that cannot be replayed
 	order  []string                // ids
@@ -26,7 +27,7 @@ type engine struct {
 	refuse map[string]bool // labels that the policy refuses
 }
 
-func newEngine(c *runner.Config) *engine {
+func newEngine(c *config.Config) *engine {
 	e := &engine{config: c, set: c.Rules, rules: map[string]*tally{}, labels: map[string]bool{}, refuse: map[string]bool{}}
 	for _, info := range rules.Infos(c.Rules) {
 		t := &tally{info: info, labels: map[string]*Figures{}}

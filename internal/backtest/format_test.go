@@ -10,9 +10,9 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/org/foreman-action/config"
 	"github.com/org/foreman-action/internal/backtest"
 	"github.com/org/foreman-action/internal/sanitize"
-	"github.com/org/foreman-action/runner"
 )
 
 // replayed is the report on one issue of that title, with a label of that name.
@@ -21,12 +21,12 @@ func replayed(tb testing.TB, title, label, url string) backtest.Report {
 	src := &past{Issues_: []pastIssue{{
 		Number: 7, Opened: now.AddDate(0, -1, 0), By: "ann", Title: title, URL: url, State: "closed",
 	}}}
-	config, err := runner.ParseConfig("rules.yml", []byte("version: 1\nrules:\n  - {id: a, on: issues.opened, then: [{add_label: \"{{ issue.body }}x\"}, {add_label: y}]}\n"), nil)
+	cfg, err := config.Parse("rules.yml", []byte("version: 1\nrules:\n  - {id: a, on: issues.opened, then: [{add_label: \"{{ issue.body }}x\"}, {add_label: y}]}\n"), nil)
 	if err != nil {
 		tb.Fatal(err)
 	}
 	src.Issues_[0].Body = label
-	report, err := backtest.Run(tb.Context(), src, backtest.Options{Repo: "octo/hello", Config: config, Old: &runner.Config{}, OldName: label, Now: now})
+	report, err := backtest.Run(tb.Context(), src, backtest.Options{Repo: "octo/hello", Config: cfg, Old: &config.Config{}, OldName: label, Now: now})
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -116,7 +116,7 @@ func TestMarkdownIsBounded(t *testing.T) {
 
 func TestRunRefuses(t *testing.T) {
 	t.Parallel()
-	for _, o := range []backtest.Options{{Repo: "octo", Config: &runner.Config{}}, {Repo: "octo/hello"}} {
+	for _, o := range []backtest.Options{{Repo: "octo", Config: &config.Config{}}, {Repo: "octo/hello"}} {
 		if _, err := backtest.Run(t.Context(), &past{}, o); err == nil {
 			t.Errorf("%+v: no error", o)
 		}

@@ -12,7 +12,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/org/foreman-action/runner"
+	"github.com/org/foreman-action/config"
 	"github.com/org/foreman-action/triage"
 )
 
@@ -41,7 +41,7 @@ const commitDigits = 40
 // FileAt is [Client.File] for a tag or a commit. A branch is ErrNotFound: the next
 // push would change the file. So is a branch or a tag whose name looks like the first
 // digits of a commit; a tag like that is written "refs/tags/…".
-func (c *Client) FileAt(ctx context.Context, f runner.RemoteFile) ([]byte, error) {
+func (c *Client) FileAt(ctx context.Context, f config.RemoteFile) ([]byte, error) {
 	ref := f.Ref
 	switch {
 	case !commit.MatchString(ref):
@@ -58,7 +58,7 @@ func (c *Client) FileAt(ctx context.Context, f runner.RemoteFile) ([]byte, error
 
 // fullCommit returns all digits of a commit. GitHub takes a branch or a tag of that name
 // first, whose commit begins with other digits.
-func (c *Client) fullCommit(ctx context.Context, f runner.RemoteFile) (string, error) {
+func (c *Client) fullCommit(ctx context.Context, f config.RemoteFile) (string, error) {
 	o := op{
 		what: "look up commit " + f.Ref + " of", ref: triage.Ref{Owner: f.Owner, Repo: f.Repo}, wide: true,
 		need: needContentsRead, absent: triage.ErrNotFound,

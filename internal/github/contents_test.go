@@ -7,8 +7,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/org/foreman-action/config"
 	"github.com/org/foreman-action/internal/github"
-	"github.com/org/foreman-action/runner"
 	"github.com/org/foreman-action/triage"
 )
 
@@ -75,7 +75,7 @@ func TestFileAt(t *testing.T) {
 		"v1": "one", "refs/tags/v1": "one", "4f1c2ab": "two", "x/20&1": "three", "main": "", "refs/heads/main": "", "4f1c2": "",
 		sha: "two", sha[:12]: "two", "4f1c2ac": "", "abc1234": "", "20261121": "", "refs/tags/20261121": "day",
 	} {
-		got, err := c.FileAt(t.Context(), runner.RemoteFile{Owner: "octo", Repo: ".github", Path: "a b.yml", Ref: ref})
+		got, err := c.FileAt(t.Context(), config.RemoteFile{Owner: "octo", Repo: ".github", Path: "a b.yml", Ref: ref})
 		if string(got) != want || (err == nil) != (want != "") || err != nil && !errors.Is(err, triage.ErrNotFound) {
 			t.Errorf("%s: got %q, %v, want %q", ref, got, err, want)
 		}

@@ -8,9 +8,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/org/foreman-action/config"
 	"github.com/org/foreman-action/internal/importer"
 	"github.com/org/foreman-action/rules/facts"
-	"github.com/org/foreman-action/runner"
 	"github.com/org/foreman-action/triage"
 )
 
@@ -25,7 +25,7 @@ func decide(t *testing.T, tool, src string, f facts.Facts) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := runner.ParseConfig("imported.yml", res.Config, nil)
+	c, err := config.Parse("imported.yml", res.Config, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -141,7 +141,7 @@ func TestComment(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := runner.ParseConfig("imported.yml", res.Config, nil)
+	c, err := config.Parse("imported.yml", res.Config, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,9 +8,9 @@ import (
 
 	"github.com/rogpeppe/go-internal/txtar"
 
+	"github.com/org/foreman-action/config"
 	"github.com/org/foreman-action/internal/importer"
 	"github.com/org/foreman-action/internal/strictyaml"
-	"github.com/org/foreman-action/runner"
 )
 
 func FuzzLabeler(f *testing.F)      { fuzz(f, "labeler") }
@@ -64,7 +64,7 @@ func checkImport(t *testing.T, r importer.Request) {
 	if res.Rules == 0 {
 		return
 	}
-	c, err := runner.ParseConfig("imported.yml", res.Config, nil)
+	c, err := config.Parse("imported.yml", res.Config, nil)
 	if err != nil || c.Rules.Len() != res.Rules {
 		t.Errorf("the file does not load: %v\n%s", err, res.Config)
 	}

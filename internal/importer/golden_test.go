@@ -11,8 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/txtar"
 
+	"github.com/org/foreman-action/config"
 	"github.com/org/foreman-action/internal/importer"
-	"github.com/org/foreman-action/runner"
 )
 
 var update = flag.Bool("update", false, "rewrite the expected parts of testdata")
@@ -85,7 +85,7 @@ func outcome(t *testing.T, r importer.Request) (want, report string) {
 // load fails the test unless our loader takes the file without a word.
 func load(t *testing.T, res importer.Result) {
 	t.Helper()
-	c, err := runner.ParseConfig("imported.yml", res.Config, nil)
+	c, err := config.Parse("imported.yml", res.Config, nil)
 	if err != nil {
 		t.Errorf("the file does not load: %v\n%s", err, res.Config)
 		return

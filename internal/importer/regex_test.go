@@ -6,10 +6,10 @@ import (
 	"os"
 	"testing"
 
+	"github.com/org/foreman-action/config"
 	"github.com/org/foreman-action/internal/importer"
 	"github.com/org/foreman-action/rules"
 	"github.com/org/foreman-action/rules/facts"
-	"github.com/org/foreman-action/runner"
 	"github.com/org/foreman-action/triage"
 )
 
@@ -64,7 +64,7 @@ func importRegex(t *testing.T, re string) *rules.Set {
 		t.Errorf("%s: %v, %v", re, err, res.Unmapped)
 		return nil
 	}
-	c, err := runner.ParseConfig("imported.yml", res.Config, nil)
+	c, err := config.Parse("imported.yml", res.Config, nil)
 	if err != nil {
 		t.Errorf("%s: %v", re, err)
 		return nil

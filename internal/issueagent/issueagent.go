@@ -12,9 +12,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/org/foreman-action/config"
 	"github.com/org/foreman-action/memory"
 	"github.com/org/foreman-action/protocol"
-	"github.com/org/foreman-action/runner"
 )
 
 // DefaultWindow is how long an issue is left alone after a comment.
@@ -22,7 +22,7 @@ const DefaultWindow = 24 * time.Hour
 
 // Options say how an Agent decides: by rules, or by a model.
 type Options struct {
-	Rules *runner.Config // its rules decide; nil: the model does
+	Rules *config.Config // its rules decide; nil: the model does
 	Model memory.Model   // nil: the rules decide
 	// Labels are those that the model may add; none: any, and the harness leaves out those
 	// that the repository does not have.

@@ -11,10 +11,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/org/foreman-action/config"
 	"github.com/org/foreman-action/internal/issueagent"
 	"github.com/org/foreman-action/memory"
 	"github.com/org/foreman-action/protocol"
-	"github.com/org/foreman-action/runner"
 )
 
 // A model says the same thing to everything, and keeps what it was told.
@@ -286,7 +286,7 @@ rules:
 // TestRules checks that rules decide on the payload of either kind of harness.
 func TestRules(t *testing.T) {
 	t.Parallel()
-	config, err := runner.ParseConfig("rules.yml", []byte(ruleFile), nil)
+	cfg, err := config.Parse("rules.yml", []byte(ruleFile), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -312,7 +312,7 @@ func TestRules(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			d, err := newAgent(t, issueagent.Options{Rules: config}).Decide(t.Context(), taskOn(t, "t1", tt.fields, ""))
+			d, err := newAgent(t, issueagent.Options{Rules: cfg}).Decide(t.Context(), taskOn(t, "t1", tt.fields, ""))
 			if err != nil || d.TaskID != "t1" || !strings.HasPrefix(render(t, d), tt.want) {
 				t.Errorf("got %s, %v, want %s", render(t, d), err, tt.want)
 			}
@@ -322,7 +322,7 @@ func TestRules(t *testing.T) {
 
 func TestNewErrors(t *testing.T) {
 	t.Parallel()
-	for _, o := range []issueagent.Options{{}, {Rules: &runner.Config{}}} {
+	for _, o := range []issueagent.Options{{}, {Rules: &config.Config{}}} {
 		if _, err := issueagent.New(o); err == nil {
 			t.Errorf("got no error for %+v", o)
 		}

@@ -6,21 +6,21 @@ import (
 
 	"gopkg.in/yaml.v3"
 
+	"github.com/org/foreman-action/config"
 	"github.com/org/foreman-action/internal/sanitize"
 	"github.com/org/foreman-action/internal/strictyaml"
 	"github.com/org/foreman-action/rules"
-	"github.com/org/foreman-action/runner"
 )
 
 // Check returns what is wrong with a configuration in that repository, in no order;
 // files are those that the configuration was read from.
-func Check(config *runner.Config, files []*strictyaml.File, repo *Repository) strictyaml.Problems {
-	c := checker{config: config, repo: repo, found: repo.Warnings, seen: map[strictyaml.Problem]bool{}}
+func Check(cfg *config.Config, files []*strictyaml.File, repo *Repository) strictyaml.Problems {
+	c := checker{config: cfg, repo: repo, found: repo.Warnings, seen: map[strictyaml.Problem]bool{}}
 	for _, f := range files {
 		c.settings(f)
 	}
-	c.uses = append(c.uses, config.Rules.Labels()...)
-	c.uses = append(c.uses, config.Agent.When.Labels()...)
+	c.uses = append(c.uses, cfg.Rules.Labels()...)
+	c.uses = append(c.uses, cfg.Agent.When.Labels()...)
 	c.labels()
 	c.workflows()
 	c.forms()
@@ -29,7 +29,7 @@ func Check(config *runner.Config, files []*strictyaml.File, repo *Repository) st
 
 // A checker compares one configuration with one repository.
 type checker struct {
-	config *runner.Config
+	config *config.Config
 	repo   *Repository
 	uses   []rules.LabelUse
 	// globs are those of the policy.

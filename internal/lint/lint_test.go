@@ -15,9 +15,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/txtar"
 
+	"github.com/org/foreman-action/config"
 	"github.com/org/foreman-action/internal/lint"
 	"github.com/org/foreman-action/internal/strictyaml"
-	"github.com/org/foreman-action/runner"
 )
 
 var update = flag.Bool("update", false, "rewrite the expected parts of testdata")
@@ -60,7 +60,7 @@ func check(t *testing.T, files archive) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	config, err := runner.ParseConfig("foreman.yml", src, nil)
+	cfg, err := config.Parse("foreman.yml", src, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,7 +76,7 @@ func check(t *testing.T, files archive) string {
 		repo.Labels = strings.Split(strings.TrimSpace(string(labels)), "\n")
 	}
 	var b strings.Builder
-	for _, p := range lint.Check(config, []*strictyaml.File{f}, repo) {
+	for _, p := range lint.Check(cfg, []*strictyaml.File{f}, repo) {
 		fmt.Fprintln(&b, p.Error())
 	}
 	return b.String()
@@ -111,7 +111,7 @@ func (a archive) Glob(_ context.Context, pattern string) ([]string, error) {
 func TestTrouble(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
-		files runner.Files
+		files config.Files
 		want  string
 	}{
 		{broken{onGlob: true}, "list .github/ISSUE_TEMPLATE: gone"},

@@ -9,9 +9,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/org/foreman-action/config"
 	"github.com/org/foreman-action/internal/sanitize"
 	"github.com/org/foreman-action/internal/strictyaml"
-	"github.com/org/foreman-action/runner"
 )
 
 // A Repository is what rules are compared with.
@@ -39,7 +39,7 @@ const maxFiles = 100 // of a folder
 
 // Read reads the issue forms and the workflows of a repository. A folder that is not
 // there has none. The error is that of files.
-func Read(ctx context.Context, files runner.Files) (*Repository, error) {
+func Read(ctx context.Context, files config.Files) (*Repository, error) {
 	r := &Repository{}
 	if err := r.ReadForms(ctx, files); err != nil {
 		return nil, err
@@ -58,7 +58,7 @@ func Read(ctx context.Context, files runner.Files) (*Repository, error) {
 }
 
 // ReadForms adds issue forms that stand elsewhere, as those of an organisation.
-func (r *Repository) ReadForms(ctx context.Context, files runner.Files) error {
+func (r *Repository) ReadForms(ctx context.Context, files config.Files) error {
 	return r.each(ctx, files, FormFolder, func(name string, src []byte) error {
 		form, err := ParseForm(name, src)
 		if err == nil {
@@ -70,7 +70,7 @@ func (r *Repository) ReadForms(ctx context.Context, files runner.Files) error {
 }
 
 // each hands the files of a folder to parse, whose errors become warnings.
-func (r *Repository) each(ctx context.Context, files runner.Files, folder string, parse func(string, []byte) error) error {
+func (r *Repository) each(ctx context.Context, files config.Files, folder string, parse func(string, []byte) error) error {
 	names, err := files.Glob(ctx, folder+"/*")
 	if err != nil {
 		return fmt.Errorf("list %s: %w", folder, err)

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/org/foreman-action/config"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/queue"
 	"github.com/org/foreman-action/runner"
@@ -116,7 +117,7 @@ func (d *Drainer) attempt(ctx context.Context, dec queue.Decision, h *hold) (rep
 		return rep, &finalError{err}
 	case err != nil:
 		return rep, d.blame("settings of "+dec.Repo, dec, rep, fmt.Errorf("prepare to carry it out: %w", err))
-	case set.Config == nil || set.Host == nil && set.Config.Mode != runner.ModeShadow:
+	case set.Config == nil || set.Host == nil && set.Config.Mode != config.ModeShadow:
 		return rep, errors.New("prepare to carry it out: the settings are not complete")
 	}
 	if j.sends() || set.Config.Rules.Len() > 0 {

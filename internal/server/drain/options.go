@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/org/foreman-action/config"
 	"github.com/org/foreman-action/internal/roundtrip"
 	"github.com/org/foreman-action/memory"
 	"github.com/org/foreman-action/queue"
@@ -24,7 +25,7 @@ var ErrUnknownRepo = errors.New("the repository is not configured")
 type Settings struct {
 	// Config holds the policy, and the rules if there are any. AllowClose of its policy is
 	// that of the agent which decided.
-	Config *runner.Config
+	Config *config.Config
 	Host   runner.Host // nil only with a Config in mode shadow: nothing is looked up either
 	Bot    string      // our login; empty: runner.DefaultBot
 	// Identity names the account that writes: GitHub counts the writes of each. What is

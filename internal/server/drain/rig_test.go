@@ -17,6 +17,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/org/foreman-action/config"
 	"github.com/org/foreman-action/internal/github"
 	"github.com/org/foreman-action/internal/github/githubtest"
 	"github.com/org/foreman-action/internal/server/drain"
@@ -158,7 +159,7 @@ func (r *rig) settings(_ context.Context, name, _ string) (drain.Settings, error
 	if name != repo {
 		return drain.Settings{}, fmt.Errorf("%s: %w", name, drain.ErrUnknownRepo)
 	}
-	c, err := runner.ParseConfig("foreman.yml", []byte("version: 1\n"+r.config), nil)
+	c, err := config.Parse("foreman.yml", []byte("version: 1\n"+r.config), nil)
 	if err != nil {
 		return drain.Settings{}, err
 	}

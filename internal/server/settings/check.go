@@ -11,10 +11,10 @@ import (
 
 	"gopkg.in/yaml.v3"
 
+	"github.com/org/foreman-action/config"
 	"github.com/org/foreman-action/internal/address"
 	"github.com/org/foreman-action/internal/secret"
 	"github.com/org/foreman-action/internal/strictyaml"
-	"github.com/org/foreman-action/runner"
 )
 
 // A checker looks at what the types of the sections do not tell, and fills in defaults
@@ -172,7 +172,7 @@ func (c checker) oneLine(text secret.Text, at *yaml.Node, what string) {
 // shadow reports whether the file says that nothing is to be written.
 func (c checker) shadow() bool {
 	at := strictyaml.Child(c.root, "mode")
-	return at != nil && at.Value == string(runner.ModeShadow)
+	return at != nil && at.Value == string(config.ModeShadow)
 }
 
 // A bound is a number and between what it must lie.

@@ -13,9 +13,9 @@ import (
 
 	"gopkg.in/yaml.v3"
 
+	"github.com/org/foreman-action/config"
 	"github.com/org/foreman-action/internal/strictyaml"
 	"github.com/org/foreman-action/protocol"
-	"github.com/org/foreman-action/runner"
 )
 
 // A Spec says where a configuration is read.
@@ -37,7 +37,7 @@ func Load(ctx context.Context, spec Spec) (*Settings, error) {
 	}
 	dir, name := filepath.Split(spec.Path)
 	l := &loading{Spec: spec, s: defaults()}
-	config, err := runner.LoadConfig(ctx, folder(dir), runner.LoadSpec{
+	cfg, err := config.Load(ctx, folder(dir), config.Spec{
 		Path: name, Split: l.split,
 		Getenv: func(name string) string { v, _ := spec.Lookup(name); return v },
 	})
@@ -45,18 +45,18 @@ func Load(ctx context.Context, spec Spec) (*Settings, error) {
 		return nil, l.readable(dir, name, err)
 	}
 	s := l.s
-	s.Runner, s.Warnings = config, l.clean(dir, name, config.Warnings)
-	s.Warnings = append(s.Warnings, unscheduled(name, config)...)
+	s.Runner, s.Warnings = cfg, l.clean(dir, name, cfg.Warnings)
+	s.Warnings = append(s.Warnings, unscheduled(name, cfg)...)
 	s.Runner.LLM = protocol.LLMBackendRef{Provider: s.LLM.Provider, Model: s.LLM.Model}
 	return s, nil
 }
 
 // unscheduled warns of rules that wait for a scheduled run: a server makes none.
-func unscheduled(file string, config *runner.Config) (list strictyaml.Problems) {
-	if len(config.Rules.Scans()) > 0 {
+func unscheduled(file string, cfg *config.Config) (list strictyaml.Problems) {
+	if len(cfg.Rules.Scans()) > 0 {
 		list = append(list, strictyaml.Problem{File: file, Warning: true, Msg: "there are rules with a scan, which only scheduled runs of the action look at: this server never asks them"})
 	}
-	if config.Rules.ClosesLater() {
+	if cfg.Rules.ClosesLater() {
 		list = append(list, strictyaml.Problem{File: file, Warning: true, Msg: "there are rules that close an issue after a time, which only scheduled runs of the action do: this server refuses to"})
 	}
 	return list
@@ -175,7 +175,7 @@ func (l *loading) readable(dir, main string, err error) error {
 	if ps, ok := errors.AsType[strictyaml.Problems](err); ok {
 		return l.clean(dir, main, ps)
 	}
-	if errors.Is(err, runner.ErrNoConfig) {
+	if errors.Is(err, config.ErrNotFound) {
 		return fmt.Errorf("read the configuration %s: %w", l.Path, err)
 	}
 	return fmt.Errorf("read the configuration: %w", err)

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/org/foreman-action/config"
 	"github.com/org/foreman-action/internal/strictyaml"
-	"github.com/org/foreman-action/runner"
 )
 
 // SchemaID is the address under which the JSON Schema of the server's configuration
@@ -19,7 +19,7 @@ type object = map[string]any
 // Schema returns the JSON Schema, draft 2020-12, of the server's configuration, made of
 // what [Load] decodes. It does not tell all that loading tells.
 func Schema() map[string]any {
-	theirs := runner.Schema()
+	theirs := config.Schema()
 	sections, _ := theirs["properties"].(object)
 	s := strictyaml.Schema(reflect.TypeFor[document](), func(path string) object {
 		if part, ok := sections[path].(object); ok && isRunners(path) {

@@ -1,6 +1,6 @@
 // Package settings reads the server's configuration, config.yaml: who the server is on
 // GitHub, which agents it serves, how its queue is kept, and the rules and the policy of
-// a [runner.Config] beside them.
+// a [config.Config] beside them.
 //
 // A configuration of the published harness loads as it is. Mistakes are reported all at
 // once, each at its position, and never with a value that may be a secret.
@@ -12,10 +12,10 @@ import (
 
 	"gopkg.in/yaml.v3"
 
+	"github.com/org/foreman-action/config"
 	"github.com/org/foreman-action/internal/address"
 	"github.com/org/foreman-action/internal/secret"
 	"github.com/org/foreman-action/internal/strictyaml"
-	"github.com/org/foreman-action/runner"
 )
 
 // Settings are what a configuration says, with the defaults where it says nothing.
@@ -29,7 +29,7 @@ type Settings struct {
 	Telemetry Telemetry
 	Repos     []Repo
 	// Runner holds the rules, the policy and the model that agents are told of.
-	Runner *runner.Config
+	Runner *config.Config
 	// Warnings are problems that leave the configuration usable.
 	Warnings strictyaml.Problems
 }
@@ -37,7 +37,7 @@ type Settings struct {
 // Offline reports whether GitHub is never asked: nothing is to be written, and there is
 // nothing to show it.
 func (s *Settings) Offline() bool {
-	return s.Runner.Mode == runner.ModeShadow && s.Identity.Token == "" && s.Identity.App == nil
+	return s.Runner.Mode == config.ModeShadow && s.Identity.Token == "" && s.Identity.App == nil
 }
 
 // Identity is who the server is on GitHub: by a token, or as an App. In mode shadow it

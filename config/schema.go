@@ -1,4 +1,4 @@
-package runner
+package config
 
 import (
 	"maps"
@@ -16,7 +16,7 @@ import (
 const SchemaID = "https://github.com/org/foreman-action/foreman.schema.json"
 
 // Schema returns the JSON Schema, draft 2020-12, of configuration and rule files, made
-// of what [LoadConfig] decodes: every key with its description. It cannot tell all that
+// of what [Load] decodes: every key with its description. It cannot tell all that
 // loading a file tells, such as a mistake in a condition; what it refuses, loading
 // refuses too.
 func Schema() map[string]any {

@@ -1,4 +1,4 @@
-package runner
+package config
 
 import (
 	"bytes"
@@ -90,7 +90,7 @@ func TestSchemaValid(t *testing.T) {
 			}
 		}
 	}
-	for _, pattern := range []string{"testdata/config/*.txtar", "testdata/*/*.txtar", "../rules/testdata/ok/*.txtar", "../rules/testdata/*/*.txtar", "../testdata/script/*.txtar"} {
+	for _, pattern := range []string{"testdata/load/*.txtar", "testdata/*/*.txtar", "../rules/testdata/ok/*.txtar", "../rules/testdata/*/*.txtar", "../testdata/script/*.txtar"} {
 		files, err := filepath.Glob(pattern)
 		if err != nil || len(files) < 25 {
 			t.Fatalf("%s: %d files, %v", pattern, len(files), err)
@@ -124,7 +124,7 @@ func loads(src []byte) bool {
 
 // load loads a file with its tests.
 func load(src []byte) error {
-	_, err := LoadConfig(context.Background(), single{"f.yml", src}, LoadSpec{
+	_, err := Load(context.Background(), single{"f.yml", src}, Spec{
 		Path: "f.yml", Tests: true, Getenv: func(string) string { return "x" },
 	})
 	return err
@@ -135,7 +135,7 @@ func load(src []byte) error {
 func TestSchemaRefuses(t *testing.T) {
 	t.Parallel()
 	s := compiledSchema(t)
-	files, err := filepath.Glob("testdata/config/*.txtar")
+	files, err := filepath.Glob("testdata/load/*.txtar")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,8 +1,9 @@
-package runner
+package config
 
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"io/fs"
 	"path"
@@ -14,6 +15,8 @@ import (
 	"github.com/org/foreman-action/internal/golden"
 	"github.com/org/foreman-action/internal/strictyaml"
 )
+
+var update = flag.Bool("update", false, "rewrite the expected parts of the files in testdata")
 
 // filesOf serves the parts of an archive whose names begin with "repo/".
 type filesOf struct{ a *golden.Case }
@@ -41,13 +44,13 @@ func (f filesOf) Glob(_ context.Context, pattern string) ([]string, error) {
 	return names, nil
 }
 
-// TestLoadConfig loads the files of every case in testdata/config. The part "spec"
+// TestLoad loads the files of every case in testdata/load. The part "spec"
 // holds path=, optional, rules=, partial and tokenless words; parts that begin with
 // "remote/" are what other repositories hold.
-func TestLoadConfig(t *testing.T) {
+func TestLoad(t *testing.T) {
 	t.Parallel()
-	golden.Each(t, "testdata/config", *update, func(t *testing.T, a *golden.Case) {
-		spec := LoadSpec{Path: DefaultConfigPath, Getenv: func(name string) string {
+	golden.Each(t, "testdata/load", *update, func(t *testing.T, a *golden.Case) {
+		spec := Spec{Path: DefaultPath, Getenv: func(name string) string {
 			return map[string]string{"HOST": "agent.example.org", "MODEL": "m-1"}[name]
 		}, Remote: func(_ context.Context, file RemoteFile) ([]byte, error) {
 			if file.Ref == "unreachable" {
@@ -73,10 +76,10 @@ func TestLoadConfig(t *testing.T) {
 				spec.Remote = nil
 			}
 		}
-		c, err := LoadConfig(t.Context(), filesOf{a}, spec)
+		c, err := Load(t.Context(), filesOf{a}, spec)
 		switch {
 		case err != nil:
-			a.Want(t, "want", fmt.Sprintf("error: %v\nno such file: %t\n", err, errors.Is(err, ErrNoConfig)))
+			a.Want(t, "want", fmt.Sprintf("error: %v\nno such file: %t\n", err, errors.Is(err, ErrNotFound)))
 		case c == nil:
 			a.Want(t, "want", "nothing\n")
 		default:
@@ -110,8 +113,8 @@ func showConfig(c *Config) string {
 	return b.String()
 }
 
-// FuzzParseConfig looks for files that panic, and for errors without a place.
-func FuzzParseConfig(f *testing.F) {
+// FuzzLoad looks for files that panic, and for errors without a place.
+func FuzzLoad(f *testing.F) {
 	f.Add([]byte("version: 1\nmode: shadow\npolicy: {allow_close: true, limits: {comment: 1}, labels: {allow: [a*], deny: []}}\n"))
 	f.Add([]byte("version: 1\nagent: {url: 'https://${HOST}', auth: oidc, timeout: 5s, when: not label(\"a\"), on_failure: {add_label: x}}\ninclude: x.yml\n"))
 	f.Add([]byte("version: 1\nrules:\n  - {id: a, when: issue.title matches `x`, then: [{comment: \"{{ issue.author }}\"}]}\n"))
@@ -119,7 +122,7 @@ func FuzzParseConfig(f *testing.F) {
 	f.Add([]byte("version: 2\npolcy: [\n"))
 	local := regexp.MustCompile(`(?m)^(extends|disable|include):.*$`)
 	f.Fuzz(func(t *testing.T, src []byte) {
-		c, err := LoadConfig(t.Context(), single{"f.yml", src}, LoadSpec{Path: "f.yml", Remote: func(context.Context, RemoteFile) ([]byte, error) {
+		c, err := Load(t.Context(), single{"f.yml", src}, Spec{Path: "f.yml", Remote: func(context.Context, RemoteFile) ([]byte, error) {
 			return local.ReplaceAll(src, nil), nil // both sides say the same
 		}})
 		if err == nil {

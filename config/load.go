@@ -1,4 +1,4 @@
-package runner
+package config
 
 import (
 	"cmp"
@@ -16,8 +16,8 @@ import (
 	"github.com/org/foreman-action/rules"
 )
 
-// DefaultConfigPath is where a repository keeps its configuration.
-const DefaultConfigPath = ".github/foreman.yml"
+// DefaultPath is where a repository keeps its configuration.
+const DefaultPath = ".github/foreman.yml"
 
 // Files is where configuration is read: a folder, or a repository's default branch.
 type Files interface {
@@ -28,9 +28,9 @@ type Files interface {
 	Glob(ctx context.Context, pattern string) ([]string, error)
 }
 
-// A LoadSpec says which files make up a configuration.
-type LoadSpec struct {
-	Path string // the configuration file, usually DefaultConfigPath; empty: there is none
+// A Spec says which files make up a configuration.
+type Spec struct {
+	Path string // the configuration file, usually DefaultPath; empty: there is none
 	// Optional says that the configuration file may be missing.
 	Optional bool
 	// Rules are globs of more rule files; each must match.
@@ -53,10 +53,10 @@ type LoadSpec struct {
 	Partial bool
 }
 
-// ErrNoConfig says that the configuration file does not exist and had to.
-var ErrNoConfig = errors.New("no such configuration file")
+// ErrNotFound says that the configuration file does not exist and had to.
+var ErrNotFound = errors.New("no such configuration file")
 
-// LoadConfig reads the configuration file, what it includes and extends, and more rule
+// Load reads the configuration file, what it includes and extends, and more rule
 // files. What is extended can only be tightened: a value that would loosen it does not
 // count, and is among the warnings.
 //
@@ -64,7 +64,7 @@ var ErrNoConfig = errors.New("no such configuration file")
 // each section other than rules stands in one file only. The mistakes of all files
 // are reported together, as strictyaml.Problems. A nil Config without an error
 // means that there is none, and that none had to be.
-func LoadConfig(ctx context.Context, files Files, spec LoadSpec) (*Config, error) {
+func Load(ctx context.Context, files Files, spec Spec) (*Config, error) {
 	l := loader{files: files, tests: spec.Tests, getenv: spec.Getenv, split: spec.Split, ours: side{at: map[string]place{}}}
 	if l.getenv == nil {
 		l.getenv = func(string) string { return "" }
@@ -87,7 +87,7 @@ func LoadConfig(ctx context.Context, files Files, spec LoadSpec) (*Config, error
 }
 
 // first reads the configuration file.
-func (l *loader) first(ctx context.Context, spec LoadSpec) error {
+func (l *loader) first(ctx context.Context, spec Spec) error {
 	if spec.Path == "" {
 		return nil
 	}
@@ -96,14 +96,14 @@ func (l *loader) first(ctx context.Context, spec LoadSpec) error {
 	case errors.Is(err, fs.ErrNotExist) && spec.Optional:
 		return nil
 	case errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("%s: %w", spec.Path, ErrNoConfig)
+		return fmt.Errorf("%s: %w", spec.Path, ErrNotFound)
 	}
 	return err
 }
 
-// ParseConfig is LoadConfig for a single file that is at hand.
-func ParseConfig(name string, src []byte, getenv func(string) string) (*Config, error) {
-	return LoadConfig(context.Background(), single{name, src}, LoadSpec{Path: name, Getenv: getenv})
+// Parse is Load for a single file that is at hand.
+func Parse(name string, src []byte, getenv func(string) string) (*Config, error) {
+	return Load(context.Background(), single{name, src}, Spec{Path: name, Getenv: getenv})
 }
 
 // single is one file in memory.
@@ -168,7 +168,7 @@ func (l *loader) glob(ctx context.Context, glob string) error {
 	if !strings.ContainsAny(glob, "*?[") {
 		err := l.file(ctx, glob)
 		if errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("rule file %s: %w", glob, ErrNoConfig)
+			return fmt.Errorf("rule file %s: %w", glob, ErrNotFound)
 		}
 		return err
 	}
@@ -177,7 +177,7 @@ func (l *loader) glob(ctx context.Context, glob string) error {
 		return fmt.Errorf("find rule files %s: %w", glob, err)
 	}
 	if len(names) == 0 {
-		return fmt.Errorf("rule files %s: %w", glob, ErrNoConfig)
+		return fmt.Errorf("rule files %s: %w", glob, ErrNotFound)
 	}
 	for _, name := range names {
 		if err := l.file(ctx, name); err != nil {
@@ -254,8 +254,8 @@ func (l *loader) include(ctx context.Context, f *strictyaml.File, in *includeSec
 	for _, glob := range in.Globs {
 		err := l.glob(ctx, glob)
 		switch {
-		case errors.Is(err, ErrNoConfig) && strings.ContainsAny(glob, "*?["):
-		case errors.Is(err, ErrNoConfig):
+		case errors.Is(err, ErrNotFound) && strings.ContainsAny(glob, "*?["):
+		case errors.Is(err, ErrNotFound):
 			f.Problemf(in.node, "include: there is no file %s", glob)
 		case err != nil:
 			return err

@@ -1,4 +1,4 @@
-package runner
+package config
 
 import (
 	"context"
@@ -79,7 +79,7 @@ func plainRef(s string) bool {
 }
 
 // extend reads the file that is extended.
-func (l *loader) extend(ctx context.Context, spec LoadSpec) error {
+func (l *loader) extend(ctx context.Context, spec Spec) error {
 	at, ok := l.ours.at["extends"]
 	if !ok {
 		if d, ok := l.ours.at["disable"]; ok {

@@ -1,4 +1,4 @@
-package runner
+package config
 
 import (
 	"path"
@@ -29,14 +29,14 @@ type Config struct {
 	Mode   Mode // empty: ModeApply
 	Policy policy.Policy
 	LLM    protocol.LLMBackendRef // empty fields: not configured
-	Model  ModelConfig            // more about LLM, where we ask it ourselves
-	Memory MemoryConfig
-	Agent  AgentConfig
+	Model  Model                  // more about LLM, where we ask it ourselves
+	Memory Memory
+	Agent  Agent
 	Rules  *rules.Set // nil: no rules
 	// AsksMemory says that a rule asks what was done before: "memory" in a condition or a
 	// text, or a comment that is made once.
 	AsksMemory bool
-	// Tests are what the files say that the rules do; nil unless [LoadSpec.Tests] asks.
+	// Tests are what the files say that the rules do; nil unless [Spec.Tests] asks.
 	Tests []rules.Test
 	// NeverClose says that the file which is extended forbids to close issues, so that
 	// no setting on top of the configuration may permit it.
@@ -47,8 +47,8 @@ type Config struct {
 	Warnings strictyaml.Problems
 }
 
-// A MemoryConfig says where is kept what was done.
-type MemoryConfig struct {
+// A Memory says where is kept what was done.
+type Memory struct {
 	Store string // "off", "artifact", "cache" or "file"; empty: not configured
 	Path  string // folder of the file store; empty: not configured
 	// Summary says who words what the agent is told of it: "facts" or "model"; empty:
@@ -56,16 +56,16 @@ type MemoryConfig struct {
 	Summary string
 }
 
-// A ModelConfig says which model is asked to word the summary. What is zero is not
+// A Model says which model is asked to word the summary. What is zero is not
 // configured.
-type ModelConfig struct {
+type Model struct {
 	BaseURL   string        // of a service other than the provider's own
 	Timeout   time.Duration // for one answer
 	MaxTokens int           // that one answer may cost
 }
 
-// An AgentConfig says how an HTTP agent is asked.
-type AgentConfig struct {
+// An Agent says how an HTTP agent is asked.
+type Agent struct {
 	URL       string           // base address; empty: none is configured
 	Auth      string           // "none", "token" or "oidc"; empty: not configured
 	Timeout   time.Duration    // connect to last byte; 0: not configured
@@ -80,6 +80,9 @@ type OnFailure struct {
 	Skip  bool   // the decision is skip
 	Label string // the decision is to add this label
 }
+
+// OnFailureRule stands for the id of a rule in the source of an action that OnFailure adds.
+const OnFailureRule = "agent.on_failure"
 
 // sections is one file as it is written.
 type sections struct {

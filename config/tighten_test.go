@@ -1,4 +1,4 @@
-package runner
+package config
 
 import (
 	"context"
@@ -31,7 +31,7 @@ func TestTightenForgetsNothing(t *testing.T) {
 	}
 	load := func(own, theirs string) policy.Policy {
 		t.Helper()
-		c, err := LoadConfig(t.Context(), single{"f.yml", []byte("version: 1\n" + own)}, LoadSpec{
+		c, err := Load(t.Context(), single{"f.yml", []byte("version: 1\n" + own)}, Spec{
 			Path: "f.yml",
 			Remote: func(context.Context, RemoteFile) ([]byte, error) {
 				if theirs == "" {

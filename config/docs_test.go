@@ -1,4 +1,4 @@
-package runner_test
+package config_test
 
 import (
 	"os"
@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/org/foreman-action/runner"
+	"github.com/org/foreman-action/config"
 )
 
 // TestDocsFiles reads every whole file of docs/rules.md as a configuration.
@@ -22,7 +22,7 @@ func TestDocsFiles(t *testing.T) {
 			continue
 		}
 		n++
-		config, err := runner.ParseConfig("rules.md", []byte(m[1]), nil)
+		config, err := config.Parse("rules.md", []byte(m[1]), nil)
 		if err != nil {
 			t.Errorf("%s\n%v", m[1], err)
 			continue

@@ -1,4 +1,4 @@
-package runner
+package config
 
 import (
 	"cmp"
@@ -160,7 +160,7 @@ func (t tightener) list(name string, at place, theirs, mine []string) []string {
 // covered reports whether one of the globs surely matches all that another matches.
 func covered(globs []string, other string) bool {
 	return slices.ContainsFunc(globs, func(g string) bool {
-		if fold(g) == fold(other) {
+		if text.Fold(g) == text.Fold(other) {
 			return true
 		}
 		// Without classes and escapes the signs of one pattern match those of the other.

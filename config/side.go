@@ -1,4 +1,4 @@
-package runner
+package config
 
 import (
 	"cmp"
@@ -183,11 +183,11 @@ func (l *loader) settle() {
 	if d := l.with("llm"); d.say.LLM != nil {
 		at, s := d.at["llm"], d.say.LLM
 		c.LLM = protocol.LLMBackendRef{Provider: l.expand(at.child("provider")), Model: l.expand(at.child("model"))}
-		c.Model = ModelConfig{BaseURL: l.modelURL(at.child("base_url")), Timeout: s.Timeout, MaxTokens: s.MaxTokens}
+		c.Model = Model{BaseURL: l.modelURL(at.child("base_url")), Timeout: s.Timeout, MaxTokens: s.MaxTokens}
 	}
 	if d := l.with("memory"); d.say.Memory != nil {
 		s := d.say.Memory
-		c.Memory = MemoryConfig{Store: s.Store, Path: l.expand(d.at["memory"].child("path")), Summary: s.Summary}
+		c.Memory = Memory{Store: s.Store, Path: l.expand(d.at["memory"].child("path")), Summary: s.Summary}
 	}
 	l.settleAgent(t, *cmp.Or(theirs.say.Agent, &agentSection{}), *cmp.Or(mine.say.Agent, &agentSection{}))
 }
@@ -195,7 +195,7 @@ func (l *loader) settle() {
 // settleAgent puts the agent's section together key by key.
 func (l *loader) settleAgent(t tightener, theirs, mine agentSection) {
 	c := &l.config
-	c.Agent = AgentConfig{
+	c.Agent = Agent{
 		URL: l.expand(l.agentKey("url")), Auth: cmp.Or(mine.Auth, theirs.Auth), Timeout: cmp.Or(mine.Timeout, theirs.Timeout),
 	}
 	c.Policy.AgentMay = t.list("agent.may", l.ours.at["agent"].child("may"), theirs.May, mine.May)
@@ -208,7 +208,7 @@ func (l *loader) settleAgent(t tightener, theirs, mine agentSection) {
 	if label == "" {
 		return
 	}
-	if why := cmp.Or(c.Policy.Forbids(protocol.ActionAddLabel, triage.Source{Rule: onFailureID}), c.Policy.Labels.Refuses(label)); why != "" {
+	if why := cmp.Or(c.Policy.Forbids(protocol.ActionAddLabel, triage.Source{Rule: OnFailureRule}), c.Policy.Labels.Refuses(label)); why != "" {
 		at.f.Problemf(at.child("add_label").n, "agent.on_failure: the label %q would never be added: %s", text.Quote(label), why)
 	}
 }

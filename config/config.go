@@ -12,6 +12,7 @@ import (
 	"github.com/org/foreman-action/policy"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/rules"
+	"github.com/org/foreman-action/rules/ruletest"
 )
 
 // A Mode says whether decisions are carried out.
@@ -37,7 +38,7 @@ type Config struct {
 	// text, or a comment that is made once.
 	AsksMemory bool
 	// Tests are what the files say that the rules do; nil unless [Spec.Tests] asks.
-	Tests []rules.Test
+	Tests []ruletest.Test
 	// NeverClose says that the file which is extended forbids to close issues, so that
 	// no setting on top of the configuration may permit it.
 	NeverClose bool

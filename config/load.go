@@ -14,6 +14,7 @@ import (
 
 	"github.com/org/foreman-action/internal/strictyaml"
 	"github.com/org/foreman-action/rules"
+	"github.com/org/foreman-action/rules/ruletest"
 )
 
 // DefaultPath is where a repository keeps its configuration.
@@ -278,7 +279,7 @@ func (l *loader) finish() (*Config, error) {
 		return nil, err
 	}
 	if l.tests && !l.unread { // those of the repository's own files, which may name inherited rules
-		l.config.Tests = rules.ParseTests(sources...)
+		l.config.Tests = ruletest.Parse(sources...)
 	}
 	if err := l.problems(); err != nil {
 		return nil, err

@@ -9,6 +9,7 @@ import (
 	"github.com/org/foreman-action/policy"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/rules"
+	"github.com/org/foreman-action/rules/ruletest"
 )
 
 // SchemaID is the address under which the JSON Schema of configuration files goes. It
@@ -21,6 +22,7 @@ const SchemaID = "https://github.com/org/foreman-action/foreman.schema.json"
 // refuses too.
 func Schema() map[string]any {
 	parts := rules.Schemas()
+	parts["tests"] = ruletest.Schema()
 	s := strictyaml.Schema(reflect.TypeFor[sections](), func(path string) map[string]any {
 		out := object{}
 		if part, ok := parts[path].(map[string]any); ok {

@@ -90,7 +90,7 @@ func TestSchemaValid(t *testing.T) {
 			}
 		}
 	}
-	for _, pattern := range []string{"testdata/load/*.txtar", "testdata/*/*.txtar", "../rules/testdata/ok/*.txtar", "../rules/testdata/*/*.txtar", "../testdata/script/*.txtar"} {
+	for _, pattern := range []string{"testdata/load/*.txtar", "testdata/*/*.txtar", "../rules/testdata/ok/*.txtar", "../rules/testdata/*/*.txtar", "../rules/ruletest/testdata/*/*.txtar", "../testdata/script/*.txtar"} {
 		files, err := filepath.Glob(pattern)
 		if err != nil || len(files) < 25 {
 			t.Fatalf("%s: %d files, %v", pattern, len(files), err)
@@ -143,7 +143,7 @@ func TestSchemaRefuses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tests, err := filepath.Glob("../rules/testdata/tests/*.txtar")
+	tests, err := filepath.Glob("../rules/ruletest/testdata/tests/*.txtar")
 	if err != nil {
 		t.Fatal(err)
 	}

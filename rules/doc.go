@@ -30,7 +30,7 @@
 //
 // "when" is an expression of the expr language that yields true or false; without
 // it the rule always matches. It sees issue, event, actor and repo (the fields of
-// [Facts]), now, label(name) and any_label(glob, ...), which take no notice of case and
+// [facts.Facts]), now, label(name) and any_label(glob, ...), which take no notice of case and
 // whose "*" matches every run of characters, "/" included. Of expr's own functions
 // those are available that cannot run away; the right side of "matches" is a
 // constant. No field is ever nil: what is not set is "", 0 or an empty list.
@@ -38,32 +38,8 @@
 //
 // # Tests
 //
-// What the rules are expected to do stands beside them, and [Set.Test] asks them:
-//
-//	tests:
-//	  - name: crash words in a question are not a crash
-//	    event: issues.opened
-//	    issue: {title: "How do I read a stack trace?", labels: [kind/question]}
-//	    expect: {fired: []}
-//
-// A test gives what differs from an issue 1 of octo-org/hello, opened by octocat, a user
-// whose association is NONE, at 2026-01-01T12:00:00Z, which is now, without title, text
-// and labels. The fields of issue, comment, actor, pr and memory are those that conditions
-// see. "event" is a name that "on" takes, issues.opened without it; "label", "assignee"
-// and "milestone" are what such an event is about, and the issue then has them. Who
-// caused the event is who wrote the comment, or else the issue; what they may do
-// (actor.permission) is admin for an OWNER, write for a MEMBER or COLLABORATOR, else
-// read. "pr.files" lists changed files; "past" is what happened, the oldest first:
-// {event: labeled, label: bug, at: 2025-12-24, by: hubot, as: human}, where "as" is
-// human, bot or us. What is not given is empty.
-//
-// Of "expect" only what it says is compared: "fired", all rules that fire, in order;
-// "labels", those of the issue afterwards, in any order and case; "comments", how many
-// there are, or a list with a part of each; "closed", whether the issue is closed, at once
-// or after some time, or the reason; "escalated", whether, or a part of the reason;
-// "decision"; "undone", the rules whose actions are taken back; "retriage"; "actions", all
-// of them, as in "then" but without expressions; and by itself "error", a part of the
-// message of a condition that fails. A decision that writes nothing has no actions.
+// The expected behaviour of rules stands beside them, under the key tests; package
+// [github.com/org/foreman-action/rules/ruletest] runs it.
 //
 // # Forms and tables
 //

@@ -10,14 +10,13 @@ import (
 )
 
 // Schemas returns the JSON Schemas, draft 2020-12, of the values of the keys rules,
-// tests, forms and tables, by key. They know every key and every action; what a condition or a
+// forms and tables, by key. They know every key and every action; what a condition or a
 // template says, they do not look at.
 func Schemas() map[string]any {
 	rule := strictyaml.Schema(reflect.TypeFor[ruleKeys](), ruleKey)
 	declared := symbols.Schemas()
 	return object{
 		"rules":  object{"type": "array", "maxItems": maxRules, "items": rule},
-		"tests":  object{"type": "array", "maxItems": maxTests, "items": testSchema()},
 		"forms":  declared["forms"],
 		"tables": declared["tables"],
 	}

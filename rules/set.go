@@ -24,7 +24,7 @@ type Source struct {
 	Node   *yaml.Node
 	Forms  *yaml.Node
 	Tables *yaml.Node
-	Tests  *yaml.Node // see [ParseTests]; Compile does not look at them
+	Tests  *yaml.Node // see [ruletest.Parse]; Compile does not look at them
 }
 
 // Parse reads a rule file: a mapping of version, which is 1, forms, tables, rules and

@@ -8,6 +8,7 @@ import (
 	"github.com/org/foreman-action/config"
 	"github.com/org/foreman-action/rules"
 	"github.com/org/foreman-action/rules/facts"
+	"github.com/org/foreman-action/rules/ruletest"
 	"github.com/org/foreman-action/triage"
 )
 
@@ -51,12 +52,11 @@ func rulesFacts(e triage.Delivery, now time.Time) facts.Facts {
 
 // Test runs one of the tests of a configuration, by its rules and what its policy says of
 // labels.
-func Test(c *config.Config, t rules.Test) rules.TestResult { return c.Rules.Test(t, c.Policy.MayLabel) }
+func Test(c *config.Config, t ruletest.Test) ruletest.Result { return ruletest.Run(c.Rules, t, c.Policy.MayLabel) }
 
-// RecordTest returns an item for the tests of a rule file, in YAML: the event as of now,
-// with the texts of its issue, and what the rules of o.Config make of it. What they ask
-// beyond it is looked up as in a run, and part of the item. The error says that the event
-// holds no issue, is about a pull request, or holds what a test cannot say.
+// RecordTest returns an item for the tests of a rule file, in YAML: the event as of now, the
+// decision of the rules of o.Config, and what they looked up, as in a run. The error says
+// that the event has no issue, is about a pull request, or has what a test cannot express.
 func RecordTest(ctx context.Context, o Options, e triage.Delivery, name string) (string, error) {
 	switch {
 	case e.Issue == nil:
@@ -65,7 +65,7 @@ func RecordTest(ctx context.Context, o Options, e triage.Delivery, name string) 
 		return "", errors.New("record a test: only issues are recorded, and this is a pull request")
 	}
 	w := newWork(o, e)
-	return rules.Record(w.c.Rules, name, w.facts(ctx))
+	return ruletest.Record(w.c.Rules, name, w.facts(ctx))
 }
 
 // newWork is the work on an event of which only the rules are asked.

@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/org/foreman-action/internal/command"
-	"github.com/org/foreman-action/rules"
+	"github.com/org/foreman-action/rules/ruletest"
 	"github.com/org/foreman-action/runner"
 )
 
@@ -102,7 +102,7 @@ func appendTest(path, name, item string) error {
 	if err != nil {
 		return usagef("-o: %w", err)
 	}
-	out, err := rules.InsertTest(name, src, item)
+	out, err := ruletest.Insert(name, src, item)
 	if err != nil {
 		return &usageError{err}
 	}

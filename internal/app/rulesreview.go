@@ -16,7 +16,7 @@ import (
 	"github.com/org/foreman-action/internal/strictyaml"
 	"github.com/org/foreman-action/policy"
 	"github.com/org/foreman-action/protocol"
-	"github.com/org/foreman-action/rules"
+	"github.com/org/foreman-action/rules/ruletest"
 	"github.com/org/foreman-action/runner"
 	"github.com/org/foreman-action/triage"
 )
@@ -135,7 +135,7 @@ func reviewHead(what, details string) string {
 func reviewTests(ctx context.Context, c *config.Config) (text string, failed error) {
 	ctx, cancel := context.WithTimeout(ctx, reviewTime)
 	defer cancel()
-	results := make([]rules.TestResult, 0, len(c.Tests))
+	results := make([]ruletest.Result, 0, len(c.Tests))
 	for _, t := range c.Tests {
 		if ctx.Err() != nil {
 			what := fmt.Sprintf("their tests take too long: %d of %d were run", len(results), len(c.Tests))

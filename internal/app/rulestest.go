@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/org/foreman-action/internal/command"
-	"github.com/org/foreman-action/rules"
+	"github.com/org/foreman-action/rules/ruletest"
 	"github.com/org/foreman-action/runner"
 )
 
@@ -53,7 +53,7 @@ func (a App) rulesTestCommand(code *int) *cobra.Command {
 }
 
 // testRules runs the tests of the files, and returns what came out with its text.
-func (a App) testRules(ctx context.Context, names []string, wanted *regexp.Regexp) ([]rules.TestResult, string, error) {
+func (a App) testRules(ctx context.Context, names []string, wanted *regexp.Regexp) ([]ruletest.Result, string, error) {
 	config, problems, err := a.loadFiles(ctx, names)
 	if err != nil {
 		return nil, "", err
@@ -61,7 +61,7 @@ func (a App) testRules(ctx context.Context, names []string, wanted *regexp.Regex
 	if errs := problems.Errors(); len(errs) > 0 {
 		return nil, "", &usageError{errs}
 	}
-	var results []rules.TestResult
+	var results []ruletest.Result
 	for _, t := range config.Tests {
 		if !wanted.MatchString(t.Name) {
 			continue
@@ -102,7 +102,7 @@ type testMismatch struct {
 	Got    string `json:"got"`
 }
 
-func testReportOf(results []rules.TestResult) testReport {
+func testReportOf(results []ruletest.Result) testReport {
 	out := testReport{Version: 1, Failed: failures(results), Tests: make([]testResult, 0, len(results))}
 	for _, r := range results {
 		t := testResult{

@@ -7,10 +7,10 @@ import (
 
 	"github.com/org/foreman-action/config"
 	"github.com/org/foreman-action/internal/sanitize"
-	"github.com/org/foreman-action/rules"
+	"github.com/org/foreman-action/rules/ruletest"
 )
 
-func failures(results []rules.TestResult) int {
+func failures(results []ruletest.Result) int {
 	n := 0
 	for _, r := range results {
 		if !r.Passed() {
@@ -20,10 +20,10 @@ func failures(results []rules.TestResult) int {
 	return n
 }
 
-func testText(cfg *config.Config, results []rules.TestResult, p painter) string {
+func testText(cfg *config.Config, results []ruletest.Result, p painter) string {
 	var b strings.Builder
 	for _, name := range cfg.Files {
-		if !slices.ContainsFunc(cfg.Tests, func(t rules.Test) bool { return t.File == name }) {
+		if !slices.ContainsFunc(cfg.Tests, func(t ruletest.Test) bool { return t.File == name }) {
 			fmt.Fprintf(&b, "%s has no tests\n", name)
 		}
 	}
@@ -38,7 +38,7 @@ func testText(cfg *config.Config, results []rules.TestResult, p painter) string 
 
 // writeFailure shows what is not as a test expects. What the rules made of it may be
 // foreign text.
-func writeFailure(b *strings.Builder, r rules.TestResult, p painter) {
+func writeFailure(b *strings.Builder, r ruletest.Result, p painter) {
 	fmt.Fprintf(b, "%s %s\n", p.paint("31", "FAIL"), p.bold(sanitize.Line(r.Test.Name)))
 	for _, m := range r.Mismatches {
 		what := m.Key

@@ -1,4 +1,4 @@
-package rules
+package ruletest
 
 import (
 	"bytes"
@@ -19,11 +19,11 @@ var (
 	errRepeats = errors.New("the file has a test of that name")
 )
 
-// InsertTest appends an item, as [Record] returns it, to the tests of a rule file,
+// Insert appends an item, as [Record] returns it, to the tests of a rule file,
 // which is changed nowhere else: comments and blank lines stay. The error says why that
 // cannot be done safely: the file has mistakes in its YAML, its tests are no block, or
 // one has the item's name.
-func InsertTest(name string, src []byte, item string) ([]byte, error) {
+func Insert(name string, src []byte, item string) ([]byte, error) {
 	f, err := strictyaml.Parse(name, src)
 	if err != nil {
 		return nil, err

@@ -1,4 +1,4 @@
-package rules
+package ruletest
 
 import (
 	"errors"
@@ -10,6 +10,7 @@ import (
 
 	"github.com/org/foreman-action/internal/strictyaml"
 	"github.com/org/foreman-action/protocol"
+	"github.com/org/foreman-action/rules"
 	"github.com/org/foreman-action/rules/facts"
 	"github.com/org/foreman-action/rules/internal/events"
 )
@@ -22,26 +23,26 @@ var errInexact = errors.New("the event holds what a test cannot say")
 // as they are; what is as in a test that says nothing is left out. An error says that
 // nobody could tell, or that the item would not read back as exactly these facts: a text
 // is no UTF-8, or a value one that no event has.
-func Record(s *Set, name string, f facts.Facts) (string, error) {
-	w := &witness{Lookup: f.Lookup, facts: f}
+func Record(s *rules.Set, name string, f facts.Facts) (string, error) {
+	w := &recordedLookup{Lookup: f.Lookup, facts: f}
 	f.Lookup = w
-	a := s.aftermath(Test{facts: f})
+	a := decide(s, f, nil)
 	if w.err != nil {
 		return "", fmt.Errorf("record a test: %w", w.err)
 	}
 	may := f.May
 	f = recordable(f)
 	f.Lookup = w.known()
-	text := recordText(name, f, w.told) + "  expect:\n" + expectText(a)
+	text := recordText(name, f, w.answers) + "  expect:\n" + expectText(a)
 	file, err := strictyaml.Parse("test", []byte("tests:\n"+text))
 	if err != nil {
 		return "", fmt.Errorf("record a test: %w", err)
 	}
-	tests := parseTests(nil, Source{File: file, Tests: strictyaml.Child(file.Root(), "tests")})
+	tests := parse(nil, rules.Source{File: file, Tests: strictyaml.Child(file.Root(), "tests")})
 	if err := file.Err(); err != nil {
 		return "", fmt.Errorf("record a test: %w", err)
 	}
-	if len(tests) != 1 || tests[0].Name != name || !reflect.DeepEqual(recordable(tests[0].facts), f) || !s.Test(tests[0], may).Passed() {
+	if len(tests) != 1 || tests[0].Name != name || !reflect.DeepEqual(recordable(tests[0].facts), f) || !Run(s, tests[0], may).Passed() {
 		return "", fmt.Errorf("record a test: %w", errInexact)
 	}
 	return text, nil
@@ -162,11 +163,11 @@ func fieldText(field reflect.Value, indent int) (text string, ok bool) {
 
 // expectText is what the rules make of an event, as a test expects it. What is done
 // besides labels, comments and closing is told by all actions.
-func expectText(a aftermath) string {
+func expectText(a issueState) string {
 	var b strings.Builder
 	if a.err != nil {
 		msg := a.err.Error()
-		if failed, ok := errors.AsType[*EvalError](a.err); ok {
+		if failed, ok := errors.AsType[*rules.EvalError](a.err); ok {
 			msg = failed.Problem.Msg
 		}
 		return "    error: " + scalarText(msg, -1) + "\n"

@@ -1,4 +1,4 @@
-package rules
+package ruletest
 
 import (
 	"fmt"
@@ -13,7 +13,7 @@ import (
 )
 
 // expectActions takes the actions as "then" has them, but without expressions.
-func (d testDecoder) expectActions(n *yaml.Node) meeting {
+func (d expectDecoder) expectActions(n *yaml.Node) meeting {
 	if n.Kind != yaml.SequenceNode {
 		d.f.Problemf(n, "actions: want a list of actions, got %s", strictyaml.Kind(n))
 		return nil
@@ -24,7 +24,7 @@ func (d testDecoder) expectActions(n *yaml.Node) meeting {
 			want = append(want, actionText(a))
 		}
 	}
-	return func(a aftermath) (string, string, bool) {
+	return func(a issueState) (string, string, bool) {
 		var got []string
 		for _, item := range a.actions {
 			got = append(got, actionText(item))
@@ -60,7 +60,7 @@ func actionText(a protocol.ActionItem) string {
 }
 
 // action reads one action with all of its values.
-func (d testDecoder) action(n *yaml.Node) (protocol.ActionItem, bool) {
+func (d expectDecoder) action(n *yaml.Node) (protocol.ActionItem, bool) {
 	name, value := n, (*yaml.Node)(nil)
 	if n.Kind == yaml.MappingNode && len(n.Content) == 2 {
 		name, value = n.Content[0], n.Content[1]
@@ -104,7 +104,7 @@ func (d testDecoder) action(n *yaml.Node) (protocol.ActionItem, bool) {
 }
 
 // param reads one parameter of an action.
-func (d testDecoder) param(spec protocol.ActionSpec, key, value *yaml.Node, out map[string]any) {
+func (d expectDecoder) param(spec protocol.ActionSpec, key, value *yaml.Node, out map[string]any) {
 	known := make([]string, len(spec.Params))
 	for i, p := range spec.Params {
 		known[i] = p.Name

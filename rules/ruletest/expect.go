@@ -1,4 +1,4 @@
-package rules
+package ruletest
 
 import (
 	"slices"
@@ -10,6 +10,7 @@ import (
 	"github.com/org/foreman-action/internal/strictyaml"
 	"github.com/org/foreman-action/internal/text"
 	"github.com/org/foreman-action/protocol"
+	"github.com/org/foreman-action/rules"
 	"github.com/org/foreman-action/rules/internal/expression"
 )
 
@@ -22,7 +23,7 @@ type expectation struct {
 
 // A meeting compares what is expected with what came out, and returns both as people
 // read them.
-type meeting func(aftermath) (want, got string, ok bool)
+type meeting func(issueState) (want, got string, ok bool)
 
 // expectKeys are the keys of expect in the file.
 type expectKeys struct {
@@ -38,11 +39,17 @@ type expectKeys struct {
 	Error     *yaml.Node `mistaken:"fails,fail"     yaml:"error"`
 }
 
-// expect reads what a test expects.
-func (d testDecoder) expect(n *yaml.Node, t *Test) {
+// An expectDecoder reads expectations.
+type expectDecoder struct {
+	f   *strictyaml.File
+	ids []string // of the rules; nil: unknown
+}
+
+// expect reads what a test expects; fired lists the rules that it expects to fire.
+func (d expectDecoder) expect(n *yaml.Node) (list []expectation, fired []string) {
 	var keys expectKeys
 	if !d.f.DecodeKey("expect", n, &keys) {
-		return
+		return nil, nil
 	}
 	for _, e := range []struct {
 		key  string
@@ -50,8 +57,8 @@ func (d testDecoder) expect(n *yaml.Node, t *Test) {
 		read func(*yaml.Node) meeting
 	}{
 		{"fired", keys.Fired, func(n *yaml.Node) meeting {
-			t.fired = d.rules("fired", n)
-			return rulesAre(t.fired, func(r Result) []string { return r.Fired })
+			fired = d.rules("fired", n)
+			return rulesAre(fired, func(r rules.Result) []string { return r.Fired })
 		}},
 		{"labels", keys.Labels, d.expectLabels},
 		{"comments", keys.Comments, d.expectComments},
@@ -59,26 +66,27 @@ func (d testDecoder) expect(n *yaml.Node, t *Test) {
 		{"escalated", keys.Escalated, d.expectEscalated},
 		{"decision", keys.Decision, d.expectDecision},
 		{"undone", keys.Undone, func(n *yaml.Node) meeting {
-			return rulesAre(d.rules("undone", n), func(r Result) []string { return r.Undone })
+			return rulesAre(d.rules("undone", n), func(r rules.Result) []string { return r.Undone })
 		}},
 		{"retriage", keys.Retriage, d.expectRetriage},
 		{"actions", keys.Actions, d.expectActions},
 		{"error", keys.Error, d.expectError},
 	} {
 		if e.node != nil {
-			t.expect = append(t.expect, expectation{e.key, e.node, e.read(e.node)})
+			list = append(list, expectation{e.key, e.node, e.read(e.node)})
 		}
 	}
 	switch {
-	case len(t.expect) == 0:
+	case len(list) == 0:
 		d.f.Problemf(n, "expect says nothing, so that the test always passes; say what the rules do, such as fired: []")
-	case keys.Error != nil && len(t.expect) > 1:
+	case keys.Error != nil && len(list) > 1:
 		d.f.Problemf(keys.Error, "error stands alone: when a condition fails no rule acts")
 	}
+	return list, fired
 }
 
 // rules reads a list of ids.
-func (d testDecoder) rules(key string, n *yaml.Node) []string {
+func (d expectDecoder) rules(key string, n *yaml.Node) []string {
 	var want []string
 	d.f.DecodeKey(key, n, &want)
 	for i, id := range want {
@@ -93,22 +101,22 @@ func (d testDecoder) rules(key string, n *yaml.Node) []string {
 }
 
 // rulesAre compares the ids of rules, in order.
-func rulesAre(want []string, of func(Result) []string) meeting {
-	return func(a aftermath) (string, string, bool) {
+func rulesAre(want []string, of func(rules.Result) []string) meeting {
+	return func(a issueState) (string, string, bool) {
 		got := of(a.result)
-		return list(want), list(got), slices.Equal(want, got)
+		return listed(want), listed(got), slices.Equal(want, got)
 	}
 }
 
-func list(items []string) string { return "[" + strings.Join(items, ", ") + "]" }
+func listed(items []string) string { return "[" + strings.Join(items, ", ") + "]" }
 
 // expectLabels takes the labels that the issue has afterwards, in any order and case.
-func (d testDecoder) expectLabels(n *yaml.Node) meeting {
+func (d expectDecoder) expectLabels(n *yaml.Node) meeting {
 	var want []string
 	d.f.DecodeKey("labels", n, &want)
-	return func(a aftermath) (string, string, bool) {
+	return func(a issueState) (string, string, bool) {
 		w, g := sortedFold(want), sortedFold(a.labels)
-		return list(w), list(g), slices.EqualFunc(w, g, strings.EqualFold)
+		return listed(w), listed(g), slices.EqualFunc(w, g, strings.EqualFold)
 	}
 }
 
@@ -117,11 +125,11 @@ func sortedFold(labels []string) []string {
 }
 
 // expectComments takes how many comments there are, or a part of each.
-func (d testDecoder) expectComments(n *yaml.Node) meeting {
+func (d expectDecoder) expectComments(n *yaml.Node) meeting {
 	if n.Kind == yaml.SequenceNode {
 		var parts []string
 		d.f.DecodeKey("comments", n, &parts)
-		return func(a aftermath) (string, string, bool) {
+		return func(a issueState) (string, string, bool) {
 			return quoted(parts), quoted(a.comments), slices.EqualFunc(a.comments, parts, strings.Contains)
 		}
 	}
@@ -129,7 +137,7 @@ func (d testDecoder) expectComments(n *yaml.Node) meeting {
 	if d.f.DecodeKey("comments", n, &want) && want < 0 {
 		d.f.Problemf(n, "comments: want 0 or more, or a list with a part of each comment")
 	}
-	return func(a aftermath) (string, string, bool) {
+	return func(a issueState) (string, string, bool) {
 		got := strconv.Itoa(len(a.comments))
 		if len(a.comments) > 0 {
 			got += ": " + quoted(a.comments)
@@ -143,11 +151,11 @@ func quoted(texts []string) string {
 	for i, s := range texts {
 		q[i] = strconv.Quote(text.Shorten(s, expression.MaxValue))
 	}
-	return list(q)
+	return listed(q)
 }
 
 // boolOr reads true, false or a text.
-func (d testDecoder) boolOr(key string, n *yaml.Node, text *string) bool {
+func (d expectDecoder) boolOr(key string, n *yaml.Node, text *string) bool {
 	if n.Kind == yaml.ScalarNode && n.ShortTag() == "!!str" {
 		*text = n.Value
 		return true
@@ -159,14 +167,14 @@ func (d testDecoder) boolOr(key string, n *yaml.Node, text *string) bool {
 
 // expectClosed takes whether the issue is closed, at once or after some time, or the
 // reason that it is closed for.
-func (d testDecoder) expectClosed(n *yaml.Node) meeting {
+func (d expectDecoder) expectClosed(n *yaml.Node) meeting {
 	var reason string
 	want := d.boolOr("closed", n, &reason)
 	reasons := []string{"completed", "not_planned", "duplicate"}
 	if reason != "" && !slices.Contains(reasons, reason) {
 		d.f.Problemf(n, "closed: want true, false or one of %s, got %q%s", strings.Join(reasons, ", "), text.Shorten(reason, text.Quoted), strictyaml.DidYouMean(reason, reasons))
 	}
-	return func(a aftermath) (string, string, bool) {
+	return func(a issueState) (string, string, bool) {
 		got := a.closed()
 		if reason != "" {
 			return reason, got, got == reason
@@ -176,10 +184,10 @@ func (d testDecoder) expectClosed(n *yaml.Node) meeting {
 }
 
 // expectEscalated takes whether a rule escalates, or a part of the reason.
-func (d testDecoder) expectEscalated(n *yaml.Node) meeting {
+func (d expectDecoder) expectEscalated(n *yaml.Node) meeting {
 	var part string
 	want := d.boolOr("escalated", n, &part)
-	return func(a aftermath) (string, string, bool) {
+	return func(a issueState) (string, string, bool) {
 		m := a.result.Message
 		is := m.Decision == protocol.Escalate
 		if part != "" {
@@ -190,16 +198,16 @@ func (d testDecoder) expectEscalated(n *yaml.Node) meeting {
 }
 
 // expectRetriage takes whether a rule wants the issue to be decided on anew.
-func (d testDecoder) expectRetriage(n *yaml.Node) meeting {
+func (d expectDecoder) expectRetriage(n *yaml.Node) meeting {
 	var want bool
 	d.f.DecodeKey("retriage", n, &want)
-	return func(a aftermath) (string, string, bool) {
+	return func(a issueState) (string, string, bool) {
 		got := a.result.Retriage
 		return strconv.FormatBool(want), strconv.FormatBool(got), got == want
 	}
 }
 
-func (d testDecoder) expectDecision(n *yaml.Node) meeting {
+func (d expectDecoder) expectDecision(n *yaml.Node) meeting {
 	var want string
 	known := make([]string, 0, len(protocol.DecisionTypes()))
 	for _, t := range protocol.DecisionTypes() {
@@ -208,19 +216,19 @@ func (d testDecoder) expectDecision(n *yaml.Node) meeting {
 	if d.f.DecodeKey("decision", n, &want) && !slices.Contains(known, want) {
 		d.f.Problemf(n, "decision: want one of %s, got %q%s", strings.Join(known, ", "), text.Shorten(want, text.Quoted), strictyaml.DidYouMean(want, known))
 	}
-	return func(a aftermath) (string, string, bool) {
+	return func(a issueState) (string, string, bool) {
 		got := string(a.result.Message.Decision)
 		return want, got, want == got
 	}
 }
 
 // expectError takes a part of the message of the condition that fails.
-func (d testDecoder) expectError(n *yaml.Node) meeting {
+func (d expectDecoder) expectError(n *yaml.Node) meeting {
 	var part string
 	if d.f.DecodeKey("error", n, &part) && strings.TrimSpace(part) == "" {
 		d.f.Problemf(n, "error: want a part of the message")
 	}
-	return func(a aftermath) (string, string, bool) {
+	return func(a issueState) (string, string, bool) {
 		if a.err == nil {
 			return strconv.Quote(part), "no error", false
 		}

@@ -1,4 +1,4 @@
-package rules
+package ruletest
 
 import (
 	"fmt"
@@ -103,6 +103,9 @@ func defaultActor(f facts.Facts, login string) triage.Actor {
 	return a
 }
 
+// A fieldDecoder reads fields of the facts.
+type fieldDecoder struct{ f *strictyaml.File }
+
 // settable returns the names of a struct's fields that a test may give.
 func settable(t reflect.Type) []string {
 	var list []string
@@ -126,7 +129,7 @@ func fieldNamed(v reflect.Value, name string) reflect.Value {
 
 // fill reads a mapping of names that rules know into a struct of the facts. What the
 // mapping does not give stays. The keys in others are left to the caller.
-func (d testDecoder) fill(name string, n *yaml.Node, v reflect.Value, others ...string) {
+func (d fieldDecoder) fill(name string, n *yaml.Node, v reflect.Value, others ...string) {
 	if n == nil {
 		return
 	}
@@ -149,7 +152,7 @@ func (d testDecoder) fill(name string, n *yaml.Node, v reflect.Value, others ...
 }
 
 // unknown reports a key, and what people mean by it.
-func (d testDecoder) unknown(section string, key *yaml.Node, known []string) {
+func (d fieldDecoder) unknown(section string, key *yaml.Node, known []string) {
 	if key.Kind != yaml.ScalarNode {
 		return // reported when the file was parsed
 	}
@@ -164,7 +167,7 @@ func (d testDecoder) unknown(section string, key *yaml.Node, known []string) {
 }
 
 // value reads one field of the facts.
-func (d testDecoder) value(name string, n *yaml.Node, v reflect.Value) {
+func (d fieldDecoder) value(name string, n *yaml.Node, v reflect.Value) {
 	if at, ok := reflect.TypeAssert[*time.Time](v.Addr()); ok {
 		d.moment(name, n, at)
 		return
@@ -179,7 +182,7 @@ func (d testDecoder) value(name string, n *yaml.Node, v reflect.Value) {
 }
 
 // check refuses what no event on GitHub says.
-func (d testDecoder) check(name string, n *yaml.Node, v reflect.Value) {
+func (d fieldDecoder) check(name string, n *yaml.Node, v reflect.Value) {
 	switch v.Kind() {
 	case reflect.Int:
 		least := 0
@@ -194,7 +197,7 @@ func (d testDecoder) check(name string, n *yaml.Node, v reflect.Value) {
 	}
 }
 
-func (d testDecoder) checkText(name string, n *yaml.Node, value string) {
+func (d fieldDecoder) checkText(name string, n *yaml.Node, value string) {
 	limit := maxTestText
 	if name == "issue.title" {
 		limit = maxTestTitle
@@ -211,7 +214,7 @@ func (d testDecoder) checkText(name string, n *yaml.Node, value string) {
 }
 
 // moment reads a time: a date, or a date with a time.
-func (d testDecoder) moment(name string, n *yaml.Node, out *time.Time) {
+func (d fieldDecoder) moment(name string, n *yaml.Node, out *time.Time) {
 	if n.Kind == yaml.ScalarNode {
 		for _, layout := range []string{time.RFC3339Nano, time.DateOnly, time.DateTime} {
 			if t, err := time.Parse(layout, n.Value); err == nil {

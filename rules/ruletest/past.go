@@ -1,4 +1,4 @@
-package rules
+package ruletest
 
 import (
 	"reflect"
@@ -13,23 +13,23 @@ import (
 )
 
 // actor reads who caused the event, and what they may do.
-func (d testDecoder) actor(n *yaml.Node, f *facts.Facts, known *facts.Known) {
-	d.fill("actor", n, reflect.ValueOf(&f.Actor).Elem(), "permission")
+func (d decoder) actor(n *yaml.Node, f *facts.Facts, known *facts.Known) {
+	d.fields.fill("actor", n, reflect.ValueOf(&f.Actor).Elem(), "permission")
 	permission := defaultPermission(f.Actor.Association)
 	if p := strictyaml.Child(n, "permission"); p != nil {
-		d.value("actor.permission", p, reflect.ValueOf(&permission).Elem())
+		d.fields.value("actor.permission", p, reflect.ValueOf(&permission).Elem())
 	}
 	known.Permissions = map[string]string{f.Actor.Login: permission}
 }
 
 // pull reads what a pull request has besides an issue.
-func (d testDecoder) pull(n *yaml.Node, f *facts.Facts, known *facts.Known) {
+func (d decoder) pull(n *yaml.Node, f *facts.Facts, known *facts.Known) {
 	f.Pull = defaultPull(f.Event)
 	if n != nil && f.Event.Name == "issues" {
 		d.f.Problemf(n, "pr: the events of issues are not about pull requests; those of pull_request are")
 		return
 	}
-	d.fill("pr", n, reflect.ValueOf(&f.Pull).Elem(), "files")
+	d.fields.fill("pr", n, reflect.ValueOf(&f.Pull).Elem(), "files")
 	if files := strictyaml.Child(n, "files"); files != nil {
 		d.f.DecodeKey("pr.files", files, &known.Changed)
 		if !given(n, "changed_files") {
@@ -39,7 +39,7 @@ func (d testDecoder) pull(n *yaml.Node, f *facts.Facts, known *facts.Known) {
 }
 
 // by reads which rule added the labels that memory.labels lists.
-func (d testDecoder) by(n *yaml.Node) map[string]string {
+func (d decoder) by(n *yaml.Node) map[string]string {
 	by, listed := strictyaml.Child(n, "by"), []string(nil)
 	if by == nil {
 		return nil
@@ -84,7 +84,7 @@ const (
 )
 
 // past reads what happened on the issue, the oldest first.
-func (d testDecoder) past(n *yaml.Node, f facts.Facts) []facts.Change {
+func (d decoder) past(n *yaml.Node, f facts.Facts) []facts.Change {
 	if n == nil {
 		return nil
 	}
@@ -110,7 +110,7 @@ func (d testDecoder) past(n *yaml.Node, f facts.Facts) []facts.Change {
 	return list
 }
 
-func (d testDecoder) change(keys pastKeys, f facts.Facts) facts.Change {
+func (d decoder) change(keys pastKeys, f facts.Facts) facts.Change {
 	c := facts.Change{Login: f.Issue.Author}
 	if d.f.DecodeKey("event", keys.Event, &c.Kind) {
 		known := []string{
@@ -121,7 +121,7 @@ func (d testDecoder) change(keys pastKeys, f facts.Facts) facts.Change {
 			d.f.Warnf(keys.Event, "event: GitHub's timeline has no %q%s", text.Shorten(c.Kind, text.Quoted), hint)
 		}
 	}
-	d.moment("at", keys.At, &c.At)
+	d.fields.moment("at", keys.At, &c.At)
 	as := asHuman
 	if keys.As != nil && d.f.DecodeKey("as", keys.As, &as) && !slices.Contains([]string{asHuman, asBot, asUs}, as) {
 		d.f.Problemf(keys.As, "as: want human, bot or us, got %q", text.Shorten(as, text.Quoted))

@@ -1,4 +1,4 @@
-package rules
+package main
 
 import (
 	"regexp"
@@ -10,16 +10,18 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/org/foreman-action/internal/strictyaml"
+	"github.com/org/foreman-action/rules"
 	"github.com/org/foreman-action/rules/facts"
 	"github.com/org/foreman-action/rules/internal/events"
 	"github.com/org/foreman-action/rules/internal/expression"
 	"github.com/org/foreman-action/rules/internal/symbols"
+	"github.com/org/foreman-action/rules/ruletest"
 	"github.com/org/foreman-action/triage"
 )
 
 // TestDocsFiles compiles the YAML of docs/rules.md without a mistake or a warning, and
 // asks its rules about every event and its tests. What begins with "- id:" is a list of rules, among
-// the names of [Reference].
+// the names of [rules.Reference].
 func TestDocsFiles(t *testing.T) {
 	t.Parallel()
 	blocks := docsBlocks(t)
@@ -36,17 +38,17 @@ func TestDocsFiles(t *testing.T) {
 			}
 			block = blocks[0] + block
 		}
-		src, err := Parse("page.yml", []byte(ruleSections(t, block)))
+		src, err := rules.Parse("page.yml", []byte(ruleSections(t, block)))
 		if err != nil {
 			t.Fatalf("%s: %v", block, err)
 		}
-		set, err := Compile(src)
+		set, err := rules.Compile(src)
 		if err != nil || len(src.File.Warnings()) > 0 {
 			t.Errorf("%s\n%v %v", block, err, src.File.Warnings())
 			continue
 		}
-		for _, test := range ParseTests(src) {
-			if r := set.Test(test, nil); !r.Passed() {
+		for _, test := range ruletest.Parse(src) {
+			if r := ruletest.Run(set, test, nil); !r.Passed() {
 				t.Errorf("%s: %+v", test.Name, r.Mismatches)
 			}
 		}
@@ -74,7 +76,7 @@ var docsBlock = regexp.MustCompile("(?s)\n```yaml\n(.*?\n)```\n")
 
 func docsBlocks(t *testing.T) []string {
 	t.Helper()
-	page := renderDocs(t)
+	page := rendered(t)
 	var blocks []string
 	for _, m := range docsBlock.FindAllStringSubmatch(page, -1) {
 		blocks = append(blocks, m[1])
@@ -118,11 +120,11 @@ var (
 // like a condition, and asks it about an empty issue.
 func TestDocsConditions(t *testing.T) {
 	t.Parallel()
-	names, err := Parse("names.yml", []byte(referenceNames))
+	names, err := rules.Parse("names.yml", []byte(referenceNames))
 	if err != nil {
 		t.Fatal(err)
 	}
-	text, _, _ := strings.Cut(docsBlock.ReplaceAllString(renderDocs(t), ""), "## Traps")
+	text, _, _ := strings.Cut(docsBlock.ReplaceAllString(rendered(t), ""), "## Traps")
 	n := 0
 	for _, m := range docsSpan.FindAllStringSubmatch(text, -1) {
 		src := strings.ReplaceAll(m[1]+m[2], `\|`, "|")
@@ -154,8 +156,20 @@ func TestDocsConditions(t *testing.T) {
 
 // docsSignature reports whether code is a function's name with its arguments.
 func docsSignature(src string) bool {
-	return slices.ContainsFunc(Reference(), func(n Name) bool {
+	return slices.ContainsFunc(rules.Reference(), func(n rules.Name) bool {
 		end := strings.Index(n.Type, ") ") + 1
 		return end > 0 && src == n.Name+n.Type[:end]
 	})
 }
+
+// referenceNames is what the examples of [rules.Reference] take for granted.
+const referenceNames = `version: 1
+forms:
+  version: {heading: Version, type: semver}
+  count: {heading: How often, type: number}
+  area: {heading: Affected area, type: list}
+  logs: {heading: Logs}
+tables:
+  area_of: {Networking: area/net, CLI: area/cli}
+rules: []
+`

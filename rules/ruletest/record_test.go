@@ -1,4 +1,4 @@
-package rules
+package ruletest
 
 import (
 	"bytes"
@@ -12,6 +12,7 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"github.com/org/foreman-action/internal/strictyaml"
+	"github.com/org/foreman-action/rules"
 	"github.com/org/foreman-action/rules/facts"
 	"github.com/org/foreman-action/triage"
 )
@@ -42,7 +43,7 @@ func FuzzRecord(f *testing.F) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			tests := parseTests(nil, Source{File: file, Tests: strictyaml.Child(file.Root(), "tests")})
+			tests := parse(nil, rules.Source{File: file, Tests: strictyaml.Child(file.Root(), "tests")})
 			last := tests[len(tests)-1]
 			if file.Err() != nil || !reflect.DeepEqual(recordable(last.facts), recordable(facts)) {
 				t.Errorf("%s\n%v\n%s", text, file.Err(), cmp.Diff(recordable(facts), recordable(last.facts)))
@@ -51,9 +52,9 @@ func FuzzRecord(f *testing.F) {
 	})
 }
 
-func fuzzSet(tb testing.TB) *Set {
+func fuzzSet(tb testing.TB) *rules.Set {
 	tb.Helper()
-	src, err := Parse("rules.yml", []byte(`version: 1
+	src, err := rules.Parse("rules.yml", []byte(`version: 1
 rules:
   - id: all
     on: [issues.opened, issue_comment.created]
@@ -63,7 +64,7 @@ rules:
 	if err != nil {
 		tb.Fatal(err)
 	}
-	set, err := Compile(src)
+	set, err := rules.Compile(src)
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -109,7 +110,7 @@ func FuzzInsertTest(f *testing.F) {
 		f.Add(ar.Files[0].Data)
 	}
 	f.Fuzz(func(t *testing.T, src []byte) {
-		out, err := InsertTest("f", src, "- name: added\n  expect: {fired: []}\n")
+		out, err := Insert("f", src, "- name: added\n  expect: {fired: []}\n")
 		if err != nil {
 			return
 		}

@@ -1,7 +1,8 @@
-package rules_test
+package ruletest_test
 
 import (
 	"errors"
+	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -14,7 +15,10 @@ import (
 
 	"github.com/org/foreman-action/internal/strictyaml"
 	"github.com/org/foreman-action/rules"
+	"github.com/org/foreman-action/rules/ruletest"
 )
+
+var update = flag.Bool("update", false, "rewrite the expected parts of testdata")
 
 // TestTests runs every archive in testdata/tests: rule files with tests, and in want
 // what came out of each test, or the mistakes. The label "forbidden" may not be set.
@@ -60,7 +64,7 @@ func testOutcome(t *testing.T, ar *txtar.Archive) string {
 		}
 		sources, files = append(sources, s), append(files, s.File)
 	}
-	tests := rules.ParseTests(sources...)
+	tests := ruletest.Parse(sources...)
 	set, err := rules.Compile(sources...)
 	var b strings.Builder
 	if err != nil {
@@ -75,12 +79,12 @@ func testOutcome(t *testing.T, ar *txtar.Archive) string {
 		return b.String()
 	}
 	for _, test := range tests {
-		writeResult(&b, set.Test(test, func(label string) bool { return label != "forbidden" }))
+		writeResult(&b, ruletest.Run(set, test, func(label string) bool { return label != "forbidden" }))
 	}
 	return b.String()
 }
 
-func writeResult(b *strings.Builder, r rules.TestResult) {
+func writeResult(b *strings.Builder, r ruletest.Result) {
 	word := "FAIL"
 	if r.Passed() {
 		word = "ok  "
@@ -128,7 +132,7 @@ func TestTestsCanSayEverything(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", src, err)
 		}
-		rules.ParseTests(s)
+		ruletest.Parse(s)
 		ps, _ := errors.AsType[strictyaml.Problems](s.File.Err())
 		if len(ps) != 1 || strings.Contains(ps[0].Msg, "unknown key") && !strings.Contains(ps[0].Msg, `"wrong"`) {
 			t.Errorf("%s cannot be given: %v", n.Name, s.File.Err())
@@ -172,7 +176,7 @@ func FuzzTests(f *testing.F) {
 		if err != nil {
 			return
 		}
-		tests := rules.ParseTests(s)
+		tests := ruletest.Parse(s)
 		set, err := rules.Compile(s)
 		ps, _ := errors.AsType[strictyaml.Problems](err)
 		for _, p := range ps {
@@ -184,7 +188,7 @@ func FuzzTests(f *testing.F) {
 			if set == nil || test.Name == "" || test.Line < 1 {
 				continue
 			}
-			first, second := set.Test(test, nil), set.Test(test, nil)
+			first, second := ruletest.Run(set, test, nil), ruletest.Run(set, test, nil)
 			if diff := cmp.Diff(first.Mismatches, second.Mismatches); diff != "" {
 				t.Errorf("two runs differ:\n%s", diff)
 			}
@@ -215,7 +219,7 @@ func TestInsertTest(t *testing.T) {
 			if strings.Contains(string(ar.Comment), "no newline") {
 				src = strings.TrimSuffix(src, "\n")
 			}
-			out, err := rules.InsertTest("file.yml", []byte(src), item)
+			out, err := ruletest.Insert("file.yml", []byte(src), item)
 			got := string(out)
 			if err != nil {
 				got = "error: " + err.Error() + "\n"
@@ -249,3 +253,22 @@ const item = `- name: added
   expect:
     fired: []
 `
+
+func getFile(ar *txtar.Archive, name string) string {
+	for _, f := range ar.Files {
+		if f.Name == name {
+			return string(f.Data)
+		}
+	}
+	return ""
+}
+
+func setFile(ar *txtar.Archive, name, text string) {
+	for i := range ar.Files {
+		if ar.Files[i].Name == name {
+			ar.Files[i].Data = []byte(text)
+			return
+		}
+	}
+	ar.Files = append(ar.Files, txtar.File{Name: name, Data: []byte(text)})
+}

@@ -1,4 +1,4 @@
-package rules
+package ruletest
 
 import (
 	"maps"
@@ -9,12 +9,20 @@ import (
 
 	"github.com/org/foreman-action/internal/strictyaml"
 	"github.com/org/foreman-action/protocol"
+	"github.com/org/foreman-action/rules"
 	"github.com/org/foreman-action/rules/facts"
 	"github.com/org/foreman-action/rules/internal/action"
 	"github.com/org/foreman-action/rules/internal/events"
 	"github.com/org/foreman-action/rules/internal/expression"
 	"github.com/org/foreman-action/triage"
 )
+
+type object = map[string]any
+
+// Schema returns the JSON Schema, draft 2020-12, of the value of the key tests.
+func Schema() map[string]any {
+	return object{"type": "array", "maxItems": maxTests, "items": testSchema()}
+}
 
 // testSchema is one item of "tests".
 func testSchema() object {
@@ -123,7 +131,7 @@ func expectKey(key string) map[string]any {
 // factSchema is what a test says of a part of the facts, with further keys.
 func factSchema(t reflect.Type, name string, more object) object {
 	docs := map[string]string{}
-	for _, n := range Reference() {
+	for _, n := range rules.Reference() {
 		docs[strings.TrimPrefix(n.Name, "event.comment")] = n.Doc
 		docs[n.Name] = n.Doc
 	}

@@ -1,4 +1,4 @@
-package rules
+package ruletest
 
 import (
 	"cmp"
@@ -11,18 +11,18 @@ import (
 	"github.com/org/foreman-action/rules/internal/expression"
 )
 
-// A witness is a Lookup that remembers what it told.
-type witness struct {
+// A recordedLookup is a Lookup that keeps the answers of another.
+type recordedLookup struct {
 	facts.Lookup
-	facts facts.Facts
-	told  facts.Known
-	err   error // the first; then what came out tells nothing
+	facts   facts.Facts
+	answers facts.Known
+	err     error // the first; the decision is of no use then
 }
 
 var errTooLong = errors.New("the issue has too long a past for a test")
 
-// witnessed asks, and keeps the answer.
-func witnessed[T any](w *witness, ask func() (T, error), keep *T) (T, error) {
+// recordAnswer asks, and keeps the answer.
+func recordAnswer[T any](w *recordedLookup, ask func() (T, error), keep *T) (T, error) {
 	var v T
 	err := expression.ErrNoLookup
 	if w.Lookup != nil {
@@ -36,38 +36,38 @@ func witnessed[T any](w *witness, ask func() (T, error), keep *T) (T, error) {
 	return v, nil
 }
 
-// Permission asks, and remembers it for who caused the event.
-func (w *witness) Permission(login string) (string, error) {
+// Permission asks, and keeps the answer for the actor of the event.
+func (w *recordedLookup) Permission(login string) (string, error) {
 	var told string
-	p, err := witnessed(w, func() (string, error) { return w.Lookup.Permission(login) }, &told)
+	p, err := recordAnswer(w, func() (string, error) { return w.Lookup.Permission(login) }, &told)
 	if err == nil && login == w.facts.Actor.Login {
-		w.told.Permissions = map[string]string{login: told}
+		w.answers.Permissions = map[string]string{login: told}
 	}
 	return p, err
 }
 
-// Past asks, and remembers it.
-func (w *witness) Past() (facts.Past, error) {
-	p, err := witnessed(w, func() (facts.Past, error) { return w.Lookup.Past() }, &w.told.History)
+// Past asks, and keeps the answer.
+func (w *recordedLookup) Past() (facts.Past, error) {
+	p, err := recordAnswer(w, func() (facts.Past, error) { return w.Lookup.Past() }, &w.answers.History)
 	if p.Partial {
 		w.err = cmp.Or(w.err, errTooLong)
 	}
 	return p, err
 }
 
-// Files asks, and remembers it.
-func (w *witness) Files() ([]string, error) {
-	return witnessed(w, func() ([]string, error) { return w.Lookup.Files() }, &w.told.Changed)
+// Files asks, and keeps the answer.
+func (w *recordedLookup) Files() ([]string, error) {
+	return recordAnswer(w, func() ([]string, error) { return w.Lookup.Files() }, &w.answers.Changed)
 }
 
-// Memory asks, and remembers it.
-func (w *witness) Memory() (facts.Memory, error) {
-	return witnessed(w, func() (facts.Memory, error) { return w.Lookup.Memory() }, &w.told.Before)
+// Memory asks, and keeps the answer.
+func (w *recordedLookup) Memory() (facts.Memory, error) {
+	return recordAnswer(w, func() (facts.Memory, error) { return w.Lookup.Memory() }, &w.answers.Before)
 }
 
-// known returns what was told, with the defaults of a test for what was not.
-func (w *witness) known() facts.Known {
-	k := w.told
+// known returns the answers, with the defaults of a test for what nobody asked.
+func (w *recordedLookup) known() facts.Known {
+	k := w.answers
 	if k.Permissions == nil {
 		k.Permissions = map[string]string{w.facts.Actor.Login: defaultPermission(w.facts.Actor.Association)}
 	}

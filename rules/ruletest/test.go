@@ -1,4 +1,4 @@
-package rules
+package ruletest
 
 import (
 	"reflect"
@@ -11,6 +11,7 @@ import (
 
 	"github.com/org/foreman-action/internal/strictyaml"
 	"github.com/org/foreman-action/internal/text"
+	"github.com/org/foreman-action/rules"
 	"github.com/org/foreman-action/rules/facts"
 	"github.com/org/foreman-action/rules/internal/events"
 	"github.com/org/foreman-action/triage"
@@ -53,15 +54,15 @@ const (
 	maxTestName = 200  // characters
 )
 
-// ParseTests returns the tests of all sources, in order. Mistakes are recorded in the
+// Parse returns the tests of all sources, in order. Mistakes are recorded in the
 // files, and a test with a mistake is left out; call it after [Parse], beside
 // [Compile], whether or not that finds mistakes.
-func ParseTests(sources ...Source) []Test { return parseTests(idsOf(sources), sources...) }
+func Parse(sources ...rules.Source) []Test { return parse(idsOf(sources), sources...) }
 
-func parseTests(ids []string, sources ...Source) []Test {
+func parse(ids []string, sources ...rules.Source) []Test {
 	var list []Test
 	for _, src := range sources {
-		d := testDecoder{f: src.File, ids: ids}
+		d := decoder{f: src.File, fields: fieldDecoder{src.File}, ids: ids}
 		if src.File == nil || src.Tests == nil {
 			continue
 		}
@@ -85,7 +86,7 @@ func parseTests(ids []string, sources ...Source) []Test {
 
 // idsOf returns the ids of all rules as they are written, those of rules with mistakes
 // too.
-func idsOf(sources []Source) []string {
+func idsOf(sources []rules.Source) []string {
 	ids := []string{}
 	for _, src := range sources {
 		if src.Node == nil {
@@ -102,15 +103,16 @@ func idsOf(sources []Source) []string {
 	return ids
 }
 
-// A testDecoder reads the tests of one file.
-type testDecoder struct {
-	f    *strictyaml.File
-	ids  []string   // of the rules; nil: unknown
-	node *yaml.Node // the present test
+// A decoder reads the tests of one file.
+type decoder struct {
+	f      *strictyaml.File
+	fields fieldDecoder
+	ids    []string   // of the rules; nil: unknown
+	node   *yaml.Node // the present test
 }
 
 // test reads one test; first holds the lines of the names before it.
-func (d testDecoder) test(n *yaml.Node, first map[string]int) (Test, bool) {
+func (d decoder) test(n *yaml.Node, first map[string]int) (Test, bool) {
 	var keys testKeys
 	d.node = n
 	before := d.f.ErrorCount()
@@ -130,16 +132,16 @@ func (d testDecoder) test(n *yaml.Node, first map[string]int) (Test, bool) {
 	}
 	t.facts, t.by = d.facts(keys), d.by(keys.Memory)
 	if keys.Expect != nil {
-		d.expect(keys.Expect, &t)
+		t.expect, t.fired = expectDecoder{d.f, d.ids}.expect(keys.Expect)
 	}
 	return t, d.f.ErrorCount() == before
 }
 
 // facts reads what a test says of an event.
-func (d testDecoder) facts(keys testKeys) facts.Facts {
+func (d decoder) facts(keys testKeys) facts.Facts {
 	f := facts.Facts{Now: testNow(), Repo: triage.Repo{Owner: "octo-org", Name: "hello"}}
 	if keys.Now != nil {
-		d.moment("now", keys.Now, &f.Now)
+		d.fields.moment("now", keys.Now, &f.Now)
 	}
 	if keys.Repo != nil {
 		d.repo(keys.Repo, &f.Repo)
@@ -151,7 +153,7 @@ func (d testDecoder) facts(keys testKeys) facts.Facts {
 	var known facts.Known
 	d.pull(keys.Pull, &f, &known)
 	f.Issue = defaultIssue(f)
-	d.fill("issue", keys.Issue, reflect.ValueOf(&f.Issue).Elem())
+	d.fields.fill("issue", keys.Issue, reflect.ValueOf(&f.Issue).Elem())
 	if !given(keys.Issue, "url") {
 		f.Issue.URL = defaultURL(f)
 	}
@@ -162,7 +164,7 @@ func (d testDecoder) facts(keys testKeys) facts.Facts {
 			author = n.Value
 		}
 		f.Event.Comment = defaultComment(f, author)
-		d.fill("comment", keys.Comment, reflect.ValueOf(&f.Event.Comment).Elem())
+		d.fields.fill("comment", keys.Comment, reflect.ValueOf(&f.Event.Comment).Elem())
 	case keys.Comment != nil:
 		d.f.Problemf(keys.Comment, "comment: only the events of issue_comment have one; the number of comments is issue.comments")
 	}
@@ -172,7 +174,7 @@ func (d testDecoder) facts(keys testKeys) facts.Facts {
 	}
 	f.Actor = defaultActor(f, login)
 	d.actor(keys.Actor, &f, &known)
-	d.fill("memory", keys.Memory, reflect.ValueOf(&known.Before).Elem(), "by")
+	d.fields.fill("memory", keys.Memory, reflect.ValueOf(&known.Before).Elem(), "by")
 	known.History.Changes = d.past(keys.Past, f)
 	f.Lookup = known
 	return f
@@ -182,7 +184,7 @@ func (d testDecoder) facts(keys testKeys) facts.Facts {
 func testNow() time.Time { return time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC) }
 
 // event reads the name of the event.
-func (d testDecoder) event(n *yaml.Node) triage.Event {
+func (d decoder) event(n *yaml.Node) triage.Event {
 	key := "issues.opened"
 	if n != nil && d.f.DecodeKey("event", n, &key) {
 		several := slices.Contains(events.Keys(), key+".*")
@@ -197,7 +199,7 @@ func (d testDecoder) event(n *yaml.Node) triage.Event {
 }
 
 // subject reads what was added, removed and so on; those events that have it need it.
-func (d testDecoder) subject(key string, n *yaml.Node, out *string, e triage.Event) {
+func (d decoder) subject(key string, n *yaml.Node, out *string, e triage.Event) {
 	has := map[string][]string{
 		"label": {"labeled", "unlabeled"}, "assignee": {"assigned", "unassigned"}, "milestone": {"milestoned", "demilestoned"},
 	}[key]
@@ -212,7 +214,7 @@ func (d testDecoder) subject(key string, n *yaml.Node, out *string, e triage.Eve
 	}
 }
 
-func (d testDecoder) repo(n *yaml.Node, out *triage.Repo) {
+func (d decoder) repo(n *yaml.Node, out *triage.Repo) {
 	var name string
 	if !d.f.DecodeKey("repo", n, &name) {
 		return

@@ -1,0 +1,205 @@
+package main
+
+import (
+	_ "embed"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/org/foreman-action/protocol"
+	"github.com/org/foreman-action/rules"
+	"github.com/org/foreman-action/rules/internal/action"
+	"github.com/org/foreman-action/rules/internal/events"
+)
+
+//go:embed rules.md.in
+var pageTemplate string
+
+// render fills the places of the template.
+func render() (string, error) {
+	page := "<!-- Made by go generate ./rules/... from rules/internal/docgen/rules.md.in. -->\n\n" + pageTemplate
+	for place, text := range map[string]string{
+		"rule keys":      keyTable(ruleKeyDocs()),
+		"file keys":      keyTable(fileKeyDocs()),
+		"events":         eventTable(),
+		"default events": inCodes(events.Defaults(), " and "),
+		"names":          referenceTable(false),
+		"functions":      referenceTable(true),
+		"form types":     keyTable(formTypeDocs()),
+		"test keys":      keyTable(testKeyDocs()),
+		"expect keys":    keyTable(expectKeyDocs()),
+		"actions":        actionTable(),
+		"traps":          trapTable(),
+		"surprises":      surpriseTable(),
+		"limits":         limitTable(),
+	} {
+		mark := "<!-- " + place + " -->"
+		if strings.Count(page, mark) != 1 {
+			return "", fmt.Errorf("rules.md.in: want the place %s once", mark)
+		}
+		page = strings.Replace(page, mark, strings.TrimRight(text, "\n"), 1)
+	}
+	return page, nil
+}
+
+// inCode is an inline code span that holds any text, in a cell of a table.
+func inCode(s string) string {
+	s = strings.ReplaceAll(s, "|", `\|`)
+	switch {
+	case strings.Contains(s, "`"):
+		return "`` " + s + " ``"
+	case s == "":
+		return ""
+	}
+	return "`" + s + "`"
+}
+
+func inCodes(list []string, last string) string {
+	out := make([]string, len(list))
+	for i, s := range list {
+		out[i] = inCode(s)
+	}
+	if last == "" || len(out) < 2 {
+		return strings.Join(out, ", ")
+	}
+	return strings.Join(out[:len(out)-1], ", ") + last + out[len(out)-1]
+}
+
+func cellText(s string) string { return strings.ReplaceAll(s, "|", `\|`) }
+
+// keyTable is a table of keys and what they say.
+func keyTable(keys []entry) string {
+	var b strings.Builder
+	b.WriteString("| key | what it says |\n|---|---|\n")
+	for _, k := range keys {
+		fmt.Fprintf(&b, "| `%s` | %s |\n", k.name, cellText(k.doc))
+	}
+	return b.String()
+}
+
+// eventTable lists the activities of each event.
+func eventTable() string {
+	var order []string
+	activities := map[string][]string{}
+	for _, key := range events.Keys() {
+		event, activity, _ := strings.Cut(key, ".")
+		if !slices.Contains(order, event) {
+			order = append(order, event)
+		}
+		if activity != "" && activity != "*" {
+			activities[event] = append(activities[event], activity)
+		}
+	}
+	var b strings.Builder
+	b.WriteString("| event | `event.activity` |\n|---|---|\n")
+	for _, event := range order {
+		list := inCodes(activities[event], "")
+		switch {
+		case event == "repository_dispatch":
+			list = "none, or a type of your own"
+		case list == "":
+			list = "none"
+		}
+		fmt.Fprintf(&b, "| `%s` | %s |\n", event, list)
+	}
+	return b.String()
+}
+
+// referenceTable is the part of [Reference] that holds values, or functions.
+func referenceTable(functions bool) string {
+	var b strings.Builder
+	b.WriteString("| name | is | example |\n|---|---|---|\n")
+	for _, n := range rules.Reference() {
+		if strings.HasPrefix(n.Type, "(") != functions {
+			continue
+		}
+		name, is := n.Name, n.Type+": "+n.Doc
+		if functions {
+			end := strings.Index(n.Type, ") ") + 1
+			name, is = n.Name+n.Type[:end], strings.TrimSpace(n.Type[end:])+": "+n.Doc
+		}
+		fmt.Fprintf(&b, "| %s | %s | %s |\n", inCode(name), cellText(is), inCode(n.Example))
+	}
+	return b.String()
+}
+
+// actionTable lists the actions and their parameters.
+func actionTable() string {
+	var b strings.Builder
+	b.WriteString("| action | parameters | what it does |\n|---|---|---|\n")
+	docs := map[string]string{}
+	for _, e := range actionDocs() {
+		docs[e.name] = e.doc
+	}
+	for _, s := range action.Specs() {
+		var params []string
+		for _, p := range s.Params {
+			params = append(params, paramText(s, p))
+		}
+		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", s.Name, strings.Join(params, "; "), docs[s.Name])
+	}
+	return b.String()
+}
+
+func paramText(s protocol.ActionSpec, p protocol.Param) string {
+	text := inCode(p.Name)
+	if p.Name == s.Main {
+		text = "**" + text + "**"
+	}
+	kind := map[protocol.ParamKind]string{
+		protocol.KindMarkdown: "Markdown", protocol.KindTexts: "list of texts",
+		protocol.KindInt: "whole number", protocol.KindDuration: "duration",
+	}[p.Kind]
+	if len(p.Enum) > 0 {
+		if kind != "" {
+			kind += " of "
+		}
+		kind += inCodes(p.Enum, "")
+	}
+	if kind != "" {
+		text += ": " + kind
+	}
+	if !p.Required {
+		text += " (optional)"
+	}
+	return text
+}
+
+// trapTable lists the traps.
+func trapTable() string {
+	var b strings.Builder
+	b.WriteString("| written | what happens | write |\n|---|---|---|\n")
+	for _, d := range docTraps() {
+		fmt.Fprintf(&b, "| %s | %s | %s |\n", inCode(d.written), d.why, inCode(d.instead))
+	}
+	return b.String()
+}
+
+// surpriseTable lists the surprises.
+func surpriseTable() string {
+	var b strings.Builder
+	b.WriteString("| written | mind | perhaps |\n|---|---|---|\n")
+	for _, d := range docSurprises() {
+		fmt.Fprintf(&b, "| %s | %s | %s |\n", inCode(d.written), cellText(d.why), inCode(d.instead))
+	}
+	return b.String()
+}
+
+// limitTable lists the limits.
+func limitTable() string {
+	var b strings.Builder
+	b.WriteString("| what | at most |\n|---|---|\n")
+	for _, l := range rules.Limits() {
+		fmt.Fprintf(&b, "| %s | %s %s |\n", l.What, thousands(l.Most), l.Of)
+	}
+	return b.String()
+}
+
+// thousands writes a number with commas.
+func thousands(n int) string {
+	s := fmt.Sprint(n)
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}

@@ -1,0 +1,172 @@
+package main
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"maps"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/org/foreman-action/internal/strictyaml"
+	"github.com/org/foreman-action/rules"
+	"github.com/org/foreman-action/rules/internal/action"
+	"github.com/org/foreman-action/rules/internal/forms"
+	"github.com/org/foreman-action/rules/ruletest"
+)
+
+// TestPage compares docs/rules.md with what this program makes.
+func TestPage(t *testing.T) {
+	t.Parallel()
+	got, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(got), rendered(t)); diff != "" {
+		t.Errorf("docs/rules.md is out of date; run go generate ./rules/... (-page +made):\n%s", diff)
+	}
+}
+
+func rendered(t *testing.T) string {
+	t.Helper()
+	text, err := render()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+// Every key and every action has a sentence.
+func TestEveryNameHasASentence(t *testing.T) {
+	t.Parallel()
+	items := func(schema any) map[string]any {
+		list, _ := schema.(map[string]any)
+		item, _ := list["items"].(map[string]any)
+		return item
+	}
+	properties := func(schema map[string]any) []string {
+		p, _ := schema["properties"].(map[string]any)
+		return slices.Collect(maps.Keys(p))
+	}
+	test := items(ruletest.Schema())
+	testProperties, _ := test["properties"].(map[string]any)
+	expect, _ := testProperties["expect"].(map[string]any)
+	var actions []string
+	for _, s := range action.Specs() {
+		actions = append(actions, s.Name)
+	}
+	for _, tt := range []struct {
+		name string
+		docs []entry
+		want []string
+	}{
+		{"rule keys", ruleKeyDocs(), properties(items(rules.Schemas()["rules"]))},
+		{"file keys", fileKeyDocs(), fileKeyNames(t)},
+		{"form types", formTypeDocs(), forms.Types()},
+		{"test keys", testKeyDocs(), properties(test)},
+		{"expect keys", expectKeyDocs(), properties(expect)},
+		{"actions", actionDocs(), actions},
+	} {
+		var got []string
+		for _, e := range tt.docs {
+			got = append(got, e.name)
+			if e.doc == "" {
+				t.Errorf("%s: %s has no sentence in text.go", tt.name, e.name)
+			}
+		}
+		slices.Sort(got)
+		slices.Sort(tt.want)
+		if diff := cmp.Diff(tt.want, got); diff != "" || len(got) == 0 {
+			t.Errorf("%s in text.go (-want +got):\n%s", tt.name, diff)
+		}
+	}
+}
+
+// fileKeyNames returns the keys of a file, which package runner reads: those of its
+// struct that has both mode and rules.
+func fileKeyNames(t *testing.T) []string {
+	t.Helper()
+	files, err := filepath.Glob("../../../config/*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var found []string
+	for _, name := range files {
+		tree, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ast.Inspect(tree, func(n ast.Node) bool {
+			if s, ok := n.(*ast.StructType); ok {
+				if keys := yamlKeys(s); slices.Contains(keys, "mode") && slices.Contains(keys, "rules") {
+					found = keys
+				}
+			}
+			return true
+		})
+	}
+	if len(found) == 0 {
+		t.Fatal("package config has no struct with the keys mode and rules")
+	}
+	return found
+}
+
+func yamlKeys(s *ast.StructType) []string {
+	var keys []string
+	for _, f := range s.Fields.List {
+		if f.Tag == nil {
+			continue
+		}
+		key, _, _ := strings.Cut(reflect.StructTag(strings.Trim(f.Tag.Value, "`")).Get("yaml"), ",")
+		if key != "" {
+			keys = append(keys, key)
+		}
+	}
+	return keys
+}
+
+// Each trap is a mistake with its message, and what is to be written instead is none.
+func TestTraps(t *testing.T) {
+	t.Parallel()
+	for _, d := range docTraps() {
+		err := tryWhen(d.written)
+		if err == nil || !strings.Contains(err.Error(), d.say) {
+			t.Errorf("%s: got %v, want a mistake with %q", d.written, err, d.say)
+		}
+		if err := tryWhen(d.instead); err != nil {
+			t.Errorf("%s: %v", d.instead, err)
+		}
+	}
+}
+
+// All surprises compile.
+func TestSurprises(t *testing.T) {
+	t.Parallel()
+	for _, d := range docSurprises() {
+		for _, src := range []string{d.written, d.instead} {
+			if err := tryWhen("when: |\n  " + src); err != nil {
+				t.Errorf("%s: %v", src, err)
+			}
+		}
+	}
+}
+
+// tryWhen compiles a line of YAML with the key when, among the names of [rules.Reference].
+func tryWhen(line string) error {
+	names, err := rules.Parse("names.yml", []byte(referenceNames))
+	if err != nil {
+		return err
+	}
+	f, err := strictyaml.Parse("when.yml", []byte(line+"\n"))
+	if err != nil {
+		return err
+	}
+	_, err = rules.CompileCondition(f, f.Root().Content[1], names)
+	return err
+}

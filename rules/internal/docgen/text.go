@@ -1,0 +1,160 @@
+package main
+
+import (
+	"github.com/org/foreman-action/protocol"
+	"github.com/org/foreman-action/rules/internal/action"
+	"github.com/org/foreman-action/rules/internal/forms"
+)
+
+// An entry is a name of the code with its sentence in docs/rules.md.
+type entry struct{ name, doc string }
+
+func ruleKeyDocs() []entry {
+	return []entry{
+		{"id", "its name in reports and tests; needed"},
+		{"on", "the events that it listens to; see [Events](#events)"},
+		{"when", "its condition; without one it always fires; see [Conditions](#conditions)"},
+		{"then", "the list of its actions; needed; see [Actions](#actions)"},
+		{"stop", "`true`: when it fires, later rules and the agent are not asked"},
+		{"override_humans", "`true`: it may do what people undid; see [People have the last word](#people-have-the-last-word)"},
+		{"else_undo", "`true`: what it did is taken back when its condition is false"},
+		{"scan", "the search for issues of a rule that listens to `schedule`; see [Schedule](#schedule)"},
+	}
+}
+
+func fileKeyDocs() []entry {
+	return []entry{
+		{"version", "`1`; needed"},
+		{"extends", "the file of an organisation, whose policy can only be tightened; see the README"},
+		{"disable", "the ids of inherited rules that are switched off"},
+		{"mode", "`apply`, or `shadow`: decide and report, write nothing"},
+		{"policy", "what may be done at all, by rules and agents; see the README"},
+		{"limits", "short for `policy.limits`"},
+		{"labels", "short for `policy.labels`"},
+		{"llm", "the model that an agent is told to use"},
+		{"memory", "where it is kept what was done before"},
+		{"agent", "an HTTP agent that is asked for what rules leave open"},
+		{"forms", "names for the fields of issue forms; see [Forms](#forms)"},
+		{"tables", "values by name; see [Tables](#tables)"},
+		{"rules", "the list of rules"},
+		{"tests", "what the rules are expected to do; see [Tests](#tests)"},
+		{"include", "further files of this repository"},
+	}
+}
+
+func testKeyDocs() []entry {
+	return []entry{
+		{"name", "what is shown when it fails; needed, and once in a file"},
+		{"event", "an event as in `on`; `issues.opened` without it"},
+		{"now", "the time of the run"},
+		{"repo", "the repository, as `owner/name`"},
+		{"issue", "fields of the issue, as conditions name them: `{title: Crash, labels: [bug]}`"},
+		{"actor", "who caused the event; else who wrote the comment, or the issue; `permission` is admin for an OWNER, write for a MEMBER or COLLABORATOR, else read"},
+		{"comment", "the comment of the event: `{body: /foreman triage, author: octocat}`"},
+		{"label", "the label that the event is about"},
+		{"assignee", "who the event is about"},
+		{"milestone", "the milestone that the event is about"},
+		{"pr", "fields of the pull request; `files` lists the paths that it changes"},
+		{"memory", "what was done before: `{labels: [needs-info], by: {needs-info: ask-version}}`; `by` says which rule added a label, for `else_undo`; without it, those rules did that name the label, and it is taken back only when all of them take back"},
+		{"past", "what happened, the oldest first: `{event: labeled, label: bug, at: 2025-12-24, by: hubot, as: human}`; `as` is human, bot or us"},
+		{"expect", "what is expected; needed"},
+	}
+}
+
+func expectKeyDocs() []entry {
+	return []entry{
+		{"fired", "the ids of all rules that fire, in order"},
+		{"labels", "the labels of the issue afterwards, in any order and case"},
+		{"comments", "how many comments there are, or a list with a part of each"},
+		{"closed", "whether the issue is closed, at once or later, or the reason"},
+		{"escalated", "whether it is escalated, or a part of the reason"},
+		{"decision", "`label_and_respond`, `close`, `escalate` or `skip`"},
+		{"undone", "the ids of the rules whose actions are taken back"},
+		{"retriage", "whether the issue is to be decided on once more"},
+		{"actions", "all actions, as in `then`, without `{{ }}`"},
+		{"error", "a part of the message of a condition that fails; stands alone"},
+	}
+}
+
+func formTypeDocs() []entry {
+	return []entry{
+		{forms.Text, "the text; the type when none is given; the fences of a field with `render` are left out"},
+		{forms.Semver, `a version, such as "1.4.0"; "v1.4" is read as that; compare it with semver`},
+		{forms.Number, "a number, such as 12 or 2.5"},
+		{forms.List, "a list of texts: the chosen options of a dropdown, or lines"},
+		{forms.Checkboxes, "a list of texts: the boxes that are ticked"},
+	}
+}
+
+func actionDocs() []entry {
+	return []entry{
+		{protocol.ActionAddLabel, "adds a label"},
+		{protocol.ActionAddLabels, "adds several"},
+		{protocol.ActionRemoveLabel, "takes a label off"},
+		{protocol.ActionComment, "posts a comment; with `once`, one for each key on an issue"},
+		{protocol.ActionUpdateComment, "keeps one comment for each key up to date"},
+		{protocol.ActionCloseIssue, "closes the issue; with `after`, later, unless somebody objects as `veto` says"},
+		{protocol.ActionReopenIssue, "reopens it"},
+		{protocol.ActionMarkDuplicate, "closes it as a duplicate of another"},
+		{protocol.ActionAssign, "assigns people, by login"},
+		{protocol.ActionUnassign, "takes assignments back"},
+		{protocol.ActionSetMilestone, "sets the milestone, by its title"},
+		{protocol.ActionSetType, "sets the issue type"},
+		{protocol.ActionLock, "locks the conversation"},
+		{protocol.ActionReact, "adds a reaction to the issue"},
+		{protocol.ActionNeverAgain, "remembers that the label is not to be added here again"},
+		{action.Escalate, "hands the issue to a person; nothing is written"},
+		{action.Retriage, "has the issue decided on as if it were new"},
+	}
+}
+
+// A trap is something that looks right and is refused; say is a part of the message.
+type trap struct{ written, why, say, instead string }
+
+func docTraps() []trap {
+	return []trap{
+		{`when: any(issue.labels, # == "bug")`, "` #` begins a YAML comment, which cuts the condition short", `" #" starts a comment`, `when: 'any(issue.labels, # == "bug")'`},
+		{`when: label("a") and label("b") # or label("c")`, "the same, and what is left is even a condition", `" #" starts a comment`, "when: label(\"a\") and label(\"b\") or label(\"c\")"},
+		{`when: issue.body matches "\bcrash\b"`, "in quotes `\\b` is a backspace: it would never match", "backspace", "when: issue.body matches `\\bcrash\\b`"},
+		{`when: issue.body matches "v\d"`, "in quotes `\\d` is no character", "backticks", "when: issue.body matches `v\\d`"},
+		{`when: !label("x")`, "`!` begins a YAML tag", "write not", `when: not label("x")`},
+		{`when: "x" in issue.labels`, "YAML ends the value behind the second quote", "quote", `when: '"x" in issue.labels'`},
+		{`when: ["a"] == issue.labels`, "a bracket begins a YAML list", "", `when: issue.labels == ["a"]`},
+		{"when: `x` == issue.title", "YAML has no values that begin with a backtick", "", "when: issue.title == `x`"},
+		{`when: issue.locked ? false : true`, "`: ` within a value is a key to YAML", "", `when: 'issue.locked ? false : true'`},
+		{`when: issue.title contains "a: b"`, "the same", "", `when: 'issue.title contains "a: b"'`},
+		{"when: issue.body matches `(?<=v)2`", "look-behind and look-ahead are not there", "look-behind is not supported", "when: issue.body matches `v2`"},
+		{`when: isue.title == "x"`, "a misspelt name", "did you mean issue", `when: issue.title == "x"`},
+		{`when: issue.milestone == nil`, "no field is nil", `compare it with ""`, `when: issue.milestone == ""`},
+		{`when: issue.labels contains "bug"`, "contains is for texts", "asked with in", `when: label("bug")`},
+		{`when: form.version < "2.0.0"`, "as texts 10.0.0 comes before 2.0.0", "semver(", `when: semver(form.version, "< 2.0.0")`},
+		{`when: issue.created_at > "2026-01-02"`, "a time is no text", "date(", `when: issue.created_at > date("2026-01-02")`},
+		{`when: now() > issue.created_at`, "now is no function", "without ()", `when: now > issue.created_at`},
+		{`when: command("/foreman triage")`, "a command is asked for by its name", `command("triage")`, `when: command("triage")`},
+		{`when: issue.title == "a" or "b"`, "each side of or is a condition", "mismatched types", `when: issue.title in ["a", "b"]`},
+		{`when: any_file("*.{js,ts}")`, "braces are letters in a glob", "braces are letters", `when: any_file("*.js", "*.ts")`},
+		{`when: any_file("src/**", "!src/docs/**")`, "a glob takes nothing away", "nothing is taken away", `when: any_file("src/**") and not any_file("src/docs/**")`},
+		{`when: issue.title.contains("a")`, "values have no methods", "no methods", `when: issue.title contains "a"`},
+		{`when: not issue.state == "open"`, "not takes the next word alone", "mismatched type", `when: issue.state != "open"`},
+	}
+}
+
+// A surprise is a condition that is no mistake and may not be what was meant.
+type surprise struct{ written, why, instead string }
+
+func docSurprises() []surprise {
+	return []surprise{
+		{`event.label == "bug"`, "false for Bug: == minds case", `lower(event.label) == "bug"`},
+		{`issue.author == "@octocat"`, "a login has no @", `issue.author == "octocat"`},
+		{`label("kind/*")`, "label takes a name, and no glob", `any_label("kind/*")`},
+		{`any_file("src/*")`, "one star stays within a folder", `any_file("src/**")`},
+		{`any_file("app/[id]/**")`, "brackets are a set of letters", "any_file(`app/\\[id]/**`)"},
+		{`any_file("src/**") and any_file("**/*.go")`, "these may be two files", `any_file("src/**/*.go")`},
+		{"issue.body matches `^OS: Linux$`", "^ and $ stand for the whole text; lines may end with a carriage return", "issue.body matches `(?m)^OS: Linux\\r?$`"},
+		{"issue.title matches `(?i)\\bсбой\\b`", "\\b knows the letters of ASCII only", "issue.title matches `(?i)(^|\\PL)сбой(\\PL|$)`"},
+		{`issue.body == ""`, "false for a body of spaces, or of a template's hints", "trim(issue.body) == \"\" or issue.body matches `^(\\s*<!--[^>]*-->)*\\s*$`"},
+		{`similar(issue.title, "how do I install this") > 60`, "it is a number from 0 to 1", `similar(issue.title, "how do I install this") > 0.6`},
+		{`issue.labels[0] == "bug"`, "fails the run for an issue without labels", `first(issue.labels) == "bug"`},
+		{`int(issue.title) > 3`, "fails the run for a title that is no number, and anybody may write one", "issue.title matches `^[4-9]$`"},
+	}
+}

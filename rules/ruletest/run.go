@@ -1,0 +1,73 @@
+package ruletest
+
+import (
+	"errors"
+	"github.com/org/foreman-action/rules"
+	"slices"
+)
+
+// A Result is what became of a test.
+type Result struct {
+	Test Test
+	// Fired lists the rules that fired; nil when a condition failed.
+	Fired []string
+	// Mismatches is what is not as the test expects; empty: the test passed.
+	Mismatches []Mismatch
+	// Rules explains those that fired and should not have, or the other way round, and
+	// the one that failed.
+	Rules []rules.RuleWhy
+}
+
+// Passed reports whether everything is as expected.
+func (r Result) Passed() bool { return len(r.Mismatches) == 0 }
+
+// A Mismatch is one thing that is not as a test expects it.
+type Mismatch struct {
+	Key          string // of expect; empty: a condition failed, which the test does not expect
+	Line, Column int    // of the expectation in the test's file
+	Want, Got    string // for people; of several lines where they are lists of actions
+}
+
+// Run asks the rules about a test's event. It does no I/O, and gives the same result
+// each time. Labels that may not be added or removed stay as they are; nil: all may. All
+// else that the rules ask for counts as done, whatever the policy is.
+func Run(s *rules.Set, t Test, may func(label string) bool) Result {
+	t.facts.May = may
+	a := decide(s, t.facts, t.by)
+	r := Result{Test: t, Fired: a.result.Fired}
+	explained := map[string]bool{}
+	if failed, ok := errors.AsType[*rules.EvalError](a.err); ok {
+		explained[failed.Rule] = true
+	}
+	if a.err != nil && !slices.ContainsFunc(t.expect, func(e expectation) bool { return e.key == "error" }) {
+		r.Mismatches = []Mismatch{{Line: t.Line, Column: 1, Want: "no error", Got: a.err.Error()}}
+	} else {
+		r.Mismatches = t.mismatches(a, explained)
+	}
+	if !r.Passed() && len(explained) > 0 {
+		r.Rules = slices.DeleteFunc(s.Explain(t.facts), func(w rules.RuleWhy) bool { return !explained[w.ID] })
+	}
+	return r
+}
+
+// mismatches lists what is not as expected; into explained go the rules whose firing is
+// not.
+func (t Test) mismatches(a issueState, explained map[string]bool) []Mismatch {
+	var out []Mismatch
+	for _, e := range t.expect {
+		want, got, ok := e.meet(a)
+		if ok {
+			continue
+		}
+		out = append(out, Mismatch{e.key, e.node.Line, e.node.Column, want, got})
+		if e.key != "fired" {
+			continue
+		}
+		for _, id := range slices.Concat(t.fired, a.result.Fired) {
+			if slices.Contains(t.fired, id) != slices.Contains(a.result.Fired, id) {
+				explained[id] = true
+			}
+		}
+	}
+	return out
+}

@@ -1,0 +1,140 @@
+package ruletest
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/org/foreman-action/protocol"
+	"github.com/org/foreman-action/rules"
+	"github.com/org/foreman-action/rules/facts"
+)
+
+// An issueState is an issue after the rules have decided and their actions are carried out.
+type issueState struct {
+	err      error // of Decide; then the rest is zero
+	result   rules.Result
+	actions  []protocol.ActionItem // none for a decision that writes nothing
+	labels   []string              // of the issue
+	comments []string              // that were written
+}
+
+// decide asks the rules about an event and carries their actions out. by has the rule that
+// added a label before, by its name in lower case.
+func decide(s *rules.Set, f facts.Facts, by map[string]string) issueState {
+	a := issueState{labels: slices.Clone(f.Issue.Labels)}
+	if a.result, a.err = s.Decide(f); a.err != nil {
+		return a
+	}
+	if a.result.Message.Decision.Writes() {
+		a.actions = a.result.Message.Actions
+	}
+	for _, item := range a.actions {
+		a.carryOut(item, f.May)
+	}
+	a.undo(s, f, by)
+	return a
+}
+
+// undo takes back the labels that are the work of rules which take back what they did.
+// As in a run, what the decision itself adds stays, and what somebody else touched since.
+func (a *issueState) undo(s *rules.Set, f facts.Facts, by map[string]string) {
+	if len(a.result.Undone) == 0 || a.result.Message.Decision == protocol.Escalate || f.Lookup == nil {
+		return
+	}
+	before, err := f.Lookup.Memory()
+	if err != nil {
+		a.err = err
+		return
+	}
+	for _, name := range before.Labels {
+		if !hasFold(a.labels, name) || !a.undoes(s, name, by) || a.wants(name) {
+			continue
+		}
+		past, err := f.Lookup.Past()
+		if err != nil {
+			a.err = err
+			return
+		}
+		last, found := past.Last(func(c facts.Change) bool {
+			return (c.Kind == "labeled" || c.Kind == "unlabeled") && strings.EqualFold(c.Label, name)
+		})
+		if last.Ours || !found && !past.Partial {
+			a.setLabel(name, false, f.May)
+		}
+	}
+}
+
+// undoes reports whether the rule that added a label before takes it back. Which one
+// that is tells by; else it must be all those whose text says that they add it.
+func (a *issueState) undoes(s *rules.Set, label string, by map[string]string) bool {
+	if id, ok := by[strings.ToLower(label)]; ok {
+		return slices.Contains(a.result.Undone, id)
+	}
+	found := false
+	for _, id := range s.IDs() {
+		if hasFold(s.Adds(id), label) {
+			if found = slices.Contains(a.result.Undone, id); !found {
+				return false
+			}
+		}
+	}
+	return found
+}
+
+// wants reports whether the decision adds a label.
+func (a *issueState) wants(label string) bool {
+	return slices.ContainsFunc(a.actions, func(item protocol.ActionItem) bool {
+		one, _, _ := item.Texts("label")
+		several, _, _ := item.Texts("labels")
+		adds := item.Type == protocol.ActionAddLabel || item.Type == protocol.ActionAddLabels
+		return adds && hasFold(append(one, several...), label)
+	})
+}
+
+func (a *issueState) carryOut(item protocol.ActionItem, may func(string) bool) {
+	switch item.Type {
+	case protocol.ActionAddLabel, protocol.ActionRemoveLabel:
+		label, _, _ := item.Text("label")
+		a.setLabel(label, item.Type == protocol.ActionAddLabel, may)
+	case protocol.ActionAddLabels:
+		labels, _, _ := item.Texts("labels")
+		for _, name := range labels {
+			a.setLabel(name, true, may)
+		}
+	case protocol.ActionComment, protocol.ActionUpdateComment:
+		body, _, _ := item.Text("body")
+		a.comments = append(a.comments, body)
+	}
+}
+
+// setLabel puts a label on the issue, or takes it off, if it may.
+func (a *issueState) setLabel(name string, on bool, may func(string) bool) {
+	switch {
+	case hasFold(a.labels, name) == on || may != nil && !may(name):
+	case on:
+		a.labels = append(a.labels, name)
+	default:
+		a.labels = slices.DeleteFunc(a.labels, func(l string) bool { return strings.EqualFold(l, name) })
+	}
+}
+
+func hasFold(list []string, name string) bool {
+	return slices.ContainsFunc(list, func(s string) bool { return strings.EqualFold(s, name) })
+}
+
+// closed returns "false", or the reason that the issue is closed for: completed when
+// the rule does not say.
+func (a issueState) closed() string {
+	for _, item := range a.actions {
+		switch item.Type {
+		case protocol.ActionMarkDuplicate:
+			return "duplicate"
+		case protocol.ActionCloseIssue:
+			if reason, ok, _ := item.Text("reason"); ok {
+				return reason
+			}
+			return "completed"
+		}
+	}
+	return "false"
+}

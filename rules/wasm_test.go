@@ -1,0 +1,20 @@
+package rules_test
+
+import (
+	"os"
+	"os/exec"
+	"testing"
+)
+
+// TestWebAssembly builds this package and all below for a browser.
+func TestWebAssembly(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds everything for another platform")
+	}
+	t.Parallel()
+	cmd := exec.CommandContext(t.Context(), "go", "build", "./...")
+	cmd.Env = append(os.Environ(), "GOOS=js", "GOARCH=wasm")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+}

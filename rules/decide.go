@@ -83,7 +83,7 @@ func (e *EvalError) Error() string {
 // escalates, close when an action closes the issue, else label_and_respond.
 func (s *Set) Decide(f facts.Facts) (Result, error) {
 	v := expression.NewEvaluation(f)
-	p := s.plan()
+	p := s.plan(f)
 	if err := p.settle(s.all(), v); err != nil {
 		return Result{}, err
 	}
@@ -93,13 +93,13 @@ func (s *Set) Decide(f facts.Facts) (Result, error) {
 		}
 	}
 	p.result.Labels = v.Labels()
-	p.decide(s.Len(), events.Key(f.Event.Name, f.Event.Action))
+	p.decide(s.Len(), p.event.Key)
 	return p.result, nil
 }
 
 // plan returns a plan of which nothing is decided yet.
-func (s *Set) plan() *plan {
-	p := &plan{asked: make([]asking, s.Len()), result: Result{Trace: make([]RuleTrace, 0, s.Len())}}
+func (s *Set) plan(f facts.Facts) *plan {
+	p := &plan{event: events.Of(f.Event.Name, f.Event.Action), asked: make([]asking, s.Len()), result: Result{Trace: make([]RuleTrace, 0, s.Len())}}
 	for _, r := range s.all() {
 		trace := RuleTrace{ID: r.id, File: r.file.Name(), Line: r.node.Line}
 		if r.when != nil {
@@ -165,6 +165,7 @@ func evalError(rule string, err error) error {
 
 // A plan is a result in the making.
 type plan struct {
+	event     events.Event
 	result    Result
 	asked     []asking // one for each rule
 	escalated []string // why, one for each rule that escalates
@@ -177,7 +178,7 @@ func (p *plan) add(r *rule, v *expression.Evaluation) (Outcome, error) {
 	switch {
 	case p.result.Stopped:
 		return Cut, nil
-	case !r.listens(v.Facts()):
+	case !r.listens(v.Facts(), p.event):
 		return NotListed, nil
 	}
 	if r.when != nil {

@@ -52,7 +52,7 @@ const maxID = 64 // characters
 var idPattern = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]*$`)
 
 // compileRule compiles one item of "rules". Mistakes are recorded in f.
-func compileRule(c *expression.Compiler, f *strictyaml.File, n *yaml.Node) *rule {
+func compileRule(c *expression.Compiler, specs []protocol.ActionSpec, f *strictyaml.File, n *yaml.Node) *rule {
 	var keys ruleKeys
 	f.Decode(n, &keys)
 	r := &rule{file: f, node: n, on: events.Decode(f, keys.On), stop: keys.Stop, override: keys.OverrideHumans, undo: keys.ElseUndo}
@@ -66,7 +66,7 @@ func compileRule(c *expression.Compiler, f *strictyaml.File, n *yaml.Node) *rule
 		r.when = compileCondition(c, f, keys.When)
 	}
 	if keys.Then != nil {
-		r.actions = action.Compile(c, f, keys.Then)
+		r.actions = action.Compile(c, specs, f, keys.Then)
 	}
 	r.scanNode = keys.Scan
 	r.decodeScan(f, keys.Scan)
@@ -173,10 +173,10 @@ func compileCondition(c *expression.Compiler, f *strictyaml.File, n *yaml.Node) 
 	return c.Compile(expression.Source{File: f, Node: n, Text: n.Value}, expression.Bool)
 }
 
-// listens reports whether the rule is asked about the facts.
-func (r *rule) listens(f *facts.Facts) bool {
+// listens reports whether the rule is asked about the facts, whose event is e.
+func (r *rule) listens(f *facts.Facts, e events.Event) bool {
 	if f.Event.Name == events.Schedule && f.Scans != nil && !slices.Contains(f.Scans, r.scan) {
 		return false
 	}
-	return events.Listens(r.on, f.Event.Name, f.Event.Action)
+	return events.Listens(r.on, e)
 }

@@ -70,7 +70,7 @@ func Compile(sources ...Source) (*Set, error) {
 			names.Declare(src.File, src.Forms, src.Tables)
 		}
 	}
-	c := expression.NewCompiler(names)
+	c, specs := expression.NewCompiler(names), action.Specs()
 	s := &Set{names: names}
 	var files []*strictyaml.File
 	first := map[string]*rule{}
@@ -84,7 +84,7 @@ func Compile(sources ...Source) (*Set, error) {
 				src.File.Problemf(n, "more than %d rules", maxRules)
 				break
 			}
-			r := compileRule(c, src.File, n)
+			r := compileRule(c, specs, src.File, n)
 			r.checkUnique(first)
 			s.rules = append(s.rules, r)
 		}
@@ -132,9 +132,10 @@ func (s *Set) Len() int {
 
 // Listens reports whether any rule listens to the event with that name and
 // action, such as "issues" and "opened".
-func (s *Set) Listens(name, action string) bool {
+func (s *Set) Listens(name, activity string) bool {
+	e := events.Of(name, activity)
 	for _, r := range s.all() {
-		if events.Listens(r.on, name, action) {
+		if events.Listens(r.on, e) {
 			return true
 		}
 	}
@@ -144,10 +145,11 @@ func (s *Set) Listens(name, action string) bool {
 // Names reports whether any rule names the event with that name and action in its
 // "on", or by leaving "on" out, and not only by a "*". What is answered with a
 // comment must be named so. "repository_dispatch" names all of its types.
-func (s *Set) Names(name, action string) bool {
+func (s *Set) Names(name, activity string) bool {
+	e := events.Of(name, activity)
 	for _, r := range s.all() {
 		named := slices.DeleteFunc(slices.Clone(r.on), func(on string) bool { return strings.HasSuffix(on, ".*") })
-		if events.Listens(named, name, action) {
+		if events.Listens(named, e) {
 			return true
 		}
 	}

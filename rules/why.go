@@ -44,7 +44,7 @@ func (s *Set) Explain(f facts.Facts) []RuleWhy {
 		names = s.names
 	}
 	v := expression.NewEvaluation(f)
-	p := s.plan()
+	p := s.plan(f)
 	p.goesOn = true
 	unsettled := p.settle(s.all(), v)
 	out := make([]RuleWhy, 0, s.Len())
@@ -52,7 +52,7 @@ func (s *Set) Explain(f facts.Facts) []RuleWhy {
 	for i, r := range s.all() {
 		w := RuleWhy{RuleTrace: p.result.Trace[i]}
 		asked := p.asked[i]
-		if r.when != nil && r.listens(v.Facts()) {
+		if r.when != nil && r.listens(v.Facts(), p.event) {
 			v.SetLabels(asked.labels)
 			w.Why = whyOf(e.Explain(r.when))
 		}

@@ -57,9 +57,10 @@ type compiler struct {
 	specs       []protocol.ActionSpec
 }
 
-// Compile compiles the value of "then". Mistakes are recorded in f.
-func Compile(c *expression.Compiler, f *strictyaml.File, n *yaml.Node) []Action {
-	return compiler{c, Specs()}.actions(f, n)
+// Compile compiles the value of "then", with actions that are [Specs]. Mistakes are recorded
+// in f.
+func Compile(c *expression.Compiler, specs []protocol.ActionSpec, f *strictyaml.File, n *yaml.Node) []Action {
+	return compiler{c, specs}.actions(f, n)
 }
 
 // actions compiles a list.

@@ -50,14 +50,22 @@ func Key(name, action string) string {
 	return name + "." + action
 }
 
+// An Event is an event with its names.
+type Event struct {
+	Name string // such as "issues"
+	Key  string // with the activity, such as "issues.opened", or the name alone
+}
+
+// Of returns the event of that name and activity, which may be empty.
+func Of(name, activity string) Event { return Event{name, Key(name, activity)} }
+
 // Listens reports whether one of the names in on covers the event.
-func Listens(on []string, event, action string) bool {
-	key := Key(event, action)
+func Listens(on []string, e Event) bool {
 	return slices.ContainsFunc(on, func(name string) bool {
 		if all, ok := strings.CutSuffix(name, ".*"); ok {
-			return event == all
+			return e.Name == all
 		}
-		return name == key || name == event && event == "repository_dispatch"
+		return name == e.Key || name == e.Name && e.Name == "repository_dispatch"
 	})
 }
 

@@ -105,12 +105,12 @@ func newCall(n *ast.CallNode) fastPath {
 	}
 	switch {
 	case callee.Value == "matches" && len(n.Arguments) == 3:
-		text := newField(n.Arguments[1], reflect.String)
+		text := newTextField(n.Arguments[1])
 		p, ok := constantPattern(n.Arguments[2])
 		if text == nil || !ok {
 			return nil
 		}
-		return func(e *env) (value, sure bool) { return e.Run.matcher.TryMatch(p, text(e).String(), &e.Run.meter) }
+		return func(e *env) (value, sure bool) { return e.Run.matcher.TryMatch(p, text(e), &e.Run.meter) }
 	case callee.Value == "label" && len(n.Arguments) == 2:
 		name, ok := n.Arguments[1].(*ast.StringNode)
 		if !ok {
@@ -136,11 +136,11 @@ func constantPattern(n ast.Node) (*match.Pattern, bool) {
 func newComparison(n *ast.BinaryNode) fastPath {
 	switch right := n.Right.(type) {
 	case *ast.StringNode:
-		field, compare := newField(n.Left, reflect.String), compareTexts(n.Operator)
+		field, compare := newTextField(n.Left), compareTexts(n.Operator)
 		if field == nil || compare == nil {
 			return nil
 		}
-		return func(e *env) (value, sure bool) { return compare(field(e).String(), right.Value), true }
+		return func(e *env) (value, sure bool) { return compare(field(e), right.Value), true }
 	case *ast.IntegerNode:
 		number, compare := newNumber(n.Left), compareNumbers(n.Operator)
 		if number == nil || compare == nil || right.Type().Kind() != reflect.Int {
@@ -148,7 +148,7 @@ func newComparison(n *ast.BinaryNode) fastPath {
 		}
 		return func(e *env) (value, sure bool) { return compare(number(e), right.Value), true }
 	case *ast.ArrayNode:
-		field, list := newField(n.Left, reflect.String), make([]string, len(right.Nodes))
+		field, list := newTextField(n.Left), make([]string, len(right.Nodes))
 		if field == nil || n.Operator != "in" {
 			return nil
 		}
@@ -159,7 +159,7 @@ func newComparison(n *ast.BinaryNode) fastPath {
 			}
 			list[i] = s.Value
 		}
-		return func(e *env) (value, sure bool) { return slices.Contains(list, field(e).String()), true }
+		return func(e *env) (value, sure bool) { return slices.Contains(list, field(e)), true }
 	}
 	return nil
 }
@@ -202,18 +202,15 @@ func compareNumbers(operator string) func(a, b int) bool {
 // newNumber returns a field that is a number, or the length of one that is a text.
 func newNumber(n ast.Node) func(*env) int {
 	if b, ok := n.(*ast.BuiltinNode); ok && measuresText(n) {
-		if field := newField(b.Arguments[0], reflect.String); field != nil {
-			return func(e *env) int { return e.Run.matcher.Length(field(e).String()) }
+		if field := newTextField(b.Arguments[0]); field != nil {
+			return func(e *env) int { return e.Run.matcher.Length(field(e)) }
 		}
 		return nil
 	}
 	if b, ok := n.(*ast.BinaryNode); ok {
 		return newSum(b)
 	}
-	if field := newField(n, reflect.Int); field != nil {
-		return func(e *env) int { return int(field(e).Int()) }
-	}
-	return nil
+	return newIntField(n)
 }
 
 // newSum returns a number with a constant added, taken off or as the modulus.
@@ -235,14 +232,47 @@ func newSum(n *ast.BinaryNode) func(*env) int {
 	return nil
 }
 
-// newField returns the field of the environment that n names, such as
-// event.comment.body; nil when n is something else or of another kind.
-func newField(n ast.Node, kind reflect.Kind) func(*env) reflect.Value {
+// newTextField returns the text field of the environment that n names, such as
+// event.comment.body; nil when n is something else.
+func newTextField(n ast.Node) func(*env) string {
 	index, typ := fieldIndex(n)
-	if index == nil || typ.Kind() != kind {
+	if index == nil || typ.Kind() != reflect.String {
 		return nil
 	}
-	return func(e *env) reflect.Value { return reflect.ValueOf(e).Elem().FieldByIndex(index) }
+	switch fieldName(n) { // without reflection, for the fields that rules read most
+	case "issue.title":
+		return func(e *env) string { return e.Issue.Title }
+	case "issue.body":
+		return func(e *env) string { return e.Issue.Body }
+	case "issue.text":
+		return func(e *env) string { return e.Issue.Text }
+	case "issue.author":
+		return func(e *env) string { return e.Issue.Author }
+	case "issue.association":
+		return func(e *env) string { return e.Issue.Association }
+	case "event.action":
+		return func(e *env) string { return e.Event.Action }
+	case "event.label":
+		return func(e *env) string { return e.Event.Label }
+	case "event.comment.body":
+		return func(e *env) string { return e.Event.Comment.Body }
+	}
+	return func(e *env) string { return reflect.ValueOf(e).Elem().FieldByIndex(index).String() }
+}
+
+// newIntField returns the field of whole numbers that n names; nil when n is something else.
+func newIntField(n ast.Node) func(*env) int {
+	index, typ := fieldIndex(n)
+	if index == nil || typ.Kind() != reflect.Int {
+		return nil
+	}
+	switch fieldName(n) {
+	case "issue.number":
+		return func(e *env) int { return e.Issue.Number }
+	case "issue.comments":
+		return func(e *env) int { return e.Issue.Comments }
+	}
+	return func(e *env) int { return int(reflect.ValueOf(e).Elem().FieldByIndex(index).Int()) }
 }
 
 // fieldIndex returns the path of a field of the environment, and its type.

@@ -2,10 +2,12 @@ package expression
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/org/foreman-action/internal/strictyaml"
 	"github.com/org/foreman-action/rules/facts"
@@ -182,6 +184,57 @@ func TestOnlyWhatIsAskedIsBuilt(t *testing.T) {
 	// Only panic7\d matches and needs the rest of its condition.
 	if n := programs(); n != 1 {
 		t.Errorf("%d programs, want 1", n)
+	}
+}
+
+// The fast path reads the field that is named, of every text and number.
+func TestFastPathReadsItsField(t *testing.T) {
+	t.Parallel()
+	e := newEnv(facts.Facts{})
+	n := 0
+	var fill func(v reflect.Value)
+	fill = func(v reflect.Value) {
+		for _, field := range v.Fields() {
+			n++
+			switch field.Kind() {
+			case reflect.String:
+				field.SetString(fmt.Sprint("text", n))
+			case reflect.Int:
+				field.SetInt(int64(n))
+			case reflect.Struct:
+				if field.Type() != reflect.TypeFor[time.Time]() {
+					fill(field)
+				}
+			}
+		}
+	}
+	fill(reflect.ValueOf(e).Elem())
+	tested := 0
+	for _, name := range Names() {
+		x, err := NewCompiler(symbols.New()).check(name, Any)
+		if err != nil || x.tree == nil {
+			continue
+		}
+		index, _ := fieldIndex(x.tree.Node)
+		if index == nil {
+			continue
+		}
+		want := reflect.ValueOf(e).Elem().FieldByIndex(index).Interface()
+		if text := newTextField(x.tree.Node); text != nil {
+			tested++
+			if got := text(e); got != want {
+				t.Errorf("%s: got %v, want %v", name, got, want)
+			}
+		}
+		if number := newIntField(x.tree.Node); number != nil {
+			tested++
+			if got := number(e); got != want {
+				t.Errorf("%s: got %v, want %v", name, got, want)
+			}
+		}
+	}
+	if tested < 40 {
+		t.Errorf("%d fields, want at least 40", tested)
 	}
 }
 

@@ -18,8 +18,7 @@ type Condition struct {
 
 // CompileCondition compiles the scalar n of f, which may use the names that sources
 // declare. Mistakes are recorded in f, and returned as a [strictyaml.Problems] with
-// what was recorded in f before; mistakes in the sources are not looked for, that is
-// what [Compile] does.
+// the problems recorded in f before; mistakes in the sources are left to [Compile].
 func CompileCondition(f *strictyaml.File, n *yaml.Node, sources ...Source) (*Condition, error) {
 	before := f.ErrorCount()
 	names := symbols.New()
@@ -48,7 +47,7 @@ func (c *Condition) Labels() []LabelUse {
 	if c == nil {
 		return nil
 	}
-	u := useCollector{names: c.names}
+	u := collector{names: c.names}
 	u.condition(c.expr)
 	return u.labels
 }

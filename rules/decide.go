@@ -22,14 +22,14 @@ type Result struct {
 	Sources []string
 	// Fired lists the ids of the rules that matched, in order.
 	Fired []string
-	// Stopped says that a rule with "stop: true" matched.
+	// Stopped is whether a rule with "stop: true" matched.
 	Stopped bool
 	// Undone lists the ids of the rules with "else_undo: true" whose condition is false:
 	// what they did before is to be taken back.
 	Undone []string
 	// Labels are those of the issue as the rules leave it.
 	Labels []string
-	// Retriage says that a rule wants the issue to be decided on as if it were newly
+	// Retriage is whether a rule wants the issue to be decided on as if it were newly
 	// opened.
 	Retriage bool
 	// Trace tells about every rule, in order.

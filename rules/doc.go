@@ -33,7 +33,7 @@
 // [facts.Facts]), now, label(name) and any_label(glob, ...), which take no notice of case and
 // whose "*" matches every run of characters, "/" included. Of expr's own functions
 // those are available that cannot run away; the right side of "matches" is a
-// constant. No field is ever nil: what is not set is "", 0 or an empty list.
+// constant. No field is ever nil: one that is not set is "", 0 or an empty list.
 // [Reference] lists every name with an example.
 //
 // # Tests
@@ -55,18 +55,18 @@
 // several, in any case. The types are text, semver, number, list (options of a dropdown,
 // or lines) and checkboxes (those that are ticked). A field that was left empty, or that
 // its type cannot read, is nil where it is compared with nil and before ??; elsewhere it
-// is "", an empty list, or a number that compares with none: nobody can make a
+// is "", an empty list, or a number that compares with none: an author cannot make a
 // condition fail by leaving something out. tables.area_of[x] is "", 0 or false for a key
 // that the table does not hold; x in tables.area_of asks whether it does.
 //
 // [Compile] refuses patterns that could take longer than 50 ms on the largest issue
-// that GitHub accepts, so that nobody can make a condition fail by the size or the
+// that GitHub accepts, so that an author cannot make a condition fail by the size or the
 // characters of an issue.
 //
 // # People
 //
 // What people did on the issue stands: a label that somebody took off is not put on
-// again, whatever the rule says. "override_humans: true" takes that back for one rule;
+// again by any rule. "override_humans: true" lifts that for one rule;
 // [Set.OverridesHumans] tells whoever carries the decision out.
 //
 // # Actions

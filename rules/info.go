@@ -18,13 +18,13 @@ type Info struct {
 	// Actions are the types of its actions, each once, in their order; "escalate" and
 	// the others that only rules have among them.
 	Actions []string
-	// Labels are those that it adds and names in the file; Computed says that it adds
+	// Labels are those that it adds and names in the file; Computed is whether it adds
 	// others, which an expression yields.
 	Labels   []string
 	Computed bool
 }
 
-// Infos tells of every rule of a set, which may be nil, in order.
+// Infos describes every rule of a set, which may be nil, in order.
 //
 // This and [Without] are no methods, so that programs without a use for them go without.
 func Infos(s *Set) []Info {

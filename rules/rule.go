@@ -25,9 +25,9 @@ type rule struct {
 	when    *expression.Expression // nil: always
 	actions []action.Action
 	stop    bool
-	// override says that its actions may undo what people did.
+	// override is whether its actions may undo the changes of people.
 	override bool
-	// undo says that what it did is taken back when it is false.
+	// undo is whether its actions are reverted when its condition is false.
 	undo bool
 	// scan is the query that finds the issues of a scheduled run.
 	scan     string

@@ -10,8 +10,8 @@ import (
 )
 
 // Schemas returns the JSON Schemas, draft 2020-12, of the values of the keys rules,
-// forms and tables, by key. They know every key and every action; what a condition or a
-// template says, they do not look at.
+// forms and tables, by key. They know every key and every action, and nothing of the
+// language of conditions and templates.
 func Schemas() map[string]any {
 	rule := strictyaml.Schema(reflect.TypeFor[ruleKeys](), ruleKey)
 	declared := symbols.Schemas()

@@ -29,7 +29,7 @@ type Source struct {
 
 // Parse reads a rule file: a mapping of version, which is 1, forms, tables, rules and
 // tests, of which all but version and rules may be left out. The error
-// says that src is no YAML document; other mistakes are reported by [Compile],
+// means that src is no YAML document; other mistakes are reported by [Compile],
 // together with those of the rules.
 func Parse(name string, src []byte) (Source, error) {
 	f, err := strictyaml.Parse(name, src)
@@ -143,8 +143,8 @@ func (s *Set) Listens(name, activity string) bool {
 }
 
 // Names reports whether any rule names the event with that name and action in its
-// "on", or by leaving "on" out, and not only by a "*". What is answered with a
-// comment must be named so. "repository_dispatch" names all of its types.
+// "on", or by leaving "on" out, and not only by a "*". An event that is
+// answered with a comment must be named so. "repository_dispatch" names all of its types.
 func (s *Set) Names(name, activity string) bool {
 	e := events.Of(name, activity)
 	for _, r := range s.all() {
@@ -196,7 +196,7 @@ func (s *Set) AsksLabels() bool {
 	return slices.ContainsFunc(s.all(), func(r *rule) bool { return r.when != nil && r.when.ReadsLabels() })
 }
 
-// OverridesHumans reports whether the rule with that id says "override_humans: true":
+// OverridesHumans reports whether the rule with that id has "override_humans: true":
 // its actions may undo what people did on the issue. It is false when there is no such
 // rule.
 func (s *Set) OverridesHumans(id string) bool {
@@ -231,7 +231,7 @@ func (s *Set) Knows(command string) bool {
 	return false
 }
 
-// Undoes reports whether a rule says "else_undo: true".
+// Undoes reports whether a rule has "else_undo: true".
 func (s *Set) Undoes() bool {
 	return slices.ContainsFunc(s.all(), func(r *rule) bool { return r.undo })
 }

@@ -15,7 +15,7 @@ type RuleWhy struct {
 	// Why is the rule's condition, part by part; nil for a rule that has none, or that
 	// does not listen to the event.
 	Why *Why
-	// Error says why the condition or a template of the rule fails; empty when none does.
+	// Error is why the condition or a template of the rule fails; empty when none does.
 	// A run then carries out no rule at all.
 	Error string
 }
@@ -27,17 +27,16 @@ type Why struct {
 	Text  string // the part as an expression
 	Value string // as an expression too, cut when it is long; empty when Error is not
 	Error string // why it has no value; empty when it has one
-	// Idle says that the evaluation did not get this far: the value is what it would
-	// have been.
+	// Idle is whether the evaluation stopped before the part: the value is hypothetical then.
 	Idle  bool
 	Parts []Why
 }
 
-// Explain tells of every rule, in order, why it matches the facts or does not. Unlike
+// Explain returns for every rule, in order, why it matches the facts or does not. Unlike
 // [Set.Decide] it evaluates each part of each condition, and rules behind one that
 // stops too; it is meant for people who wait, and not for every event. A part that
-// fails says so and spoils nothing else. A rule of which [ErrUnasked] says that a run did not
-// reach it is [Unreached].
+// fails has its error and does not affect the others. A rule that a run did not reach, as
+// [facts.ErrUnasked] shows, is [Unreached].
 func (s *Set) Explain(f facts.Facts) []RuleWhy {
 	names := symbols.New()
 	if s != nil && s.names != nil {

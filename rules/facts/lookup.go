@@ -18,14 +18,14 @@ type Lookup interface {
 	// Files returns the paths of the files that the pull request changes; nil for an
 	// issue.
 	Files() ([]string, error)
-	// Memory returns what was done before on the issue.
+	// Memory returns our earlier work on the issue.
 	Memory() (Memory, error)
 }
 
 // A Past is what happened on an issue.
 type Past struct {
 	Changes []Change // the oldest first
-	// Partial says that the oldest changes are not there.
+	// Partial is whether the oldest changes are missing.
 	Partial bool
 }
 
@@ -58,8 +58,8 @@ type Memory struct {
 	Closing  bool     `expr:"closing"`  // it is to be closed after a grace period
 }
 
-// A Known is a Lookup of what is known already. It is safe for concurrent use as long
-// as nobody changes it. What it does not hold is empty: accounts without an entry have
+// A Known is a Lookup with answers that are known already. It is safe for concurrent use as
+// long as it is not changed. Missing answers are empty: accounts without an entry have
 // the permission "none".
 type Known struct {
 	Permissions map[string]string // by login, as it is spelled
@@ -85,6 +85,6 @@ func (k Known) Files() ([]string, error) { return k.Changed, nil }
 // Memory returns k.Before.
 func (k Known) Memory() (Memory, error) { return k.Before, nil }
 
-// ErrUnasked is what a [Lookup] that asks nobody any more answers in an explanation, where
-// a run did not ask: the rule was not reached. See [Set.Explain].
+// ErrUnasked is the error of a [Lookup] that only repeats the answers of an earlier run, to
+// explain it: the run did not ask this, because it did not reach the rule.
 var ErrUnasked = errors.New("nothing asked for it, so it was not looked up")

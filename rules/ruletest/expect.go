@@ -21,8 +21,7 @@ type expectation struct {
 	meet meeting
 }
 
-// A meeting compares what is expected with what came out, and returns both as people
-// read them.
+// A meeting compares an expectation with the result, and returns both for people to read.
 type meeting func(issueState) (want, got string, ok bool)
 
 // expectKeys are the keys of expect in the file.

@@ -17,7 +17,7 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// The bounds of what a test says of an issue, in characters, as GitHub has them.
+// The limits of the texts of an issue in a test, in characters, as GitHub has them.
 const (
 	maxTestTitle = 256
 	maxTestText  = 65_536
@@ -82,7 +82,7 @@ func defaultComment(f facts.Facts, author string) triage.Comment {
 	return triage.Comment{Author: author, Association: defaultActor(f, author).Association}
 }
 
-// subjectOf is who caused an event that does not say: who wrote the comment, or else
+// subjectOf returns the default actor of an event: the author of the comment, or else of
 // the issue.
 func subjectOf(f facts.Facts) triage.Actor {
 	if f.Event.Name == "issue_comment" {
@@ -91,7 +91,7 @@ func subjectOf(f facts.Facts) triage.Actor {
 	return defaultActor(f, f.Issue.Author)
 }
 
-// defaultActor is what the rest of an event tells of somebody.
+// defaultActor returns an account as far as the rest of an event describes it.
 func defaultActor(f facts.Facts, login string) triage.Actor {
 	a := triage.Actor{Login: login, Type: "User", Association: "NONE"}
 	switch login {
@@ -181,7 +181,7 @@ func (d fieldDecoder) value(name string, n *yaml.Node, v reflect.Value) {
 	}
 }
 
-// check refuses what no event on GitHub says.
+// check refuses values that no event on GitHub has.
 func (d fieldDecoder) check(name string, n *yaml.Node, v reflect.Value) {
 	switch v.Kind() {
 	case reflect.Int:

@@ -15,13 +15,13 @@ import (
 	"github.com/org/foreman-action/rules/internal/events"
 )
 
-// errInexact says that what was written does not read back as it was.
+// errInexact is the error of an item that does not read back as the event.
 var errInexact = errors.New("the event holds what a test cannot say")
 
 // Record returns an item for a file's tests: the facts of an event, what f.Lookup told
 // when rules asked, and what the rules make of it today. The texts of the issue are in it
-// as they are; what is as in a test that says nothing is left out. An error says that
-// nobody could tell, or that the item would not read back as exactly these facts: a text
+// as they are; defaults are left out. It fails when a lookup fails, and when the item would
+// not read back as exactly these facts: a text
 // is no UTF-8, or a value one that no event has.
 func Record(s *rules.Set, name string, f facts.Facts) (string, error) {
 	w := &recordedLookup{Lookup: f.Lookup, facts: f}
@@ -57,7 +57,7 @@ func recordable(f facts.Facts) facts.Facts {
 	return f
 }
 
-// plainKnown is what is known, in the same form.
+// plainKnown returns the answers in the same form.
 func plainKnown(k facts.Known) facts.Known {
 	k.History.Changes = slices.Clone(k.History.Changes)
 	for i := range k.History.Changes {
@@ -89,7 +89,7 @@ func normalise(v reflect.Value) {
 	}
 }
 
-// recordText is the item up to its expectations, with what was told when it was asked.
+// recordText is the item up to its expectations, with the answers of the lookup.
 func recordText(name string, f facts.Facts, told facts.Known) string {
 	var b strings.Builder
 	key := events.Key(f.Event.Name, f.Event.Action)
@@ -161,8 +161,8 @@ func fieldText(field reflect.Value, indent int) (text string, ok bool) {
 	return "{" + strings.Join(parts, ", ") + "}", true
 }
 
-// expectText is what the rules make of an event, as a test expects it. What is done
-// besides labels, comments and closing is told by all actions.
+// expectText is the result of the rules, as a test expects it. It lists the actions where
+// there are others than labels, comments and closing.
 func expectText(a issueState) string {
 	var b strings.Builder
 	if a.err != nil {

@@ -65,7 +65,7 @@ func (w *recordedLookup) Memory() (facts.Memory, error) {
 	return recordAnswer(w, func() (facts.Memory, error) { return w.Lookup.Memory() }, &w.answers.Before)
 }
 
-// known returns the answers, with the defaults of a test for what nobody asked.
+// known returns the answers, with the defaults of a test for the others.
 func (w *recordedLookup) known() facts.Known {
 	k := w.answers
 	if k.Permissions == nil {

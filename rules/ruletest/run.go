@@ -11,7 +11,7 @@ type Result struct {
 	Test Test
 	// Fired lists the rules that fired; nil when a condition failed.
 	Fired []string
-	// Mismatches is what is not as the test expects; empty: the test passed.
+	// Mismatches are the failed expectations; empty: the test passed.
 	Mismatches []Mismatch
 	// Rules explains those that fired and should not have, or the other way round, and
 	// the one that failed.
@@ -50,8 +50,8 @@ func Run(s *rules.Set, t Test, may func(label string) bool) Result {
 	return r
 }
 
-// mismatches lists what is not as expected; into explained go the rules whose firing is
-// not.
+// mismatches lists the failed expectations, and adds to explained the rules whose firing
+// is unexpected.
 func (t Test) mismatches(a issueState, explained map[string]bool) []Mismatch {
 	var out []Mismatch
 	for _, e := range t.expect {

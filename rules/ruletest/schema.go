@@ -128,7 +128,7 @@ func expectKey(key string) map[string]any {
 	return s
 }
 
-// factSchema is what a test says of a part of the facts, with further keys.
+// factSchema is the schema of a part of the facts in a test, with further keys.
 func factSchema(t reflect.Type, name string, more object) object {
 	docs := map[string]string{}
 	for _, n := range rules.Reference() {

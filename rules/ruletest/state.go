@@ -64,8 +64,8 @@ func (a *issueState) undo(s *rules.Set, f facts.Facts, by map[string]string) {
 	}
 }
 
-// undoes reports whether the rule that added a label before takes it back. Which one
-// that is tells by; else it must be all those whose text says that they add it.
+// undoes reports whether the rule that added a label before reverts it. by names that rule;
+// else all those whose text adds the label must revert it.
 func (a *issueState) undoes(s *rules.Set, label string, by map[string]string) bool {
 	if id, ok := by[strings.ToLower(label)]; ok {
 		return slices.Contains(a.result.Undone, id)
@@ -122,8 +122,8 @@ func hasFold(list []string, name string) bool {
 	return slices.ContainsFunc(list, func(s string) bool { return strings.EqualFold(s, name) })
 }
 
-// closed returns "false", or the reason that the issue is closed for: completed when
-// the rule does not say.
+// closed returns "false", or the reason that the issue is closed for; the default is
+// completed.
 func (a issueState) closed() string {
 	for _, item := range a.actions {
 		switch item.Type {

@@ -137,7 +137,7 @@ func (d decoder) test(n *yaml.Node, first map[string]int) (Test, bool) {
 	return t, d.f.ErrorCount() == before
 }
 
-// facts reads what a test says of an event.
+// facts reads the event of a test.
 func (d decoder) facts(keys testKeys) facts.Facts {
 	f := facts.Facts{Now: testNow(), Repo: triage.Repo{Owner: "octo-org", Name: "hello"}}
 	if keys.Now != nil {
@@ -180,7 +180,7 @@ func (d decoder) facts(keys testKeys) facts.Facts {
 	return f
 }
 
-// testNow is the time of a test that says none.
+// testNow is the default time of a test.
 func testNow() time.Time { return time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC) }
 
 // event reads the name of the event.
@@ -198,7 +198,7 @@ func (d decoder) event(n *yaml.Node) triage.Event {
 	return triage.Event{Name: name, Action: action}
 }
 
-// subject reads what was added, removed and so on; those events that have it need it.
+// subject reads the label, assignee or milestone of an event; events that have one need it.
 func (d decoder) subject(key string, n *yaml.Node, out *string, e triage.Event) {
 	has := map[string][]string{
 		"label": {"labeled", "unlabeled"}, "assignee": {"assigned", "unassigned"}, "milestone": {"milestoned", "demilestoned"},

@@ -14,8 +14,8 @@ import (
 	"github.com/org/foreman-action/rules/internal/template"
 )
 
-// The actions that only rules have: the decision says the one, and the rules are asked
-// once more for the other.
+// The actions that only rules have: the first becomes the decision, for the second the rules
+// are asked once more.
 const (
 	Escalate = "escalate"
 	Retriage = "retriage"
@@ -167,7 +167,7 @@ func (c compiler) long(f *strictyaml.File, spec protocol.ActionSpec, n *yaml.Nod
 	return list
 }
 
-// param compiles the value of one parameter; what is wrong is recorded in f.
+// param compiles the value of one parameter. Mistakes are recorded in f.
 func (c compiler) param(f *strictyaml.File, spec protocol.ActionSpec, p protocol.Param, n *yaml.Node) param {
 	out := param{spec: p}
 	before := f.ErrorCount()

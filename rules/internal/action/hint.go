@@ -7,7 +7,7 @@ import (
 	"github.com/org/foreman-action/protocol"
 )
 
-// Hint says which action an unknown name most likely stands for.
+// Hint names the action that an unknown name most likely stands for.
 func Hint(name string, specs []protocol.ActionSpec) string {
 	meant := map[string]string{
 		"label":     protocol.ActionAddLabel,

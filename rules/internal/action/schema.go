@@ -21,7 +21,8 @@ func Schema() map[string]any {
 	}}
 }
 
-// paramsSchema is what stands behind an action's name; needs says that something must.
+// paramsSchema is the schema of the parameters of an action; needs is whether it has a
+// required one.
 func paramsSchema(spec protocol.ActionSpec) (schema map[string]any, needs bool) {
 	properties, required := map[string]any{}, []string{}
 	var forms []any

@@ -64,7 +64,7 @@ type Budget struct {
 	exceeded     error
 }
 
-// Charge spends n. The error says that more than the limit is spent.
+// Charge spends n. It fails when more than the limit is spent.
 func (b *Budget) Charge(n int) error {
 	b.spent += n
 	if b.spent > b.limit {
@@ -73,5 +73,5 @@ func (b *Budget) Charge(n int) error {
 	return nil
 }
 
-// Spent returns what was charged since the last reset.
+// Spent returns the charges since the last reset.
 func (b *Budget) Spent() int { return b.spent }

@@ -67,7 +67,7 @@ func inCodes(list []string, last string) string {
 
 func cellText(s string) string { return strings.ReplaceAll(s, "|", `\|`) }
 
-// keyTable is a table of keys and what they say.
+// keyTable is a table of keys and their sentences.
 func keyTable(keys []entry) string {
 	var b strings.Builder
 	b.WriteString("| key | what it says |\n|---|---|\n")

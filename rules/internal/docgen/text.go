@@ -108,7 +108,7 @@ func actionDocs() []entry {
 	}
 }
 
-// A trap is something that looks right and is refused; say is a part of the message.
+// A trap is a condition that looks right and is refused; say is a part of the message.
 type trap struct{ written, why, say, instead string }
 
 func docTraps() []trap {
@@ -139,7 +139,7 @@ func docTraps() []trap {
 	}
 }
 
-// A surprise is a condition that is no mistake and may not be what was meant.
+// A surprise is a condition that is no mistake, and may have another meaning than intended.
 type surprise struct{ written, why, instead string }
 
 func docSurprises() []surprise {

@@ -7,9 +7,9 @@ import (
 	"github.com/expr-lang/expr/ast"
 )
 
-// meter wraps, in a tree whose types are known, what makes texts, and inside of
+// charge wraps, in a tree whose types are known, what makes texts, and inside of
 // loops what reads values of any length.
-func meter(place *ast.Node, loop bool) {
+func charge(place *ast.Node, loop bool) {
 	n := *place
 	if n == nil {
 		return
@@ -19,7 +19,7 @@ func meter(place *ast.Node, loop bool) {
 	}
 	reads := loop && readsOperands(n)
 	for _, c := range children(n) {
-		meter(c, loop)
+		charge(c, loop)
 		if reads && *c != nil && sized(*c) {
 			*c = wrap("__pay", *c)
 		}

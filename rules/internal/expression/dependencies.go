@@ -22,7 +22,7 @@ func (x *Expression) LabelDependencies() []LabelDependency {
 }
 
 // dependencies returns the labels that a part of a condition asks for, where the condition
-// is helped when the part is as there says. each is the list of the present loop, as
+// is helped when the part has the value there. each is the list of the present loop, as
 // [source] names it. What may ask for a label both ways is left out.
 func dependencies(n ast.Node, there bool, each string) []LabelDependency {
 	switch n := n.(type) {
@@ -66,8 +66,8 @@ func namedLabels(names []ast.Node, there bool) []LabelDependency {
 	return list
 }
 
-// loopDependencies returns those of the condition of a loop, where it helps when it is as
-// there says. Only dependencies of the way sure count: that another label is not "y" does
+// loopDependencies returns those of the condition of a loop, where it helps when it has the
+// value there. Only dependencies of the way sure count: that another label is not "y" does
 // not depend on "y".
 func loopDependencies(n *ast.BuiltinNode, there, sure bool, each string) []LabelDependency {
 	if len(n.Arguments) != 2 {

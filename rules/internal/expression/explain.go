@@ -19,8 +19,7 @@ type Part struct {
 	Text  string // the part as an expression
 	Value string // as an expression too, cut when it is long; empty when Error is not
 	Error string // why it has no value; empty when it has one
-	// Idle says that the evaluation did not get this far: the value is what it would
-	// have been.
+	// Idle is whether the evaluation stopped before the part: the value is hypothetical then.
 	Idle  bool
 	Parts []Part
 }
@@ -121,7 +120,8 @@ func negated(n ast.Node, p Part) Part {
 	return w
 }
 
-// joinedPart is "and" or "or" of parts: what the last says that the evaluation got to.
+// joinedPart is "and" or "or" of parts: it has the value of the last part that was
+// evaluated.
 func joinedPart(n ast.Node, parts []Part) Part {
 	w := Part{Text: n.String(), Parts: parts}
 	for _, p := range parts {

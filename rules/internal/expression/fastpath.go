@@ -16,7 +16,7 @@ import (
 // program would yield the same value and not fail.
 type fastPath func(*env) (value, sure bool)
 
-// newFastPath returns the fast path of a tree whose types are known and that is not metered
+// newFastPath returns the fast path of a tree whose types are known and that is not charged
 // yet; nil when there is none.
 func newFastPath(n ast.Node) fastPath {
 	switch n := n.(type) {

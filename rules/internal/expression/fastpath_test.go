@@ -15,8 +15,8 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// conditions whose shortcut is tried; sure lists for how many of shortcutFacts it is.
-var shortcuts = []struct {
+// conditions whose fast path is tested; sure lists for how many of fastPathFacts it is.
+var fastPaths = []struct {
 	src  string
 	sure int
 }{
@@ -61,7 +61,7 @@ var shortcuts = []struct {
 	{"any(issue.labels, any(issue.labels, # == 'bug'))", 0},
 }
 
-func shortcutFacts() []facts.Facts {
+func fastPathFacts() []facts.Facts {
 	return []facts.Facts{
 		{},
 		{Issue: triage.Issue{Number: 5, Title: "A panic", Body: "abz", Labels: []string{"bug"}, Association: "OWNER", Comments: 1}},
@@ -69,13 +69,13 @@ func shortcutFacts() []facts.Facts {
 	}
 }
 
-// Where a shortcut is sure, the program says the same.
-func TestShortcuts(t *testing.T) {
+// Where a fast path is sure, the program yields the same.
+func TestFastPaths(t *testing.T) {
 	t.Parallel()
-	for _, tt := range shortcuts {
+	for _, tt := range fastPaths {
 		sure := 0
-		for _, facts := range shortcutFacts() {
-			if sameShortcut(t, tt.src, facts) {
+		for _, facts := range fastPathFacts() {
+			if sameFastPath(t, tt.src, facts) {
 				sure++
 			}
 		}
@@ -85,7 +85,7 @@ func TestShortcuts(t *testing.T) {
 	}
 }
 
-func sameShortcut(t *testing.T, src string, facts facts.Facts) (sure bool) {
+func sameFastPath(t *testing.T, src string, facts facts.Facts) (sure bool) {
 	t.Helper()
 	c := NewCompiler(symbols.New())
 	x, err := c.check(src, Bool)
@@ -104,25 +104,25 @@ func sameShortcut(t *testing.T, src string, facts facts.Facts) (sure bool) {
 	v := NewEvaluation(facts)
 	want, err := eval(&v.machine, program, v.env)
 	if sure && (err != nil || want != value) {
-		t.Errorf("%q on %+v: the shortcut says %v, the program %v, %v", src, facts, value, want, err)
+		t.Errorf("%q on %+v: the fast path yields %v, the program %v, %v", src, facts, value, want, err)
 	}
-	// What the shortcut found out changes nothing for the program.
+	// The fast path changes nothing for the program.
 	after := NewEvaluation(facts)
 	quick(after.env)
 	again, errAgain := eval(&after.machine, program, after.env)
 	if again != want || fmt.Sprint(err) != fmt.Sprint(errAgain) {
-		t.Errorf("%q on %+v: %v, %v after the shortcut; %v, %v without", src, facts, again, errAgain, want, err)
+		t.Errorf("%q on %+v: %v, %v after the fast path; %v, %v without", src, facts, again, errAgain, want, err)
 	}
 	if a, b := v.env.Run, after.env.Run; a.meter.Steps.Spent() != b.meter.Steps.Spent() || a.meter.Patterns.Spent() != b.meter.Patterns.Spent() || a.meter.Text.Spent() != b.meter.Text.Spent() {
-		t.Errorf("%q on %+v: the shortcut changes what the program is charged", src, facts)
+		t.Errorf("%q on %+v: the fast path changes what the program is charged", src, facts)
 	}
 	return sure
 }
 
-// FuzzShortcut: no condition has a shortcut that differs from its program, and none
+// FuzzFastPath: no condition has a fast path that differs from its program, and none
 // has a mistake that is found late.
-func FuzzShortcut(f *testing.F) {
-	for _, tt := range shortcuts {
+func FuzzFastPath(f *testing.F) {
+	for _, tt := range fastPaths {
 		f.Add(tt.src, "A panic", "abz", 5)
 	}
 	for _, h := range hostile {
@@ -131,7 +131,7 @@ func FuzzShortcut(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, src, title, body string, number int) {
-		sameShortcut(t, src, facts.Facts{Issue: triage.Issue{Number: number, Title: title, Body: body, Labels: []string{"a", title}}})
+		sameFastPath(t, src, facts.Facts{Issue: triage.Issue{Number: number, Title: title, Body: body, Labels: []string{"a", title}}})
 	})
 }
 

@@ -27,7 +27,7 @@ const (
 
 // A guard refuses what could run away and gives our functions the run they
 // charge. It works on the tree as it was parsed, before types are known, so that
-// type errors are about what was written.
+// type errors are about the original text.
 type guard struct {
 	pattern  func(string) (*match.Pattern, error)
 	builtins map[string]*builtin.Function // those that rules may use

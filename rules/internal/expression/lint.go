@@ -15,14 +15,13 @@ import (
 	"github.com/org/foreman-action/rules/internal/events"
 )
 
-// A linter refuses expressions that compile and never do what they say.
+// A linter refuses expressions that compile and never have the effect that they suggest.
 type linter struct {
 	builtins map[string]*builtin.Function // those that rules may use
 	on       []string                     // the events that the rule names; nil: none
 }
 
-// lint refuses, in a tree whose types are known, what compiles and never does what
-// it says.
+// lint checks a tree whose types are known.
 func (l linter) lint(n ast.Node) error {
 	if n == nil {
 		return nil
@@ -88,7 +87,7 @@ func isField(n ast.Node) bool {
 	return false
 }
 
-// insteadOfNil says what a field is compared with when it is not set.
+// insteadOfNil describes the comparison of a field that is not set.
 func insteadOfNil(n ast.Node) string {
 	t := n.Type()
 	if t == reflect.TypeFor[time.Time]() {
@@ -141,7 +140,7 @@ func tableType(n ast.Node) reflect.Type {
 	return reflect.TypeOf(table.Value)
 }
 
-// rowDefault says what a table gives for a key that has no row.
+// rowDefault is the value of a table for a key without a row.
 func rowDefault(table reflect.Type) string {
 	switch table.Elem().Kind() {
 	case reflect.String:
@@ -277,7 +276,7 @@ func (l linter) checkEvent(field, value string, n ast.Node) error {
 	return refuse(n, "%s is never %q%s", field, text.Shorten(value, text.Quoted), hint)
 }
 
-// meantValue says which value was most likely meant: one that is near, or one that
+// meantValue suggests the value that was most likely meant: one that is near, or one that
 // begins with the text, as "opened" with "open".
 func meantValue(text string, values []string) string {
 	meant := strictyaml.Suggest(text, values)

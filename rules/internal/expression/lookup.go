@@ -163,7 +163,7 @@ func addedByUs(args ...any) (any, error) {
 	return c.Ours, nil
 }
 
-// removedByHuman is removed_by_human(label): nobody added it again since.
+// removedByHuman is removed_by_human(label): and it was not added again.
 func removedByHuman(args ...any) (any, error) {
 	r, name := arg[*run](args, 0), arg[string](args, 1)
 	p, err := r.past()

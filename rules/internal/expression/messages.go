@@ -38,7 +38,7 @@ var (
 	goType       = regexp.MustCompile(`\*?\b(?:rules|facts|triage|expression|forms|match|semver)\.(\w+)`)
 )
 
-// message rewrites what would speak of Go types or says too little.
+// message rewrites messages about Go types, and those that are too short.
 func message(msg string) string {
 	if m := unknownName.FindStringSubmatch(msg); m != nil {
 		return msg + nameHint(m[1])
@@ -188,7 +188,7 @@ var (
 	operatorCall = regexp.MustCompile(`^unexpected token Operator\("(contains|startsWith|endsWith|matches)"\)`)
 )
 
-// operatorHint says how an operator that does not fit its operands is replaced; ""
+// operatorHint suggests a replacement for an operator that does not fit its operands; ""
 // when msg is about something else.
 func operatorHint(msg string) string {
 	if m := operatorCall.FindStringSubmatch(msg); m != nil {

@@ -47,7 +47,7 @@ func (c *code) fastPath() fastPath {
 	return c.fast
 }
 
-// compiled returns the program. The error, an *Error, says that there is none; only
+// compiled returns the program. The error is an *Error; only
 // an expression that is not [settled] can have one, and that is compiled at once.
 func (c *code) compiled() (*vm.Program, error) {
 	c.fastPath() // needs the tree as it is now
@@ -62,7 +62,7 @@ func (c *code) compiled() (*vm.Program, error) {
 func (b *builder) build(tree *parser.Tree) (*vm.Program, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	meter(&tree.Node, false)
+	charge(&tree.Node, false)
 	if err := optimizer.Optimize(&tree.Node, b.config); err != nil {
 		return nil, located(tree, err)
 	}

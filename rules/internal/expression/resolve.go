@@ -56,7 +56,7 @@ func resolve(v *symbols.Table, place *ast.Node) (ok bool, err error) {
 	return true, nil
 }
 
-// declared says which name was most likely meant.
+// declared suggests the name that was most likely meant.
 func declared[V any](name string, known map[string]V, section string) string {
 	if len(known) == 0 {
 		return "; declare it under " + section + ", at the top of the file"
@@ -151,7 +151,7 @@ func checkVersions(n *ast.BinaryNode, vars map[string]*forms.Field) error {
 	return nil
 }
 
-// asksNil replaces, in what was resolved, the comparison of a form's field with nil
+// asksNil replaces, in a resolved tree, the comparison of a form's field with nil
 // and its default with "??"; others stay. vars holds the variables that are a field.
 func asksNil(n *ast.BinaryNode, vars map[string]*forms.Field) ast.Node {
 	left, right := operand(n.Left, vars), operand(n.Right, vars)

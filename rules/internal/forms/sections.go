@@ -12,8 +12,7 @@ type section struct {
 }
 
 // sectionsOf returns the sections under the headings of third level, which is how
-// GitHub writes down what was filled into an issue form; headings of other levels are
-// a part of what was filled in.
+// GitHub writes the answers in an issue form; headings of other levels belong to an answer.
 func sectionsOf(body string) []section {
 	var list []section
 	lines := markdown.Lines(body)

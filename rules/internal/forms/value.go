@@ -18,7 +18,7 @@ const (
 // noResponse is what GitHub writes for a field that was left empty.
 const noResponse = "_No response_"
 
-// A Value is what was filled in, one of the three by the type of its field.
+// A Value is the answer in a field, one of the three by its type.
 type Value struct {
 	Text   string
 	List   []string

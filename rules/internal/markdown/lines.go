@@ -35,7 +35,7 @@ func Lines(s string) []Line {
 		}
 		lines = append(lines, Line{Text: text})
 	}
-	// What is as long as one that found no end, or longer, finds none either.
+	// A fence as long as one without an end, or longer, has none either.
 	endless := map[byte]int{}
 	for i := 0; i < len(fences); i++ {
 		if least := endless[fences[i].Char]; least > 0 && fences[i].Length >= least {

@@ -19,7 +19,7 @@ type plainReader struct {
 	blank   bool // the line before was blank
 }
 
-// A commentState tells of a comment of HTML.
+// A commentState is the kind of an open HTML comment.
 type commentState byte
 
 const (
@@ -145,5 +145,5 @@ func (r *plainReader) html(line string, start int) {
 	}
 }
 
-// maxTags is how many open tags are told apart.
+// maxTags is how many open tags are kept.
 const maxTags = 16

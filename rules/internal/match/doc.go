@@ -10,8 +10,8 @@
 //     times the length of a text bounds the time that a match takes. The compiler of
 //     expressions refuses patterns that are too expensive on the largest issue, and
 //     [Matcher.Match] charges cost × length to the meter of an evaluation. The charge
-//     does not depend on the words of the text: nobody can make a condition fail by
-//     what they write.
+//     does not depend on the words of the text: an author cannot make a condition fail
+//     by the choice of words.
 //  2. Its literal prefilter (prefilter.go), which is made from the syntax tree when the
 //     pattern is first matched. It has clauses of literals: each text that matches
 //     contains at least one literal of every clause. For (?im)^### Version\s+v?77\.\d+

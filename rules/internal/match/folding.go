@@ -8,7 +8,7 @@ import (
 // of those that differ from it in case only.
 type folding struct {
 	folded string // a byte that is not UTF-8 is 0xFF, which no character holds
-	// foreign says that a character outside of ASCII became an ASCII letter, which is
+	// foreign is whether a character outside of ASCII became an ASCII letter, which is
 	// a word character.
 	foreign bool
 }

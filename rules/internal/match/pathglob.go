@@ -87,7 +87,7 @@ func sameFolders(piece, folders []string, work *int) bool {
 // globBraces finds alternatives as other programs write them.
 var globBraces = regexp.MustCompile(`(^|[^\\])\{[^{}]*,[^{}]*\}`)
 
-// PathGlobMistake says why a glob matches no file; "" when it may.
+// PathGlobMistake returns why a glob matches no file; "" when it may.
 func PathGlobMistake(glob string) string {
 	_, err := path.Match(glob, "")
 	root := strings.TrimPrefix(strings.TrimPrefix(glob, "."), "/")

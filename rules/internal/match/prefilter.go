@@ -21,7 +21,7 @@ type prefilter struct {
 // when it contains one of them with the boundaries that the pattern asks for.
 type words struct {
 	list []word
-	// folded says that case makes no difference.
+	// folded is whether case makes no difference.
 	folded        bool
 	before, after syntax.EmptyOp // at the start and at the end of a word
 }
@@ -154,7 +154,7 @@ func (r literalReader) literal(re *syntax.Regexp) literals {
 		return r.class(&syntax.Regexp{Rune: sorted(oneChar(re, 0))})
 	}
 	for _, c := range re.Rune {
-		// What is not UTF-8 is read as U+FFFD; bytes that differ would be compared.
+		// Invalid UTF-8 is read as U+FFFD; bytes that differ would be compared.
 		if c == utf8.RuneError || r.strict && folds != r.fold && unicode.SimpleFold(c) != c {
 			return literals{}
 		}

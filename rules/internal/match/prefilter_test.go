@@ -17,7 +17,7 @@ import (
 	"github.com/org/foreman-action/rules/internal/cost"
 )
 
-func TestNeedles(t *testing.T) {
+func TestPrefilter(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		Pattern string
@@ -77,7 +77,7 @@ func TestNeedles(t *testing.T) {
 }
 
 // What is put together for a pattern stays small, however it is built.
-func TestNeedlesAreBounded(t *testing.T) {
+func TestLiteralsAreBounded(t *testing.T) {
 	t.Parallel()
 	for _, s := range []string{
 		strings.Repeat("[ab]", 900), strings.Repeat("(a|b|cc)", 200), "(" + strings.Repeat("foo|", 900) + "bar)x", strings.Repeat("a", 1900),
@@ -179,8 +179,8 @@ func TestFoldIsThatOfPatterns(t *testing.T) {
 	}
 }
 
-// The weight is that of the whole program, also where the program is not built.
-func TestWeighIsThatOfTheProgram(t *testing.T) {
+// The cost is that of the whole program, also where the program is not built.
+func TestCostIsThatOfTheProgram(t *testing.T) {
 	t.Parallel()
 	parts := []string{`a`, `(?i)K`, `[0-9a-f]{9}`, `\b`, `(x?){3}`, `.{0,5}`, `(ab|cd*)+`, `^`, `(((a)))`, `(?:){9}`, `(a{2}){3,}`, `x{0}`, `(((aaaa[ab]{9}))){0}`, `(?i)aaa`, `aaaa`, `[^\x00-\x{10FFFF}]`}
 	random := rand.New(rand.NewPCG(1, 2))

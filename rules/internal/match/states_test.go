@@ -9,7 +9,7 @@ import (
 	"github.com/org/foreman-action/rules/internal/cost"
 )
 
-func TestPatternWeight(t *testing.T) {
+func TestPatternCost(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		Pattern  string
@@ -44,7 +44,7 @@ func TestPatternWeight(t *testing.T) {
 			continue
 		}
 		if p.Cost < tt.min || p.Cost > tt.max {
-			t.Errorf("%.60s: got weight %d, want %d to %d", tt.Pattern, p.Cost, tt.min, tt.max)
+			t.Errorf("%.60s: got cost %d, want %d to %d", tt.Pattern, p.Cost, tt.min, tt.max)
 		}
 	}
 }
@@ -75,7 +75,7 @@ func TestPeriod(t *testing.T) {
 	}
 }
 
-// BenchmarkSlowPatterns measures patterns of the largest weight that is allowed, on
+// BenchmarkSlowPatterns measures patterns of the largest cost that is allowed, on
 // texts made for them: none may take more than 50 ms.
 func BenchmarkSlowPatterns(b *testing.B) {
 	for _, bb := range []struct{ Pattern, text string }{
@@ -91,7 +91,7 @@ func BenchmarkSlowPatterns(b *testing.B) {
 			b.Fatal(err)
 		}
 		if p.Cost > cost.MaxStates {
-			b.Fatalf("%s has weight %d", bb.Pattern, p.Cost)
+			b.Fatalf("%s has cost %d", bb.Pattern, p.Cost)
 		}
 		text := strings.Repeat(bb.text, cost.LongestText/len(bb.text))
 		b.Run(bb.Pattern, func(b *testing.B) {
@@ -147,9 +147,9 @@ func visited(prog *syntax.Prog, text []rune) int {
 	return most
 }
 
-// The weight bounds what a matcher really goes through, on texts that were made to
+// The cost bounds the states that an engine really goes through, on texts that were made to
 // be slow and on random ones.
-func TestWeightBoundsTheWork(t *testing.T) {
+func TestCostBoundsTheWork(t *testing.T) {
 	t.Parallel()
 	patterns := []string{
 		`a`, `ab`, `aab`, `aaaa`, `(?i)aBab`, `abab.{0,9}b`, `aab.{5}b`, `aa.{0,8}b`, `a.{8}b`, `\ba{9}b`, `\b[ab]{2,9}\b`, `\b[ab ]{9}`,
@@ -184,7 +184,7 @@ func TestWeightBoundsTheWork(t *testing.T) {
 			most = max(most, visited(prog, []rune(strings.Repeat(text, 1+60/len(text)))))
 		}
 		if most > p.Cost {
-			t.Errorf("%q goes through %d states, its weight is %d", s, most, p.Cost)
+			t.Errorf("%q goes through %d states, its cost is %d", s, most, p.Cost)
 		}
 	}
 }

@@ -58,7 +58,7 @@ func commandOf(line string) (Command, bool) {
 	return Command{Name: name, Rest: text.Plain(strings.TrimSpace(rest), maxRest)}, true
 }
 
-// CheckName says why no command has that name; nil when one may.
+// CheckName returns why no command has that name; nil when one may.
 func CheckName(name string) error {
 	if alone := strings.TrimSpace(strings.TrimPrefix(name, commandPrefix)); alone != name && commandName.MatchString(alone) {
 		return fmt.Errorf("command takes the name alone: command(%q)", alone)

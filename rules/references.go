@@ -42,7 +42,7 @@ func (u LabelUse) Matches(label string) bool {
 
 // labelUses returns the places where rules name labels.
 func labelUses(names *symbols.Table, rules []*rule) []LabelUse {
-	c := useCollector{names: names}
+	c := collector{names: names}
 	for _, r := range rules {
 		c.condition(r.when)
 		c.scan(r)
@@ -53,15 +53,15 @@ func labelUses(names *symbols.Table, rules []*rule) []LabelUse {
 	return c.labels
 }
 
-// A useCollector collects what rules name.
-type useCollector struct {
+// A collector collects what rules name.
+type collector struct {
 	names  *symbols.Table
 	labels []LabelUse
 	tables []expression.TableReference
 }
 
 // condition collects what a condition asks for; nil asks for nothing.
-func (c *useCollector) condition(x *expression.Expression) {
+func (c *collector) condition(x *expression.Expression) {
 	if x == nil {
 		return
 	}
@@ -74,7 +74,7 @@ func (c *useCollector) condition(x *expression.Expression) {
 
 // add keeps a reference with its verb. Rows of a table are kept once: they may be the
 // results of several expressions.
-func (c *useCollector) add(verb LabelVerb, l expression.LabelReference) {
+func (c *collector) add(verb LabelVerb, l expression.LabelReference) {
 	use := LabelUse{Label: l.Label, Glob: l.Glob, Verb: verb, Place: l.Place}
 	if !l.Row || !slices.Contains(c.labels, use) {
 		c.labels = append(c.labels, use)
@@ -82,7 +82,7 @@ func (c *useCollector) add(verb LabelVerb, l expression.LabelReference) {
 }
 
 // action collects what an action names.
-func (c *useCollector) action(a action.Action) {
+func (c *collector) action(a action.Action) {
 	labels, tables := a.References(c.names)
 	for _, l := range labels {
 		c.add(LabelVerb(l.Verb), l.LabelReference)
@@ -92,7 +92,7 @@ func (c *useCollector) action(a action.Action) {
 
 // scan collects the labels of a search: what follows label: in its words, which may be
 // several with commas between them.
-func (c *useCollector) scan(r *rule) {
+func (c *collector) scan(r *rule) {
 	const qualifier = "label:"
 	inQuotes, start := false, 0
 	for i, ch := range r.scan + " " {

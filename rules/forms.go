@@ -42,7 +42,7 @@ func formUses(names *symbols.Table) []FormUse {
 	return list
 }
 
-// A TableUse is a table that rules ask for what was filled into a field of a form.
+// A TableUse is a table that rules look answers in a field of a form up in.
 type TableUse struct {
 	Table, Form string // their names
 	Keys        []TableKey
@@ -56,7 +56,7 @@ type TableKey struct {
 
 // formTableUses returns the tables that rules ask for the answer in a field of a form.
 func formTableUses(names *symbols.Table, rules []*rule) []TableUse {
-	c := useCollector{names: names}
+	c := collector{names: names}
 	for _, r := range rules {
 		c.condition(r.when)
 		for _, a := range r.actions {

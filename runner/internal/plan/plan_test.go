@@ -1,4 +1,4 @@
-package runner
+package plan
 
 import (
 	"flag"
@@ -10,6 +10,7 @@ import (
 	"github.com/org/foreman-action/internal/golden"
 	"github.com/org/foreman-action/policy"
 	"github.com/org/foreman-action/protocol"
+	"github.com/org/foreman-action/runner/effect"
 	"github.com/org/foreman-action/triage"
 )
 
@@ -19,7 +20,7 @@ var update = flag.Bool("update", false, "rewrite the expected parts of the files
 func TestPlan(t *testing.T) {
 	t.Parallel()
 	golden.Each(t, "testdata/plan", *update, func(t *testing.T, a *golden.Case) {
-		d := Decision{answers: a.Get("answers") != nil}
+		var d Decision
 		m, err := protocol.ParseDecision(a.Get("decision.json"))
 		if err != nil {
 			t.Fatal(err)
@@ -40,7 +41,9 @@ func TestPlan(t *testing.T) {
 			}
 			policy = c.Policy
 		}
-		a.Want(t, "want", showPlan(MakePlan(d, issue.Issue, policy, a.Get("quiet") == nil)))
+		a.Want(t, "want", showPlan(Make(Input{
+			Decision: d, Issue: issue.Issue, Policy: policy, MayComment: a.Get("quiet") == nil, AgentMayComment: a.Get("answers") != nil,
+		})))
 	})
 }
 
@@ -56,17 +59,25 @@ func showPlan(p Plan) string {
 		if s.Verdict != triage.Do {
 			continue
 		}
-		for _, l := range s.labels {
-			fmt.Fprintf(&b, "   label %q\n", l)
-		}
-		for _, l := range s.logins {
-			fmt.Fprintf(&b, "   login %q\n", l)
-		}
-		if s.text != "" {
-			fmt.Fprintf(&b, "   text %+q\n", s.text)
-		}
-		if s.key != "" {
-			fmt.Fprintf(&b, "   key %q\n", s.key)
+		switch e := s.Effect.(type) {
+		case effect.Comment:
+			fmt.Fprintf(&b, "   text %+q\n", e.Body)
+			if e.Key != "" {
+				fmt.Fprintf(&b, "   key %q\n", e.Key)
+			}
+		case effect.AddLabels, effect.RemoveLabel, effect.NeverAgain:
+			for _, l := range effect.Values(e) {
+				fmt.Fprintf(&b, "   label %q\n", l)
+			}
+		case effect.Assign, effect.Unassign:
+			for _, l := range effect.Values(e) {
+				fmt.Fprintf(&b, "   login %q\n", l)
+			}
+		case effect.MarkDuplicate:
+		default:
+			for _, text := range effect.Values(e) {
+				fmt.Fprintf(&b, "   text %+q\n", text)
+			}
 		}
 	}
 	return b.String()

@@ -1,7 +1,8 @@
-package runner_test
+package execute_test
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -16,12 +17,17 @@ import (
 	"github.com/org/foreman-action/config"
 	"github.com/org/foreman-action/internal/github"
 	"github.com/org/foreman-action/internal/github/githubtest"
+	"github.com/org/foreman-action/internal/text"
 	"github.com/org/foreman-action/memory"
 	"github.com/org/foreman-action/policy"
 	"github.com/org/foreman-action/protocol"
-	"github.com/org/foreman-action/runner"
+	"github.com/org/foreman-action/runner/internal/execute"
+	"github.com/org/foreman-action/runner/internal/history"
+	"github.com/org/foreman-action/runner/internal/plan"
 	"github.com/org/foreman-action/triage"
 )
+
+var update = flag.Bool("update", false, "rewrite the expected parts of the files in testdata")
 
 const applyRepo = "octo/hello"
 
@@ -38,7 +44,7 @@ const applyRepo = "octo/hello"
 //	delete, transfer            what happened to the issue meanwhile
 //	fault METHOD PATH [status=N] [cutbefore] [cutafter] [nth=N] [times=N] [header=K:V]
 //	comments N                  N comments of strangers
-//	bot LOGIN, nonce TEXT       see [runner.Target]
+//	bot LOGIN, nonce TEXT       see [history.Identity]
 //	resumed, dry, attempts=N    how it is applied
 //	known                       the issue is not new: its timeline is worth a call
 //	clock DURATION              time passes, for GitHub and for us
@@ -73,7 +79,12 @@ type applyCase struct {
 	ar       *txtar.Archive
 	gh       *githubtest.Server
 	decision protocol.DecisionMessage
-	target   runner.Target
+	client   *github.Client
+	target   execute.Target
+	resumed  bool
+	fresh    bool
+	comment  int64 // that holds the command
+	start    time.Time
 	attempts int
 	slept    []time.Duration
 	source   triage.Source // of every action
@@ -100,11 +111,12 @@ func newApplyCase(t *testing.T, ar *txtar.Archive) *applyCase {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.target = runner.Target{
-		Host: client, Ref: triage.Ref{Owner: "octo", Repo: "hello", Number: 7},
-		Task: applyTask, Bot: "github-actions[bot]", Sleep: sleep, Fresh: true,
-		Now:    func() time.Time { return start.Add(c.passed) },
-		Record: func(context.Context) memory.Record { return c.record },
+	c.client, c.fresh, c.start = client, true, start
+	c.target = execute.Target{
+		Host: client, Sleep: sleep, Log: func(string, ...any) {}, Warn: func(string, ...any) {},
+		Identity: history.Identity{
+			Ref: triage.Ref{Owner: "octo", Repo: "hello", Number: 7}, Task: applyTask, Login: "github-actions[bot]",
+		},
 	}
 	for line := range strings.Lines(string(c.part("setup"))) {
 		c.setUp(t, strings.TrimSpace(line))
@@ -169,18 +181,18 @@ func (c *applyCase) setUp(t *testing.T, line string) {
 			repo.AddComment(7, "octocat", "me too")
 		}
 	case "bot":
-		c.target.Bot = rest
+		c.target.Identity.Login = rest
 	case "nonce":
-		c.target.Nonce = rest
+		c.target.Identity.Nonce = rest
 	case "resumed":
-		c.target.Resumed = true
+		c.resumed = true
 	case "known":
-		c.target.Fresh = false
+		c.fresh = false
 	case "rule":
 		c.source.Rule = rest
 	case "command":
 		c.source.Command = rest
-		c.target.Comment = repo.AddComment(7, "mona", "/foreman "+rest)
+		c.comment = repo.AddComment(7, "mona", "/foreman "+rest)
 	case "override":
 		c.source.OverrideHumans = true
 	case "clock":
@@ -191,7 +203,7 @@ func (c *applyCase) setUp(t *testing.T, line string) {
 		c.passed += d
 		c.gh.Advance(d)
 	case "undone":
-		c.record.Put(memory.Task{ID: "undo", At: c.target.Now(), By: "command", Actions: []memory.Action{
+		c.record.Put(memory.Task{ID: "undo", At: c.now(), By: "command", Actions: []memory.Action{
 			{Type: args[0], Values: args[1:], Rule: "/undo", Result: memory.Done},
 		}})
 	case "closed":
@@ -234,7 +246,7 @@ func (c *applyCase) remember(t *testing.T, args []string) {
 		t.Fatal(err)
 	}
 	c.record.Put(memory.Task{
-		ID: "t" + args[1], At: c.target.Now().Add(-ago), By: "rules",
+		ID: "t" + args[1], At: c.now().Add(-ago), By: "rules",
 		Actions: []memory.Action{{Type: protocol.ActionCloseIssue, Rule: args[1], Result: memory.Done}},
 	})
 }
@@ -259,7 +271,7 @@ func (c *applyCase) run(t *testing.T) string {
 		Number: 7, State: now.State, Labels: now.Labels, Assignees: now.Assignees, Milestone: now.Milestone,
 		Type: now.Type, Locked: now.Locked, Author: now.Author, CreatedAt: now.CreatedAt,
 	}
-	d := runner.Decision{Message: c.decision}
+	d := plan.Decision{Message: c.decision}
 	for range c.decision.Actions {
 		d.Sources = append(d.Sources, c.source)
 	}
@@ -267,12 +279,10 @@ func (c *applyCase) run(t *testing.T) string {
 		issue.State = "open"
 	}
 	for attempt := 1; attempt <= c.attempts; attempt++ {
-		plan := runner.MakePlan(d, issue, c.policy(t), true)
-		target := c.target
-		target.Resumed = target.Resumed || attempt > 1
-		out := runner.ApplyPlan(t.Context(), plan, target)
+		p := plan.Make(plan.Input{Decision: d, Issue: issue, Policy: c.policy(t), MayComment: true, CommentID: c.comment})
+		out := c.apply(t, p, c.resumed || attempt > 1)
 		for i, r := range out.Results {
-			fmt.Fprintf(&b, "%d. %s: %s\n", i+1, plan.Steps[i].Action.Type, strings.TrimSpace(string(r.Result)+" "+strings.ReplaceAll(r.Reason, c.gh.URL, "URL")))
+			fmt.Fprintf(&b, "%d. %s: %s\n", i+1, r.Action.Type, strings.TrimSpace(r.State.Result()+" "+strings.ReplaceAll(r.Reason, c.gh.URL, "URL")))
 		}
 		if out.Err != nil {
 			fmt.Fprintf(&b, "error: %s\n", strings.ReplaceAll(out.Err.Error(), c.gh.URL, "URL"))
@@ -292,9 +302,63 @@ func (c *applyCase) run(t *testing.T) string {
 	return b.String()
 }
 
+func (c *applyCase) now() time.Time { return c.start.Add(c.passed) }
+
+// apply reviews a plan, with what it reads for that, and carries it out.
+func (c *applyCase) apply(t *testing.T, p plan.Plan, resumed bool) execute.Outcome {
+	t.Helper()
+	a := plan.Attempt{Identity: c.target.Identity, Now: c.now(), Resumed: resumed, Fresh: c.fresh}
+	var seen plan.Seen
+	for {
+		need := plan.Needs(p, a, seen)
+		if need.Nothing() {
+			break
+		}
+		if err := c.read(t.Context(), need, &seen); err != nil {
+			return execute.Abort(p, plan.Review(p, a, seen), err)
+		}
+	}
+	target := c.target
+	target.Comments = seen.Comments
+	return execute.Run(t.Context(), plan.Review(p, a, seen), target)
+}
+
+// read reads what a review needs next.
+func (c *applyCase) read(ctx context.Context, n plan.Need, seen *plan.Seen) error {
+	ref := c.target.Identity.Ref
+	var err error
+	switch {
+	case n.Issue:
+		var issue triage.Snapshot
+		issue, err = c.client.Issue(ctx, ref)
+		seen.Issue = &issue.Issue
+	case n.Comments:
+		seen.Comments = &plan.Comments{}
+		if seen.Comments.List, err = c.client.Comments(ctx, ref, time.Time{}); errors.Is(err, triage.ErrTruncated) {
+			seen.Comments.Err, err = err, nil
+		}
+	case n.Timeline:
+		seen.Timeline = &triage.Timeline{}
+		*seen.Timeline, err = c.client.Timeline(ctx, ref)
+	case n.Record:
+		seen.Record = &c.record
+	}
+	for _, name := range n.Labels {
+		label, lerr := c.client.Label(ctx, ref, name)
+		if lerr != nil && !errors.Is(lerr, triage.ErrNotFound) {
+			return lerr
+		}
+		if seen.Labels == nil {
+			seen.Labels = map[string]string{}
+		}
+		seen.Labels[text.Fold(name)] = label
+	}
+	return err
+}
+
 func (c *applyCase) compare(t *testing.T, path, got string) {
 	t.Helper()
-	if flag.Lookup("update").Value.String() == "true" {
+	if *update {
 		for i := range c.ar.Files {
 			if c.ar.Files[i].Name == "want" {
 				c.ar.Files[i].Data = []byte(got)

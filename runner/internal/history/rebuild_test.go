@@ -1,4 +1,4 @@
-package runner_test
+package history
 
 import (
 	"encoding/json"
@@ -13,9 +13,10 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"github.com/org/foreman-action/memory"
-	"github.com/org/foreman-action/runner"
 	"github.com/org/foreman-action/triage"
 )
+
+var update = flag.Bool("update", false, "rewrite the expected parts of the files in testdata")
 
 const rebuildBot = "github-actions[bot]"
 
@@ -56,10 +57,11 @@ func TestRebuild(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			rec, changes := runner.Rebuild(timelineOf(t, string(ar.Files[0].Data)), rebuildBot, triage.Issue{
+			h := History{Timeline: timelineOf(t, string(ar.Files[0].Data)), Bot: rebuildBot, Issue: triage.Issue{
 				Author: "hubot", CreatedAt: time.Date(2026, 4, 10, 8, 1, 0, 0, time.UTC),
-			})
-			rec.SetHumans(changes)
+			}}
+			rec := h.Rebuild(func(Trace) bool { return false })
+			rec.SetHumans(h.HumanChanges())
 			rec.Repo, rec.Issue = "octo/hello", 7
 			var b strings.Builder
 			for _, task := range rec.Tasks {
@@ -74,7 +76,7 @@ func TestRebuild(t *testing.T) {
 			text, _ := memory.Summary(rec)
 			b.WriteString(text + "\n")
 			got := b.String()
-			if flag.Lookup("update").Value.String() == "true" {
+			if *update {
 				ar.Files[1].Data = []byte(got)
 				if err := os.WriteFile(path, txtar.Format(ar), 0o644); err != nil {
 					t.Fatal(err)
@@ -99,9 +101,10 @@ func FuzzRebuild(f *testing.F) {
 		if json.Unmarshal(data, &tl.Events) != nil {
 			return
 		}
-		rec, changes := runner.Rebuild(tl, rebuildBot, triage.Issue{})
+		h := History{Timeline: tl, Bot: rebuildBot}
+		rec := h.Rebuild(func(Trace) bool { return false })
 		rec.Repo, rec.Issue, rec.Revision = "octo/hello", 7, 1
-		rec.SetHumans(changes)
+		rec.SetHumans(h.HumanChanges())
 		stored, err := memory.Encode(rec)
 		if err != nil {
 			t.Fatal(err)

@@ -148,11 +148,11 @@ const (
 // A Labels limits labels by glob, without regard to case; "*" matches any
 // run of characters, "/" included.
 type Labels struct {
-	Allow []string // nil: every label; empty: none
-	Deny  []string // wins over Allow
+	Allow []string `yaml:"allow"` // nil: every label; empty: none
+	Deny  []string `yaml:"deny"`  // wins over Allow
 	// Within is the list of a file that is extended, which must allow the label as
 	// well; nil: every label.
-	Within []string
+	Within []string `yaml:"-"`
 }
 
 // defaultLimits are the limits of the types that a policy does not name.

@@ -224,6 +224,6 @@ func covered(globs []string, other string) bool {
 			return true
 		}
 		// Without classes and escapes the signs of one pattern match those of the other.
-		return !strings.ContainsAny(g, `?[\`) && !strings.ContainsAny(other, `[\`) && MatchGlob(g, other)
+		return !strings.ContainsAny(g, `?[\`) && !strings.ContainsAny(other, `[\`) && matchGlob(g, other)
 	})
 }

@@ -20,8 +20,8 @@ var (
 	inserted = regexp.MustCompile(`(?s)\{\{(.*?)\}\}`)
 )
 
-// asksMemory reports whether the text of a rule asks what was done before: its condition
-// or a template names memory, or a comment is for once.
+// asksMemory reports whether a rule reads what was done before: its condition or a template
+// names memory, or a comment is made once.
 func asksMemory(sources []rules.Source) bool {
 	for _, s := range sources {
 		if s.Node == nil {

@@ -55,21 +55,3 @@ func TestTightenForgetsNothing(t *testing.T) {
 		t.Errorf("of both (-want +got):\n%s", diff)
 	}
 }
-
-// TestCovered says yes only where no name can match the one and not the other.
-func TestCovered(t *testing.T) {
-	t.Parallel()
-	for _, c := range []struct {
-		glob, other string
-		want        bool
-	}{
-		{"kind/*", "kind/bug", true}, {"kind/*", "KIND/b*", true}, {"kind/*", "kind/?", true}, {"*", "a/b", true},
-		{"kind/bug", "Kind/Bug", true}, {"a[bc]", "a[bc]", true}, {"a?", "a?", true}, {"*b*", "ab?", true},
-		{"kind/bug", "kind/*", false}, {"kind/?", "kind/*", false}, {"kind/b*", "kind/*", false}, {"*]", "[a]", false},
-		{"*b-c*", "[b-c]x", false}, {"a[bc]", "ab", false}, {`a\*`, "a*", false}, {"area/*", "kind/a", false}, {"*b", "*a", false},
-	} {
-		if got := covered([]string{"other", c.glob}, c.other); got != c.want {
-			t.Errorf("%s covers %s: got %t", c.glob, c.other, got)
-		}
-	}
-}

@@ -1,23 +1,16 @@
 package config
 
 import (
-	"context"
-	"errors"
-	"fmt"
 	"io/fs"
 	"path"
-	"slices"
 	"strings"
 	"unicode"
-
-	"github.com/org/foreman-action/internal/text"
 
 	"gopkg.in/yaml.v3"
 
 	"github.com/org/foreman-action/internal/strictyaml"
+	"github.com/org/foreman-action/internal/text"
 	"github.com/org/foreman-action/protocol"
-	"github.com/org/foreman-action/rules"
-	"github.com/org/foreman-action/triage"
 )
 
 // A RemoteFile names a file of a repository at a tag or a commit.
@@ -32,7 +25,7 @@ func (r RemoteFile) String() string {
 	return r.Owner + "/" + r.Repo + ":" + r.Path + "@" + r.Ref
 }
 
-// extendsSection is what "extends" says; the zero value has a mistake.
+// extendsSection is the value of "extends"; the zero value has a mistake.
 type extendsSection struct{ file RemoteFile }
 
 // extendsForm is how a file is named.
@@ -76,135 +69,4 @@ func plainRef(s string) bool {
 		return unicode.IsControl(r) || unicode.IsSpace(r) || strings.ContainsRune(`~^:?*[\@`, r)
 	}
 	return len(s) <= maxName && !strings.ContainsFunc(s, odd) && !strings.Contains(s, "..") && s[0] != '/' && s[0] != '-'
-}
-
-// extend reads the file that is extended.
-func (l *loader) extend(ctx context.Context, spec Spec) error {
-	at, ok := l.ours.at["extends"]
-	if !ok {
-		if d, ok := l.ours.at["disable"]; ok {
-			d.f.Problemf(d.n, "disable: nothing is extended, so there is no inherited rule to switch off")
-		}
-		return nil
-	}
-	file := l.ours.say.Extends.file
-	if file == (RemoteFile{}) {
-		l.unread = true
-		return nil // its mistake is recorded
-	}
-	src, err := []byte(nil), triage.ErrNeedsHost
-	if spec.Remote != nil {
-		src, err = spec.Remote(ctx, file)
-	}
-	l.unread = err != nil
-	switch {
-	case errors.Is(err, triage.ErrNeedsHost) && spec.Partial:
-		at.f.Warnf(at.n, "extends: %s was not checked, nor what depends on it: reading it takes a token; set GITHUB_TOKEN", file)
-		return nil
-	case errors.Is(err, triage.ErrNeedsHost):
-		at.f.Problemf(at.n, "extends: reading %s takes a token: set the input token, or GITHUB_TOKEN", file)
-		return nil
-	case errors.Is(err, fs.ErrNotExist):
-		at.f.Problemf(at.n, "extends: the token sees no %s; look whether the file is there at that tag or commit (a branch is neither). "+
-			"The token of a workflow sees its own repository and public ones: for a private one give the step a token with contents: read on %s/%s",
-			file, file.Owner, file.Repo)
-		return nil
-	case err != nil:
-		return fmt.Errorf("extends: %w", err)
-	}
-	return l.inherit(file.String(), src)
-}
-
-// inherit takes in the file that is extended.
-func (l *loader) inherit(name string, src []byte) error {
-	l.seen = append(l.seen, name)
-	f, err := strictyaml.Parse(name, src)
-	if ps, ok := errors.AsType[strictyaml.Problems](err); ok {
-		l.broken, l.unread = append(l.broken, ps...), true
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	l.parsed = append(l.parsed, f)
-	var s sections
-	f.Decode(f.Root(), &s)
-	checkVersion(f, s.Version)
-	for _, key := range []struct{ name, why string }{
-		{"extends", "a file that others extend cannot extend one itself: there is one level"},
-		{"disable", "a file that others extend inherits nothing"},
-		{"include", "a file that others extend stands alone; write the rules into it"},
-	} {
-		if n := strictyaml.Child(f.Root(), key.name); n != nil {
-			f.Problemf(n, "%s: %s", key.name, key.why)
-		}
-	}
-	s.Extends, s.Disable = nil, nil
-	l.theirs = &side{file: name, at: map[string]place{}}
-	l.theirs.take(f, s)
-	return nil
-}
-
-// sources returns the rules of both sides, those that are inherited first.
-func (l *loader) sources() []rules.Source {
-	off := l.disabled()
-	if l.theirs == nil {
-		return l.ours.sources
-	}
-	list := slices.Clone(l.theirs.sources)
-	for i, s := range list {
-		if s.Node == nil || s.Node.Kind != yaml.SequenceNode {
-			continue
-		}
-		kept := *s.Node
-		kept.Content = slices.DeleteFunc(slices.Clone(s.Node.Content), func(n *yaml.Node) bool { return off[ruleID(n)] })
-		list[i].Node = &kept
-	}
-	return append(list, l.ours.sources...)
-}
-
-// disabled returns the ids of the inherited rules that are switched off.
-func (l *loader) disabled() map[string]bool {
-	off := map[string]bool{}
-	at := l.ours.at["disable"]
-	own := ruleIDs(l.ours.sources)
-	var known []string
-	if l.theirs != nil {
-		known = ruleIDs(l.theirs.sources)
-	}
-	for _, n := range l.ours.say.Disable {
-		var id string
-		switch {
-		case !at.f.DecodeKey("disable", n, &id):
-		case slices.Contains(own, id):
-			at.f.Problemf(n, "disable: %q is a rule of this repository's own; take it out, or give it another id", text.Quote(id))
-		case l.theirs == nil:
-			// It was not read, or there is none, and that is reported.
-		case !slices.Contains(known, id):
-			at.f.Problemf(n, "disable: %s has no rule %q%s", l.theirs.file, text.Quote(id), strictyaml.DidYouMean(id, known))
-		default:
-			off[id] = true
-		}
-	}
-	return off
-}
-
-func ruleID(n *yaml.Node) string {
-	if id := strictyaml.Child(n, "id"); id != nil {
-		return id.Value
-	}
-	return ""
-}
-
-func ruleIDs(sources []rules.Source) []string {
-	var ids []string
-	for _, s := range sources {
-		if s.Node == nil {
-			continue
-		}
-		for _, n := range s.Node.Content {
-			ids = append(ids, ruleID(n))
-		}
-	}
-	return ids
 }

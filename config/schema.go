@@ -12,14 +12,14 @@ import (
 	"github.com/org/foreman-action/rules/ruletest"
 )
 
-// SchemaID is the address under which the JSON Schema of configuration files goes. It
-// names the schema; nothing need be there.
+// SchemaID is the id of the JSON Schema of configuration files. It is a name: the address
+// need not exist.
 const SchemaID = "https://github.com/org/foreman-action/foreman.schema.json"
 
 // Schema returns the JSON Schema, draft 2020-12, of configuration and rule files, made
-// of what [Load] decodes: every key with its description. It cannot tell all that
-// loading a file tells, such as a mistake in a condition; what it refuses, loading
-// refuses too.
+// from the types that [Load] decodes: every key with its description. It accepts some files
+// that Load refuses, such as one with a mistake in a condition; Load refuses every file that
+// it refuses.
 func Schema() map[string]any {
 	parts := rules.Schemas()
 	parts["tests"] = ruletest.Schema()
@@ -42,7 +42,7 @@ func Schema() map[string]any {
 
 type object = map[string]any
 
-// keySchema is what the type of a key's value does not tell.
+// keySchema returns what the type of a key's value leaves open.
 func keySchema(path string) object {
 	enum := func(values ...string) object { return object{"enum": values} }
 	texts := object{"type": "array", "items": object{"type": "string"}}
@@ -63,7 +63,7 @@ func keySchema(path string) object {
 	case "policy.actions", "agent.may":
 		return actions
 	case "policy.unknown_action":
-		return enum("stop", "reject")
+		return enum(policy.UnknownStop, policy.UnknownReject)
 	case "policy.comment_length":
 		return object{"minimum": 1, "maximum": policy.MaxCommentLength}
 	case "policy.max_comments_per_issue", "policy.max_writes_per_hour":
@@ -96,7 +96,7 @@ func limitProperties() object {
 	return properties
 }
 
-// keyDescriptions says what every key outside of the rules is.
+// keyDescriptions returns the description of every key outside of the rules.
 func keyDescriptions() map[string]string {
 	limits := "Most actions of each type per event; 0 forbids. Absent types have a default."
 	labels := "Which labels may be added or removed, for rules and agents alike."

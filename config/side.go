@@ -3,212 +3,150 @@ package config
 import (
 	"cmp"
 
-	"github.com/org/foreman-action/internal/text"
-
 	"gopkg.in/yaml.v3"
 
 	"github.com/org/foreman-action/internal/strictyaml"
-	"github.com/org/foreman-action/protocol"
+	"github.com/org/foreman-action/policy"
 	"github.com/org/foreman-action/rules"
-	"github.com/org/foreman-action/triage"
 )
 
-// A place is where a value stands; the zero value is nowhere.
+// A place is the position of a value; the zero value is that of an absent one.
 type place struct {
-	f *strictyaml.File
-	n *yaml.Node
+	f         *strictyaml.File
+	n         *yaml.Node
+	inherited bool // it is in the file that is extended
 }
 
-// child is the place of a key of the mapping; nowhere when it has none.
+// child returns the place of a key of the mapping.
 func (p place) child(key string) place {
 	if n := strictyaml.Child(p.n, key); n != nil {
-		return place{p.f, n}
+		return place{p.f, n, p.inherited}
 	}
 	return place{}
 }
 
-// A side is what one side of a configuration says: the repository's own files, or the
-// file that they extend.
+// A side is one side of a configuration: the repository's own files together, or the file
+// that they extend. Absent sections are nil; the zero value is a side without files.
 type side struct {
-	file    string           // that is extended; empty: the repository's own
-	at      map[string]place // of each section; limits and labels, wherever they stand
-	say     sections         // of all files together
-	policy  policySection    // with limits and labels
+	name    string           // of the first file
+	at      map[string]place // of each section; limits and labels at the top or under policy
+	mode    *string
+	policy  policy.Section // with limits, labels and agent.may
+	llm     *llmSection
+	memory  *memorySection
+	agent   *agentSection
+	extends RemoteFile // the zero value also for one with a mistake
+	disable []*yaml.Node
 	sources []rules.Source
 }
 
-// take adds what a file says. A section stands in one file.
-func (d *side) take(f *strictyaml.File, s sections) {
-	if d.once(f, "mode", s.Mode != nil) {
-		oneOf(f, strictyaml.Child(f.Root(), "mode"), "mode", string(ModeApply), string(ModeShadow))
-		d.say.Mode = s.Mode
+// join returns the sections of several files as those of one side. Each section may be in
+// one of the files only, except for rules, tests and include.
+func join(files []sourceFile) side {
+	s := side{at: map[string]place{}}
+	for _, d := range files {
+		s.name = cmp.Or(s.name, d.file.Name())
+		s.add(d)
 	}
-	d.takePolicy(f, s)
-	if d.once(f, "llm", s.LLM != nil) {
-		d.say.LLM = s.LLM
+	return s
+}
+
+// add adds the sections of a file.
+func (s *side) add(d sourceFile) {
+	in := d.sections
+	if s.once(d, "mode", in.Mode != nil) {
+		oneOf(d.file, s.at["mode"].n, "mode", string(ModeApply), string(ModeShadow))
+		s.mode = in.Mode
 	}
-	if d.once(f, "memory", s.Memory != nil) {
-		d.say.Memory = s.Memory
+	s.addPolicy(d)
+	if s.once(d, "llm", in.LLM != nil) {
+		s.llm = in.LLM
 	}
-	if d.once(f, "agent", s.Agent != nil) {
-		d.say.Agent = s.Agent
+	if s.once(d, "memory", in.Memory != nil) {
+		s.memory = in.Memory
 	}
-	if d.once(f, "extends", s.Extends != nil) {
-		d.say.Extends = s.Extends
+	if s.once(d, "agent", in.Agent != nil) {
+		s.agent, s.policy.AgentMay = in.Agent, in.Agent.May
 	}
-	if d.once(f, "disable", s.Disable != nil) {
-		d.say.Disable = s.Disable
+	if s.once(d, "extends", in.Extends != nil) {
+		s.extends = in.Extends.file
 	}
-	source := rules.Source{File: f, Node: s.Rules}
-	if d.file == "" {
-		source.Tests = s.Tests // those of a file that is extended are not run here
+	if s.once(d, "disable", in.Disable != nil) {
+		s.disable = in.Disable
 	}
-	if d.once(f, "forms", s.Forms != nil) {
-		source.Forms = s.Forms
+	source := rules.Source{File: d.file, Node: in.Rules}
+	if !d.inherited {
+		source.Tests = in.Tests // those of a file that is extended are not run here
 	}
-	if d.once(f, "tables", s.Tables != nil) {
-		source.Tables = s.Tables
+	if s.once(d, "forms", in.Forms != nil) {
+		source.Forms = in.Forms
 	}
-	if source != (rules.Source{File: f}) {
-		d.sources = append(d.sources, source)
+	if s.once(d, "tables", in.Tables != nil) {
+		source.Tables = in.Tables
+	}
+	if source != (rules.Source{File: d.file}) {
+		s.sources = append(s.sources, source)
 	}
 }
 
-// once reports whether a section is there, and in no file before.
-func (d *side) once(f *strictyaml.File, name string, there bool) bool {
-	n := strictyaml.Child(f.Root(), name)
-	if !there {
+// once reports whether a file has a section that no file before it has.
+func (s *side) once(d sourceFile, name string, present bool) bool {
+	if !present {
 		return false
 	}
-	if other, ok := d.at[name]; ok {
-		f.Problemf(n, "%s is already set in %s; a section stands in one file", name, other.f.Name())
+	n := strictyaml.Child(d.file.Root(), name)
+	if other, ok := s.at[name]; ok {
+		d.file.Problemf(n, "%s is already set in %s; a section stands in one file", name, other.f.Name())
 		return false
 	}
-	d.at[name] = place{f, n}
+	s.at[name] = place{d.file, n, d.inherited}
 	return true
 }
 
-// takePolicy adds the policy and the short forms of its parts.
-func (d *side) takePolicy(f *strictyaml.File, s sections) {
-	checkLimits(f, strictyaml.Child(f.Root(), "limits"), "limits", s.Limits)
-	s.Labels.check(f, strictyaml.Child(f.Root(), "labels"), "labels")
-	var p policySection
-	if d.once(f, "policy", s.Policy != nil) {
-		p = *s.Policy
+// addPolicy adds the policy and the short forms of its parts.
+func (s *side) addPolicy(d sourceFile) {
+	limits, labels := d.sections.Limits, d.sections.Labels
+	checkLimits(d.file, strictyaml.Child(d.file.Root(), "limits"), "limits", limits)
+	checkLabels(d.file, strictyaml.Child(d.file.Root(), "labels"), "labels", labels)
+	var p policy.Section
+	if s.once(d, "policy", d.sections.Policy != nil) {
+		p = policy.Section(*d.sections.Policy)
 	}
-	d.shortForm(f, "limits", p.Limits != nil, s.Limits != nil)
-	d.shortForm(f, "labels", p.Labels != nil, s.Labels != nil)
-	limits, labels := d.policy.Limits, cmp.Or(d.policy.Labels, p.Labels, s.Labels)
-	for _, m := range []map[string]int{p.Limits, s.Limits} {
-		if limits == nil {
-			limits = m
+	s.shortForm(d, "limits", [2]bool{p.Limits != nil, limits != nil})
+	s.shortForm(d, "labels", [2]bool{p.Labels != nil, labels != nil})
+	before := s.policy
+	if d.sections.Policy != nil {
+		s.policy, s.policy.AgentMay = p, before.AgentMay
+	}
+	s.policy.Labels = cmp.Or(before.Labels, p.Labels, labels)
+	s.policy.Limits = before.Limits
+	for _, m := range []map[string]int{p.Limits, limits} {
+		if s.policy.Limits == nil {
+			s.policy.Limits = m
 		}
 	}
-	if s.Policy != nil {
-		d.policy = p
-	}
-	d.policy.Limits, d.policy.Labels = limits, labels
 }
 
-// shortForm finds where a part of the policy stands: under policy, or at the top of the
-// file, and nowhere twice.
-func (d *side) shortForm(f *strictyaml.File, name string, long, short bool) {
-	var places []*yaml.Node
-	if long {
-		places = append(places, strictyaml.Child(f.Root(), "policy", name))
+// shortForm records where a part of the policy is: under policy, at the top of the file, or
+// both, and reports all but the first.
+func (s *side) shortForm(d sourceFile, name string, present [2]bool) {
+	root := d.file.Root()
+	var list []*yaml.Node
+	if present[0] {
+		list = append(list, strictyaml.Child(root, "policy", name))
 	}
-	if n := strictyaml.Child(f.Root(), name); short {
-		places = append(places, n)
-		if long && n.Line < places[0].Line {
-			places[0], places[1] = places[1], places[0]
+	if n := strictyaml.Child(root, name); present[1] {
+		list = append(list, n)
+		if present[0] && n.Line < list[0].Line {
+			list[0], list[1] = list[1], list[0]
 		}
 	}
-	for _, n := range places {
-		if first, ok := d.at[name]; ok {
-			f.Problemf(n, "%s is already set at %s:%d; at the top of a file it is short for policy.%s: keep one of the two",
+	for _, n := range list {
+		if first, ok := s.at[name]; ok {
+			d.file.Problemf(n, "%s is already set at %s:%d; at the top of a file it is short for policy.%s: keep one of the two",
 				name, first.f.Name(), first.n.Line, name)
 			continue
 		}
-		d.at[name] = place{f, n}
-	}
-}
-
-// with returns the side whose section counts: the repository's own, if it has one. It
-// is never nil.
-func (l *loader) with(section string) *side {
-	if _, ok := l.ours.at[section]; !ok && l.theirs != nil {
-		return l.theirs
-	}
-	return &l.ours
-}
-
-// agentKey is the place of a key of the agent's section, of which the repository's own
-// counts.
-func (l *loader) agentKey(key string) place {
-	at := l.ours.at["agent"].child(key)
-	if at.n == nil && l.theirs != nil {
-		at = l.theirs.at["agent"].child(key)
-	}
-	return at
-}
-
-// inherited reports whether a value stands in the file that is extended.
-func (l *loader) inherited(at place) bool {
-	return at.n != nil && l.theirs != nil && at.f.Name() == l.theirs.file
-}
-
-// modelURL is where the model is asked. The key of this repository goes there, so only its
-// own files may say it.
-func (l *loader) modelURL(at place) string {
-	if l.inherited(at) {
-		at.f.Problemf(at.n, "llm.base_url: a file that is extended does not say where the key of a model goes; a repository does, in its own file or by the input llm-base-url")
-		return ""
-	}
-	return l.expand(at)
-}
-
-// settle makes one configuration of what both sides say.
-func (l *loader) settle() {
-	c := &l.config
-	mine, theirs := l.ours, side{}
-	if l.theirs != nil {
-		theirs = *l.theirs
-	}
-	t := tightener{ours: mine.at, by: theirs.file}
-	c.Mode = t.mode(theirs.say.Mode, mine.say.Mode)
-	c.Policy = t.policy(theirs.policy, mine.policy)
-	if may := theirs.policy.AllowClose; may != nil {
-		c.NeverClose = !*may
-	}
-	if d := l.with("llm"); d.say.LLM != nil {
-		at, s := d.at["llm"], d.say.LLM
-		c.LLM = protocol.LLMBackendRef{Provider: l.expand(at.child("provider")), Model: l.expand(at.child("model"))}
-		c.Model = Model{BaseURL: l.modelURL(at.child("base_url")), Timeout: s.Timeout, MaxTokens: s.MaxTokens}
-	}
-	if d := l.with("memory"); d.say.Memory != nil {
-		s := d.say.Memory
-		c.Memory = Memory{Store: s.Store, Path: l.expand(d.at["memory"].child("path")), Summary: s.Summary}
-	}
-	l.settleAgent(t, *cmp.Or(theirs.say.Agent, &agentSection{}), *cmp.Or(mine.say.Agent, &agentSection{}))
-}
-
-// settleAgent puts the agent's section together key by key.
-func (l *loader) settleAgent(t tightener, theirs, mine agentSection) {
-	c := &l.config
-	c.Agent = Agent{
-		URL: l.expand(l.agentKey("url")), Auth: cmp.Or(mine.Auth, theirs.Auth), Timeout: cmp.Or(mine.Timeout, theirs.Timeout),
-	}
-	c.Policy.AgentMay = t.list("agent.may", l.ours.at["agent"].child("may"), theirs.May, mine.May)
-	at := l.agentKey("on_failure")
-	if at.n == nil {
-		return
-	}
-	c.Agent.OnFailure = onFailure(at.f, at.n)
-	label := c.Agent.OnFailure.Label
-	if label == "" {
-		return
-	}
-	if why := cmp.Or(c.Policy.Forbids(protocol.ActionAddLabel, triage.Source{Rule: OnFailureRule}), c.Policy.Labels.Refuses(label)); why != "" {
-		at.f.Problemf(at.child("add_label").n, "agent.on_failure: the label %q would never be added: %s", text.Quote(label), why)
+		s.at[name] = place{d.file, n, d.inherited}
 	}
 }

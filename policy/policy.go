@@ -148,11 +148,11 @@ const (
 // A Labels limits labels by glob, without regard to case; "*" matches any
 // run of characters, "/" included.
 type Labels struct {
-	Allow []string // nil: every label; empty: none
-	Deny  []string // wins over Allow
+	Allow []string `yaml:"allow"` // nil: every label; empty: none
+	Deny  []string `yaml:"deny"`  // wins over Allow
 	// Within is the list of a file that is extended, which must allow the label as
 	// well; nil: every label.
-	Within []string
+	Within []string `yaml:"-"`
 }
 
 // defaultLimits are the limits of the types that a policy does not name.
@@ -224,16 +224,16 @@ func (l Labels) Refuses(name string) string {
 // Match returns the first glob that matches name.
 func Match(globs []string, name string) (string, bool) {
 	for _, g := range globs {
-		if MatchGlob(g, name) {
+		if matchGlob(g, name) {
 			return g, true
 		}
 	}
 	return "", false
 }
 
-// MatchGlob is path.Match without regard to case and with "*" matching "/" too.
+// matchGlob is path.Match without regard to case and with "*" matching "/" too.
 // A broken glob matches nothing; the configuration loader refuses it earlier.
-func MatchGlob(glob, name string) bool {
+func matchGlob(glob, name string) bool {
 	// Label names hold no NUL, so it can stand for the slash.
 	slash := strings.NewReplacer("/", "\x00")
 	ok, err := path.Match(slash.Replace(text.Fold(glob)), slash.Replace(text.Fold(name)))

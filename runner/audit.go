@@ -6,14 +6,40 @@ import (
 	"time"
 
 	"github.com/org/foreman-action/protocol"
+	"github.com/org/foreman-action/runner/internal/plan"
 	"github.com/org/foreman-action/triage"
 )
 
 // An Audit is the record of a decision, made before anything is written.
 type Audit struct {
+	Time      time.Time // UTC
+	TaskID    string
+	Repo      string
+	Issue     int
+	Event     string
+	Decision  protocol.DecisionType
+	Rationale string
+	By        string
+	DryRun    bool
+	Actions   []triage.ActionResult // with the policy's verdicts; nothing was carried out yet
+}
+
+func newAudit(now time.Time, rep Report, p plan.Plan) Audit {
+	a := Audit{
+		Time: now.UTC().Truncate(time.Millisecond), TaskID: rep.TaskID, Repo: rep.Repo, Issue: rep.Issue,
+		Event: rep.Event, Decision: rep.Decision, Rationale: rep.Rationale, By: rep.By, DryRun: rep.DryRun,
+	}
+	for _, s := range p.Steps {
+		a.Actions = append(a.Actions, s.ActionResult)
+	}
+	return a
+}
+
+// auditJSON is the published form of an Audit.
+type auditJSON struct {
 	Kind      string                `json:"foreman"` // always "audit"
 	Version   int                   `json:"version"` // of this form
-	Time      time.Time             `json:"time"`    // UTC
+	Time      time.Time             `json:"time"`
 	TaskID    string                `json:"task_id"`
 	Repo      string                `json:"repo"`
 	Issue     int                   `json:"issue"`
@@ -22,29 +48,15 @@ type Audit struct {
 	Rationale string                `json:"rationale"`
 	By        string                `json:"by"`
 	DryRun    bool                  `json:"dry_run"`
-	Actions   []AuditAction         `json:"actions"`
+	Actions   []auditActionJSON     `json:"actions"`
 }
 
-// An AuditAction is one action of the decision with the policy's verdict.
-type AuditAction struct {
+type auditActionJSON struct {
 	Index   int                 `json:"index"`
 	Action  protocol.ActionItem `json:"action"`
 	Source  string              `json:"source"`
 	Verdict triage.Verdict      `json:"verdict"`
 	Reason  string              `json:"reason,omitempty"`
-}
-
-func newAudit(now time.Time, rep Report, plan Plan) Audit {
-	a := Audit{
-		Kind: "audit", Version: 1,
-		Time: now.UTC().Truncate(time.Millisecond), TaskID: rep.TaskID, Repo: rep.Repo, Issue: rep.Issue,
-		Event: rep.Event, Decision: rep.Decision, Rationale: rep.Rationale, By: rep.By,
-		DryRun: rep.DryRun, Actions: make([]AuditAction, 0, len(plan.Steps)),
-	}
-	for _, s := range plan.Steps {
-		a.Actions = append(a.Actions, AuditAction{s.Index, s.Action, s.Source.String(), s.Verdict, s.Reason})
-	}
-	return a
 }
 
 // commands breaks what could be read as a workflow command. Neither can occur in
@@ -54,7 +66,14 @@ var commands = strings.NewReplacer("##[", `#\u0023[`, "::", `:\u003a`)
 // Line returns the record as one line of JSON. Every character that a log reader
 // could take for the start of a command is escaped inside the JSON.
 func (a Audit) Line() (string, error) {
-	line, err := json.Marshal(a)
+	out := auditJSON{
+		"audit", 1, a.Time, a.TaskID, a.Repo, a.Issue, a.Event, a.Decision, a.Rationale, a.By, a.DryRun,
+		make([]auditActionJSON, 0, len(a.Actions)),
+	}
+	for _, r := range a.Actions {
+		out.Actions = append(out.Actions, auditActionJSON{r.Index, r.Action, r.Source.String(), r.Verdict, r.Reason})
+	}
+	line, err := json.Marshal(out)
 	if err != nil {
 		return "", err
 	}

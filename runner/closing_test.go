@@ -2,7 +2,6 @@ package runner_test
 
 import (
 	"context"
-	"encoding/json"
 	"strconv"
 	"strings"
 	"testing"
@@ -76,9 +75,9 @@ func TestCalledOffStays(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			s.o.Memory = store
+			keepIn(&s.o, store)
 			if journal {
-				s.o.Journal = store
+				s.o.Memory.Journal = store
 			}
 			o, e := s.next(s.issue)
 			if got := s.attempt(o, e); got != "close_issue done, never_again done" {
@@ -88,7 +87,7 @@ func TestCalledOffStays(t *testing.T) {
 			if got := s.run(commented(s.gh, s.issue, "mona", "User", "/foreman undo")); got != "keep_open done, allow_again done, comment done" {
 				t.Fatal(got)
 			}
-			o.Resumed = true
+			o.Task.Resumed = true
 			s.attempt(o, e)
 			if r := s.record(); len(r.Closings) != 0 || len(r.Never) != 0 {
 				t.Errorf("got %+v, %v", r.Closings, r.Never)
@@ -111,14 +110,14 @@ func TestVetoInTheSecond(t *testing.T) {
 				t.Parallel()
 				s := newStory(t, closesLater)
 				did(s.repo)
-				host, ref := s.o.Host.(runner.Scanner), s.issue.Ref()
+				host, ref := s.o.Host, s.issue.Ref()
 				var at time.Time
-				if list, err := host.Reactions(t.Context(), ref, 0, "-1"); err == nil && len(list) > 0 {
+				if list, err := host.Search.Reactions(t.Context(), ref, 0, "-1"); err == nil && len(list) > 0 {
 					at = list[0].At
-				} else if h, err := host.Timeline(t.Context(), ref); err == nil && len(h.Events) > 0 {
+				} else if h, err := host.Issues.Timeline(t.Context(), ref); err == nil && len(h.Events) > 0 {
 					at = h.Events[len(h.Events)-1].At
 				}
-				due(t, s.o.Memory, at.Add(after), veto)
+				due(t, s.o.Memory.Store, at.Add(after), veto)
 				s.sweep(want)
 			})
 		}
@@ -127,14 +126,15 @@ func TestVetoInTheSecond(t *testing.T) {
 
 // busyHost is one on which something happens while an issue is read.
 type busyHost struct {
-	runner.Scanner
+	runner.Issues
+
 	meanwhile func()
 }
 
-func (h busyHost) Issue(ctx context.Context, ref triage.Ref) (json.RawMessage, error) {
-	raw, err := h.Scanner.Issue(ctx, ref)
+func (h busyHost) Issue(ctx context.Context, ref triage.Ref) (triage.Snapshot, error) {
+	issue, err := h.Issues.Issue(ctx, ref)
 	h.meanwhile()
-	return raw, err
+	return issue, err
 }
 
 // TestVetoBeforeDecision counts what people do between what the decision knows of and the
@@ -153,16 +153,16 @@ func TestVetoBeforeDecision(t *testing.T) {
 				s.repo.AddComment(1, "mona", "please keep it open")
 				s.pass(5 * time.Minute)
 			}
-			host, e := s.o.Host.(runner.Scanner), s.issue
+			host, e := s.o.Host, s.issue
 			switch {
 			case strings.HasPrefix(on, "schedule"):
-				s.o.Host = busyHost{host, meanwhile}
+				s.o.Host.Issues = busyHost{host.Issues, meanwhile}
 				s.sweep("1 action carried out")
 			default:
 				switch on {
 				case "workflow_dispatch":
 					e = triage.Delivery{Event: triage.Event{Name: on}, Repo: e.Repo, Number: 1}
-					s.o.Host = busyHost{host, meanwhile}
+					s.o.Host.Issues = busyHost{host.Issues, meanwhile}
 				case "issue_comment.created":
 					e = commented(s.gh, e, "mona", "User", "close it")
 				case "issues.reopened":
@@ -188,8 +188,8 @@ func TestVetoBeforeDecision(t *testing.T) {
 func TestVetoOutlivesClosing(t *testing.T) {
 	t.Parallel()
 	s := newStory(t, "policy: {allow_close: true}\nrules:\n  - {id: old, on: issues.closed, then: [{close_issue: {after: 72h}}]}\n  - {id: b, on: issues.labeled, then: [{close_issue: {after: 72h}}]}\n")
-	due(t, s.o.Memory, longAgo)
-	_, err := memory.Update(t.Context(), s.o.Memory, sweepRepo, 1, func(r *memory.Record) error {
+	due(t, s.o.Memory.Store, longAgo)
+	_, err := memory.Update(t.Context(), s.o.Memory.Store, sweepRepo, 1, func(r *memory.Record) error {
 		r.Plan(memory.Closing{At: longAgo, Due: longAgo, Rule: "b", Task: runTask, Vetoed: true})
 		r.Plan(memory.Closing{At: longAgo, Due: inFuture, Rule: "c", Task: runTask})
 		return nil
@@ -224,7 +224,8 @@ rules:
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.o.Memory, s.o.Journal = store, store
+	keepIn(&s.o, store)
+	s.o.Memory.Journal = store
 	if got := s.run(commented(s.gh, s.issue, "mona", "User", "stop")); got != "close_issue done, add_label done" {
 		t.Fatal(got)
 	}
@@ -236,7 +237,7 @@ rules:
 	if o.Config, err = config.Parse("foreman.yml", []byte("version: 1\npolicy: {allow_close: true}\nagent: {may: [add_label, remove_label, never_again, close_issue]}\n"), nil); err != nil {
 		t.Fatal(err)
 	}
-	o.Resumed = true
+	o.Task.Resumed = true
 	got := s.attempt(o, e)
 	want := "add_label done, never_again" + gone + "z any more, close_issue" + gone + "z any more, keep_open" + gone + "a any more, remove_label" + gone + "a any more"
 	if got != want {
@@ -257,8 +258,8 @@ func (forgetful) Pending(context.Context, string) ([]memory.Due, bool, error) { 
 func TestLostClosing(t *testing.T) {
 	t.Parallel()
 	s := newStory(t, "policy: {allow_close: true}\nrules:\n  - {id: old, on: issues.labeled, then: [{close_issue: {after: 72h}}]}\n")
-	store := s.o.Memory.(memory.Agenda)
-	s.o.Memory = forgetful{store}
+	store := s.o.Memory.Agenda
+	keepIn(&s.o, forgetful{store})
 	if got := s.run(s.issue); got != "close_issue done" {
 		t.Fatal(got)
 	}
@@ -271,7 +272,7 @@ func TestLostClosing(t *testing.T) {
 	if got := s.run(s.issue); got != "close_issue done" {
 		t.Fatal(got)
 	}
-	s.o.Memory = store
+	keepIn(&s.o, store)
 	s.pass(71 * time.Hour)
 	s.sweep("1 closing not due yet")
 	s.pass(2 * time.Hour)
@@ -286,12 +287,12 @@ func TestClosingOfAgent(t *testing.T) {
 			t.Parallel()
 			s := newStory(t, "policy: {allow_close: true}\n")
 			asked := 0
-			s.o.Agent = answers(&asked, protocol.LabelAndRespond, `{"type":"close_issue","after":"72h"}`)
+			s.o.Agent.Agent = answers(&asked, protocol.LabelAndRespond, `{"type":"close_issue","after":"72h"}`)
 			if got := s.run(s.issue); got != "close_issue done" {
 				t.Fatal(got)
 			}
 			if name == "gone" {
-				s.o.Agent = nil
+				s.o.Agent.Agent = nil
 			}
 			s.pass(73 * time.Hour)
 			s.sweep(want)
@@ -307,15 +308,15 @@ func TestUnsavedClosing(t *testing.T) {
 		t.Run(who, func(t *testing.T) {
 			t.Parallel()
 			s := newStory(t, "policy: {allow_close: true}\nrules:\n  - {id: old, on: issues.labeled, then: [{close_issue: {after: 72h, reason: not_planned}}]}\n")
-			store := s.o.Memory.(memory.Agenda)
+			store := s.o.Memory.Agenda
 			if got := s.run(s.issue); got != "close_issue done" {
 				t.Fatal(got)
 			}
 			s.pass(73 * time.Hour)
 			if who == "we" {
-				s.o.Memory = readOnly{store}
+				keepIn(&s.o, readOnly{store})
 				s.sweep("1 issue closed after its time")
-				s.o.Memory = store
+				keepIn(&s.o, store)
 			} else {
 				s.repo.CloseAs(who, 1, "")
 			}

@@ -81,7 +81,7 @@ func TestCommandOfAnother(t *testing.T) {
 func TestCommandWithoutToken(t *testing.T) {
 	t.Parallel()
 	gh, e, o := world(t, "")
-	o.Host, o.DryRun = nil, true
+	o.Host, o.DryRun = runner.Host{}, true
 	rep, err := run(t, o, commented(gh, e, "mona", "User", "/foreman triage"))
 	if err != nil || len(rep.Actions) != 0 || !strings.Contains(strings.Join(rep.Warnings, " "), "without a token nobody can tell whether mona may give it") {
 		t.Errorf("got %+v, %v", rep, err)
@@ -97,15 +97,16 @@ func TestRetriageGoesOn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o.Memory, o.Journal = store, store
+	keepIn(&o, store)
+	o.Memory.Journal = store
 	gh.Repo(repoName).AddUser("mona")
 	e = commented(gh, e, "mona", "User", "/foreman triage")
-	e.Issue.UpdatedAt = o.Now()
+	e.Issue.UpdatedAt = o.Clock.Now()
 	gh.Fault(githubtest.Fault{Method: "POST", Path: "/repos/" + repoName + "/issues/1/comments", Status: 422, Times: 1})
 	if _, err := run(t, o, e); err == nil {
 		t.Fatal("the first attempt went through")
 	}
-	o.Resumed = true
+	o.Task.Resumed = true
 	rep, err := run(t, o, e)
 	if err != nil || rep.Executed != 2 {
 		t.Fatalf("got %+v, %v", rep, err)

@@ -6,174 +6,231 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
-	"github.com/org/foreman-action/config"
 	"github.com/org/foreman-action/internal/text"
-
+	"github.com/org/foreman-action/memory"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/rules"
 	"github.com/org/foreman-action/rules/facts"
+	"github.com/org/foreman-action/runner/effect"
+	"github.com/org/foreman-action/runner/internal/command"
+	"github.com/org/foreman-action/runner/internal/history"
+	"github.com/org/foreman-action/runner/internal/plan"
 	"github.com/org/foreman-action/triage"
 )
 
-// decide asks the rules, and the agent for what they left open.
-func (w *work) decide(ctx context.Context) (Decision, error) {
-	q := question{facts: w.facts(ctx), event: w.e}
-	o, err := w.orders(q.facts)
+// An Agent decides on a task. It is asked once for each run. Implementations are
+// safe for concurrent use.
+type Agent interface {
+	// Decide returns the decision on the task. Its task_id is that of the task. The
+	// error says what went wrong without any secret; nothing is written then.
+	Decide(ctx context.Context, task protocol.TaskMessage) (protocol.DecisionMessage, error)
+}
+
+// AgentOptions say who is asked for what the rules leave open.
+type AgentOptions struct {
+	Agent Agent  // nil: the rules alone decide
+	Name  string // such as its address, for the audit
+	// AnswersAll says that an agent may answer any event that it decides on with a comment.
+	// Otherwise edits, label events and comments are answered only where a rule names the
+	// event. What rules ask for is judged by that in any case.
+	AnswersAll bool
+}
+
+// An AgentError says that the agent gave no usable decision.
+type AgentError struct{ Err error }
+
+// Error returns the agent's own message.
+func (e *AgentError) Error() string { return e.Err.Error() }
+
+// Unwrap returns the cause.
+func (e *AgentError) Unwrap() error { return e.Err }
+
+const (
+	// byRules and byCommand are who decided when no agent was asked.
+	byRules   = "rules"
+	byCommand = "command"
+	// onFailureID stands for a rule where the configuration decides in place of the agent.
+	onFailureID = "agent.on_failure"
+	// maxActions bounds the actions of one decision.
+	maxActions = 200
+	// maxExplained is how many rules are explained; more are too many to read.
+	maxExplained = 100
+)
+
+// decided is a decision and how it came about.
+type decided struct {
+	plan.Decision
+
+	At    time.Time     // UTC
+	Rules *rules.Result // nil: no rules were asked
+	Why   []rules.RuleWhy
+	// AskedAs is the event that the rules were asked about last, when it is not that of the
+	// attempt: an issue that is decided on anew counts as newly opened.
+	AskedAs   string
+	Retriaged bool // it was decided on the issue as if it were newly opened
+}
+
+// decide asks the rules, and the agent for what they leave open, and adds what commands and
+// reversals ask for. With an error only Why and AskedAs are set.
+func (a *attempt) decide(ctx context.Context) (decided, error) {
+	var dec decided
+	f := a.facts(ctx)
+	commands, err := a.commands(ctx)
 	if err != nil {
-		return Decision{}, err
+		return dec, err
 	}
-	d, err := w.askRules(ctx, &q)
+	asked := a.d
+	res, err := a.askRules(ctx, f, &dec)
 	if err != nil {
-		return Decision{}, err
+		return dec, err
 	}
-	if o.has(commandTriage) || q.res != nil && q.res.Retriage && w.e.Key() != w.e.AsOpened().Key() {
-		if d, err = w.retriage(ctx, &q); err != nil {
-			return Decision{}, err
+	opened := a.d.AsOpened()
+	if commands.Has(command.Triage) || res != nil && res.Retriage && a.d.Key() != opened.Key() {
+		dec.Retriaged, dec.AskedAs = true, opened.Key()
+		asked, f = opened, asOpened(opened, f)
+		if res != nil {
+			f.Issue.Labels = res.Labels
+			again, err := a.askRules(ctx, f, &dec)
+			if err != nil {
+				return dec, err
+			}
+			both := joined(*res, *again)
+			res = &both
 		}
 	}
-	w.rep.Rules = q.res
-	if !o.mute || w.retriaged {
-		if d, err = w.askToo(ctx, q, d); err != nil {
-			return Decision{}, err
+	d := a.ofRules(res)
+	if !commands.Mute || dec.Retriaged {
+		if d, err = a.withAgent(ctx, asked, f, res, d); err != nil {
+			return dec, err
 		}
 	}
-	err = w.obey(ctx, o, &d, q)
-	return d, err
+	if d, err = a.withReversals(ctx, d, res); err != nil {
+		return dec, err
+	}
+	if d, err = a.withCommands(ctx, d, commands, f); err != nil {
+		return dec, err
+	}
+	dec.Decision, dec.Rules, dec.At = d, res, a.o.Clock.Now().UTC()
+	return dec, nil
 }
 
-// A question is what is to be decided on.
-type question struct {
-	event triage.Delivery
-	facts facts.Facts
-	res   *rules.Result // of the rules; nil: there are none, or nobody asked
-}
-
-// askToo asks the agent as well, if it is wanted.
-func (w *work) askToo(ctx context.Context, q question, d Decision) (Decision, error) {
-	if w.given != nil {
-		return w.takeDecision(q, d)
+// askRules returns what the rules decide; nil when there are none. Their explanation goes
+// into dec, also when one of them fails.
+func (a *attempt) askRules(ctx context.Context, f facts.Facts, dec *decided) (*rules.Result, error) {
+	if a.c.Rules == nil {
+		return nil, nil
 	}
-	if w.o.Agent == nil {
-		return d, nil
+	res, err := a.c.Rules.Decide(f)
+	if n := a.c.Rules.Len(); a.o.Explain && n > 0 && n <= maxExplained {
+		f.Lookup, f.Effect = a.reads.known(ctx), a.effect(ctx, false)
+		dec.Why = a.c.Rules.Explain(f)
 	}
-	if q.res != nil {
-		q.facts.Issue.Labels = q.res.Labels // what the rules left open
-	}
-	wanted, err := w.wantsAgent(q.facts, q.res)
-	if err != nil || !wanted {
-		return d, err
-	}
-	asked, err := w.askAgent(ctx, q.event)
 	if err != nil {
-		return Decision{}, err
+		return nil, err
 	}
-	return merge(d, asked, q.res), nil
+	return &res, nil
 }
 
-// maxExplained is how many rules are explained; more are too many to read.
-const maxExplained = 100
-
-// explain tells of the rules part by part, also when one of them fails.
-func (w *work) explain(ctx context.Context, facts facts.Facts) {
-	if n := w.c.Rules.Len(); !w.o.Explain || n == 0 || n > maxExplained {
-		return
-	}
-	if l, ok := facts.Lookup.(*lookup); ok {
-		facts.Lookup = answered{l}
-	}
-	facts.Effect = w.effect(ctx, false)
-	w.rep.Why = w.c.Rules.Explain(facts)
-}
-
-// askRules asks the rules, and puts their result into the question.
-func (w *work) askRules(ctx context.Context, q *question) (Decision, error) {
-	if w.c.Rules == nil {
-		return w.decided(nil), nil
-	}
-	res, err := w.c.Rules.Decide(q.facts)
-	w.explain(ctx, q.facts)
-	if err != nil {
-		return Decision{}, err
-	}
-	q.res = &res
-	return w.decided(q.res), nil
-}
-
-// decided is what the rules came to as a decision.
-func (r *Runner) decided(res *rules.Result) Decision {
-	d := Decision{By: byRules, Message: protocol.DecisionMessage{
-		TaskID: r.o.TaskID, Decision: protocol.Skip, Rationale: "there are no rules",
+// ofRules returns what the rules decided as a decision.
+func (a *attempt) ofRules(res *rules.Result) plan.Decision {
+	d := plan.Decision{By: byRules, Message: protocol.DecisionMessage{
+		TaskID: a.o.Task.ID, Decision: protocol.Skip, Rationale: "there are no rules",
 	}}
 	if res == nil {
 		return d
 	}
 	d.Message = res.Message
-	d.Message.TaskID = r.o.TaskID
+	d.Message.TaskID = a.o.Task.ID
 	for _, id := range res.Sources {
-		d.Sources = append(d.Sources, r.source(id))
+		d.Sources = append(d.Sources, a.source(id))
 	}
 	return d
 }
 
-// source is a rule as the source of an action.
-func (r *Runner) source(id string) triage.Source {
-	return triage.Source{Rule: id, OverrideHumans: r.c.Rules.OverridesHumans(id)}
+// source returns a rule as the source of an action.
+func (a *attempt) source(id string) triage.Source {
+	return triage.Source{Rule: id, OverrideHumans: a.c.Rules.OverridesHumans(id)}
 }
 
-// wantsAgent reports whether the rules left anything open: by agent.when, or else
-// when none of them fired.
-func (r *Runner) wantsAgent(f facts.Facts, res *rules.Result) (bool, error) {
-	if res != nil && (res.Stopped || res.Message.Decision == protocol.Escalate) {
-		return false, nil
+// withAgent joins the decision of the agent to that of the rules, if an agent is wanted, or
+// has decided before.
+func (a *attempt) withAgent(ctx context.Context, e triage.Delivery, f facts.Facts, res *rules.Result, d plan.Decision) (plan.Decision, error) {
+	stopped := res != nil && (res.Stopped || res.Message.Decision == protocol.Escalate)
+	if a.given != nil {
+		switch m := a.given.message; {
+		case m == nil:
+			return d, nil
+		case stopped:
+			a.warn("the agent's decision is passed over: the rules leave nothing open")
+			return d, nil
+		default:
+			if err := a.usable(*m); err != nil {
+				return plan.Decision{}, &AgentError{err}
+			}
+			return join(d, plan.Decision{Message: *m, By: a.o.Agent.Name}, res), nil
+		}
 	}
-	when := r.c.Agent.When
-	if f.Event.Name == triage.EventSchedule && (when == nil || !strings.Contains(when.String(), triage.EventSchedule)) {
+	if a.o.Agent.Agent == nil || stopped {
+		return d, nil
+	}
+	if res != nil {
+		f.Issue.Labels = res.Labels // what the rules left open
+	}
+	if wanted, err := a.wantsAgent(f, res); err != nil || !wanted {
+		return d, err
+	}
+	asked, err := a.askAgent(ctx, e)
+	if err != nil {
+		return plan.Decision{}, err
+	}
+	return join(d, asked, res), nil
+}
+
+// wantsAgent reports whether the rules left anything open: by agent.when, or else when none
+// of them fired.
+func (a *attempt) wantsAgent(f facts.Facts, res *rules.Result) (bool, error) {
+	when := a.c.Agent.When
+	switch {
+	case f.Event.Name == triage.EventSchedule && (when == nil || !strings.Contains(when.String(), triage.EventSchedule)):
 		return false, nil // a scheduled run may find a hundred issues
-	}
-	if r.c.Agent.When != nil {
-		return r.c.Agent.When.Eval(f)
-	}
-	if f.Pull != (triage.PullRequest{}) {
+	case when != nil:
+		return when.Eval(f)
+	case f.Pull != (triage.PullRequest{}):
 		return false, nil // tasks are about issues, unless the configuration says more
 	}
 	return res == nil || len(res.Fired) == 0, nil
 }
 
-// maxActions bounds the actions of one decision.
-const maxActions = 200
-
-// byRules is who decided when no agent was asked.
-const byRules = "rules"
-
-// askAgent asks the agent, and falls back on what the configuration says when it
-// gives no usable answer.
-func (w *work) askAgent(ctx context.Context, e triage.Delivery) (Decision, error) {
-	spec := TaskSpec{ID: w.o.TaskID, LLM: w.c.LLM, AllowClose: w.c.Policy.AllowClose}
-	if text, ok := w.summary(ctx); ok {
-		spec.Memory = &text
+// askAgent asks the agent, and falls back on what the configuration says when it gives no
+// usable answer.
+func (a *attempt) askAgent(ctx context.Context, e triage.Delivery) (plan.Decision, error) {
+	spec := TaskSpec{ID: a.o.Task.ID, LLM: a.c.LLM, AllowClose: a.c.Policy.AllowClose}
+	if summary, ok := a.summary(ctx); ok {
+		spec.Memory = &summary
 	}
 	task, err := Task(e, spec)
 	if err != nil {
-		return Decision{}, err
+		return plan.Decision{}, err
 	}
-	m, err := w.o.Agent.Decide(ctx, task)
-	w.past.outdate() // people may have done something while the agent was thinking
+	m, err := a.o.Agent.Agent.Decide(ctx, task)
+	a.reads.outdate() // people may have done something while the agent was thinking
 	if err == nil {
-		err = w.usable(m)
+		err = a.usable(m)
 	}
 	if err == nil {
-		return Decision{Message: m, By: w.o.By}, nil
+		return plan.Decision{Message: m, By: a.o.Agent.Name}, nil
 	}
 	if ctx.Err() != nil {
-		return Decision{}, errors.Join(&AgentError{err}, context.Cause(ctx))
+		return plan.Decision{}, errors.Join(&AgentError{err}, context.Cause(ctx))
 	}
-	return w.fallBack(err, &w.rep)
+	return a.fallBack(err)
 }
 
-// usable says what is wrong with an agent's decision as a whole.
-func (w *work) usable(m protocol.DecisionMessage) error {
-	if m.TaskID != w.o.TaskID {
+// usable returns what is wrong with an agent's decision as a whole.
+func (a *attempt) usable(m protocol.DecisionMessage) error {
+	if m.TaskID != a.o.Task.ID {
 		return fmt.Errorf("the agent answered for task %q", text.Quote(m.TaskID))
 	}
 	if n := len(m.Actions); n > maxActions {
@@ -182,37 +239,37 @@ func (w *work) usable(m protocol.DecisionMessage) error {
 	return nil
 }
 
-// fallBack is what happens when the agent fails.
-func (r *Runner) fallBack(err error, rep *Report) (Decision, error) {
-	d := Decision{By: r.o.By, fallback: true, Message: protocol.DecisionMessage{
-		TaskID: r.o.TaskID, Decision: protocol.Skip, Rationale: err.Error(),
+// fallBack returns the decision that is configured for when the agent fails.
+func (a *attempt) fallBack(err error) (plan.Decision, error) {
+	d := plan.Decision{By: a.o.Agent.Name, Fallback: true, Message: protocol.DecisionMessage{
+		TaskID: a.o.Task.ID, Decision: protocol.Skip, Rationale: err.Error(),
 	}}
-	switch {
-	case r.c.Agent.OnFailure.Label != "":
-		a, aerr := protocol.NewAction(protocol.ActionAddLabel, map[string]any{"label": r.c.Agent.OnFailure.Label})
+	switch on := a.c.Agent.OnFailure; {
+	case on.Label != "":
+		item, aerr := protocol.NewAction(protocol.ActionAddLabel, map[string]any{"label": on.Label})
 		if aerr != nil {
-			return Decision{}, aerr
+			return plan.Decision{}, aerr
 		}
 		d.Message.Decision = protocol.LabelAndRespond
-		d.Message.Actions = []protocol.ActionItem{a}
-		d.Sources = []triage.Source{{Rule: config.OnFailureRule}}
-	case r.c.Agent.OnFailure.Skip:
+		d.Message.Actions = []protocol.ActionItem{item}
+		d.Sources = []triage.Source{{Rule: onFailureID}}
+	case on.Skip:
 	default:
-		return Decision{}, &AgentError{err}
+		return plan.Decision{}, &AgentError{err}
 	}
-	rep.warnf("%v", err)
+	a.warn("%v", err)
 	return d, nil
 }
 
-// merge joins the agent's decision to that of rules that fired. The stronger
+// join returns the agent's decision joined to that of rules that fired. The stronger
 // decision wins: escalate, close, label_and_respond, skip.
-func merge(byRules, byAgent Decision, res *rules.Result) Decision {
+func join(byRules, byAgent plan.Decision, res *rules.Result) plan.Decision {
 	if res == nil || len(res.Fired) == 0 {
 		return byAgent
 	}
 	d := byRules
 	// What the rules decided is worth keeping.
-	d.fallback = byAgent.fallback && len(byRules.Message.Actions) == 0
+	d.Fallback = byAgent.Fallback && len(byRules.Message.Actions) == 0
 	d.By = "rules, " + byAgent.By
 	d.Message.Rationale = byRules.Message.Rationale + "; " + byAgent.Message.Rationale
 	d.Message.Decision = stronger(byRules.Message.Decision, byAgent.Message.Decision)
@@ -222,10 +279,10 @@ func merge(byRules, byAgent Decision, res *rules.Result) Decision {
 	d.Message.Actions = slices.Concat(d.Message.Actions, byAgent.Message.Actions)
 	sources := make([]triage.Source, 0, len(d.Message.Actions))
 	for i := range byRules.Message.Actions {
-		sources = append(sources, byRules.source(i))
+		sources = append(sources, byRules.Source(i))
 	}
 	for i := range byAgent.Message.Actions {
-		sources = append(sources, byAgent.source(i))
+		sources = append(sources, byAgent.Source(i))
 	}
 	d.Sources = sources
 	return d
@@ -238,4 +295,247 @@ func stronger(a, b protocol.DecisionType) protocol.DecisionType {
 		}
 	}
 	return protocol.Skip
+}
+
+// joined is what rules decided on an event, and then on the issue as if it were newly
+// opened. A rule fires once, and the second time settles whether the agent is asked.
+func joined(first, second rules.Result) rules.Result {
+	out := second
+	out.Retriage = false
+	fired := func(id string) bool { return slices.Contains(first.Fired, id) }
+	out.Message.Actions, out.Sources = slices.Clone(first.Message.Actions), slices.Clone(first.Sources)
+	for i, id := range second.Sources {
+		if !fired(id) {
+			out.Message.Actions = append(out.Message.Actions, second.Message.Actions[i])
+			out.Sources = append(out.Sources, id)
+		}
+	}
+	out.Fired = slices.Concat(first.Fired, slices.DeleteFunc(slices.Clone(second.Fired), fired))
+	out.Undone = nil
+	for _, id := range slices.Concat(first.Undone, second.Undone) {
+		if !slices.Contains(out.Fired, id) && !slices.Contains(out.Undone, id) {
+			out.Undone = append(out.Undone, id)
+		}
+	}
+	out.Trace = slices.Clone(second.Trace)
+	for i, t := range first.Trace {
+		if t.Outcome == rules.Matched {
+			out.Trace[i] = t
+		}
+	}
+	out.Message.Decision = stronger(first.Message.Decision, second.Message.Decision)
+	if first.Message.Decision != protocol.Skip {
+		out.Message.Rationale = first.Message.Rationale + "; then, as if newly opened, " + second.Message.Rationale
+	}
+	return out
+}
+
+// commands returns the commands of the event's comment, and looks up whether its author may
+// give any. Programs never may.
+func (a *attempt) commands(ctx context.Context) (command.Commands, error) {
+	c := a.d.Comment
+	if a.d.Key() != "issue_comment.created" || !a.d.HasComment() || !history.SameLogin(c.Author, a.d.Sender.Login) ||
+		a.d.Sender.Type == "Bot" || strings.HasSuffix(c.Author, "[bot]") {
+		return command.Commands{}, nil
+	}
+	list := command.Parse(c.Body, a.c.Rules.Knows)
+	switch {
+	case list.Empty():
+		return list, nil
+	case a.o.Host.Repository == nil:
+		a.warn("the comment holds a command, and without a token nobody can tell whether %s may give it", text.Quote(c.Author))
+		return command.Commands{Mute: list.Mute}, nil
+	}
+	permission, err := a.reads.Permission(ctx, c.Author)
+	if err != nil {
+		return list, fmt.Errorf("look up whether %s may give commands: %w", text.Quote(c.Author), err)
+	}
+	return list.Permit(c.Author, permission), nil
+}
+
+// withCommands adds to a decision what the commands ask for. They are carried out also where
+// the rest of the decision writes nothing.
+func (a *attempt) withCommands(ctx context.Context, d plan.Decision, list command.Commands, f facts.Facts) (plan.Decision, error) {
+	for _, c := range list.List {
+		var err error
+		switch c.Name {
+		case command.Why:
+			why := command.Explain(a.c.Rules.Explain(asOpened(a.d.AsOpened(), f)), a.c.Policy.MaxLength())
+			d, err = answer(d, command.Why, why)
+		case command.Undo:
+			d, err = a.withUndo(ctx, d, c.Rest)
+		case command.Triage: // the rules and the agent decided on it
+		}
+		if err != nil {
+			return d, fmt.Errorf("obey /foreman %s: %w", c.Name, err)
+		}
+	}
+	if list.Refused != "" {
+		item, err := protocol.NewAction(protocol.ActionReact, map[string]any{"content": command.Refusal})
+		if err != nil {
+			return d, err
+		}
+		d = d.With(command.By(list.Refused), item)
+	}
+	switch n := slices.IndexFunc(d.Sources, func(s triage.Source) bool { return s.Command != "" }); {
+	case n < 0:
+	case n == 0 && d.By == byRules:
+		d.By = byCommand
+	default:
+		d.By += ", " + byCommand
+	}
+	if list.Reason != "" {
+		d.Message.Rationale = list.Reason + "; " + d.Message.Rationale
+	}
+	return d, nil
+}
+
+// answer adds the one comment that answers a command.
+func answer(d plan.Decision, name, body string) (plan.Decision, error) {
+	item, err := protocol.NewAction(protocol.ActionComment, map[string]any{"body": strings.TrimSpace(body)})
+	if err != nil {
+		return d, err
+	}
+	return d.With(command.By(name), item), nil
+}
+
+// withUndo adds to a decision what reverts one of our tasks on the issue, and the answer that
+// reports it. rest is what follows the command.
+func (a *attempt) withUndo(ctx context.Context, d plan.Decision, rest string) (plan.Decision, error) {
+	r := a.reads.Recall(ctx)
+	r.Tasks = slices.DeleteFunc(slices.Clone(r.Tasks), a.reads.isThis)
+	task, why := command.FindTask(r, a.later, rest)
+	if why != "" {
+		return answer(d, command.Undo, "Nothing was undone: "+why+".")
+	}
+	h, ok := a.reads.History(ctx)
+	if !ok {
+		return answer(d, command.Undo, "Nothing was undone: the timeline of the issue cannot be read, so nobody can tell what people did.")
+	}
+	made := slices.DeleteFunc(history.LastMade(r, nil), func(m history.Made) bool { return m.Task != task.ID })
+	reversal, err := h.Revert(r, made)
+	if err != nil {
+		return d, err
+	}
+	n := len(d.Message.Actions)
+	if d.Message.Decision == protocol.Skip {
+		n = 0
+	}
+	d = d.With(command.By(command.Undo), reversal.Items...)
+	// The answer says what the policy permits of it.
+	p := plan.Make(plan.Input{Decision: d, Issue: *a.d.Issue, Policy: a.c.Policy, MayComment: true})
+	return answer(d, command.Undo, command.UndoAnswer(task, reversal, p.Steps[n:]))
+}
+
+// later reports whether a task came after the event: the author of its comment cannot have
+// meant it.
+func (a *attempt) later(t memory.Task) bool {
+	return a.d.Happened() && t.At.Truncate(time.Second).After(a.d.Issue.UpdatedAt)
+}
+
+// withReversals adds to a decision what reverts the actions of rules whose condition is false
+// now (else_undo). It reads nothing when nothing of theirs can be on the issue, and leaves
+// alone what the decision itself asks for.
+func (a *attempt) withReversals(ctx context.Context, d plan.Decision, res *rules.Result) (plan.Decision, error) {
+	if res == nil || a.o.Memory.Store == nil || a.reads.fresh() || d.Message.Decision == protocol.Escalate {
+		return d, nil
+	}
+	ids := slices.DeleteFunc(slices.Clone(res.Undone), func(id string) bool { return !a.c.Rules.MayHaveLeft(id, *a.d.Issue) })
+	if len(ids) == 0 {
+		return d, nil
+	}
+	r := a.reads.Remembered(ctx)
+	made := slices.DeleteFunc(history.LastMade(r, a.reads.isThis), func(m history.Made) bool { return !slices.Contains(ids, m.By) })
+	if len(made) == 0 {
+		return d, nil
+	}
+	h, ok := a.reads.History(ctx)
+	if !ok {
+		return d, nil // it was warned of
+	}
+	reversal, err := h.Revert(r, made)
+	if err != nil {
+		return d, err
+	}
+	wanted := d
+	var reverted []string
+	for i, m := range reversal.Made {
+		if wanted.Wants(m.Outcome) {
+			continue
+		}
+		d = d.With(triage.Source{Rule: m.By, Undo: true}, reversal.Items[i])
+		if !slices.Contains(reverted, m.By) {
+			reverted = append(reverted, m.By)
+		}
+	}
+	if len(reverted) > 0 {
+		d.Message.Rationale += "; taken back, for its condition is false now, is what was done by " + strings.Join(reverted, ", ")
+	}
+	return d, nil
+}
+
+// effect returns a function that says, of an action of a rule, which labels it will really add
+// or remove: by the policy and its limits and, when a rule asks for labels at all, by what
+// people did, by what is never added again, and by the labels that the repository has.
+// Otherwise a rule would act on a label that is never set. Look-ups are those of the review
+// made early; without asks nothing is looked up that was not before, and counts as absent.
+func (a *attempt) effect(ctx context.Context, asks bool) func(rule string, item protocol.ActionItem) []string {
+	m := plan.NewMaker(plan.Input{Issue: *a.d.Issue, Policy: a.c.Policy, MayComment: true})
+	asked := a.c.Rules.AsksLabels() || a.o.Agent.Agent != nil && a.c.Agent.When.AsksLabels()
+	matters := asked && a.o.Host.Issues != nil
+	return func(rule string, item protocol.ActionItem) []string {
+		s := plan.Step{ActionResult: triage.ActionResult{Action: item, Source: a.source(rule)}}
+		if m.Judge(&s); s.Verdict != triage.Do {
+			return nil
+		}
+		o := effect.Outcome{Thing: effect.Label, There: item.Type != protocol.ActionRemoveLabel}
+		return slices.DeleteFunc(slices.Clone(effect.Values(s.Effect)), func(name string) bool {
+			o.Name = name
+			return matters && !a.takesEffect(ctx, o, asks || a.reads.timeline.asked, s.Source) || o.There && a.forbids(ctx, name)
+		})
+	}
+}
+
+// takesEffect reports whether a label that the policy permits can be added or removed. What
+// cannot be looked up cannot.
+func (a *attempt) takesEffect(ctx context.Context, o effect.Outcome, asks bool, from triage.Source) bool {
+	if !from.OverrideHumans && !a.reads.fresh() {
+		if !asks {
+			return false
+		}
+		t, err := a.reads.Timeline(ctx)
+		if err != nil {
+			return false
+		}
+		against := a.reads.history(t).AddedBack
+		if o.There {
+			against = a.reads.history(t).RemovedBefore
+		}
+		if against(o, "") != "" {
+			return false
+		}
+	}
+	if !o.There || a.c.Policy.CreateLabels {
+		return true
+	}
+	label, known := a.reads.labels[text.Fold(o.Name)]
+	if !known && asks {
+		var err error
+		if label, err = a.reads.Label(ctx, o.Name); err != nil {
+			return false
+		}
+	}
+	return label != "" && a.c.Policy.MayLabel(label)
+}
+
+// forbids reports whether a label is never to be added to the issue again. A memory that was
+// not configured is read only for something else, or when a rule or an agent can have
+// forbidden it.
+func (a *attempt) forbids(ctx context.Context, label string) bool {
+	m := a.o.Memory
+	if m.Store == nil || m.Discards || a.reads.record == nil && m.Implicit && !a.forbidsLabels() {
+		return false
+	}
+	r := a.reads.Remembered(ctx)
+	return r.Forbids(label)
 }

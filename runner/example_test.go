@@ -34,7 +34,7 @@ rules:
 		fmt.Println(err)
 		return
 	}
-	r, err := runner.New(runner.Options{Config: cfg, DryRun: true, TaskID: "a3f8c2d1-4b5e-4f6a-8c9d-0e1f2a3b4c5d"})
+	r, err := runner.New(runner.Options{Config: cfg, DryRun: true, Task: runner.TaskIdentity{ID: "a3f8c2d1-4b5e-4f6a-8c9d-0e1f2a3b4c5d"}})
 	if err != nil {
 		fmt.Println(err)
 		return

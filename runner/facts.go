@@ -3,6 +3,7 @@ package runner
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/org/foreman-action/config"
@@ -12,63 +13,91 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// Explain tells of every rule of o.Config, which may have none, why it matches the event
+// facts returns the event as rules see it, with what they may look up.
+func (a *attempt) facts(ctx context.Context) facts.Facts {
+	f := factsOf(a.d, a.o.Clock.Now().UTC())
+	f.Lookup, f.Effect = a.reads.lookup(ctx), a.effect(ctx, true)
+	return f
+}
+
+// asOpened returns the facts of an event as which the issue is decided on anew, with the
+// look-ups of f.
+func asOpened(opened triage.Delivery, f facts.Facts) facts.Facts {
+	out := factsOf(opened, f.Now)
+	out.Lookup, out.Effect = f.Lookup, f.Effect
+	return out
+}
+
+// factsOf returns the event as rules see it.
+func factsOf(d triage.Delivery, now time.Time) facts.Facts {
+	f := facts.Facts{
+		Now: now, Issue: *d.Issue, Event: d.Event, Repo: d.Repo, Scans: d.Scans,
+		Actor: triage.Actor{Login: d.Sender.Login, Type: d.Sender.Type},
+	}
+	f.Event.Name = d.RuleName()
+	if d.Pull != nil {
+		f.Pull = *d.Pull
+	}
+	if d.HasComment() && d.Comment.Author == d.Sender.Login {
+		f.Actor.Association = d.Comment.Association
+	}
+	if d.Issue.Author == d.Sender.Login && d.Sender.Login != "" {
+		f.Actor.Association = d.Issue.Association
+	}
+	return f
+}
+
+// Explain returns for every rule of o.Config, which may have none, why it matches the event
 // or does not. The event must hold its issue. What rules ask beyond it is looked up as in a
 // run, with o.Host and o.Memory; nothing is written.
-func Explain(ctx context.Context, o Options, e triage.Delivery) ([]rules.RuleWhy, error) {
-	if e.Issue == nil {
-		return nil, errors.New("explain the rules: the event holds no issue")
+func Explain(ctx context.Context, o Options, d triage.Delivery) ([]rules.RuleWhy, error) {
+	f, err := Facts(ctx, o, d)
+	if err != nil {
+		return nil, fmt.Errorf("explain the rules: %w", err)
 	}
-	w := newWork(o, e)
-	return w.c.Rules.Explain(w.facts(ctx)), nil
+	return newRunner(o).c.Rules.Explain(f), nil
 }
 
-// facts is the event as rules see it, with what they may look up.
-func (w *work) facts(ctx context.Context) facts.Facts {
-	f := rulesFacts(w.e, w.o.Now().UTC())
-	f.Lookup = &lookup{work: w, ctx: ctx}
-	f.Effect = w.effect(ctx, true)
-	return f
+// Facts returns the event as the rules of o.Config see it in a run: what they ask beyond it is
+// looked up with o.Host and o.Memory. The event must hold its issue.
+func Facts(ctx context.Context, o Options, d triage.Delivery) (facts.Facts, error) {
+	if d.Issue == nil {
+		return facts.Facts{}, errNoIssue
+	}
+	return newRunner(o).attempt(d, nil, func(string, ...any) {}).facts(ctx), nil
 }
 
-// rulesFacts is the event as rules see it.
-func rulesFacts(e triage.Delivery, now time.Time) facts.Facts {
-	f := facts.Facts{
-		Now: now, Issue: *e.Issue, Event: e.Event, Repo: e.Repo, Scans: e.Scans,
-		Actor: triage.Actor{Login: e.Sender.Login, Type: e.Sender.Type},
+var errNoIssue = errors.New("the event holds no issue")
+
+// Replay returns the facts on which the rules of a configuration would decide the event
+// at the given time, with l to answer what the event does not say. The event must hold
+// its issue. A label that the policy refuses is refused in the facts too.
+func Replay(c *config.Config, d triage.Delivery, l facts.Lookup, now time.Time) (facts.Facts, error) {
+	if d.Issue == nil {
+		return facts.Facts{}, fmt.Errorf("replay the rules: %w", errNoIssue)
 	}
-	f.Event.Name = e.RuleName()
-	if e.Pull != nil {
-		f.Pull = *e.Pull
-	}
-	if e.HasComment() && e.Comment.Author == e.Sender.Login {
-		f.Actor.Association = e.Comment.Association
-	}
-	if e.Issue.Author == e.Sender.Login && e.Sender.Login != "" {
-		f.Actor.Association = e.Issue.Association
-	}
-	return f
+	f := factsOf(d, now)
+	f.Lookup, f.May = l, c.Policy.MayLabel
+	return f, nil
 }
 
 // Test runs one of the tests of a configuration, by its rules and what its policy says of
 // labels.
-func Test(c *config.Config, t ruletest.Test) ruletest.Result { return ruletest.Run(c.Rules, t, c.Policy.MayLabel) }
-
-// RecordTest returns an item for the tests of a rule file, in YAML: the event as of now, the
-// decision of the rules of o.Config, and what they looked up, as in a run. The error says
-// that the event has no issue, is about a pull request, or has what a test cannot express.
-func RecordTest(ctx context.Context, o Options, e triage.Delivery, name string) (string, error) {
-	switch {
-	case e.Issue == nil:
-		return "", errors.New("record a test: the event holds no issue")
-	case e.Issue.PullRequest:
-		return "", errors.New("record a test: only issues are recorded, and this is a pull request")
-	}
-	w := newWork(o, e)
-	return ruletest.Record(w.c.Rules, name, w.facts(ctx))
+func Test(c *config.Config, t ruletest.Test) ruletest.Result {
+	return ruletest.Run(c.Rules, t, c.Policy.MayLabel)
 }
 
-// newWork is the work on an event of which only the rules are asked.
-func newWork(o Options, e triage.Delivery) *work {
-	return &work{Runner: newRunner(o), e: e, past: past{host: o.Host, ref: e.Ref()}}
+// RecordTest returns an item for the tests of a rule file, in YAML: the event as of now,
+// with the texts of its issue, and what the rules of o.Config make of it. What they ask
+// beyond it is looked up as in a run, and part of the item. The error says that the event
+// holds no issue, is about a pull request, or holds what a test cannot say.
+func RecordTest(ctx context.Context, o Options, d triage.Delivery, name string) (string, error) {
+	f, err := Facts(ctx, o, d)
+	switch {
+	case err != nil:
+		return "", fmt.Errorf("record a test: %w", err)
+	case d.Issue.PullRequest:
+		return "", errors.New("record a test: only issues are recorded, and this is a pull request")
+	}
+	return ruletest.Record(newRunner(o).c.Rules, name, f)
 }

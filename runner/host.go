@@ -2,78 +2,102 @@ package runner
 
 import (
 	"context"
-	"encoding/json"
 	"time"
 
+	"github.com/org/foreman-action/runner/effect"
 	"github.com/org/foreman-action/triage"
 )
 
-// A Host is the service that the issues live on: every read and write that the
-// executor makes. Implementations are safe for concurrent use.
+// Host is the code host of the issues, in the parts that a run uses. One value may be all of
+// them. No agent ever sees it, nor its credentials.
+type Host struct {
+	// Issues reads and writes issues. Nil: nothing can be read or written; only dry runs.
+	Issues Issues
+	// Repository reads what issues share. Nil only if Issues is.
+	Repository Repository
+	// Search finds the issues of scheduled runs. Nil: [Runner.Sweep] fails.
+	Search Search
+	// Login is the account that we act as; empty: [DefaultBot].
+	Login string
+	// Guard is called before each write, and may wait: for a rate limit, or to make sure that
+	// the task is still this Runner's. Its error stops the run before the write, as
+	// [triage.ErrHalted]. Nil: nothing stands in the way.
+	Guard func(context.Context) error
+}
+
+// HostOf returns one value as all parts of a Host.
+func HostOf(all interface {
+	Issues
+	Repository
+	Search
+},
+) Host {
+	return Host{Issues: all, Repository: all, Search: all}
+}
+
+// Issues reads and writes single issues. Implementations are safe for concurrent use.
 //
-// A read is repeated by the host within its own bound when it fails for a passing
-// reason. A write that was certainly not carried out (a rate limit) is repeated
-// too; when it is unknown whether a write was carried out, because the connection
-// broke, the time ran out or the service answered 5xx, the host does not repeat it
-// and returns an error for which errors.Is(err, [triage.ErrUncertain]) holds. The executor
-// then reads back before it tries again. Before each request that may change something
-// the host calls [PassGate].
+// A read is repeated by the host within its own bound when it fails for a passing reason. A
+// write that was certainly not carried out (a rate limit) is repeated too; when the outcome is
+// unknown, because the connection broke, the time ran out or the service answered 5xx, the
+// host does not repeat it and returns an error for which errors.Is(err, [triage.ErrUncertain])
+// holds. The executor then reads back before it tries again. Before each request that may
+// change something the host calls [effect.PassGate].
 //
 // Other errors that callers branch on are [triage.ErrGone], [triage.ErrNotFound],
-// [triage.ErrTruncated] and [triage.PermissionError].
-type Host interface {
-	// Issue returns the issue as the service's JSON.
-	Issue(ctx context.Context, ref triage.Ref) (json.RawMessage, error)
-	// Label returns the name of a repository's label as the repository spells it;
-	// names match without regard to case. ErrNotFound when there is none.
-	Label(ctx context.Context, ref triage.Ref, name string) (string, error)
+// [triage.ErrTruncated], [triage.ErrLimited] and [triage.PermissionError].
+type Issues interface {
+	// Issue returns the issue as it is now.
+	Issue(ctx context.Context, ref triage.Ref) (triage.Snapshot, error)
 	// Comments returns the issue's comments created or changed at or after since
 	// (the zero time: all), oldest first. ErrTruncated when there are more than 400:
-	// who looks for a comment must not take a part for the whole.
+	// a search for one comment must not take a part for the whole.
 	Comments(ctx context.Context, ref triage.Ref, since time.Time) ([]triage.Comment, error)
-	// Timeline returns what happened on the issue, comments included, oldest first: up
+	// Timeline returns the history of the issue, comments included, oldest first: up
 	// to 500 events all of it, of a longer timeline the newest 300 to 400 events.
 	// ErrTruncated when the service does not tell how to get at the newest ones.
 	Timeline(ctx context.Context, ref triage.Ref) (triage.Timeline, error)
+	// Write carries one effect out; which exist, and what they mean, package effect says. It
+	// is an error to write what only the memory keeps. An effect that holds already is no
+	// error. ErrNotFound when a comment, a milestone or another issue that it names does not
+	// exist.
+	Write(ctx context.Context, ref triage.Ref, e effect.Effect) (effect.Written, error)
+}
 
+// Repository reads what the issues of a repository share. Implementations are safe for
+// concurrent use; errors are as for [Issues].
+type Repository interface {
+	// Label returns the name of a repository's label as the repository spells it;
+	// names match without regard to case. ErrNotFound when there is none.
+	Label(ctx context.Context, ref triage.Ref, name string) (string, error)
 	// Permission returns what an account may do in the repository: "admin", "maintain",
 	// "write", "triage", "read" or "none".
 	Permission(ctx context.Context, ref triage.Ref, login string) (string, error)
 	// Files returns the files that a pull request changes, an entry for each, and at most
-	// the first 3,000: GitHub lists no more, and does not say so.
+	// the first 3,000: GitHub lists no more, and does not report that.
 	Files(ctx context.Context, ref triage.Ref) ([]triage.ChangedFile, error)
+}
 
-	// AddLabels adds labels that exist in the repository; those already there stay.
-	AddLabels(ctx context.Context, ref triage.Ref, names []string) error
-	// RemoveLabel takes a label off the issue; one that is not there is no error.
-	RemoveLabel(ctx context.Context, ref triage.Ref, name string) error
-	// CreateComment posts a comment.
-	CreateComment(ctx context.Context, ref triage.Ref, body string) (triage.Comment, error)
-	// UpdateComment replaces the body of a comment.
-	UpdateComment(ctx context.Context, ref triage.Ref, id int64, body string) (triage.Comment, error)
-	// CloseIssue closes the issue; reason is "completed", "not_planned" or empty for
-	// the service's default.
-	CloseIssue(ctx context.Context, ref triage.Ref, reason string) error
-	// ReopenIssue opens the issue again.
-	ReopenIssue(ctx context.Context, ref triage.Ref) error
-	// MarkDuplicate closes the issue as a duplicate of another of the same
-	// repository. ErrNotFound when that one does not exist.
-	MarkDuplicate(ctx context.Context, ref triage.Ref, of int) error
-	// Assign adds assignees and returns those that the service accepted: it drops
-	// silently who cannot be assigned.
-	Assign(ctx context.Context, ref triage.Ref, logins []string) ([]string, error)
-	// Unassign removes assignees; those not assigned are no error.
-	Unassign(ctx context.Context, ref triage.Ref, logins []string) error
-	// SetMilestone sets the open milestone with that title. ErrNotFound when there
-	// is none.
-	SetMilestone(ctx context.Context, ref triage.Ref, title string) error
-	// SetType sets the issue type by its name.
-	SetType(ctx context.Context, ref triage.Ref, name string) error
-	// Lock locks the conversation; reason may be empty.
-	Lock(ctx context.Context, ref triage.Ref, reason string) error
-	// React adds a reaction to the issue; the same one twice is one.
-	React(ctx context.Context, ref triage.Ref, content string) error
-	// ReactToComment adds a reaction to a comment of the issue; the same one twice is
-	// one. ErrNotFound when the comment is not there any more.
-	ReactToComment(ctx context.Context, ref triage.Ref, comment int64, content string) error
+// Search finds what scheduled runs work on. Implementations are safe for concurrent use;
+// errors are as for [Issues].
+type Search interface {
+	// Find returns the issues of ref's repository that a query in the language of
+	// GitHub's issue search finds, most of them at most: those first that were not changed
+	// for the longest time. Pull requests are among them only if the query asks for them
+	// alone. The search may be some minutes behind.
+	Find(ctx context.Context, ref triage.Ref, query string, most int) (Found, error)
+	// Reactions returns who reacted with a content, such as "-1", to the issue, or if
+	// comment is not 0, to that comment of it. ErrTruncated when there are more than 400,
+	// ErrNotFound when the comment does not exist.
+	Reactions(ctx context.Context, ref triage.Ref, comment int64, content string) ([]triage.Reaction, error)
+	// Budget returns how many more calls the token may make in this hour, as far as GitHub
+	// has reported; ok is false when it has not.
+	Budget() (left int, ok bool)
+}
+
+// Found is what a search found.
+type Found struct {
+	Issues []triage.Issue
+	Total  int  // that match
+	Whole  bool // the service looked at everything
 }

@@ -54,13 +54,13 @@ func TestJournalUnreadable(t *testing.T) {
 	t.Parallel()
 	for _, err := range []error{memory.ErrBroken, memory.ErrNewer, errors.New("input/output error")} {
 		gh, e, o := world(t, "")
-		o.Journal = &faultyJournal{}
+		o.Memory.Journal = &faultyJournal{}
 		asked := 0
-		o.Agent = answers(&asked, protocol.LabelAndRespond, labelDocs, hello)
+		o.Agent.Agent = answers(&asked, protocol.LabelAndRespond, labelDocs, hello)
 		if _, err := run(t, o, e); err != nil {
 			t.Fatal(err)
 		}
-		o.Journal = &faultyJournal{read: err}
+		o.Memory.Journal = &faultyJournal{read: err}
 		rep, rerr := run(t, o, e)
 		if rerr != nil || asked != 2 || len(said(gh)) != 1 {
 			t.Errorf("%v: got %v, asked %d, comments %q", err, rerr, asked, said(gh))
@@ -75,7 +75,7 @@ func TestJournalUnreadable(t *testing.T) {
 func TestJournalBegun(t *testing.T) {
 	t.Parallel()
 	gh, e, o := world(t, "rules:\n  - {id: r, on: issues.opened, then: [{add_label: docs}]}\n")
-	o.Journal = &faultyJournal{begin: memory.ErrConflict}
+	o.Memory.Journal = &faultyJournal{begin: memory.ErrConflict}
 	rep, err := run(t, o, e)
 	if err == nil || rep.Status != runner.StatusFailed || len(gh.Log()) != 0 {
 		t.Errorf("got %s, %v, calls %v", rep.Status, err, gh.Log())
@@ -86,7 +86,7 @@ func TestJournalBegun(t *testing.T) {
 func TestJournalUnwritable(t *testing.T) {
 	t.Parallel()
 	gh, e, o := world(t, "rules:\n  - {id: r, on: issues.opened, then: [{add_label: docs}]}\n")
-	o.Journal = &faultyJournal{begin: errors.New("no space left on device")}
+	o.Memory.Journal = &faultyJournal{begin: errors.New("no space left on device")}
 	rep, err := run(t, o, e)
 	if err != nil || len(rep.Warnings) != 1 || !slices.Contains(gh.Issue(journalRepo, 1).Labels, "docs") {
 		t.Errorf("got %v, warnings %q", err, rep.Warnings)
@@ -98,15 +98,15 @@ func TestJournalUnwritable(t *testing.T) {
 func TestJournalFallback(t *testing.T) {
 	t.Parallel()
 	gh, e, o := world(t, "agent: {on_failure: {add_label: triage}}")
-	o.Journal = &memorytest.Journal{}
-	o.Agent = agentFunc(func(context.Context, protocol.TaskMessage) (protocol.DecisionMessage, error) {
+	o.Memory.Journal = &memorytest.Journal{}
+	o.Agent.Agent = agentFunc(func(context.Context, protocol.TaskMessage) (protocol.DecisionMessage, error) {
 		return protocol.DecisionMessage{}, errors.New("the agent is down")
 	})
 	if _, err := run(t, o, e); err != nil {
 		t.Fatal(err)
 	}
 	asked := 0
-	o.Agent, o.Resumed = answers(&asked, protocol.LabelAndRespond, labelDocs), true
+	o.Agent.Agent, o.Task.Resumed = answers(&asked, protocol.LabelAndRespond, labelDocs), true
 	if _, err := run(t, o, e); err != nil {
 		t.Fatal(err)
 	}
@@ -122,9 +122,9 @@ func TestJournalPolicyChanged(t *testing.T) {
 	t.Parallel()
 	const limits = "policy: {limits: {comment: 2}"
 	gh, e, o := world(t, limits+"}")
-	o.Journal = &memorytest.Journal{}
+	o.Memory.Journal = &memorytest.Journal{}
 	asked := 0
-	o.Agent = answers(&asked, protocol.LabelAndRespond, `{"type":"comment","body":"a longer comment"}`, `{"type":"comment","body":"short"}`, labelDocs)
+	o.Agent.Agent = answers(&asked, protocol.LabelAndRespond, `{"type":"comment","body":"a longer comment"}`, `{"type":"comment","body":"short"}`, labelDocs)
 	gh.Fault(githubtest.Fault{Method: "POST", Path: "/repos/*/*/issues/1/comments", Nth: 2, Times: 1, Status: 422})
 	if _, err := run(t, o, e); err == nil {
 		t.Fatal("the fault did not hit")
@@ -133,7 +133,7 @@ func TestJournalPolicyChanged(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o.Config, o.Resumed = cfg, true
+	o.Config, o.Task.Resumed = cfg, true
 	rep, err := run(t, o, e)
 	if err != nil || asked != 1 {
 		t.Fatalf("got %v, asked %d times", err, asked)
@@ -145,7 +145,7 @@ func TestJournalPolicyChanged(t *testing.T) {
 		t.Errorf("got %+v", rep.Actions)
 	}
 	key := memory.LedgerKey{Repo: journalRepo, Issue: 1, Task: runTask}
-	l, err := o.Journal.Ledger(t.Context(), key)
+	l, err := o.Memory.Journal.Ledger(t.Context(), key)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -162,14 +162,14 @@ func TestJournalPolicyChanged(t *testing.T) {
 func TestJournalUncertain(t *testing.T) {
 	t.Parallel()
 	gh, e, o := world(t, "")
-	o.Journal = &memorytest.Journal{}
+	o.Memory.Journal = &memorytest.Journal{}
 	asked := 0
-	o.Agent = answers(&asked, protocol.LabelAndRespond, hello)
+	o.Agent.Agent = answers(&asked, protocol.LabelAndRespond, hello)
 	gh.Fault(githubtest.Fault{Method: "POST", Path: "/repos/*/*/issues/1/comments", Nth: 1, Times: -1, Status: 502})
 	if _, err := run(t, o, e); !errors.Is(err, triage.ErrUncertain) {
 		t.Fatalf("got %v", err)
 	}
-	l, err := o.Journal.Ledger(t.Context(), memory.LedgerKey{Repo: journalRepo, Issue: 1, Task: runTask})
+	l, err := o.Memory.Journal.Ledger(t.Context(), memory.LedgerKey{Repo: journalRepo, Issue: 1, Task: runTask})
 	if err != nil || l.Entries[0].State != memory.StateTrying {
 		t.Errorf("got %+v, %v", l, err)
 	}
@@ -187,7 +187,7 @@ func TestLive(t *testing.T) {
 		{"live", func(*runner.Options, *triage.Delivery) {}, false},
 		{"from the command line", func(o *runner.Options, _ *triage.Delivery) { o.Live = false }, true},
 		{"late", func(_ *runner.Options, e *triage.Delivery) { e.Issue.CreatedAt = e.Issue.CreatedAt.AddDate(0, 0, -1) }, true},
-		{"a second attempt", func(o *runner.Options, _ *triage.Delivery) { o.Resumed = true }, true},
+		{"a second attempt", func(o *runner.Options, _ *triage.Delivery) { o.Task.Resumed = true }, true},
 		{"another event", func(_ *runner.Options, e *triage.Delivery) { e.Action = "reopened" }, true},
 	}
 	for _, tt := range tests {
@@ -211,15 +211,15 @@ func TestLive(t *testing.T) {
 func TestJournalRulesBesideFallback(t *testing.T) {
 	t.Parallel()
 	gh, e, o := world(t, "agent: {when: true, on_failure: skip}\nrules:\n  - {id: r, on: issues.opened, then: [{comment: Hello.}]}\n")
-	o.Journal, o.Bot = &memorytest.Journal{}, "not-our-login"
-	o.Agent = agentFunc(func(context.Context, protocol.TaskMessage) (protocol.DecisionMessage, error) {
+	o.Memory.Journal, o.Host.Login = &memorytest.Journal{}, "not-our-login"
+	o.Agent.Agent = agentFunc(func(context.Context, protocol.TaskMessage) (protocol.DecisionMessage, error) {
 		return protocol.DecisionMessage{}, errors.New("the agent is down")
 	})
 	for range 2 {
 		if _, err := run(t, o, e); err != nil {
 			t.Fatal(err)
 		}
-		o.Resumed = true
+		o.Task.Resumed = true
 	}
 	if got := said(gh); len(got) != 1 {
 		t.Errorf("got comments %q", got)
@@ -231,7 +231,7 @@ func TestJournalRulesBesideFallback(t *testing.T) {
 func TestJournalUnreadableAndKept(t *testing.T) {
 	t.Parallel()
 	gh, e, o := world(t, "rules:\n  - {id: r, on: issues.opened, then: [{add_label: docs}]}\n")
-	o.Journal = &faultyJournal{read: errors.New("input/output error"), begin: memory.ErrConflict}
+	o.Memory.Journal = &faultyJournal{read: errors.New("input/output error"), begin: memory.ErrConflict}
 	rep, err := run(t, o, e)
 	if err != nil || len(rep.Warnings) != 1 || !slices.Contains(gh.Issue(journalRepo, 1).Labels, "docs") {
 		t.Errorf("got %v, warnings %q", err, rep.Warnings)
@@ -239,7 +239,7 @@ func TestJournalUnreadableAndKept(t *testing.T) {
 }
 
 // A lostHost cannot find the end of timelines.
-type lostHost struct{ runner.Host }
+type lostHost struct{ runner.Issues }
 
 func (lostHost) Timeline(context.Context, triage.Ref) (triage.Timeline, error) {
 	return triage.Timeline{}, triage.ErrTruncated
@@ -249,7 +249,7 @@ func (lostHost) Timeline(context.Context, triage.Ref) (triage.Timeline, error) {
 func TestTimelineWithoutEnd(t *testing.T) {
 	t.Parallel()
 	gh, e, o := world(t, "rules:\n  - {id: r, on: issues.reopened, then: [{add_label: docs}, {comment: Hello.}]}\n")
-	o.Host, e.Action = lostHost{o.Host}, "reopened"
+	o.Host.Issues, e.Action = lostHost{o.Host.Issues}, "reopened"
 	rep, err := run(t, o, e)
 	if err != nil || len(said(gh)) != 1 || rep.Actions[0].Verdict != triage.Skip {
 		t.Errorf("got %v, comments %q, actions %+v", err, said(gh), rep.Actions)

@@ -11,6 +11,7 @@ import (
 	"github.com/org/foreman-action/memory"
 	"github.com/org/foreman-action/memory/file"
 	"github.com/org/foreman-action/rules"
+	"github.com/org/foreman-action/runner"
 	"github.com/org/foreman-action/triage"
 )
 
@@ -36,13 +37,13 @@ func TestLookups(t *testing.T) {
 				t.Fatal(err)
 			}
 			r := memory.Record{Repo: "Codertocat/Hello-World", Issue: 1}
-			r.Put(memory.Task{ID: "an-earlier-one", At: o.Now().Add(-time.Hour), Actions: []memory.Action{
+			r.Put(memory.Task{ID: "an-earlier-one", At: o.Clock.Now().Add(-time.Hour), Actions: []memory.Action{
 				{Type: "comment", Result: memory.Done}, {Index: 1, Type: "add_label", Values: []string{"docs"}, Result: memory.Done},
 			}})
 			if err := store.Save(t.Context(), r); err != nil {
 				t.Fatal(err)
 			}
-			o.Memory = store
+			keepIn(&o, store)
 			rep, err := run(t, o, e)
 			fired := len(rep.Rules.Fired) == 1
 			if err != nil || fired != (tt.name != "nothing") {
@@ -75,7 +76,7 @@ func TestLookupFails(t *testing.T) {
 	if labels := gh.Issue("Codertocat/Hello-World", 1).Labels; len(labels) != 1 {
 		t.Errorf("labels %v were added", labels)
 	}
-	o.Host = nil
+	o.Host = runner.Host{}
 	o.DryRun = true
 	if _, err = run(t, o, e); !strings.Contains(err.Error(), triage.ErrNeedsHost.Error()) {
 		t.Errorf("without a host: got %v", err)
@@ -140,7 +141,7 @@ func TestAgentSeesWhatRulesDid(t *testing.T) {
 	for label, want := range map[string]int{"docs": 0, "absent": 1} {
 		_, e, o := world(t, "agent: {when: not label(\""+label+"\")}\nrules:\n  - {id: a, on: issues.opened, then: [add_label: "+label+"]}\n")
 		asked := 0
-		o.Agent = answers(&asked, "skip")
+		o.Agent.Agent = answers(&asked, "skip")
 		if _, err := run(t, o, e); err != nil || asked != want {
 			t.Errorf("%s: got %v, asked %d times, want %d", label, err, asked, want)
 		}
@@ -156,7 +157,7 @@ func TestOnceBesideOpening(t *testing.T) {
 	if _, err := run(t, o, e); err != nil {
 		t.Fatal(err)
 	}
-	e.Action, o.TaskID = "opened", "b3f8c2d1-4b5e-4f6a-8c9d-0e1f2a3b4c5d"
+	e.Action, o.Task.ID = "opened", "b3f8c2d1-4b5e-4f6a-8c9d-0e1f2a3b4c5d"
 	if _, err := run(t, o, e); err != nil || len(gh.Issue("Codertocat/Hello-World", 1).Comments) != 1 {
 		t.Errorf("got %v, %d comments", err, len(gh.Issue("Codertocat/Hello-World", 1).Comments))
 	}
@@ -170,13 +171,13 @@ func TestOnceDeleted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o.Memory = store
+	keepIn(&o, store)
 	if _, err := run(t, o, e); err != nil {
 		t.Fatal(err)
 	}
 	const repo = "Codertocat/Hello-World"
 	gh.Repo(repo).DeleteComment(gh.Issue(repo, 1).Comments[0].ID)
-	o.TaskID, e.Action = "b3f8c2d1-4b5e-4f6a-8c9d-0e1f2a3b4c5d", "edited"
+	o.Task.ID, e.Action = "b3f8c2d1-4b5e-4f6a-8c9d-0e1f2a3b4c5d", "edited"
 	rep, err := run(t, o, e)
 	if err != nil || len(gh.Issue(repo, 1).Comments) != 0 || !strings.Contains(rep.Actions[0].Reason, "deleted since (once: hi)") {
 		t.Errorf("got %v, %d comments, %+v", err, len(gh.Issue(repo, 1).Comments), rep.Actions)

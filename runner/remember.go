@@ -8,202 +8,285 @@ import (
 	"time"
 
 	"github.com/org/foreman-action/memory"
+	"github.com/org/foreman-action/protocol"
+	"github.com/org/foreman-action/runner/effect"
+	"github.com/org/foreman-action/runner/internal/execute"
+	"github.com/org/foreman-action/runner/internal/plan"
 	"github.com/org/foreman-action/triage"
 )
 
-// The memory is a help: a run waits for it no longer than this.
-const (
-	loadTime = 45 * time.Second
-	saveTime = 60 * time.Second
-)
-
-// remembered returns what was done before on the issue: what the memory holds, or what
-// can be rebuilt from the issue's timeline when it holds nothing. Of an issue that was
-// just opened nothing is read. Trouble with memory is a warning: it costs time, never
-// the decision.
-func (w *work) remembered(ctx context.Context) memory.Record {
-	if w.known != nil {
-		return *w.known
+// resume returns what the journal has of an earlier attempt at the task, or nil. Trouble with
+// the journal is a warning: then the task is decided anew, and the markers on the issue show
+// what an earlier attempt did.
+func (a *attempt) resume(ctx context.Context) *memory.Ledger {
+	if a.o.Memory.Journal == nil || a.dry {
+		return nil
 	}
-	r := memory.Record{Repo: w.e.FullRepo(), Issue: w.e.Number}
-	w.known = &r
-	if w.o.Memory == nil || w.fresh() {
-		return r
+	l, err := a.o.Memory.Journal.Ledger(ctx, a.ledgerKey())
+	if errors.Is(err, memory.ErrNotFound) {
+		return nil
 	}
-	bounded, cancel := context.WithTimeout(ctx, loadTime)
-	defer cancel()
-	loaded, err := w.o.Memory.Load(bounded, r.Repo, r.Issue)
-	if err == nil {
-		r = loaded
-	} else if !errors.Is(err, memory.ErrNotFound) {
-		w.forgot = true
-		w.rep.warnf("memory: %v; what was done before is taken from the timeline of the issue", err)
-	}
-	h, ok := w.hindsight(ctx)
-	if !ok {
-		return r
-	}
+	a.reads.resumed = true
 	if err != nil {
-		rebuilt := h.rebuild(w.own)
-		r.Tasks, r.Earlier = rebuilt.Tasks, rebuilt.Earlier
+		a.unread = true
+		a.warn("journal: %v; the task is decided anew", err)
+		return nil
 	}
-	h.tell(&r)
-	return r
+	a.o.Log("an earlier attempt decided on this task; its decision is carried out")
+	return &l
 }
 
-// hindsight is what the timeline tells; ok is false when it cannot be read, which is a
-// warning.
-func (w *work) hindsight(ctx context.Context) (hindsight, bool) {
-	if w.o.Host == nil {
-		return hindsight{}, false
-	}
-	t, err := w.past.timeline(ctx)
-	if err != nil {
-		w.rep.warnf("memory: %v; what it would tell is missing", err)
-		return hindsight{}, false
-	}
-	return hindsight{Timeline: t, bot: w.o.Bot, issue: *w.e.Issue}, true
+func (a *attempt) ledgerKey() memory.LedgerKey {
+	return memory.LedgerKey{Repo: a.d.FullRepo(), Issue: a.d.Number, Task: a.o.Task.ID, Scope: a.o.Task.Scope}
 }
 
-// own reports whether a trace may be that of an earlier attempt at this task: its
-// marker says so, or it has none and is not older than the event.
-func (w *work) own(t trace) bool {
-	if t.task != "" {
-		return t.task == w.o.TaskID
+// recalled returns the decision of an earlier attempt. The actions of a rule that does not
+// exist any more count as an agent's: nobody vouches for their texts.
+func (a *attempt) recalled(l memory.Ledger) decided {
+	dec := decided{At: l.At, Decision: plan.Decision{Message: l.Decision, By: l.By}}
+	dec.Retriaged = l.Event != a.d.Key() && l.Event == a.d.AsOpened().Key()
+	ids := a.c.Rules.IDs()
+	for _, e := range l.Entries {
+		s := triage.ParseSource(e.Rule)
+		switch {
+		case s.Command != "" || s.Undo:
+		case !slices.Contains(ids, s.Rule):
+			s = triage.Source{}
+		default:
+			s = a.source(s.Rule)
+		}
+		dec.Sources = append(dec.Sources, s)
 	}
-	return w.resumed && !t.events[0].At.Before(w.began())
+	return dec
 }
 
-// summary is what the agent is told of earlier tasks; ok is false when there is
-// nothing. What an earlier attempt at this task did is part of the task, and what was
-// said long ago keeps nobody away.
-func (w *work) summary(ctx context.Context) (text string, ok bool) {
-	r := w.remembered(ctx)
-	r.Tasks = slices.DeleteFunc(slices.Clone(r.Tasks), func(t memory.Task) bool { return t.ID == w.o.TaskID })
-	r = r.Faded(w.o.Now())
-	if w.o.Summarize != nil {
-		return w.o.Summarize(ctx, r)
+// errBegun says that another run is at work on the task.
+var errBegun = errors.New("another run has begun this task in the meantime and carries it out; " +
+	"should it fail, run this one again")
+
+// journal begins the journal of a plan, or goes on with the kept one. It is nil when there is
+// nothing to keep it in, and for what was decided for want of an agent: the next attempt may
+// reach it. An error says that nothing may be written.
+func (a *attempt) journal(ctx context.Context, dec decided, p plan.Plan, kept *memory.Ledger) (*execute.Journal, error) {
+	if a.o.Memory.Journal == nil || a.dry || quiet(dec.Decision, len(p.Steps)) || dec.Fallback {
+		return nil, nil
+	}
+	j := &execute.Journal{Journal: a.o.Memory.Journal, Key: a.ledgerKey(), Now: a.o.Clock.Now, Warn: a.warn}
+	if kept != nil {
+		j.Entries = kept.Entries
+		return j, nil
+	}
+	l := memory.NewLedger(j.Key, dec.Message, dec.At)
+	l.Event, l.By = a.d.Key(), dec.By
+	if dec.Retriaged {
+		l.Event = a.d.AsOpened().Key()
+	}
+	for _, s := range p.Steps {
+		e := &l.Entries[s.Index]
+		e.Rule = s.Source.ID()
+		if s.Verdict != triage.Do && !s.Unknown {
+			e.State, e.Reason = memory.StateSkipped, s.Reason
+		}
+	}
+	err := a.o.Memory.Journal.Begin(ctx, l)
+	switch {
+	case errors.Is(err, memory.ErrConflict) && a.unread:
+		return nil, nil // it is the one that could not be read, which was warned of
+	case errors.Is(err, memory.ErrConflict):
+		return nil, fmt.Errorf("begin the journal: %w", errBegun)
+	case err != nil:
+		a.warn("journal: %v; should this attempt be cut off, the next one decides anew", err)
+		return nil, nil
+	}
+	j.Entries = l.Entries
+	return j, nil
+}
+
+// quiet reports whether rules alone decided, and on nothing: that leaves no trace.
+func quiet(d plan.Decision, actions int) bool {
+	return d.Message.Decision == protocol.Skip && actions == 0 && d.By == byRules
+}
+
+// summary returns what the agent is told of earlier tasks; ok is false when there is nothing.
+// What an earlier attempt at this task did is part of the task, and what was said long ago
+// keeps nobody away.
+func (a *attempt) summary(ctx context.Context) (text string, ok bool) {
+	r := a.reads.Remembered(ctx)
+	r.Tasks = slices.DeleteFunc(slices.Clone(r.Tasks), a.reads.isThis)
+	r = r.Faded(a.o.Clock.Now())
+	if a.o.Memory.Summarize != nil {
+		return a.o.Memory.Summarize(ctx, r)
 	}
 	return memory.Summary(r)
 }
 
-// remember adds what this task did to the record of the issue. A dry run, and rules of
-// which none fired, did nothing and leave no trace. The error says that what is to be
-// kept in mind is not; what else is lost is a warning.
-func (w *work) remember(ctx context.Context) error {
-	if w.o.Memory == nil || w.o.DryRun || w.quiet(len(w.rep.Actions)) {
+// remember adds the task to the record of the issue. A dry run, and rules of which none fired,
+// did nothing and leave no trace. The error says that what is to be recorded for later is not,
+// and is in the report too; what else is lost is a warning.
+func (a *attempt) remember(ctx context.Context, rep *Report, dec decided, out execute.Outcome) error {
+	if a.o.Memory.Store == nil || a.dry || quiet(dec.Decision, len(rep.Actions)) {
 		return nil
 	}
 	// What was written must be remembered also when the run was asked to stop.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveTime)
 	defer cancel()
-	err := w.save(ctx, w.task())
+	err := a.save(ctx, taskOf(*rep, dec.At), noting{a: a, out: out, at: dec.At, known: a.knownUntil(dec.At)})
 	switch {
 	case err == nil:
-	case w.noted():
-		return w.unkept(err)
-	case w.o.MustRemember && w.out.Err == nil:
-		err = fmt.Errorf("remember what was done: %w", err)
-		w.rep.fail(err)
+	case slices.ContainsFunc(rep.Actions, func(r triage.ActionResult) bool { return r.State == triage.Noted }):
+		err = fmt.Errorf("keep in mind what is to be done later: %w", err)
+		rep.unnoted(err)
 		return err
-	case w.forgot || w.o.MemoryByDefault:
-		w.o.Log("memory: %v; what was done is not remembered", err)
+	case a.o.Memory.Required && out.Err == nil:
+		err = fmt.Errorf("remember what was done: %w", err)
+		rep.fail(err)
+		return err
+	case a.reads.warned || a.o.Memory.Implicit:
+		a.o.Log("memory: %v; what was done is not remembered", err)
 	default:
-		w.rep.warnf("memory: %v; what was done is not remembered", err)
+		a.warn("memory: %v; what was done is not remembered", err)
 	}
 	return nil
 }
 
-// save puts the task into the record. On an issue that was just opened there is none
-// yet, as far as anybody can tell without looking.
-func (w *work) save(ctx context.Context, task memory.Task) error {
-	repo, issue := w.e.FullRepo(), w.e.Number
-	if w.fresh() {
+// save puts the task into the record. On an issue that was just opened there is none yet, as
+// far as anybody can tell without looking.
+func (a *attempt) save(ctx context.Context, task memory.Task, n noting) error {
+	repo, issue := a.d.FullRepo(), a.d.Number
+	if a.reads.fresh() {
 		r := memory.Record{Repo: repo, Issue: issue}
-		w.keep(&r)
+		n.put(&r)
 		r.Put(task)
-		if err := w.o.Memory.Save(ctx, r); !errors.Is(err, memory.ErrConflict) {
+		if err := a.o.Memory.Store.Save(ctx, r); !errors.Is(err, memory.ErrConflict) {
 			return err
 		}
 	}
-	_, err := memory.Update(ctx, w.o.Memory, repo, issue, func(r *memory.Record) error {
-		w.revise(r, task)
+	_, err := memory.Update(ctx, a.o.Memory.Store, repo, issue, func(r *memory.Record) error {
+		if overtaken(*r, task.ID, n.out) {
+			return nil
+		}
+		h, read := a.reads.history(a.reads.timeline.value), a.reads.timeline.read
+		if r.Revision == 0 && read { // nothing was kept, or nothing that can be used
+			rebuilt := h.Rebuild(a.reads.own)
+			r.Tasks, r.Earlier = rebuilt.Tasks, rebuilt.Earlier
+		}
+		n.put(r) // before the task, which makes room
+		r.Put(task)
+		if read {
+			h.RecordHumans(r)
+		}
 		return nil
 	})
 	return err
 }
 
-// revise puts the task into a record, and what people did as far as it was read.
-func (w *work) revise(r *memory.Record, task memory.Task) {
-	if w.overtaken(*r) {
-		return
-	}
-	var h hindsight
-	read := w.past.known
-	if read {
-		h = hindsight{Timeline: w.past.t, bot: w.o.Bot, issue: *w.e.Issue}
-	}
-	if r.Revision == 0 && read { // nothing was kept, or nothing that can be used
-		rebuilt := h.rebuild(w.own)
-		r.Tasks, r.Earlier = rebuilt.Tasks, rebuilt.Earlier
-	}
-	w.keep(r) // before the task, which makes room
-	r.Put(task)
-	if read {
-		h.tell(r)
-	}
-}
-
 // overtaken reports whether a run that was stopped is behind another attempt at the task,
 // which has remembered more.
-func (w *work) overtaken(r memory.Record) bool {
-	return errors.Is(w.out.Err, triage.ErrHalted) && slices.ContainsFunc(r.Tasks, func(t memory.Task) bool {
+func overtaken(r memory.Record, task string, out execute.Outcome) bool {
+	return errors.Is(out.Err, triage.ErrHalted) && slices.ContainsFunc(r.Tasks, func(t memory.Task) bool {
 		done := 0
 		for _, a := range t.Actions {
 			if a.Result == memory.Done || a.Result == memory.Noted {
 				done++
 			}
 		}
-		return t.ID == w.rep.TaskID && done > w.out.Executed()
+		return t.ID == task && done > out.Executed()
 	})
 }
 
-// task is what the report tells, for the record. Its time is as exact as GitHub's, so
+// taskOf returns what a report says, for the record. Its time is as exact as GitHub's, so
 // that what people did in the same second comes after it.
-func (w *work) task() memory.Task {
+func taskOf(rep Report, at time.Time) memory.Task {
 	task := memory.Task{
-		ID: w.rep.TaskID, At: w.at.Truncate(time.Second), Event: w.rep.Event,
-		Decision: w.rep.Decision, Rationale: w.rep.Rationale, By: w.rep.By, Status: string(w.rep.Status),
+		ID: rep.TaskID, At: at.Truncate(time.Second), Event: rep.Event,
+		Decision: rep.Decision, Rationale: rep.Rationale, By: rep.By, Status: string(rep.Status),
 	}
-	for _, a := range w.rep.Actions {
-		done := memory.NewAction(a.Index, a.Action)
-		done.Rule = a.rule
-		if a.Result == ResultDone {
-			done.Values = a.values // what was written, not what was asked for
+	for _, r := range rep.Actions {
+		a := memory.NewAction(r.Index, r.Action)
+		a.Rule = r.Source.ID()
+		if r.State == triage.Done || r.State == triage.Noted {
+			a.Values = r.Values // what was written, not what was asked for
 		}
-		done.Verdict, done.Result, done.Reason, done.URL = string(a.Verdict), memoryResult(a), a.Reason, a.URL
-		task.Actions = append(task.Actions, done)
+		a.Verdict, a.Result, a.Reason, a.URL = string(r.Verdict), string(r.State), r.Reason, r.URL
+		task.Actions = append(task.Actions, a)
 	}
 	return task
 }
 
-func memoryResult(a ActionReport) string {
-	switch a.Result {
-	case ResultDone:
-		if a.noted {
-			return memory.Noted
+// A noting is what an outcome records for later.
+type noting struct {
+	a     *attempt
+	out   execute.Outcome
+	at    time.Time // of the decision
+	known time.Time // see knownUntil
+}
+
+// put puts into a record what is to be done later, and takes out the close that was carried
+// out.
+func (n noting) put(r *memory.Record) {
+	now := n.a.o.Clock.Now()
+	for i := range n.out.Results {
+		s, res := &n.out.Steps[i], n.out.Results[i]
+		if res.State != triage.Noted || n.before(*r, res) {
+			continue
 		}
-		return memory.Done
-	case ResultFailed:
-		return memory.Failed
-	case ResultNotRun:
-		return memory.NotRun
-	case ResultPlanned:
-		return memory.Planned
-	case ResultNone:
+		switch e := s.Effect.(type) {
+		case effect.KeepOpen:
+			r.Drop(e.Rule)
+		case effect.AllowAgain:
+			r.Never = slices.DeleteFunc(slices.Clone(r.Never), func(label string) bool { return effect.NamesOf([]string{e.Label}).Has(label) })
+		case effect.NeverAgain:
+			for _, label := range res.Values {
+				r.Forbid(label)
+			}
+		case effect.Close:
+			if c, planned := r.Planned(s.Source.Rule); planned && (c.Vetoed && s.Source.OverrideHumans || plan.Lost(c, now)) {
+				r.Drop(c.Rule)
+			}
+			r.Plan(memory.Closing{
+				At: n.known, Due: n.at.Truncate(time.Second).Add(e.After), Reason: e.Reason, Veto: e.Veto, Rule: s.Source.Rule, Task: n.a.o.Task.ID,
+			})
+		}
 	}
-	if a.Verdict == triage.Refuse {
-		return memory.Refused
+	due := n.a.due
+	if due == nil || n.out.Err != nil || n.out.Deferred {
+		return
 	}
-	return memory.Skipped
+	r.Drop(due.Rule)
+	if n.out.Executed() > 0 || n.out.Gone {
+		// Those that people vetoed are not scheduled again.
+		r.Closings = slices.DeleteFunc(slices.Clone(r.Closings), func(c memory.Closing) bool { return !c.Vetoed })
+	}
+}
+
+// before reports whether an earlier attempt has recorded an action: what people canceled
+// since must not come back.
+func (n noting) before(r memory.Record, res triage.ActionResult) bool {
+	return slices.ContainsFunc(r.Tasks, func(t memory.Task) bool {
+		return n.a.reads.isThis(t) && slices.ContainsFunc(t.Actions, func(a memory.Action) bool {
+			return a.Index == res.Index && a.Type == res.Action.Type && a.Result == memory.Noted
+		})
+	})
+}
+
+// knownUntil returns the time up to which a decision knows the issue, as exact as GitHub's:
+// what people do from then on can stand against it, but for the event that was decided on.
+func (a *attempt) knownUntil(decidedAt time.Time) time.Time {
+	at, seen := decidedAt.Truncate(time.Second), a.d.Fetched
+	switch {
+	case a.given != nil && !a.given.decided.IsZero():
+		seen = a.given.decided // the agent did not know what came since
+	case a.d.Happened():
+		seen = a.d.Issue.UpdatedAt
+	}
+	seen = seen.Truncate(time.Second)
+	switch {
+	case seen.IsZero():
+		return at
+	case a.d.Happened() && (a.d.Name == triage.EventIssueComment || a.d.Action == "reopened"):
+		return seen.Add(time.Second)
+	case seen.Before(at):
+		return seen
+	}
+	return at
 }

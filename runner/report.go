@@ -1,9 +1,14 @@
 package runner
 
 import (
+	"errors"
+	"fmt"
+	"slices"
+
 	"github.com/org/foreman-action/memory"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/rules"
+	"github.com/org/foreman-action/runner/internal/execute"
 	"github.com/org/foreman-action/triage"
 )
 
@@ -26,27 +31,27 @@ type Report struct {
 	Repo     string // "owner/name"
 	Issue    int
 	IssueURL string
-	Title    string // of the issue; hostile
+	Title    string // of the issue; untrusted
 
 	TaskID    string
 	Decision  protocol.DecisionType // empty: nothing was decided, because something failed
-	Rationale string                // hostile when an agent decided
+	Rationale string                // untrusted when an agent decided
 	By        string                // who decided: "rules", an agent's address, "command", or several
 	Status    Status
 	Reason    string // why nothing was decided or something failed; empty when all went well
 	DryRun    bool
 
-	Actions    []ActionReport
+	Actions    []triage.ActionResult
 	Executed   int    // number of actions carried out
 	CommentURL string // of the last comment posted; may be empty
 
-	// Rules tells for each rule why it fired or not; nil when no rules were asked.
+	// Rules has for each rule why it fired or not; nil when no rules were asked.
 	Rules *rules.Result
 	// AskedAs is the event that the rules were asked about last, when it is not Event: an
 	// issue that is decided on anew counts as newly opened. Else it is empty.
 	AskedAs string
-	// Why tells of the rules part by part; nil unless Options.Explain asks for it and
-	// there are at most 100 rules. What nothing had looked up is not looked up for it.
+	// Why explains the rules part by part; nil unless Options.Explain asks for it and
+	// there are at most 100 rules. Nothing is looked up for it alone.
 	Why []rules.RuleWhy
 	// Scores are those of shadow mode; nil outside of it, and when there are none.
 	Scores *memory.Scores
@@ -54,78 +59,108 @@ type Report struct {
 	Warnings []string
 	// Missing lists permissions that the token turned out to lack.
 	Missing []string
-
-	settled bool // a closing that was due need not be looked at again
 }
 
-// An ActionReport is one action with its verdict and result.
-type ActionReport struct {
-	Index   int
-	Action  protocol.ActionItem
-	Source  string // as Source.String has it
-	Verdict triage.Verdict
-	Result  Result
-	Reason  string
-	URL     string
-
-	rule   string   // of who asked for it, see Source.id; empty: an agent
-	values []string // see StepResult
-	noted  bool     // it writes nothing but what the memory keeps for later
-}
-
-// setActions takes over what became of a plan.
-func (r *Report) setActions(plan Plan, out Outcome) {
-	r.Actions = r.Actions[:0]
-	for i, s := range plan.Steps {
-		res := out.Results[i]
-		a := ActionReport{
-			Index: s.Index, Action: s.Action, Source: s.Source.String(),
-			Verdict: s.Verdict, Result: res.Result, Reason: res.Reason, URL: res.URL,
-			rule: s.Source.ID(), values: res.Values, noted: s.noted(),
-		}
-		// What a look-up found out after the plan was made is a verdict too.
-		if a.Verdict == triage.Do && a.Result == ResultNone {
-			a.Verdict = triage.Skip
-		}
-		if a.Result == ResultDone {
-			if a.URL == "" {
-				a.URL = r.IssueURL
-			}
-			if s.isComment() {
-				r.CommentURL = res.URL
-			}
-		}
-		r.Actions = append(r.Actions, a)
+// report begins the report on an event.
+func (r *Runner) report(d triage.Delivery) Report {
+	return Report{
+		Event: d.Key(), Repo: d.FullRepo(), Issue: d.Number,
+		TaskID: r.o.Task.ID, DryRun: r.dry, Decision: protocol.Skip,
 	}
-	r.Executed = out.Executed()
+}
+
+// tell takes over a decision.
+func (rep *Report) tell(dec decided) {
+	m := dec.Message
+	rep.Decision, rep.Rationale, rep.By = m.Decision, m.Rationale, dec.By
+	rep.Rules, rep.Why, rep.AskedAs = dec.Rules, dec.Why, dec.AskedAs
+}
+
+func (rep *Report) skip(why string) {
+	rep.Status, rep.Reason, rep.Rationale = StatusSkipped, why, why
+}
+
+// fail makes the report that of a run in which nothing was decided, or nothing done about the
+// decision.
+func (rep *Report) fail(err error) {
+	rep.Status, rep.Reason = StatusFailed, err.Error()
+	if rep.By == "" {
+		rep.Decision, rep.Rationale = "", rep.Reason
+	}
+	rep.notePermission(err)
+}
+
+func (rep *Report) warnf(format string, args ...any) {
+	text := fmt.Sprintf(format, args...)
+	if slices.Contains(rep.Warnings, text) {
+		return
+	}
+	rep.Warnings = append(rep.Warnings, text)
+}
+
+func (rep *Report) notePermission(err error) {
+	if p, ok := errors.AsType[*triage.PermissionError](err); ok {
+		rep.Missing = append(rep.Missing, p.Need)
+	}
+}
+
+// setOutcome takes over what became of a plan.
+func (rep *Report) setOutcome(out execute.Outcome) {
+	rep.Actions = out.Results
+	for i := range rep.Actions {
+		a := &rep.Actions[i]
+		if a.State != triage.Done && a.State != triage.Noted {
+			continue
+		}
+		if _, comments := out.Steps[i].Comment(); comments {
+			rep.CommentURL = a.URL
+		}
+		if a.URL == "" {
+			a.URL = rep.IssueURL
+		}
+	}
+	rep.Executed = out.Executed()
+	rep.setStatus(out.Err, out.Gone)
+	rep.notePermission(out.Err)
 }
 
 // setStatus derives the status from the decision and the outcome.
-func (r *Report) setStatus(out Outcome) {
+func (rep *Report) setStatus(err error, gone bool) {
 	switch {
-	case out.Err != nil && r.Executed > 0:
-		r.Status = StatusPartial
-	case out.Err != nil:
-		r.Status = StatusFailed
-	case out.Gone && r.Executed == 0:
-		r.Status = StatusSkipped
-	case r.Decision == protocol.Escalate:
-		r.Status = StatusEscalated
-	case r.Decision == protocol.Skip:
-		r.Status = StatusSkipped
-	case r.DryRun:
-		r.Status = StatusDryRun
-	case r.Executed == 0:
-		r.Status = StatusSkipped
+	case err != nil && rep.Executed > 0:
+		rep.Status = StatusPartial
+	case err != nil:
+		rep.Status = StatusFailed
+	case gone && rep.Executed == 0:
+		rep.Status = StatusSkipped
+	case rep.Decision == protocol.Escalate:
+		rep.Status = StatusEscalated
+	case rep.Decision == protocol.Skip:
+		rep.Status = StatusSkipped
+	case rep.DryRun:
+		rep.Status = StatusDryRun
+	case rep.Executed == 0:
+		rep.Status = StatusSkipped
 	default:
-		r.Status = StatusApplied
+		rep.Status = StatusApplied
 	}
 	switch {
-	case out.Err != nil:
-		r.Reason = out.Err.Error()
-	case out.Gone:
-		r.Reason = triage.ErrGone.Error()
-	case r.Status == StatusSkipped && r.Decision.Writes():
-		r.Reason = "no action was left to carry out"
+	case err != nil:
+		rep.Reason = err.Error()
+	case gone:
+		rep.Reason = triage.ErrGone.Error()
+	case rep.Status == StatusSkipped && rep.Decision.Writes():
+		rep.Reason = "no action was left to carry out"
 	}
+}
+
+// unnoted makes the report that of a run that could not record what is to be done later.
+func (rep *Report) unnoted(err error) {
+	for i := range rep.Actions {
+		if a := &rep.Actions[i]; a.State == triage.Noted {
+			a.State, a.Reason = triage.Failed, err.Error()
+			rep.Executed--
+		}
+	}
+	rep.setStatus(err, false)
 }

@@ -76,9 +76,15 @@ func world(t *testing.T, src string) (*githubtest.Server, triage.Delivery, runne
 		t.Fatal(err)
 	}
 	return gh, e, runner.Options{
-		Config: c, Host: host, TaskID: runTask, By: "http://agent/task", Sleep: noSleep, Live: true,
-		Now: func() time.Time { return now },
+		Config: c, Host: runner.HostOf(host), Task: runner.TaskIdentity{ID: runTask}, Agent: runner.AgentOptions{Name: "http://agent/task"},
+		Clock: runner.Clock{Now: func() time.Time { return now }, Sleep: noSleep}, Live: true,
 	}
+}
+
+// keepIn lets a Runner remember in a store.
+func keepIn(o *runner.Options, store memory.Store) {
+	o.Memory.Store = store
+	o.Memory.Agenda, _ = store.(memory.Agenda)
 }
 
 func noSleep(ctx context.Context, _ time.Duration) error { return ctx.Err() }
@@ -124,7 +130,7 @@ func TestWhoDecides(t *testing.T) {
 			t.Parallel()
 			gh, e, o := world(t, tt.config)
 			asked := 0
-			o.Agent = answers(&asked, tt.agent, labelDocs)
+			o.Agent.Agent = answers(&asked, tt.agent, labelDocs)
 			rep, err := run(t, o, e)
 			if err != nil {
 				t.Fatal(err)
@@ -158,7 +164,7 @@ func TestAgentFails(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			gh, e, o := world(t, tt.config)
-			o.Agent = agentFunc(func(context.Context, protocol.TaskMessage) (protocol.DecisionMessage, error) {
+			o.Agent.Agent = agentFunc(func(context.Context, protocol.TaskMessage) (protocol.DecisionMessage, error) {
 				return protocol.DecisionMessage{}, broken
 			})
 			rep, err := run(t, o, e)
@@ -179,7 +185,7 @@ func TestAgentFails(t *testing.T) {
 func TestAgentOfAnotherTask(t *testing.T) {
 	t.Parallel()
 	gh, e, o := world(t, "")
-	o.Agent = agentFunc(func(context.Context, protocol.TaskMessage) (protocol.DecisionMessage, error) {
+	o.Agent.Agent = agentFunc(func(context.Context, protocol.TaskMessage) (protocol.DecisionMessage, error) {
 		return protocol.DecisionMessage{TaskID: "another", Decision: protocol.LabelAndRespond}, nil
 	})
 	_, err := run(t, o, e)
@@ -245,13 +251,13 @@ func TestAuditLineIsSafe(t *testing.T) {
 func TestNeedsHost(t *testing.T) {
 	t.Parallel()
 	_, e, o := world(t, "rules:\n  - {id: r, on: issues.opened, then: [{add_label: docs}]}\n")
-	o.Host = nil
+	o.Host = runner.Host{}
 	if _, err := run(t, o, e); !errors.Is(err, triage.ErrNeedsHost) {
 		t.Errorf("got %v, want ErrNeedsHost", err)
 	}
 	o.DryRun = true
 	rep, err := run(t, o, e)
-	if err != nil || rep.Status != runner.StatusDryRun || rep.Actions[0].Result != runner.ResultPlanned {
+	if err != nil || rep.Status != runner.StatusDryRun || rep.Actions[0].State != triage.Planned {
 		t.Errorf("got %+v, %v", rep, err)
 	}
 	bare, err := triage.ParseEvent(triage.EventSource{Name: triage.EventWorkflowDispatch, Repo: "o/r", Issue: 1, Payload: []byte("{}")})
@@ -276,9 +282,9 @@ func TestMemory(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o.Memory = store
+	keepIn(&o, store)
 	var told []*string
-	o.Agent = agentFunc(func(_ context.Context, task protocol.TaskMessage) (protocol.DecisionMessage, error) {
+	o.Agent.Agent = agentFunc(func(_ context.Context, task protocol.TaskMessage) (protocol.DecisionMessage, error) {
 		told = append(told, task.Context.MemorySummary)
 		asked := 0
 		return answers(&asked, protocol.LabelAndRespond, labelDocs, hello)(t.Context(), task)
@@ -291,13 +297,13 @@ func TestMemory(t *testing.T) {
 	if _, err := run(t, o, e); err != nil {
 		t.Fatal(err)
 	}
-	e.Action, o.TaskID = "reopened", "b3f8c2d1-4b5e-4f6a-8c9d-0e1f2a3b4c5d"
+	e.Action, o.Task.ID = "reopened", "b3f8c2d1-4b5e-4f6a-8c9d-0e1f2a3b4c5d"
 	if _, err := run(t, o, e); err != nil {
 		t.Fatal(err)
 	}
 	late := o
-	late.DryRun, late.TaskID = true, "c3f8c2d1-4b5e-4f6a-8c9d-0e1f2a3b4c5d"
-	late.Now = func() time.Time { return o.Now().Add(memory.AnswerWindow) }
+	late.DryRun, late.Task.ID = true, "c3f8c2d1-4b5e-4f6a-8c9d-0e1f2a3b4c5d"
+	late.Clock.Now = func() time.Time { return o.Clock.Now().Add(memory.AnswerWindow) }
 	if _, err := run(t, late, e); err != nil {
 		t.Fatal(err)
 	}
@@ -332,13 +338,13 @@ func (badStore) Save(context.Context, memory.Record) error { return errors.New("
 func TestMemoryFails(t *testing.T) {
 	t.Parallel()
 	gh, e, o := world(t, "rules:\n  - {id: r, on: issues.opened, then: [{add_label: docs}]}\n")
-	o.Memory = badStore{}
+	keepIn(&o, badStore{})
 	rep, err := run(t, o, e)
 	if err != nil || rep.Status != runner.StatusApplied || len(rep.Warnings) != 1 {
 		t.Errorf("got %s, %v, warnings %v", rep.Status, err, rep.Warnings)
 	}
 	asked := 0
-	o.Agent = answers(&asked, protocol.Skip)
+	o.Agent.Agent = answers(&asked, protocol.Skip)
 	o.Config.Rules = nil
 	e.Action = "reopened"
 	rep, err = run(t, o, e)
@@ -354,7 +360,7 @@ func TestMemoryFails(t *testing.T) {
 func TestBotLoginWarning(t *testing.T) {
 	t.Parallel()
 	_, e, o := world(t, "rules:\n  - {id: r, on: issues.opened, then: [{comment: hello}]}\n")
-	o.Bot = "my-bot"
+	o.Host.Login = "my-bot"
 	rep, err := run(t, o, e)
 	if err != nil {
 		t.Fatal(err)
@@ -372,7 +378,7 @@ func TestCancelled(t *testing.T) {
 	t.Parallel()
 	gh, e, o := world(t, "")
 	ctx, cancel := context.WithCancel(t.Context())
-	o.Agent = agentFunc(func(ctx context.Context, _ protocol.TaskMessage) (protocol.DecisionMessage, error) {
+	o.Agent.Agent = agentFunc(func(ctx context.Context, _ protocol.TaskMessage) (protocol.DecisionMessage, error) {
 		cancel()
 		return protocol.DecisionMessage{}, ctx.Err()
 	})
@@ -391,7 +397,7 @@ func TestCancelled(t *testing.T) {
 
 func TestNewWants(t *testing.T) {
 	t.Parallel()
-	if _, err := runner.New(runner.Options{}); err == nil || !strings.Contains(err.Error(), "TaskID") {
+	if _, err := runner.New(runner.Options{}); err == nil || !strings.Contains(err.Error(), "Task.ID") {
 		t.Errorf("got %v, want an error that names TaskID", err)
 	}
 }

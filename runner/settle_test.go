@@ -15,6 +15,7 @@ import (
 	"github.com/org/foreman-action/memory/memorytest"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/runner"
+	"github.com/org/foreman-action/runner/effect"
 	"github.com/org/foreman-action/triage"
 )
 
@@ -156,13 +157,14 @@ func TestSettleHalted(t *testing.T) {
 			t.Run(fmt.Sprintf("%s %d", by, n), func(t *testing.T) {
 				t.Parallel()
 				gh, e, o := world(t, "policy: {allow_close: true}\n")
-				o.Journal, o.Memory, o.Live = &memorytest.Journal{}, &memorytest.Store{}, false
+				keepIn(&o, &memorytest.Store{})
+				o.Memory.Journal, o.Live = &memorytest.Journal{}, false
 				m := decided(t, protocol.Close, labelDocs, hello, `{"type":"close_issue"}`)
 				ctx, stopped := t.Context(), o
 				if by == "guard" {
-					stopped.Guard = count(n)
+					stopped.Host.Guard = count(n)
 				} else {
-					ctx = runner.WithGate(ctx, count(n))
+					ctx = effect.WithGate(ctx, count(n))
 				}
 				r, err := runner.New(stopped)
 				if err != nil {
@@ -175,10 +177,10 @@ func TestSettleHalted(t *testing.T) {
 				if got := written(gh); !slices.Equal(got, calls[:n-1]) {
 					t.Errorf("got calls %q", got)
 				}
-				if _, err := o.Memory.Load(t.Context(), journalRepo, 1); errors.Is(err, memory.ErrNotFound) != (n == 1) {
+				if _, err := o.Memory.Store.Load(t.Context(), journalRepo, 1); errors.Is(err, memory.ErrNotFound) != (n == 1) {
 					t.Errorf("remembered: got %v", err)
 				}
-				o.Resumed = true
+				o.Task.Resumed = true
 				if rep, err = apply(t, o, e, m); err != nil || rep.Executed != len(calls) {
 					t.Errorf("the second attempt: got %v, %+v", err, rep.Actions)
 				}
@@ -209,17 +211,17 @@ func TestSettleHaltedInDoubt(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			gh, e, o := world(t, "")
-			o.Journal = &memorytest.Journal{}
+			o.Memory.Journal = &memorytest.Journal{}
 			for _, f := range tt.fault {
 				gh.Fault(f)
 			}
 			m := decided(t, protocol.LabelAndRespond, hello)
 			stopped := o
-			stopped.Guard = count(tt.asked)
+			stopped.Host.Guard = count(tt.asked)
 			if _, err := apply(t, stopped, e, m); err == nil {
 				t.Error("the first attempt ended well")
 			}
-			o.Resumed = true
+			o.Task.Resumed = true
 			if _, err := apply(t, o, e, m); err != nil || len(said(gh)) != 1 {
 				t.Errorf("got %v, comments %q", err, said(gh))
 			}
@@ -240,7 +242,7 @@ func TestSettleAgain(t *testing.T) {
 					e.Issue.UpdatedAt = time.Time{}
 				}
 				if journal {
-					o.Journal = &memorytest.Journal{}
+					o.Memory.Journal = &memorytest.Journal{}
 				}
 				m := decided(t, protocol.LabelAndRespond, hello)
 				if _, err := apply(t, o, e, m); err != nil {
@@ -248,7 +250,7 @@ func TestSettleAgain(t *testing.T) {
 				}
 				gh.Advance(time.Hour)
 				gh.Repo(journalRepo).AddComment(1, "mona", "thanks")
-				o.Resumed = true
+				o.Task.Resumed = true
 				if journal {
 					m = decided(t, protocol.LabelAndRespond, labelDocs)
 				}
@@ -270,8 +272,8 @@ func TestSettleForLater(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o.Memory = store
-	asked := o.Now().Add(-48 * time.Hour)
+	keepIn(&o, store)
+	asked := o.Clock.Now().Add(-48 * time.Hour)
 	e.Issue.UpdatedAt = asked
 	m := decided(t, protocol.Close, `{"type":"close_issue","after":"72h"}`)
 	if _, err := apply(t, o, e, m); err != nil {

@@ -27,9 +27,9 @@ rules:
 	if err != nil {
 		t.Fatal(err)
 	}
-	o.Memory = store
-	now := o.Now()
-	o.Now = func() time.Time { return now }
+	keepIn(&o, store)
+	now := o.Clock.Now()
+	o.Clock.Now = func() time.Time { return now }
 	opened := func(number int) *memory.Scores {
 		t.Helper()
 		if number > 1 {
@@ -38,7 +38,7 @@ rules:
 		issue := *e.Issue
 		issue.Number, issue.Labels, issue.CreatedAt = number, []string{"bug"}, now
 		e.Number, e.Issue = number, &issue
-		o.TaskID = fmt.Sprintf("a3f8c2d1-4b5e-4f6a-8c9d-0e1f2a3b4c%02d", number)
+		o.Task.ID = fmt.Sprintf("a3f8c2d1-4b5e-4f6a-8c9d-0e1f2a3b4c%02d", number)
 		rep, err := run(t, o, e)
 		if err != nil || len(rep.Warnings) != 0 {
 			t.Fatal(err, rep.Warnings)
@@ -56,8 +56,8 @@ rules:
 	}
 	now = now.Add(2 * time.Hour)
 	want := map[string]memory.Score{
-		"docs": {Agreed: 1, Disagreed: 1, Since: o.Now().Add(-49 * time.Hour)},
-		"bug":  {Agreed: 2, Since: o.Now().Add(-49 * time.Hour)},
+		"docs": {Agreed: 1, Disagreed: 1, Since: o.Clock.Now().Add(-49 * time.Hour)},
+		"bug":  {Agreed: 2, Since: o.Clock.Now().Add(-49 * time.Hour)},
 	}
 	s := opened(4)
 	if diff := cmp.Diff(want, s.Rules); diff != "" || len(s.Open) != 6 {
@@ -78,7 +78,8 @@ func TestNoScores(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o.Memory, o.DryRun = store, true
+	keepIn(&o, store)
+	o.DryRun = true
 	if rep, err := run(t, o, e); err != nil || rep.Scores != nil {
 		t.Errorf("a dry run: got %v, %v", rep.Scores, err)
 	}

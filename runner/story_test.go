@@ -32,8 +32,8 @@ func newStory(t *testing.T, config string) *story {
 	_, e, _ := world(t, "")
 	e.Action, e.Label = "labeled", "bug"
 	s := &story{T: t, gh: gh, repo: gh.Repo(sweepRepo).SetPermission("mona", "admin"), on: on, issue: e, o: o}
-	s.o.Now = func() time.Time { return time.Now().Add(s.ahead) }
-	s.issue.Issue.CreatedAt, s.issue.Issue.UpdatedAt = s.o.Now(), s.o.Now()
+	s.o.Clock.Now = func() time.Time { return time.Now().Add(s.ahead) }
+	s.issue.Issue.CreatedAt, s.issue.Issue.UpdatedAt = s.o.Clock.Now(), s.o.Clock.Now()
 	return s
 }
 
@@ -46,10 +46,10 @@ func (s *story) pass(d time.Duration) {
 func (s *story) next(e triage.Delivery) (runner.Options, triage.Delivery) {
 	s.tasks++
 	o := s.o
-	o.TaskID = protocol.DeriveTaskID("story", strconv.Itoa(s.tasks))
+	o.Task.ID = protocol.DeriveTaskID("story", strconv.Itoa(s.tasks))
 	if e.Issue != nil {
 		i := *e.Issue
-		i.Labels, i.State, i.UpdatedAt = s.gh.Issue(sweepRepo, 1).Labels, s.gh.Issue(sweepRepo, 1).State, s.o.Now().Truncate(time.Second)
+		i.Labels, i.State, i.UpdatedAt = s.gh.Issue(sweepRepo, 1).Labels, s.gh.Issue(sweepRepo, 1).State, s.o.Clock.Now().Truncate(time.Second)
 		e.Issue = &i
 	}
 	return o, e
@@ -86,8 +86,8 @@ func (s *story) attempt(o runner.Options, e triage.Delivery) string {
 func told(rep runner.Report) string {
 	var list []string
 	for _, a := range rep.Actions {
-		text := a.Action.Type + " " + string(a.Result)
-		if a.Result == runner.ResultNone {
+		text := a.Action.Type + " " + a.State.Result()
+		if a.State.Result() == "none" {
 			text += ": " + a.Reason
 		}
 		list = append(list, text)
@@ -98,7 +98,7 @@ func told(rep runner.Report) string {
 // record is what is kept of issue 1.
 func (s *story) record() memory.Record {
 	s.Helper()
-	r, err := s.o.Memory.Load(s.Context(), sweepRepo, 1)
+	r, err := s.o.Memory.Store.Load(s.Context(), sweepRepo, 1)
 	if err != nil {
 		s.Fatal(err)
 	}

@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,8 +10,10 @@ import (
 	"strings"
 
 	"github.com/org/foreman-action/internal/text"
-
+	"github.com/org/foreman-action/memory"
 	"github.com/org/foreman-action/protocol"
+	"github.com/org/foreman-action/runner/internal/history"
+	"github.com/org/foreman-action/runner/internal/schedule"
 	"github.com/org/foreman-action/triage"
 )
 
@@ -24,33 +27,33 @@ type Survey struct {
 	Reason string // in short; for the log
 
 	Found    int // issues that the scans found, each once
-	Left     int // issues and closings that the run did not come to
+	Left     int // issues and closes that the run did not come to
 	Failed   int // reports of which something failed
 	Executed int // actions carried out, of all reports
-	Closed   int // closings that were due and are carried out
-	Dropped  int // closings that were due and are given up
-	Waiting  int // closings that are not due yet
+	Closed   int // closes that were due and are carried out
+	Dropped  int // closes that were due and are given up
+	Waiting  int // closes that are not due yet
 
-	// Reports has one report for each closing that was due, and then one for each issue
+	// Reports has one report for each close that was due, and then one for each issue
 	// that was found.
 	Reports  []Report
 	Warnings []string // what a maintainer should know
 	Missing  []string // permissions that the token turned out to lack
 }
 
-// Sweep takes a schedule event all the way: it carries out the closings that are due,
+// Sweep takes a schedule event all the way: it carries out the closes that are due,
 // and then decides on the issues that the scans of the rules find, one after another. It
-// needs a Host that is a [Scanner]. An issue that fails does not stop the others; the
-// error then says how many failed. What is left for want of calls is a warning.
+// needs Options.Host.Search. An issue that fails does not stop the others; the error then
+// says how many failed. What is left for want of calls is a warning.
 //
 // A task's id is derived from the run's and the issue, so that a re-run of the run
 // repeats nothing.
-func (r *Runner) Sweep(ctx context.Context, e triage.Delivery) (Survey, error) {
-	o := r.o
-	o.Live = false    // nothing is fresh, and the score of shadow mode is for events
-	o.Explain = false // of many issues
-	s := &sweep{Runner: newRunner(o), e: e}
-	s.Event, s.Repo, s.TaskID, s.DryRun = e.Key(), e.FullRepo(), r.o.TaskID, r.o.DryRun
+func (r *Runner) Sweep(ctx context.Context, d triage.Delivery) (Survey, error) {
+	one := *r
+	one.o.Live = false    // nothing is fresh, and the score of shadow mode is for events
+	one.o.Explain = false // of many issues
+	s := &sweep{Runner: &one, d: d}
+	s.Event, s.Repo, s.TaskID, s.DryRun = d.Key(), d.FullRepo(), r.o.Task.ID, r.dry
 	err := s.run(ctx)
 	s.settle(err)
 	return s.Survey, err
@@ -60,23 +63,21 @@ func (r *Runner) Sweep(ctx context.Context, e triage.Delivery) (Survey, error) {
 type sweep struct {
 	*Runner
 	Survey
-	host    Scanner
-	e       triage.Delivery
+
+	d       triage.Delivery
 	errs    []error
 	stopped bool // nothing more is begun
 }
 
 func (s *sweep) run(ctx context.Context) error {
-	if s.o.Host == nil {
+	switch {
+	case s.o.Host.Issues == nil:
 		return fmt.Errorf("look for issues: %w", triage.ErrNeedsHost)
-	}
-	host, ok := s.o.Host.(Scanner)
-	if !ok {
+	case s.o.Host.Search == nil:
 		return errors.New("look for issues: the host cannot search")
 	}
-	s.host = &labelKeeper{Scanner: host, known: map[string]string{}}
-	s.o.Host = s.host
-	s.carryOut(ctx)
+	s.o.Host.Repository = &labelCache{Repository: s.o.Host.Repository, known: map[string]string{}}
+	s.closeAll(ctx)
 	s.scan(ctx)
 	switch n := s.Failed; {
 	case n > 0:
@@ -116,7 +117,7 @@ func (s *sweep) summary() string {
 		}
 		return strconv.Itoa(n) + " " + many
 	}
-	told := []string{count(s.Found, "issue", "issues") + " found", count(s.Executed, "action", "actions") + " carried out"}
+	parts := []string{count(s.Found, "issue", "issues") + " found", count(s.Executed, "action", "actions") + " carried out"}
 	for _, part := range []struct {
 		n    int
 		text string
@@ -128,10 +129,10 @@ func (s *sweep) summary() string {
 		{s.Failed, strconv.Itoa(s.Failed) + " failed"},
 	} {
 		if part.n > 0 {
-			told = append(told, part.text)
+			parts = append(parts, part.text)
 		}
 	}
-	return strings.Join(told, ", ")
+	return strings.Join(parts, ", ")
 }
 
 func (s *sweep) warnf(format string, args ...any) {
@@ -145,7 +146,7 @@ const budgetReserve = 100
 
 // stop reports whether nothing more may be begun; rest is how much then stays undone.
 func (s *sweep) stop(ctx context.Context, rest int) bool {
-	left, known := s.host.Budget()
+	left, known := s.o.Host.Search.Budget()
 	switch {
 	case s.stopped:
 	case ctx.Err() != nil:
@@ -189,16 +190,10 @@ func (s *sweep) take(rep Report, err error) {
 
 // report begins the report on an issue, with the task id of what is done about it.
 func (s *sweep) report(n int, what ...string) Report {
-	id := protocol.DeriveTaskID(append([]string{s.o.TaskID, strconv.Itoa(n)}, what...)...)
+	id := protocol.DeriveTaskID(append([]string{s.o.Task.ID, strconv.Itoa(n)}, what...)...)
 	return Report{
-		Event: s.Event, Repo: s.Repo, Issue: n, TaskID: id, DryRun: s.o.DryRun, Decision: protocol.Skip, Status: StatusSkipped,
+		Event: s.Event, Repo: s.Repo, Issue: n, TaskID: id, DryRun: s.dry, Decision: protocol.Skip, Status: StatusSkipped,
 	}
-}
-
-// A candidate is an issue that scans found.
-type candidate struct {
-	triage.Issue
-	scans []string
 }
 
 // scan decides on what the scans find.
@@ -208,19 +203,19 @@ func (s *sweep) scan(ctx context.Context) {
 		if s.stop(ctx, len(list)-i) {
 			return
 		}
-		s.take(s.decide(ctx, c))
+		s.take(s.decideOn(ctx, c))
 	}
 }
 
-// search asks every scan, and returns what they found: each issue once.
-func (s *sweep) search(ctx context.Context) []*candidate {
+// search makes every scan, and returns what they found: each issue once.
+func (s *sweep) search(ctx context.Context) []schedule.Candidate {
 	most := s.c.Policy.Scanned()
-	var list []*candidate
+	var list []schedule.Candidate
 	for _, query := range s.c.Rules.Scans() {
 		if s.stop(ctx, 0) {
 			return list
 		}
-		found, err := s.host.Search(ctx, triage.Ref{Owner: s.e.Repo.Owner, Repo: s.e.Repo.Name}, query, most)
+		found, err := s.o.Host.Search.Find(ctx, triage.Ref{Owner: s.d.Repo.Owner, Repo: s.d.Repo.Name}, query, most)
 		if errors.Is(err, triage.ErrLimited) {
 			s.stopped = true
 			s.warnf("scan %q: %v; the rest waits for the next run", text.Quote(query), err)
@@ -240,13 +235,7 @@ func (s *sweep) search(ctx context.Context) []*candidate {
 		if found.Total > most {
 			s.warnf("scan %q finds %d issues, and a run decides on %d at most (policy.max_scanned_issues): narrow it", text.Quote(query), found.Total, most)
 		}
-		for _, issue := range found.Issues {
-			i := slices.IndexFunc(list, func(c *candidate) bool { return c.Number == issue.Number })
-			if i < 0 {
-				i, list = len(list), append(list, &candidate{Issue: issue})
-			}
-			list[i].scans = append(list[i].scans, query)
-		}
+		list = schedule.Merge(list, query, found.Issues)
 	}
 	s.Found = len(list)
 	if s.Found > most {
@@ -257,10 +246,10 @@ func (s *sweep) search(ctx context.Context) []*candidate {
 	return list
 }
 
-// decide decides on one issue, as it is now.
-func (s *sweep) decide(ctx context.Context, c *candidate) (Report, error) {
-	rep := s.report(c.Number)
-	e, err := s.event(ctx, c.Number)
+// decideOn decides on one issue, as it is now.
+func (s *sweep) decideOn(ctx context.Context, c schedule.Candidate) (Report, error) {
+	rep := s.report(c.Issue.Number)
+	d, err := s.event(ctx, c.Issue.Number)
 	switch {
 	case errors.Is(err, triage.ErrGone):
 		rep.skip(triage.ErrGone.Error())
@@ -269,61 +258,255 @@ func (s *sweep) decide(ctx context.Context, c *candidate) (Report, error) {
 		rep.fail(err)
 		return rep, err
 	}
-	rep.IssueURL, rep.Title = e.Issue.URL, e.Issue.Title
-	if why := c.stale(*e.Issue); why != "" {
+	rep.IssueURL, rep.Title = d.Issue.URL, d.Issue.Title
+	if why := c.Stale(*d.Issue); why != "" {
 		rep.skip("the search is behind: " + why)
 		return rep, nil
 	}
-	e.Scans = c.scans
-	one := newRunner(s.o)
-	one.o.TaskID = rep.TaskID
-	return one.Run(ctx, e)
+	d.Scans = c.Scans
+	return s.with(rep.TaskID).Run(ctx, d)
 }
 
-// event is the event on one issue, which is read.
+// event returns the event on one issue, which is read.
 func (s *sweep) event(ctx context.Context, n int) (triage.Delivery, error) {
-	e := s.e
-	e.Number, e.Fetched = n, s.o.Now()
-	raw, err := s.host.Issue(ctx, e.Ref())
-	if err != nil {
-		return e, err
-	}
-	issue, err := triage.ParseIssue(raw)
-	if err != nil {
-		return e, err
-	}
-	return e.WithIssue(issue), nil
+	d := s.d
+	d.Number = n
+	return s.fetch(ctx, d)
 }
 
-// stale says what of an issue is not as it was found any more, as far as a search may
-// have asked for it; empty: nothing.
-func (c *candidate) stale(now triage.Issue) string {
-	was, is := set(c.Labels), set(now.Labels)
+// closeAll carries out the closes that are due.
+func (s *sweep) closeAll(ctx context.Context) {
+	if s.o.Memory.Agenda == nil || s.o.Memory.Discards {
+		return
+	}
+	list, err := s.pending(ctx)
+	if err != nil {
+		if s.o.Memory.Implicit && !s.c.Rules.ClosesLater() {
+			s.o.Log("memory: %v", err)
+			return
+		}
+		s.warnf("memory: %v; closings that are due wait for the next run", err)
+		return
+	}
+	for i, d := range list {
+		if d.At.After(s.o.Clock.Now()) {
+			s.Waiting += len(list) - i
+			return
+		}
+		if s.stop(ctx, len(list)-i) {
+			return
+		}
+		s.closeOn(ctx, d.Issue)
+	}
+}
+
+func (s *sweep) pending(ctx context.Context) ([]memory.Due, error) {
+	ctx, cancel := context.WithTimeout(ctx, loadTime)
+	defer cancel()
+	list, complete, err := s.o.Memory.Agenda.Pending(ctx, s.Repo)
+	if err == nil && !complete {
+		s.warnf("memory: not everything could be looked through for closings that are due; some may come late, or never")
+	}
+	return list, err
+}
+
+// closeOn carries out what is due on one issue.
+func (s *sweep) closeOn(ctx context.Context, n int) {
+	r, err := s.o.Memory.Store.Load(ctx, s.Repo, n)
 	switch {
-	case c.State != now.State:
-		return fmt.Sprintf("it is %s by now", text.Quote(now.State))
-	case len(pick(c.Labels, is, false)) > 0, len(pick(now.Labels, was, false)) > 0:
-		return "it has other labels by now"
+	case errors.Is(err, memory.ErrNotFound):
+		return // the store's hint was wrong
+	case err != nil:
+		s.warnf("memory: #%d: %v; a closing that may be due waits for the next run", n, err)
+		return
 	}
-	return ""
+	open, due := schedule.Due(r, s.o.Clock.Now())
+	s.Waiting += min(1, len(open)-len(due))
+	if len(due) == 0 {
+		return
+	}
+	d, err := s.event(ctx, n)
+	switch {
+	case errors.Is(err, triage.ErrGone):
+		s.giveUp(ctx, n, triage.ErrGone.Error(), func(r *memory.Record) { schedule.Forget(r, due) })
+		s.Dropped += len(due)
+		return
+	case err != nil:
+		rep := s.report(n, "closing")
+		rep.fail(err)
+		s.take(rep, err)
+		return
+	case d.Issue.State == "closed":
+		task, ours := s.unrecorded(ctx, d, r, due)
+		s.giveUp(ctx, n, "it is closed already", func(r *memory.Record) {
+			schedule.Forget(r, open)
+			if ours {
+				r.Put(task)
+			}
+		})
+		s.Dropped += len(open)
+		return
+	}
+	for _, c := range due {
+		rep, final, err := s.closeNow(ctx, d, r, c)
+		s.take(rep, err)
+		switch {
+		case err != nil:
+			return
+		case rep.Executed > 0:
+			s.Closed++
+			return
+		case rep.Status == StatusSkipped && final:
+			s.Dropped++
+		}
+	}
 }
 
-// A labelKeeper looks every label of the repository up once. A scheduled run does one
+// givenUp is how a report begins on a close that is not carried out.
+const givenUp = "the closing that was due is given up: "
+
+// giveUp gives up the closes of an issue by changing its record.
+func (s *sweep) giveUp(ctx context.Context, n int, why string, change func(*memory.Record)) {
+	rep := s.report(n, "closing")
+	s.letBe(ctx, &rep, why, change)
+	s.take(rep, nil)
+}
+
+// letBe makes the report that of a close that is not carried out.
+func (s *sweep) letBe(ctx context.Context, rep *Report, why string, change func(*memory.Record)) {
+	rep.skip(givenUp + why)
+	if s.dry {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveTime)
+	defer cancel()
+	_, err := memory.Update(ctx, s.o.Memory.Store, s.Repo, rep.Issue, func(r *memory.Record) error {
+		change(r)
+		return nil
+	})
+	if err != nil {
+		rep.warnf("memory: %v; the closing is looked at again by the next run", err)
+	}
+}
+
+// unrecorded returns the task by which an earlier run closed the issue and which it could not
+// record: else nobody could revert it. ok is false when there is none.
+func (s *sweep) unrecorded(ctx context.Context, d triage.Delivery, r memory.Record, due []memory.Closing) (task memory.Task, ok bool) {
+	t, err := s.o.Host.Issues.Timeline(ctx, d.Ref())
+	if err != nil {
+		s.o.Log("#%d: %v; nobody can tell whether we closed it", r.Issue, err)
+		return task, false
+	}
+	h := history.History{Timeline: t, Bot: s.o.Host.Login, Issue: *d.Issue}
+	c, at, ok := schedule.ClosedUnrecorded(h, r, due)
+	if !ok {
+		return task, false
+	}
+	rep := s.report(r.Issue, "closing", c.Rule)
+	a := s.with(rep.TaskID).attempt(d, nil, rep.warnf)
+	dec, err := a.closing(c)
+	if err != nil {
+		return task, false
+	}
+	rep.tell(dec)
+	rep.Status = StatusApplied
+	rep.Actions = []triage.ActionResult{{
+		Action: dec.Message.Actions[0], Source: triage.Source{Rule: c.Rule}, Verdict: triage.Do, State: triage.Done,
+	}}
+	if c.Reason != "" {
+		rep.Actions[0].Values = []string{c.Reason}
+	}
+	return taskOf(rep, at), true
+}
+
+// closing returns the decision to close an issue whose grace period is over.
+func (a *attempt) closing(c memory.Closing) (decided, error) {
+	by, from := cmp.Or(a.o.Agent.Name, byRules), triage.Source{}
+	if c.Rule != "" {
+		by, from = byRules, a.source(c.Rule)
+	}
+	d, err := schedule.Close(a.o.Task.ID, by, from, c)
+	return decided{Decision: d, At: a.o.Clock.Now().UTC()}, err
+}
+
+// closeNow closes an issue whose grace period is over, unless people veto it. It is a decision
+// like any other: judged by the policy and by what people did, audited, journalled. final
+// says that the close need not be looked at again.
+func (s *sweep) closeNow(ctx context.Context, d triage.Delivery, r memory.Record, c memory.Closing) (rep Report, final bool, err error) {
+	rep = s.report(d.Number, "closing", c.Rule)
+	rep.IssueURL, rep.Title = d.Issue.URL, d.Issue.Title
+	a := s.with(rep.TaskID).attempt(d, nil, rep.warnf)
+	a.due, a.reads.record = &c, &r
+	if why := a.orphaned(c); why != "" {
+		s.letBe(ctx, &rep, why, func(r *memory.Record) { r.Drop(c.Rule) })
+		return rep, true, nil
+	}
+	why, err := a.vetoed(ctx, c)
+	switch {
+	case errors.Is(err, triage.ErrGone):
+		s.letBe(ctx, &rep, triage.ErrGone.Error(), func(r *memory.Record) { r.Drop(c.Rule) })
+		return rep, true, nil
+	case err != nil:
+		err = fmt.Errorf("look for vetoes: %w", err)
+		rep.fail(err)
+		return rep, false, err
+	case why != "":
+		s.letBe(ctx, &rep, why, func(r *memory.Record) { r.Veto(c.Rule) })
+		return rep, true, nil
+	}
+	dec, err := a.closing(c)
+	if err != nil {
+		rep.fail(err)
+		return rep, false, err
+	}
+	kept := a.resume(ctx)
+	rep.tell(dec)
+	out, err := a.act(ctx, &rep, dec, kept)
+	return rep, err == nil && !out.Deferred, err
+}
+
+// orphaned returns why nobody asks for a close any more; empty: somebody does.
+func (a *attempt) orphaned(c memory.Closing) string {
+	switch {
+	case c.Rule == "" && a.o.Agent.Agent == nil:
+		return "it was asked for by an agent, and there is none any more"
+	case c.Rule == "" || slices.Contains(a.c.Rules.IDs(), c.Rule):
+		return ""
+	}
+	return "there is no rule " + c.Rule + " any more"
+}
+
+// vetoed returns why people stand against a close; empty: nobody does.
+func (a *attempt) vetoed(ctx context.Context, c memory.Closing) (string, error) {
+	if len(c.Veto) == 0 {
+		return "", nil
+	}
+	t, err := a.reads.Timeline(ctx)
+	if err != nil {
+		return "", err
+	}
+	return schedule.Vetoed(ctx, a.reads.history(t), c, func(ctx context.Context, comment int64) ([]triage.Reaction, error) {
+		return a.o.Host.Search.Reactions(ctx, a.d.Ref(), comment, "-1")
+	})
+}
+
+// A labelCache looks every label of the repository up once. A scheduled run does one
 // thing after another.
-type labelKeeper struct {
-	Scanner
+type labelCache struct {
+	Repository
+
 	known map[string]string // by folded name; empty: there is none
 }
 
-// Label implements [Host].
-func (k *labelKeeper) Label(ctx context.Context, ref triage.Ref, name string) (string, error) {
-	label, ok := k.known[fold(name)]
+// Label implements [Repository].
+func (k *labelCache) Label(ctx context.Context, ref triage.Ref, name string) (string, error) {
+	label, ok := k.known[text.Fold(name)]
 	if !ok {
 		var err error
-		if label, err = k.Scanner.Label(ctx, ref, name); err != nil && !errors.Is(err, triage.ErrNotFound) {
+		if label, err = k.Repository.Label(ctx, ref, name); err != nil && !errors.Is(err, triage.ErrNotFound) {
 			return "", err
 		}
-		k.known[fold(name)] = label
+		k.known[text.Fold(name)] = label
 	}
 	if label == "" {
 		return "", triage.ErrNotFound

@@ -26,7 +26,7 @@ func scheduled(t *testing.T, config string) (*githubtest.Server, triage.Delivery
 	if err != nil {
 		t.Fatal(err)
 	}
-	o.Memory = &memorytest.Store{}
+	keepIn(&o, &memorytest.Store{})
 	return gh, e, o
 }
 
@@ -65,7 +65,9 @@ var (
 
 // stubbornHost answers some questions in its own way.
 type stubbornHost struct {
-	runner.Scanner
+	runner.Issues
+	runner.Search
+
 	timeline  func() (triage.Timeline, error)
 	reactions error
 }
@@ -74,14 +76,14 @@ func (h stubbornHost) Timeline(ctx context.Context, ref triage.Ref) (triage.Time
 	if h.timeline != nil {
 		return h.timeline()
 	}
-	return h.Scanner.Timeline(ctx, ref)
+	return h.Issues.Timeline(ctx, ref)
 }
 
 func (h stubbornHost) Reactions(ctx context.Context, ref triage.Ref, comment int64, content string) ([]triage.Reaction, error) {
 	if h.reactions != nil && (comment != 0 || !errors.Is(h.reactions, triage.ErrNotFound)) {
 		return nil, h.reactions
 	}
-	return h.Scanner.Reactions(ctx, ref, comment, content)
+	return h.Search.Reactions(ctx, ref, comment, content)
 }
 
 // TestVetoes tells what becomes of a closing that is due.
@@ -150,12 +152,12 @@ func TestVetoes(t *testing.T) {
 			if tt.at.IsZero() {
 				tt.at = longAgo
 			}
-			due(t, o.Memory, tt.at, tt.veto...)
+			due(t, o.Memory.Store, tt.at, tt.veto...)
 			if tt.setup != nil {
 				tt.setup(gh.Repo(sweepRepo))
 			}
-			tt.host.Scanner = o.Host.(runner.Scanner)
-			o.Host = tt.host
+			tt.host.Issues, tt.host.Search = o.Host.Issues, o.Host.Search
+			o.Host.Issues, o.Host.Search = tt.host, tt.host
 			s, err := sweep(t, o, e)
 			if (err != nil) != tt.kept || len(s.Reports) != 1 {
 				t.Fatalf("got %v and %d reports", err, len(s.Reports))
@@ -164,7 +166,7 @@ func TestVetoes(t *testing.T) {
 			if closed != (tt.want == "") || !strings.Contains(s.Reports[0].Reason, tt.want) {
 				t.Errorf("got closed %t, %q, want %q", closed, s.Reports[0].Reason, tt.want)
 			}
-			r, err := o.Memory.Load(t.Context(), sweepRepo, 1)
+			r, err := o.Memory.Store.Load(t.Context(), sweepRepo, 1)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -180,15 +182,15 @@ func TestVetoes(t *testing.T) {
 func TestClosingOnce(t *testing.T) {
 	t.Parallel()
 	gh, e, o := scheduled(t, closesLater)
-	store := o.Memory.(*memorytest.Store)
+	store := o.Memory.Store.(*memorytest.Store)
 	due(t, store, longAgo)
-	o.Memory = readOnly{store}
+	keepIn(&o, readOnly{store})
 	s, err := sweep(t, o, e)
 	if err != nil || s.Closed != 1 || !strings.Contains(strings.Join(s.Warnings, "\n"), "the medium is full") {
 		t.Fatalf("got %+v, %v", s, err)
 	}
-	o.Memory = store
-	o.TaskID = strings.Replace(runTask, "a3", "b4", 1)
+	keepIn(&o, store)
+	o.Task.ID = strings.Replace(runTask, "a3", "b4", 1)
 	for i, want := range []string{"it is closed already", ""} {
 		gh.ResetCalls()
 		s, err := sweep(t, o, e)
@@ -245,7 +247,8 @@ func TestSweepMemory(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			_, e, o := scheduled(t, tt.config)
-			o.Memory, o.MemoryByDefault = tt.store(o.Memory.(*memorytest.Store)), tt.byDefault
+			keepIn(&o, tt.store(o.Memory.Store.(*memorytest.Store)))
+			o.Memory.Implicit = tt.byDefault
 			s, err := sweep(t, o, e)
 			if got := strings.Join(s.Warnings, "\n"); err != nil || got != tt.warning || s.Dropped > 0 {
 				t.Errorf("got %q, %v, want %q", got, err, tt.warning)
@@ -265,7 +268,7 @@ func TestSweepAgent(t *testing.T) {
 			t.Parallel()
 			_, e, o := scheduled(t, when+"rules:\n  - {id: r, on: schedule, scan: 'is:open', when: label(\"nobody\"), then: [{add_label: triage}]}\n")
 			asked := 0
-			o.Agent = answers(&asked, protocol.LabelAndRespond, labelDocs)
+			o.Agent.Agent = answers(&asked, protocol.LabelAndRespond, labelDocs)
 			if _, err := sweep(t, o, e); err != nil || asked != want {
 				t.Errorf("asked %d times, %v, want %d", asked, err, want)
 			}
@@ -282,12 +285,12 @@ func TestSweepTasks(t *testing.T) {
 	if err != nil || len(first.Reports) != 2 || first.Reports[0].TaskID == first.Reports[1].TaskID || first.Executed != 2 {
 		t.Fatalf("got %+v, %v", first, err)
 	}
-	o.Resumed = true
+	o.Task.Resumed = true
 	again, err := sweep(t, o, e)
 	if err != nil || len(again.Reports) != 2 || again.Reports[0].TaskID != first.Reports[0].TaskID {
 		t.Errorf("again: got %+v, %v", again, err)
 	}
-	o.TaskID = strings.Replace(runTask, "a3", "b4", 1)
+	o.Task.ID = strings.Replace(runTask, "a3", "b4", 1)
 	if other, err := sweep(t, o, e); err != nil || other.Reports[0].TaskID == first.Reports[0].TaskID {
 		t.Errorf("another run: got %+v, %v", other, err)
 	}
@@ -298,11 +301,11 @@ func TestSweepNeeds(t *testing.T) {
 	t.Parallel()
 	_, e, o := scheduled(t, scansBugs)
 	host := o.Host
-	o.Host = nil
+	o.Host = runner.Host{}
 	if s, err := sweep(t, o, e); !errors.Is(err, triage.ErrNeedsHost) || s.Status != runner.StatusFailed {
 		t.Errorf("no host: got %v, %s", err, s.Status)
 	}
-	o.Host = struct{ runner.Host }{host}
+	o.Host = runner.Host{Issues: host.Issues, Repository: host.Repository}
 	if _, err := sweep(t, o, e); err == nil || err.Error() != "look for issues: the host cannot search" {
 		t.Errorf("no scanner: got %v", err)
 	}
@@ -345,12 +348,12 @@ func TestSearchLimited(t *testing.T) {
 func TestShadowSweep(t *testing.T) {
 	t.Parallel()
 	gh, e, o := scheduled(t, "mode: shadow\n"+closesLater)
-	due(t, o.Memory, longAgo)
+	due(t, o.Memory.Store, longAgo)
 	s, err := sweep(t, o, e)
 	if err != nil || s.Status != runner.StatusDryRun || s.Closed+s.Dropped != 0 || gh.Issue(sweepRepo, 1).State != "open" {
 		t.Errorf("got %+v, %v", s, err)
 	}
-	if r, err := o.Memory.Load(t.Context(), sweepRepo, 1); err != nil || len(r.Closings) != 1 || r.Revision != 1 {
+	if r, err := o.Memory.Store.Load(t.Context(), sweepRepo, 1); err != nil || len(r.Closings) != 1 || r.Revision != 1 {
 		t.Errorf("got %+v, %v", r, err)
 	}
 }
@@ -367,7 +370,7 @@ func TestSweepCut(t *testing.T) {
 				gh, e, o := scheduled(t, config)
 				repo := gh.Repo(sweepRepo).AddIssue(githubtest.Issue{Number: 2, Labels: []string{"docs"}})
 				repo.AddIssue(githubtest.Issue{Number: 3, Labels: []string{"docs"}})
-				due(t, o.Memory, longAgo, allVetoes...)
+				due(t, o.Memory.Store, longAgo, allVetoes...)
 				switch how {
 				case "at":
 					gh.CutAt(n)
@@ -379,7 +382,7 @@ func TestSweepCut(t *testing.T) {
 				}
 				_, _ = sweep(t, o, e)
 				gh.ClearFaults()
-				o.Resumed = true
+				o.Task.Resumed = true
 				if s, err := sweep(t, o, e); err != nil {
 					t.Fatalf("%+v, %v", s, err)
 				}
@@ -391,7 +394,7 @@ func TestSweepCut(t *testing.T) {
 						t.Errorf("issue %d: got %v and %d comments", number, i.Labels, len(i.Comments))
 					}
 				}
-				if r, err := o.Memory.Load(t.Context(), sweepRepo, 1); err != nil || len(r.Closings) != 0 {
+				if r, err := o.Memory.Store.Load(t.Context(), sweepRepo, 1); err != nil || len(r.Closings) != 0 {
 					t.Errorf("got %+v, %v", r.Closings, err)
 				}
 			})

@@ -29,8 +29,8 @@ func newUndoWorld(t *testing.T, src string) *undoWorld {
 	w := &undoWorld{clock: time.Now().Add(time.Minute)} // behind all that happens on the fake
 	w.gh, w.event, w.o = world(t, src)
 	w.gh.Repo(repoName).SetPermission("mona", "admin")
-	w.o.Now = func() time.Time { return w.clock }
-	w.o.Memory = &memorytest.Store{}
+	w.o.Clock.Now = func() time.Time { return w.clock }
+	keepIn(&w.o, &memorytest.Store{})
 	return w
 }
 
@@ -52,7 +52,7 @@ func (w *undoWorld) comment(text string) triage.Delivery {
 func (w *undoWorld) run(t *testing.T, task string, e triage.Delivery) runner.Report {
 	t.Helper()
 	o := w.o
-	o.TaskID = protocol.DeriveTaskID("undo", task)
+	o.Task.ID = protocol.DeriveTaskID("undo", task)
 	rep, err := run(t, o, e)
 	if err != nil {
 		t.Fatalf("%s: %v", task, err)
@@ -112,7 +112,7 @@ func TestUndoUnsaved(t *testing.T) {
 	t.Parallel()
 	w := newUndoWorld(t, "rules:\n  - {id: a, on: issues.edited, then: [{add_label: triage}]}\n")
 	full := false
-	w.o.Memory = fullStore{w.o.Memory, &full}
+	keepIn(&w.o, fullStore{w.o.Memory.Store, &full})
 	w.run(t, "a", w.now("edited"))
 	full = true
 	w.run(t, "undo", w.comment("/foreman undo"))

@@ -56,13 +56,17 @@ func newHub(i settings.Identity, via http.RoundTripper, log *slog.Logger) (*hub,
 	return &hub{app: a, byRepo: map[string]*github.Client{}, id: id}, nil
 }
 
-// host returns what a decision on a repository's issue is carried out with, which is nil
-// for a server that never asks GitHub.
+// host returns what a decision on a repository's issue is carried out with; zero for a server
+// that never asks GitHub.
 func (h *hub) host(repo string) (runner.Host, error) {
 	if h == nil {
-		return nil, nil
+		return runner.Host{}, nil
 	}
-	return h.client(repo)
+	c, err := h.client(repo)
+	if err != nil {
+		return runner.Host{}, err
+	}
+	return runner.HostOf(c), nil
 }
 
 // account names who writes.

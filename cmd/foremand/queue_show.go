@@ -10,7 +10,7 @@ import (
 	"github.com/org/foreman-action/internal/sanitize"
 	"github.com/org/foreman-action/internal/server/drain"
 	"github.com/org/foreman-action/queue"
-	"github.com/org/foreman-action/runner"
+	"github.com/org/foreman-action/triage"
 )
 
 // story tells people what became of a task.
@@ -75,10 +75,10 @@ func plan(b *strings.Builder, actions []drain.ActionReport) {
 
 // result is what became of an action that was to be done.
 func result(a drain.ActionReport) string {
-	if a.Result == runner.ResultNone {
+	if a.Result == triage.Skipped.Result() {
 		return ""
 	}
-	return string(a.Result)
+	return a.Result
 }
 
 // parameters are those of an action, without its type: a single text as it is, anything

@@ -81,7 +81,7 @@ func (a App) explainRules(ctx context.Context, f triageFlags, names []string, as
 
 // deskEvent returns an event with what is looked up for it, if there is a token.
 func (a App) deskEvent(ctx context.Context, f triageFlags, cfg *config.Config) (runner.Options, triage.Delivery, error) {
-	o := runner.Options{Config: cfg, Now: a.Now}
+	o := runner.Options{Config: cfg, Clock: runner.Clock{Now: a.Now}}
 	dir, err := a.workDir()
 	if err != nil {
 		return o, triage.Delivery{}, err
@@ -92,9 +92,7 @@ func (a App) deskEvent(ctx context.Context, f triageFlags, cfg *config.Config) (
 		return o, triage.Delivery{}, err
 	}
 	host, err := j.host()
-	if host != nil {
-		o.Host = host
-	}
+	o.Host = hostOf(host, "")
 	return o, e, err
 }
 

@@ -92,12 +92,11 @@ func (j job) run(ctx context.Context) (result, error) {
 		return res.failed(err), err
 	}
 	o := runner.Options{
-		Bot: j.override.bot, DryRun: j.dryRun, TaskID: j.taskID, Scope: j.scope, Nonce: j.nonce, Resumed: j.resumed, Live: j.live, Explain: j.live,
-		Now: j.app.Now, Sleep: j.app.Sleep, Audit: j.audit, Log: j.log,
+		Task:   runner.TaskIdentity{ID: j.taskID, Scope: j.scope, Nonce: j.nonce, Resumed: j.resumed},
+		DryRun: j.dryRun, Live: j.live, Explain: j.live,
+		Clock: runner.Clock{Now: j.app.Now, Sleep: j.app.Sleep}, Audit: j.audit, Log: j.log,
 	}
-	if host != nil {
-		o.Host = host
-	}
+	o.Host = hostOf(host, j.override.bot)
 	if j.event.SkipReason(j.bot()) == "" {
 		if res.config, err = j.config(ctx, host); err != nil {
 			return res.failed(err), err
@@ -174,6 +173,16 @@ func (j job) host() (*github.Client, error) {
 		return nil, &usageError{fmt.Errorf("GITHUB_API_URL: %w", err)}
 	}
 	return client, nil
+}
+
+// hostOf returns a client, which may be nil, as the host that a Runner works with.
+func hostOf(client *github.Client, login string) runner.Host {
+	var h runner.Host
+	if client != nil {
+		h = runner.HostOf(client)
+	}
+	h.Login = login
+	return h
 }
 
 func userAgent() string { return "foreman-action/" + version() }
@@ -254,7 +263,7 @@ func (j job) equip(o *runner.Options, res *result) error {
 		if err != nil {
 			return &usageError{err}
 		}
-		o.Agent, o.By = remote, remote.Address()
+		o.Agent.Agent, o.Agent.Name = remote, remote.Address()
 		if o.Config.Agent.Auth == "oidc" {
 			res.needs = append(res.needs, "id-token: write")
 		}

@@ -24,29 +24,25 @@ func (j job) remember(o *runner.Options, res *result) {
 	c := o.Config.Memory
 	asked := c.Store != ""
 	c.Store = cmp.Or(c.Store, j.store)
-	store, err := j.memory(c)
+	m, err := j.memory(c)
 	switch {
 	case err != nil && asked:
 		res.warn("memory: %v; nothing is kept, and what was done before is read off the issue", err)
-		store = nowhere{}
+		m = runner.Memory{Store: nowhere{}, Discards: true}
 	case err != nil:
 		j.log("memory: %v; nothing is kept, and what was done before is read off the issue", err)
-		store = nowhere{}
+		m = runner.Memory{Store: nowhere{}, Discards: true}
 	case c.Store == "artifact":
 		res.needs = append(res.needs, "actions: read")
 	}
-	o.Memory, o.MemoryByDefault = store, !asked && o.Agent == nil
-	_, o.Forgets = store.(nowhere)
-	if journal, ok := store.(memory.Journal); ok {
-		o.Journal = journal
-	}
+	o.Memory, o.Memory.Implicit = m, !asked && o.Agent.Agent == nil
 	if c.Store == "off" && j.override.memory.Store == c.Store && o.Config.Rules.Undoes() {
 		res.warn("the memory is off (input memory), and rules with else_undo take back only what is remembered: nothing; choose artifact, cache or file")
 	}
 	if c.Path != "" && c.Store != "file" {
 		res.warn("memory.path (input memory-path) is for the store file, and the store is %s", c.Store)
 	}
-	j.wording(o, res, store != nil)
+	j.wording(o, res, m.Store != nil)
 }
 
 // wording lets a model word what the agent is told, if the configuration says so.
@@ -57,18 +53,19 @@ func (j job) wording(o *runner.Options, res *result, told bool) {
 		res.warn("llm.base_url, timeout, max_tokens and the input llm-key are for memory.summary: model (input memory-summary), which is not set")
 	case model && !told:
 		res.warn("memory.summary is model, and the memory is off: the agent is told nothing")
-	case model && o.Agent != nil:
+	case model && o.Agent.Agent != nil:
 		s, err := j.summarizer(*o.Config)
 		if err != nil {
 			res.warn("memory.summary: %s; see the inputs llm-*, or llm in the configuration; the agent is told the plain facts",
 				strings.ReplaceAll(err.Error(), "\n", "; "))
 		}
-		o.Summarize = s.Summarize
+		o.Memory.Summarize = s.Summarize
 	}
 }
 
-// memory opens the store that the configuration names; nil when it names none.
-func (j job) memory(c config.Memory) (memory.Store, error) {
+// memory opens the store that the configuration names; zero when it names none. With an
+// error the result is unusable.
+func (j job) memory(c config.Memory) (runner.Memory, error) {
 	switch c.Store {
 	case "file":
 		dir := c.Path
@@ -79,30 +76,25 @@ func (j job) memory(c config.Memory) (memory.Store, error) {
 			dir = filepath.Join(j.dir, filepath.FromSlash(dir))
 		}
 		if j.event.Pull != nil && !j.local && below(j.dir, dir) {
-			return nil, errors.New("the folder is in the workspace, and what is checked out for a pull request is its author's; " +
+			return runner.Memory{}, errors.New("the folder is in the workspace, and what is checked out for a pull request is its author's; " +
 				"name a folder outside of it (memory.path, or the input memory-path)")
 		}
-		return opened(file.Open(dir))
+		store, err := file.Open(dir)
+		return runner.Memory{Store: store, Agenda: store, Journal: store}, err
 	case "artifact":
-		return opened(results.NewArtifact(j.results()))
+		store, err := results.NewArtifact(j.results())
+		return runner.Memory{Store: store, Agenda: store}, err
 	case "cache":
-		return opened(results.NewCache(j.results()))
+		store, err := results.NewCache(j.results())
+		return runner.Memory{Store: store}, err
 	}
-	return nil, nil
+	return runner.Memory{}, nil
 }
 
 // below reports whether a path is a folder, or lies in it.
 func below(dir, path string) bool {
 	rel, err := filepath.Rel(dir, path)
 	return err != nil || filepath.IsLocal(rel)
-}
-
-// opened makes a store of a pointer to one, so that a failure is a nil store.
-func opened[S memory.Store](s S, err error) (memory.Store, error) {
-	if err != nil {
-		return nil, err
-	}
-	return s, nil
 }
 
 // nowhere is a store that keeps nothing.

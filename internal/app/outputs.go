@@ -34,7 +34,7 @@ type actionJSON struct {
 	Action  protocol.ActionItem `json:"action"`
 	Source  string              `json:"source"`
 	Verdict triage.Verdict      `json:"verdict"`
-	Result  runner.Result       `json:"result"`
+	Result  string              `json:"result"`
 	Reason  string              `json:"reason"`
 	URL     string              `json:"url"`
 }
@@ -72,7 +72,7 @@ func actionsJSON(rep runner.Report) []actionJSON {
 	list := make([]actionJSON, 0, len(rep.Actions))
 	for _, a := range rep.Actions {
 		list = append(list, actionJSON{
-			a.Index, clip(a.Action.Type, 100), bounded(a.Action), a.Source, a.Verdict, a.Result, clip(a.Reason, maxOutputText), a.URL,
+			a.Index, clip(a.Action.Type, 100), bounded(a.Action), a.Source.String(), a.Verdict, a.State.Result(), clip(a.Reason, maxOutputText), a.URL,
 		})
 	}
 	return list

@@ -95,14 +95,14 @@ func closingNote(res result) string {
 
 func printActions(b *strings.Builder, rep runner.Report, p painter) {
 	for _, a := range rep.Actions {
-		state := string(a.Result)
-		if a.Verdict != triage.Do || a.Result == runner.ResultPlanned {
+		state := a.State.Result()
+		if a.Verdict != triage.Do || a.State == triage.Planned {
 			state = string(a.Verdict)
 		}
 		// The colour codes must not count for the width.
 		pad := strings.Repeat(" ", max(0, 8-len(state)))
 		fmt.Fprintf(b, "  %d. %s%s %s  %s\n", a.Index+1, p.verdict(state), pad, p.bold(clip(sanitize.Line(a.Action.Type), 40)), whatOf(a.Action))
-		fmt.Fprintf(b, "     %s\n", p.faint(strings.Join(nonEmpty(sanitize.Line(a.Reason), "by "+sanitize.Line(a.Source), sanitize.Line(a.URL)), ", ")))
+		fmt.Fprintf(b, "     %s\n", p.faint(strings.Join(nonEmpty(sanitize.Line(a.Reason), "by "+sanitize.Line(a.Source.String()), sanitize.Line(a.URL)), ", ")))
 	}
 }
 

@@ -63,11 +63,11 @@ func fullReport(t *testing.T) result {
 			TaskID: "a3f8c2d1-4b5e-4f6a-8c9d-0e1f2a3b4c5d", Decision: protocol.LabelAndRespond,
 			Rationale: "it crashes\n::error::forged\n# heading\n> quote | bar", By: "rules, http://agent/task",
 			Status: runner.StatusPartial, Reason: "add labels: 403 <b>",
-			Actions: []runner.ActionReport{
-				{Index: 0, Action: action(t, `{"type":"add_label","label":"bug"}`), Source: "rule crash", Verdict: triage.Do, Result: runner.ResultDone, URL: "https://github.com/octo-org/hello/issues/42"},
-				{Index: 1, Action: action(t, `{"type":"comment","body":"Hello @octocat\n\n| a | b |\n"}`), Source: "agent", Verdict: triage.Refuse, Result: runner.ResultNone, Reason: "policy.limits.comment is 0 per event"},
-				{Index: 2, Action: action(t, `{"type":"mark_duplicate","of":7}`), Source: "agent", Verdict: triage.Skip, Result: runner.ResultNone, Reason: "closing is not allowed"},
-				{Index: 3, Action: action(t, `{"type":"launch|rocket","to":["moon"]}`), Source: "agent", Verdict: triage.Refuse, Result: runner.ResultFailed, Reason: "UnknownActionError"},
+			Actions: []triage.ActionResult{
+				{Index: 0, Action: action(t, `{"type":"add_label","label":"bug"}`), Source: triage.Source{Rule: "crash"}, Verdict: triage.Do, State: triage.Done, URL: "https://github.com/octo-org/hello/issues/42"},
+				{Index: 1, Action: action(t, `{"type":"comment","body":"Hello @octocat\n\n| a | b |\n"}`), Verdict: triage.Refuse, State: triage.Refused, Reason: "policy.limits.comment is 0 per event"},
+				{Index: 2, Action: action(t, `{"type":"mark_duplicate","of":7}`), Verdict: triage.Skip, State: triage.Skipped, Reason: "closing is not allowed"},
+				{Index: 3, Action: action(t, `{"type":"launch|rocket","to":["moon"]}`), Verdict: triage.Refuse, State: triage.Failed, Reason: "UnknownActionError"},
 			},
 			Executed: 1, CommentURL: "https://github.com/octo-org/hello/issues/42#issuecomment-1",
 			Rules: &rules.Result{Trace: []rules.RuleTrace{

@@ -75,7 +75,7 @@ func (a App) recordTest(ctx context.Context, f recordFlags, names []string) erro
 	if e.Issue.PullRequest {
 		return usagef("record %s: only issues are recorded, and this is a pull request", f.event.issue)
 	}
-	o.Now = func() time.Time { return a.Now().Truncate(time.Second) }
+	o.Clock.Now = func() time.Time { return a.Now().Truncate(time.Second) }
 	item, err := runner.RecordTest(ctx, o, e, f.name)
 	if err != nil {
 		return classify(err)

@@ -189,21 +189,16 @@ func (j job) comment(ctx context.Context, host *github.Client, res result) error
 	if len(body) > policy.MaxCommentLength {
 		body = clip(body, policy.MaxCommentLength/2) + "\n\nThe rest stands in the summary of the run."
 	}
-	item, err := protocol.NewAction(protocol.ActionUpdateComment, map[string]any{"body": body, "key": reviewKey})
+	r, err := runner.New(runner.Options{
+		Config: cfg, Host: hostOf(host, j.override.bot), Clock: runner.Clock{Now: j.app.Now, Sleep: j.app.Sleep}, Log: j.log,
+		Task: runner.TaskIdentity{ID: protocol.DeriveTaskID(j.taskID, reviewKey), Scope: j.scope, Nonce: j.nonce, Resumed: j.resumed},
+	})
 	if err != nil {
 		return err
 	}
-	task := protocol.DeriveTaskID(j.taskID, reviewKey)
-	d := runner.Decision{
-		Message: protocol.DecisionMessage{TaskID: task, Decision: protocol.LabelAndRespond, Actions: []protocol.ActionItem{item}},
-		By:      "foreman", Sources: []triage.Source{{Rule: reviewKey}},
+	result, err := r.Comment(ctx, j.event, reviewKey, body)
+	if err == nil && result.State != triage.Done {
+		return errors.New(result.Reason)
 	}
-	out := runner.ApplyPlan(ctx, runner.MakePlan(d, *j.event.Issue, cfg.Policy, true), runner.Target{
-		Host: host, Ref: j.event.Ref(), Task: task, Scope: j.scope, Nonce: j.nonce, Bot: j.bot(),
-		Since: j.event.Issue.UpdatedAt, Resumed: j.resumed, Now: j.app.Now, Sleep: j.app.Sleep, Log: j.log,
-	})
-	if out.Err == nil && out.Results[0].Result != runner.ResultDone {
-		return errors.New(out.Results[0].Reason)
-	}
-	return out.Err
+	return err
 }

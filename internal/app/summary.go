@@ -124,7 +124,7 @@ func actionTable(b *strings.Builder, rep runner.Report) {
 	for _, a := range rep.Actions {
 		fmt.Fprintf(b, "| %d | %s | %s | %s | %s | %s |\n", a.Index+1,
 			sanitize.Cell(a.Action.Type, 60), sanitize.Cell(whatOf(a.Action), 160),
-			a.Verdict, link(string(a.Result), a.URL), sanitize.Cell(strings.Join(nonEmpty(a.Reason, "by "+a.Source), "; "), 300))
+			a.Verdict, link(a.State.Result(), a.URL), sanitize.Cell(strings.Join(nonEmpty(a.Reason, "by "+a.Source.String()), "; "), 300))
 	}
 	b.WriteString("\n")
 }

@@ -79,8 +79,8 @@ func surveyRow(rep runner.Report) string {
 	var what []string
 	for _, a := range rep.Actions {
 		text := a.Action.Type + " " + whatOf(a.Action)
-		if a.Result != runner.ResultDone {
-			text += " (" + strings.Join(nonEmpty(string(a.Result), a.Reason), ": ") + ")"
+		if result := a.State.Result(); result != "done" {
+			text += " (" + strings.Join(nonEmpty(result, a.Reason), ": ") + ")"
 		}
 		what = append(what, text)
 	}

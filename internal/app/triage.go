@@ -247,7 +247,7 @@ func (a App) fetchedEvent(ctx context.Context, f triageFlags, j job) (triage.Eve
 	if err != nil {
 		return triage.EventSource{}, err
 	}
-	raw, err := client.Issue(ctx, triage.Ref{Owner: owner, Repo: name, Number: n})
+	issue, err := client.Issue(ctx, triage.Ref{Owner: owner, Repo: name, Number: n})
 	if err != nil {
 		return triage.EventSource{}, command.Failed(err)
 	}
@@ -256,8 +256,8 @@ func (a App) fetchedEvent(ctx context.Context, f triageFlags, j job) (triage.Eve
 		event, action = triage.EventIssues, "opened"
 	}
 	payload, err := json.Marshal(map[string]any{
-		"action": action, "issue": raw, "repository": map[string]string{"full_name": repo},
-		"sender": senderOf(raw), "inputs": map[string]string{"issue": fmt.Sprint(n)},
+		"action": action, "issue": issue.Raw, "repository": map[string]string{"full_name": repo},
+		"sender": senderOf(issue.Raw), "inputs": map[string]string{"issue": fmt.Sprint(n)},
 	})
 	return triage.EventSource{Name: event, File: f.issue, Repo: repo, Issue: n, Payload: payload}, err
 }

@@ -1,4 +1,4 @@
-// Package github is the one way to GitHub's REST API: it satisfies [runner.Host]
+// Package github is the one way to GitHub's REST API: it satisfies [runner.Issues]
 // over go-github and reads configuration files from a repository.
 //
 // go-github v62 leaves several things open that matter to a program which must not
@@ -74,7 +74,7 @@ type TokenSource interface {
 }
 
 // A Client talks to one GitHub host with one token. It is safe for concurrent use.
-// Its methods keep the contract of [runner.Host]: reads are tried up to three
+// Its methods keep the contract of [runner.Issues]: reads are tried up to three
 // times, rate limits are waited for within a bound, and a write whose outcome is
 // unknown is not repeated.
 type Client struct {
@@ -88,7 +88,11 @@ type Client struct {
 	host       string // of the API, in lower case
 }
 
-var _ runner.Host = (*Client)(nil)
+var (
+	_ runner.Issues     = (*Client)(nil)
+	_ runner.Repository = (*Client)(nil)
+	_ runner.Search     = (*Client)(nil)
+)
 
 // New returns a client. It does no I/O; an error says that BaseURL is not usable.
 func New(o Options) (*Client, error) {

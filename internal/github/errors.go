@@ -47,7 +47,7 @@ func lookUp(what string, ref triage.Ref) op {
 }
 
 // cause turns what the transport saw of a failed call, or else what go-github
-// returned, into the error that the contract of runner.Host asks for.
+// returned, into the error that the contract of runner.Issues asks for.
 func (o op) cause(ex *exchange, err error) error {
 	switch {
 	case ex.err != nil:

@@ -10,6 +10,7 @@ import (
 
 	"github.com/org/foreman-action/internal/github"
 	"github.com/org/foreman-action/internal/github/githubtest"
+	"github.com/org/foreman-action/runner/effect"
 	"github.com/org/foreman-action/triage"
 )
 
@@ -117,7 +118,7 @@ func TestMarkDuplicateRefuses(t *testing.T) {
 			t.Parallel()
 			s := fake(t)
 			c, _ := client(t, s.URL)
-			checkFailure(t, c.MarkDuplicate(t.Context(), ref, tt.of), tt.want, "")
+			checkFailure(t, put(t.Context(), c, ref, effect.MarkDuplicate{Of: tt.of}), tt.want, "")
 			if got := s.Issue("octo/hello", 7).State; got != "open" {
 				t.Errorf("got state %q, want open", got)
 			}
@@ -134,7 +135,7 @@ func TestWriteWithAnUnreadableAnswerIsUncertain(t *testing.T) {
 		s := fake(t)
 		s.Fault(githubtest.Fault{Status: http.StatusCreated, Body: body})
 		c, _ := client(t, s.URL)
-		if _, err := c.CreateComment(t.Context(), ref, "hi"); !errors.Is(err, triage.ErrUncertain) {
+		if _, err := c.Write(t.Context(), ref, effect.Comment{Body: "hi"}); !errors.Is(err, triage.ErrUncertain) {
 			t.Errorf("body %s: got %v, want ErrUncertain", body, err)
 		}
 	}
@@ -145,7 +146,7 @@ func TestWriteThatTakesTooLongIsUncertain(t *testing.T) {
 	s := fake(t)
 	s.Fault(githubtest.Fault{Hold: make(chan struct{})})
 	c, _ := client(t, s.URL, func(o *github.Options) { o.RequestTimeout = 20 * time.Millisecond })
-	err := c.CloseIssue(t.Context(), ref, "")
+	err := put(t.Context(), c, ref, effect.Close{Reason: ""})
 	if !errors.Is(err, triage.ErrUncertain) || errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "no answer within 20ms") {
 		t.Errorf("got %v, want ErrUncertain that names the time, and no context error", err)
 	}
@@ -162,11 +163,11 @@ func TestWriteThatIsCancelled(t *testing.T) {
 		<-reached
 		cancel()
 	}()
-	err := c.CloseIssue(ctx, ref, "")
+	err := put(ctx, c, ref, effect.Close{Reason: ""})
 	if !errors.Is(err, triage.ErrUncertain) || !errors.Is(err, context.Canceled) {
 		t.Errorf("under way: got %v, want ErrUncertain and the context's error", err)
 	}
-	err = c.CloseIssue(ctx, ref, "")
+	err = put(ctx, c, ref, effect.Close{Reason: ""})
 	if errors.Is(err, triage.ErrUncertain) || !errors.Is(err, context.Canceled) {
 		t.Errorf("before: got %v, want the context's error alone", err)
 	}

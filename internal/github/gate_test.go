@@ -13,7 +13,7 @@ import (
 
 	"github.com/org/foreman-action/internal/github"
 	"github.com/org/foreman-action/internal/github/githubtest"
-	"github.com/org/foreman-action/runner"
+	"github.com/org/foreman-action/runner/effect"
 	"github.com/org/foreman-action/triage"
 )
 
@@ -30,7 +30,7 @@ func TestGate(t *testing.T) {
 				s.Fault(faultOnWrites(githubtest.Fault{Status: 429, Header: map[string]string{"Retry-After": "1"}}, w))
 				c, _ := client(t, s.URL)
 				asked := 0
-				ctx := runner.WithGate(t.Context(), func(context.Context) error {
+				ctx := effect.WithGate(t.Context(), func(context.Context) error {
 					if asked++; asked == shut {
 						return errShut
 					}
@@ -96,7 +96,7 @@ func TestGateWaits(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		ctx := runner.WithGate(t.Context(), func(context.Context) error {
+		ctx := effect.WithGate(t.Context(), func(context.Context) error {
 			time.Sleep(12 * time.Second)
 			return nil
 		})

@@ -9,6 +9,7 @@ import (
 
 	"github.com/org/foreman-action/internal/github"
 	"github.com/org/foreman-action/internal/github/githubtest"
+	"github.com/org/foreman-action/runner/effect"
 	"github.com/org/foreman-action/triage"
 )
 
@@ -93,42 +94,48 @@ func writes() []write {
 	const issue = "/repos/octo/hello/issues/7"
 	return []write{
 		{"AddLabels", func(ctx context.Context, c *github.Client, r triage.Ref) error {
-			return c.AddLabels(ctx, r, []string{"Kind/Feature"})
+			return put(ctx, c, r, effect.AddLabels{Names: []string{"Kind/Feature"}})
 		}, []string{"POST " + issue + "/labels 200"}},
 		{"RemoveLabel", func(ctx context.Context, c *github.Client, r triage.Ref) error {
-			return c.RemoveLabel(ctx, r, "bug")
+			return put(ctx, c, r, effect.RemoveLabel{Name: "bug"})
 		}, []string{"DELETE " + issue + "/labels/bug 200"}},
 		{"CreateComment", func(ctx context.Context, c *github.Client, r triage.Ref) error {
-			_, err := c.CreateComment(ctx, r, "hello")
+			_, err := c.Write(ctx, r, effect.Comment{Body: "hello"})
 			return err
 		}, []string{"POST " + issue + "/comments 201"}},
 		{"CloseIssue", func(ctx context.Context, c *github.Client, r triage.Ref) error {
-			return c.CloseIssue(ctx, r, "not_planned")
+			return put(ctx, c, r, effect.Close{Reason: "not_planned"})
 		}, []string{"PATCH " + issue + " 200"}},
 		{"ReopenIssue", func(ctx context.Context, c *github.Client, r triage.Ref) error {
-			return c.ReopenIssue(ctx, r)
+			return put(ctx, c, r, effect.Reopen{})
 		}, []string{"PATCH " + issue + " 200"}},
 		{"Assign", func(ctx context.Context, c *github.Client, r triage.Ref) error {
-			_, err := c.Assign(ctx, r, []string{"alice"})
+			err := put(ctx, c, r, effect.Assign{Logins: []string{"alice"}})
 			return err
 		}, []string{"POST " + issue + "/assignees 201"}},
 		{"Unassign", func(ctx context.Context, c *github.Client, r triage.Ref) error {
-			return c.Unassign(ctx, r, []string{"alice"})
+			return put(ctx, c, r, effect.Unassign{Logins: []string{"alice"}})
 		}, []string{"DELETE " + issue + "/assignees 200"}},
 		{"SetType", func(ctx context.Context, c *github.Client, r triage.Ref) error {
-			return c.SetType(ctx, r, "bug")
+			return put(ctx, c, r, effect.SetType{Name: "bug"})
 		}, []string{"PATCH " + issue + " 200"}},
 		{"Lock", func(ctx context.Context, c *github.Client, r triage.Ref) error {
-			return c.Lock(ctx, r, "too heated")
+			return put(ctx, c, r, effect.Lock{Reason: "too heated"})
 		}, []string{"PUT " + issue + "/lock 204"}},
 		{"React", func(ctx context.Context, c *github.Client, r triage.Ref) error {
-			return c.React(ctx, r, "eyes")
+			return put(ctx, c, r, effect.React{Content: "eyes"})
 		}, []string{"POST " + issue + "/reactions 201"}},
 		{"SetMilestone", func(ctx context.Context, c *github.Client, r triage.Ref) error {
-			return c.SetMilestone(ctx, r, "v1")
+			return put(ctx, c, r, effect.SetMilestone{Title: "v1"})
 		}, []string{"GET /repos/octo/hello/milestones 200", "PATCH " + issue + " 200"}},
 		{"MarkDuplicate", func(ctx context.Context, c *github.Client, r triage.Ref) error {
-			return c.MarkDuplicate(ctx, r, 11)
+			return put(ctx, c, r, effect.MarkDuplicate{Of: 11})
 		}, []string{"GET /repos/octo/hello/issues/11 200", "PATCH " + issue + " 200"}},
 	}
+}
+
+// put carries an effect out whose result does not matter.
+func put(ctx context.Context, c *github.Client, ref triage.Ref, e effect.Effect) error {
+	_, err := c.Write(ctx, ref, e)
+	return err
 }

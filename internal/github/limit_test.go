@@ -12,6 +12,7 @@ import (
 
 	"github.com/org/foreman-action/internal/github"
 	"github.com/org/foreman-action/internal/github/githubtest"
+	"github.com/org/foreman-action/runner/effect"
 	"github.com/org/foreman-action/triage"
 )
 
@@ -156,7 +157,7 @@ func TestOneBudgetForTheStepsOfACall(t *testing.T) {
 	s.Fault(githubtest.Fault{Method: "GET", Times: 1, Status: 429, Header: map[string]string{"Retry-After": "60"}})
 	s.Fault(githubtest.Fault{Method: "PATCH", Times: 1, Status: 429, Header: map[string]string{"Retry-After": "60"}})
 	c, ticks := client(t, s.URL)
-	err := c.SetMilestone(t.Context(), ref, "v1")
+	err := put(t.Context(), c, ref, effect.SetMilestone{Title: "v1"})
 	limit, ok := errors.AsType[*github.LimitError](err)
 	if !ok || limit.Left != 30*time.Second {
 		t.Errorf("got %v, want a LimitError with 30 s left", err)

@@ -29,10 +29,10 @@ type ListQuery struct {
 // A ListPage is a page of up to 100 issues and pull requests.
 type ListPage struct {
 	Issues []triage.Snapshot
-	More   bool           // there is a page after this one
-	ETag   string         // for the next time
-	Same   bool           // nothing changed since ListQuery.ETag: the other fields but Date are empty
-	Date   time.Time      // of GitHub's clock when it answered; zero when it does not tell
+	More   bool      // there is a page after this one
+	ETag   string    // for the next time
+	Same   bool      // nothing changed since ListQuery.ETag: the other fields but Date are empty
+	Date   time.Time // of GitHub's clock when it answered; zero when it does not tell
 }
 
 // ListIssues returns a page of the issues of a repository, pull requests among them, in

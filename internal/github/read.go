@@ -20,21 +20,21 @@ const (
 	maxFilePages = 30
 )
 
-// Issue returns the issue as GitHub's JSON. See [runner.Host].
-func (c *Client) Issue(ctx context.Context, ref triage.Ref) (json.RawMessage, error) {
+// Issue returns the issue as it is now. See [runner.Issues].
+func (c *Client) Issue(ctx context.Context, ref triage.Ref) (triage.Snapshot, error) {
 	o := onIssue("read issue", ref)
 	o.need = needIssuesRead
 	var raw json.RawMessage
 	if err := c.request(ctx, o, call{http.MethodGet, issuePath(ref, ""), nil, &raw}); err != nil {
-		return nil, err
+		return triage.Snapshot{}, err
 	}
 	if len(raw) == 0 || raw[0] != '{' {
-		return nil, fmt.Errorf("%s: the answer is not a JSON object", o)
+		return triage.Snapshot{}, fmt.Errorf("%s: the answer is not a JSON object", o)
 	}
-	return raw, nil
+	return triage.ParseIssue(raw)
 }
 
-// Label returns a label's name as the repository spells it. See [runner.Host].
+// Label returns a label's name as the repository spells it. See [runner.Repository].
 func (c *Client) Label(ctx context.Context, ref triage.Ref, name string) (string, error) {
 	o := lookUp(fmt.Sprintf("look up label %q for", clip(name, 100)), ref)
 	if !segment(name) {
@@ -76,7 +76,7 @@ func (c *Client) Labels(ctx context.Context, owner, repo string) ([]string, erro
 	return names, err
 }
 
-// Comments returns the issue's comments. See [runner.Host].
+// Comments returns the issue's comments. See [runner.Issues].
 func (c *Client) Comments(ctx context.Context, ref triage.Ref, since time.Time) ([]triage.Comment, error) {
 	o := onIssue("list comments of", ref)
 	o.need = needIssuesRead
@@ -100,7 +100,7 @@ func (c *Client) Comments(ctx context.Context, ref triage.Ref, since time.Time) 
 	return list, nil
 }
 
-// Permission returns what an account may do in the repository. See [runner.Host].
+// Permission returns what an account may do in the repository. See [runner.Repository].
 func (c *Client) Permission(ctx context.Context, ref triage.Ref, login string) (string, error) {
 	o := lookUp(fmt.Sprintf("look up the permission of %q for", clip(login, 100)), ref)
 	if !segment(login) {
@@ -123,7 +123,7 @@ func (c *Client) Permission(ctx context.Context, ref triage.Ref, login string) (
 	return answer.Permission, nil
 }
 
-// Files returns the files that a pull request changes. See [runner.Host].
+// Files returns the files that a pull request changes. See [runner.Repository].
 func (c *Client) Files(ctx context.Context, ref triage.Ref) ([]triage.ChangedFile, error) {
 	o := onIssue("list the files of", ref)
 	o.need, o.pages = needPullsRead, maxFilePages

@@ -19,7 +19,7 @@ func TestIssue(t *testing.T) {
 	t.Parallel()
 	s := fake(t)
 	c, _ := client(t, s.URL)
-	raw, err := c.Issue(t.Context(), ref)
+	issue, err := c.Issue(t.Context(), ref)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -29,7 +29,7 @@ func TestIssue(t *testing.T) {
 		Labels []struct{ Name string }
 		User   struct{ Login string }
 	}
-	if err := json.Unmarshal(raw, &got); err != nil {
+	if err := json.Unmarshal(issue.Raw, &got); err != nil {
 		t.Fatal(err)
 	}
 	if got.Number != 7 || got.Title != "It breaks" || got.Labels[0].Name != "bug" || got.User.Login != "octocat" {

@@ -15,14 +15,12 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-var _ runner.Scanner = (*Client)(nil)
-
 // maxFound is how much of a query GitHub's search shows.
 const maxFound = 1000
 
-// Search returns the issues that a query finds. See [runner.Scanner], and GitHub's
+// Find returns the issues that a query finds. See [runner.Search], and GitHub's
 // "Search issues and pull requests".
-func (c *Client) Search(ctx context.Context, ref triage.Ref, query string, most int) (runner.Found, error) {
+func (c *Client) Find(ctx context.Context, ref triage.Ref, query string, most int) (runner.Found, error) {
 	o := lookUp("search issues of", ref)
 	o.wide = true
 	q := url.Values{
@@ -86,7 +84,7 @@ func found(ref triage.Ref, raw json.RawMessage) (triage.Issue, bool) {
 	return issue.Issue, strings.HasSuffix(strings.ToLower(at.Repo), own)
 }
 
-// Reactions returns who reacted to an issue or a comment. See [runner.Scanner].
+// Reactions returns who reacted to an issue or a comment. See [runner.Search].
 func (c *Client) Reactions(ctx context.Context, ref triage.Ref, comment int64, content string) ([]triage.Reaction, error) {
 	o, path := onIssue("list the reactions to", ref), issuePath(ref, "/reactions?")
 	if comment != 0 {
@@ -120,7 +118,7 @@ func (c *Client) Reactions(ctx context.Context, ref triage.Ref, comment int64, c
 	return list, err
 }
 
-// Budget returns what is left of this hour's calls. See [runner.Scanner].
+// Budget returns what is left of this hour's calls. See [runner.Search].
 func (c *Client) Budget() (left int, ok bool) {
 	n := c.left.Load()
 	return int(n) - 1, n > 0

@@ -39,7 +39,7 @@ func TestSearch(t *testing.T) {
 	}
 	for _, tt := range tests {
 		gh.ResetCalls()
-		f, err := c.Search(t.Context(), ref, tt.query, tt.most)
+		f, err := c.Find(t.Context(), ref, tt.query, tt.most)
 		if tt.query == "label:bug type:PR" {
 			// The fake is stricter about case than GitHub.
 			if calls := gh.Calls(); strings.Contains(calls[0].Query.Get("q"), "is:issue") {
@@ -78,7 +78,7 @@ func TestSearchAnswers(t *testing.T) {
 			gh := githubtest.New(t, githubtest.Config{Token: token})
 			gh.Fault(githubtest.Fault{Method: http.MethodGet, Path: "/search/issues", Status: tt.status, Body: tt.body, Times: -1})
 			c, _ := client(t, gh.URL)
-			f, err := c.Search(t.Context(), triage.Ref{Owner: "octo", Repo: "hello"}, "is:open", 10)
+			f, err := c.Find(t.Context(), triage.Ref{Owner: "octo", Repo: "hello"}, "is:open", 10)
 			numbers := []int{}
 			for _, i := range f.Issues {
 				numbers = append(numbers, i.Number)
@@ -140,7 +140,7 @@ func TestBudget(t *testing.T) {
 		if _, err := c.Issue(t.Context(), ref); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := c.Search(t.Context(), ref, "is:open", 1); err != nil {
+		if _, err := c.Find(t.Context(), ref, "is:open", 1); err != nil {
 			t.Fatal(err)
 		}
 		if left, ok := c.Budget(); !ok || left != want {

@@ -17,7 +17,7 @@ const maxTimelinePages = 5
 
 // Timeline returns what happened on the issue, in at most five requests. GitHub gives
 // pages by number, oldest first, so of a longer timeline the last four are read. See
-// [runner.Host], and GitHub's "List timeline events for an issue".
+// [runner.Issues], and GitHub's "List timeline events for an issue".
 func (c *Client) Timeline(ctx context.Context, ref triage.Ref) (triage.Timeline, error) {
 	t, _, err := c.timeline(ctx, ref)
 	return t, err

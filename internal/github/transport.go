@@ -15,7 +15,7 @@ import (
 
 	"github.com/org/foreman-action/internal/roundtrip"
 	"github.com/org/foreman-action/internal/wait"
-	"github.com/org/foreman-action/runner"
+	"github.com/org/foreman-action/runner/effect"
 )
 
 const (
@@ -208,7 +208,7 @@ func (t *transport) once(req *http.Request, refused string) (*reply, error) {
 // also before the timer has told the context: a process that stood still may go on first.
 func mayLeave(ctx context.Context, method string) error {
 	if changes(method) {
-		if err := runner.PassGate(ctx); err != nil {
+		if err := effect.PassGate(ctx); err != nil {
 			return err
 		}
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/org/foreman-action/internal/freeport"
 	"github.com/org/foreman-action/internal/github"
 	"github.com/org/foreman-action/internal/github/githubtest"
+	"github.com/org/foreman-action/runner/effect"
 	"github.com/org/foreman-action/triage"
 )
 
@@ -27,7 +28,7 @@ const (
 )
 
 func addLabel(ctx context.Context, c *github.Client) error {
-	return c.AddLabels(ctx, ref, []string{"Kind/Feature"})
+	return put(ctx, c, ref, effect.AddLabels{Names: []string{"Kind/Feature"}})
 }
 
 // TestLimitsAreNotRemembered: go-github would answer the second call by itself.
@@ -141,7 +142,7 @@ func TestAnswersAreLimited(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "larger than 32 MiB") || calls != 1 {
 		t.Errorf("read: got %v after %d calls, want one that is too large", err, calls)
 	}
-	if err := c.CloseIssue(t.Context(), ref, ""); !errors.Is(err, triage.ErrUncertain) {
+	if err := put(t.Context(), c, ref, effect.Close{Reason: ""}); !errors.Is(err, triage.ErrUncertain) {
 		t.Errorf("write: got %v, want ErrUncertain", err)
 	}
 }

@@ -9,11 +9,51 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/org/foreman-action/runner/effect"
 	"github.com/org/foreman-action/triage"
 )
 
-// AddLabels adds labels to the issue; no names is no call. See [runner.Host].
-func (c *Client) AddLabels(ctx context.Context, ref triage.Ref, names []string) error {
+// Write carries one effect out. See [runner.Issues].
+func (c *Client) Write(ctx context.Context, ref triage.Ref, e effect.Effect) (effect.Written, error) {
+	var w effect.Written
+	var err error
+	switch e := e.(type) {
+	case effect.AddLabels:
+		err = c.addLabels(ctx, ref, e.Names)
+	case effect.RemoveLabel:
+		err = c.removeLabel(ctx, ref, e.Name)
+	case effect.Comment:
+		if e.ID == 0 {
+			w.Comment, err = c.createComment(ctx, ref, e.Body)
+		} else {
+			w.Comment, err = c.updateComment(ctx, ref, e.ID, e.Body)
+		}
+	case effect.Close:
+		err = c.edit(ctx, onIssue("close", ref), edit{State: "closed", StateReason: e.Reason})
+	case effect.Reopen:
+		err = c.edit(ctx, onIssue("reopen", ref), edit{State: "open"})
+	case effect.MarkDuplicate:
+		err = c.markDuplicate(ctx, ref, e.Of)
+	case effect.Assign:
+		w.Accepted, err = c.assign(ctx, ref, e.Logins)
+	case effect.Unassign:
+		err = c.unassign(ctx, ref, e.Logins)
+	case effect.SetMilestone:
+		err = c.setMilestone(ctx, ref, e.Title)
+	case effect.SetType:
+		err = c.edit(ctx, onIssue("set the type of", ref), edit{Type: e.Name})
+	case effect.Lock:
+		err = c.lock(ctx, ref, e.Reason)
+	case effect.React:
+		err = c.react(ctx, ref, e)
+	case effect.NeverAgain, effect.AllowAgain, effect.KeepOpen:
+		err = fmt.Errorf("write %s on %s: only the memory keeps it", effect.TypeOf(e), ref)
+	}
+	return w, err
+}
+
+// addLabels adds labels to the issue; no names is no call.
+func (c *Client) addLabels(ctx context.Context, ref triage.Ref, names []string) error {
 	if len(names) == 0 {
 		return nil
 	}
@@ -23,8 +63,8 @@ func (c *Client) AddLabels(ctx context.Context, ref triage.Ref, names []string) 
 	return c.request(ctx, onIssue("add labels to", ref), call{http.MethodPost, issuePath(ref, "/labels"), in, nil})
 }
 
-// RemoveLabel takes a label off the issue. See [runner.Host].
-func (c *Client) RemoveLabel(ctx context.Context, ref triage.Ref, name string) error {
+// removeLabel takes a label off the issue.
+func (c *Client) removeLabel(ctx context.Context, ref triage.Ref, name string) error {
 	o := onIssue(fmt.Sprintf("remove label %q from", clip(name, 100)), ref)
 	if !segment(name) {
 		return fmt.Errorf("%s: %w", o, errors.New("the name cannot be part of a path"))
@@ -37,14 +77,14 @@ func (c *Client) RemoveLabel(ctx context.Context, ref triage.Ref, name string) e
 	return err
 }
 
-// CreateComment posts a comment. See [runner.Host].
-func (c *Client) CreateComment(ctx context.Context, ref triage.Ref, body string) (triage.Comment, error) {
+// createComment posts a comment.
+func (c *Client) createComment(ctx context.Context, ref triage.Ref, body string) (triage.Comment, error) {
 	return c.comment(ctx, onIssue("comment on", ref), call{method: http.MethodPost, path: issuePath(ref, "/comments")}, body)
 }
 
-// UpdateComment replaces the body of a comment; ErrNotFound when the comment is not
-// there. See [runner.Host].
-func (c *Client) UpdateComment(ctx context.Context, ref triage.Ref, id int64, body string) (triage.Comment, error) {
+// updateComment replaces the body of a comment; ErrNotFound when the comment is not
+// there.
+func (c *Client) updateComment(ctx context.Context, ref triage.Ref, id int64, body string) (triage.Comment, error) {
 	o := onIssue(fmt.Sprintf("update comment %d of", id), ref)
 	o.absent = triage.ErrNotFound
 	path := fmt.Sprintf("repos/%s/%s/issues/comments/%d", ref.Owner, ref.Repo, id)
@@ -83,19 +123,9 @@ func (c *Client) edit(ctx context.Context, o op, in edit) error {
 	return c.request(ctx, o, call{http.MethodPatch, issuePath(o.ref, ""), in, nil})
 }
 
-// CloseIssue closes the issue. See [runner.Host].
-func (c *Client) CloseIssue(ctx context.Context, ref triage.Ref, reason string) error {
-	return c.edit(ctx, onIssue("close", ref), edit{State: "closed", StateReason: reason})
-}
-
-// ReopenIssue opens the issue again. See [runner.Host].
-func (c *Client) ReopenIssue(ctx context.Context, ref triage.Ref) error {
-	return c.edit(ctx, onIssue("reopen", ref), edit{State: "open"})
-}
-
-// MarkDuplicate closes the issue as a duplicate. ErrNotFound when the other is not
-// there or is a pull request. See [runner.Host].
-func (c *Client) MarkDuplicate(ctx context.Context, ref triage.Ref, of int) error {
+// markDuplicate closes the issue as a duplicate. ErrNotFound when the other is not
+// there or is a pull request.
+func (c *Client) markDuplicate(ctx context.Context, ref triage.Ref, of int) error {
 	o := onIssue(fmt.Sprintf("close as a duplicate of #%d", of), ref)
 	if err := checkRef(ref, false); err != nil {
 		return fmt.Errorf("%s: %w", o, err)
@@ -116,8 +146,8 @@ type assignees struct {
 	Assignees []string `json:"assignees"`
 }
 
-// Assign adds assignees; no logins is no call. See [runner.Host].
-func (c *Client) Assign(ctx context.Context, ref triage.Ref, logins []string) ([]string, error) {
+// assign adds assignees; no logins is no call.
+func (c *Client) assign(ctx context.Context, ref triage.Ref, logins []string) ([]string, error) {
 	if len(logins) == 0 {
 		return nil, nil
 	}
@@ -137,17 +167,17 @@ func (c *Client) Assign(ctx context.Context, ref triage.Ref, logins []string) ([
 	return accepted, nil
 }
 
-// Unassign removes assignees; no logins is no call. See [runner.Host].
-func (c *Client) Unassign(ctx context.Context, ref triage.Ref, logins []string) error {
+// unassign removes assignees; no logins is no call.
+func (c *Client) unassign(ctx context.Context, ref triage.Ref, logins []string) error {
 	if len(logins) == 0 {
 		return nil
 	}
 	return c.request(ctx, onIssue("unassign", ref), call{http.MethodDelete, issuePath(ref, "/assignees"), assignees{logins}, nil})
 }
 
-// SetMilestone sets an open milestone by its title: the first of that spelling, else
-// the first that differs in case only, among 400. See [runner.Host].
-func (c *Client) SetMilestone(ctx context.Context, ref triage.Ref, title string) error {
+// setMilestone sets an open milestone by its title: the first of that spelling, else
+// the first that differs in case only, among 400.
+func (c *Client) setMilestone(ctx context.Context, ref triage.Ref, title string) error {
 	o := onIssue("set the milestone of", ref)
 	ctx = withBudget(ctx)
 	number, err := c.milestone(ctx, ref, title)
@@ -157,13 +187,8 @@ func (c *Client) SetMilestone(ctx context.Context, ref triage.Ref, title string)
 	return c.edit(ctx, o, edit{Milestone: number})
 }
 
-// SetType sets the issue type by its name. See [runner.Host].
-func (c *Client) SetType(ctx context.Context, ref triage.Ref, name string) error {
-	return c.edit(ctx, onIssue("set the type of", ref), edit{Type: name})
-}
-
-// Lock locks the conversation. See [runner.Host].
-func (c *Client) Lock(ctx context.Context, ref triage.Ref, reason string) error {
+// lock locks the conversation.
+func (c *Client) lock(ctx context.Context, ref triage.Ref, reason string) error {
 	var in any
 	if reason != "" {
 		in = struct {
@@ -173,22 +198,17 @@ func (c *Client) Lock(ctx context.Context, ref triage.Ref, reason string) error 
 	return c.request(ctx, onIssue("lock", ref), call{http.MethodPut, issuePath(ref, "/lock"), in, nil})
 }
 
-// React adds a reaction to the issue. See [runner.Host].
-func (c *Client) React(ctx context.Context, ref triage.Ref, content string) error {
+// react adds a reaction to the issue, or to a comment of it; ErrNotFound when the comment does
+// not exist.
+func (c *Client) react(ctx context.Context, ref triage.Ref, e effect.React) error {
+	o, path := onIssue("react to", ref), issuePath(ref, "/reactions")
+	if e.Comment != 0 {
+		o = onIssue(fmt.Sprintf("react to comment %d of", e.Comment), ref)
+		o.absent = triage.ErrNotFound
+		path = fmt.Sprintf("repos/%s/%s/issues/comments/%d/reactions", ref.Owner, ref.Repo, e.Comment)
+	}
 	in := struct {
 		Content string `json:"content"`
-	}{content}
-	return c.request(ctx, onIssue("react to", ref), call{http.MethodPost, issuePath(ref, "/reactions"), in, nil})
-}
-
-// ReactToComment adds a reaction to a comment; ErrNotFound when the comment is not
-// there. See [runner.Host].
-func (c *Client) ReactToComment(ctx context.Context, ref triage.Ref, comment int64, content string) error {
-	o := onIssue(fmt.Sprintf("react to comment %d of", comment), ref)
-	o.absent = triage.ErrNotFound
-	in := struct {
-		Content string `json:"content"`
-	}{content}
-	path := fmt.Sprintf("repos/%s/%s/issues/comments/%d/reactions", ref.Owner, ref.Repo, comment)
+	}{e.Content}
 	return c.request(ctx, o, call{http.MethodPost, path, in, nil})
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/org/foreman-action/internal/github"
 	"github.com/org/foreman-action/internal/github/githubtest"
+	"github.com/org/foreman-action/runner/effect"
 	"github.com/org/foreman-action/triage"
 )
 
@@ -52,41 +53,41 @@ func TestWritesChangeTheIssue(t *testing.T) {
 		want func(*githubtest.Issue)
 	}{
 		{"add labels", func(ctx context.Context, c *github.Client) error {
-			return c.AddLabels(ctx, ref, []string{"kind/feature", "BUG"})
+			return put(ctx, c, ref, effect.AddLabels{Names: []string{"kind/feature", "BUG"}})
 		}, func(i *githubtest.Issue) { i.Labels = []string{"bug", "Kind/Feature"} }},
 		{"remove a label", func(ctx context.Context, c *github.Client) error {
-			return c.RemoveLabel(ctx, ref, "Bug")
+			return put(ctx, c, ref, effect.RemoveLabel{Name: "Bug"})
 		}, func(i *githubtest.Issue) { i.Labels = []string{} }},
 		{"close without a reason", func(ctx context.Context, c *github.Client) error {
-			return c.CloseIssue(ctx, ref, "")
+			return put(ctx, c, ref, effect.Close{Reason: ""})
 		}, func(i *githubtest.Issue) { i.State, i.StateReason = "closed", "completed" }},
 		{"close with a reason", func(ctx context.Context, c *github.Client) error {
-			return c.CloseIssue(ctx, ref, "not_planned")
+			return put(ctx, c, ref, effect.Close{Reason: "not_planned"})
 		}, func(i *githubtest.Issue) { i.State, i.StateReason = "closed", "not_planned" }},
 		{"close and reopen", func(ctx context.Context, c *github.Client) error {
-			return errors.Join(c.CloseIssue(ctx, ref, ""), c.ReopenIssue(ctx, ref))
+			return errors.Join(put(ctx, c, ref, effect.Close{Reason: ""}), put(ctx, c, ref, effect.Reopen{}))
 		}, func(i *githubtest.Issue) { i.StateReason = "reopened" }},
 		{"mark as a duplicate", func(ctx context.Context, c *github.Client) error {
-			return c.MarkDuplicate(ctx, ref, 11)
+			return put(ctx, c, ref, effect.MarkDuplicate{Of: 11})
 		}, func(i *githubtest.Issue) { i.State, i.StateReason, i.DuplicateOf = "closed", "duplicate", 11 }},
 		{"assign and unassign", func(ctx context.Context, c *github.Client) error {
-			_, err := c.Assign(ctx, ref, []string{"alice", "bob"})
-			return errors.Join(err, c.Unassign(ctx, ref, []string{"ALICE", "nobody"}))
+			err := put(ctx, c, ref, effect.Assign{Logins: []string{"alice", "bob"}})
+			return errors.Join(err, put(ctx, c, ref, effect.Unassign{Logins: []string{"ALICE", "nobody"}}))
 		}, func(i *githubtest.Issue) { i.Assignees = []string{"bob"} }},
 		{"milestone of another case", func(ctx context.Context, c *github.Client) error {
-			return c.SetMilestone(ctx, ref, "v2")
+			return put(ctx, c, ref, effect.SetMilestone{Title: "v2"})
 		}, func(i *githubtest.Issue) { i.Milestone = "V2" }},
 		{"type", func(ctx context.Context, c *github.Client) error {
-			return c.SetType(ctx, ref, "bug")
+			return put(ctx, c, ref, effect.SetType{Name: "bug"})
 		}, func(i *githubtest.Issue) { i.Type = "Bug" }},
 		{"lock", func(ctx context.Context, c *github.Client) error {
-			return c.Lock(ctx, ref, "spam")
+			return put(ctx, c, ref, effect.Lock{Reason: "spam"})
 		}, func(i *githubtest.Issue) { i.Locked, i.LockReason = true, "spam" }},
 		{"lock without a reason", func(ctx context.Context, c *github.Client) error {
-			return c.Lock(ctx, ref, "")
+			return put(ctx, c, ref, effect.Lock{Reason: ""})
 		}, func(i *githubtest.Issue) { i.Locked = true }},
 		{"react", func(ctx context.Context, c *github.Client) error {
-			return errors.Join(c.React(ctx, ref, "+1"), c.React(ctx, ref, "+1"))
+			return errors.Join(put(ctx, c, ref, effect.React{Content: "+1"}), put(ctx, c, ref, effect.React{Content: "+1"}))
 		}, func(i *githubtest.Issue) {
 			i.Reactions = []githubtest.Reaction{{Author: "github-actions[bot]", Content: "+1"}}
 		}},
@@ -112,26 +113,27 @@ func TestCommentIsCreatedAndReplaced(t *testing.T) {
 	t.Parallel()
 	s := fake(t)
 	c, _ := client(t, s.URL)
-	made, err := c.CreateComment(t.Context(), ref, "first <b> & \u2028")
+	w, err := c.Write(t.Context(), ref, effect.Comment{Body: "first <b> & \u2028"})
 	if err != nil {
 		t.Fatal(err)
 	}
+	made := w.Comment
 	if made.Author != "github-actions[bot]" || !strings.Contains(made.URL, "/octo/hello/issues/7#issuecomment-") || made.CreatedAt.IsZero() {
 		t.Errorf("got comment %+v, want author, page and time", made)
 	}
-	changed, err := c.UpdateComment(t.Context(), ref, made.ID, "second")
+	changed, err := c.Write(t.Context(), ref, effect.Comment{ID: made.ID, Body: "second"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	made.Body = "second"
-	if diff := cmp.Diff(made, changed); diff != "" {
+	if diff := cmp.Diff(made, changed.Comment); diff != "" {
 		t.Errorf("comment (-want +got):\n%s", diff)
 	}
 	got := s.Issue("octo/hello", 7).Comments
 	if len(got) != 1 || got[0].Body != "second" {
 		t.Errorf("got comments %v, want one that says second", got)
 	}
-	if _, err := c.UpdateComment(t.Context(), ref, 99, "x"); !errors.Is(err, triage.ErrNotFound) || errors.Is(err, triage.ErrGone) {
+	if _, err := c.Write(t.Context(), ref, effect.Comment{ID: 99, Body: "x"}); !errors.Is(err, triage.ErrNotFound) || errors.Is(err, triage.ErrGone) {
 		t.Errorf("update of a comment that is not there: got %v, want ErrNotFound only", err)
 	}
 }
@@ -140,14 +142,14 @@ func TestAssignReturnsWhoWasAccepted(t *testing.T) {
 	t.Parallel()
 	s := fake(t)
 	c, _ := client(t, s.URL)
-	if _, err := c.Assign(t.Context(), ref, []string{"bob"}); err != nil {
+	if err := put(t.Context(), c, ref, effect.Assign{Logins: []string{"bob"}}); err != nil {
 		t.Fatal(err)
 	}
-	got, err := c.Assign(t.Context(), ref, []string{"Alice", "mallory"})
+	got, err := c.Write(t.Context(), ref, effect.Assign{Logins: []string{"Alice", "mallory"}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff([]string{"alice"}, got); diff != "" {
+	if diff := cmp.Diff([]string{"alice"}, got.Accepted); diff != "" {
 		t.Errorf("accepted (-want +got):\n%s", diff)
 	}
 }
@@ -156,8 +158,8 @@ func TestNothingToDoIsNoCall(t *testing.T) {
 	t.Parallel()
 	s := fake(t)
 	c, _ := client(t, s.URL)
-	_, err := c.Assign(t.Context(), ref, nil)
-	err = errors.Join(err, c.AddLabels(t.Context(), ref, nil), c.Unassign(t.Context(), ref, nil))
+	err := put(t.Context(), c, ref, effect.Assign{Logins: nil})
+	err = errors.Join(err, put(t.Context(), c, ref, effect.AddLabels{Names: nil}), put(t.Context(), c, ref, effect.Unassign{Logins: nil}))
 	if err != nil || len(s.Log()) != 0 {
 		t.Errorf("got %v and calls %v, want none", err, s.Log())
 	}
@@ -169,12 +171,12 @@ func TestRemoveLabelThatIsNotThere(t *testing.T) {
 	t.Parallel()
 	s := fake(t)
 	c, _ := client(t, s.URL)
-	if err := c.RemoveLabel(t.Context(), ref, "Kind/Feature"); err != nil {
+	if err := put(t.Context(), c, ref, effect.RemoveLabel{Name: "Kind/Feature"}); err != nil {
 		t.Errorf("a label that the issue does not bear: got %v, want success", err)
 	}
 	gone := ref
 	gone.Number = 9
-	if err := c.RemoveLabel(t.Context(), gone, "bug"); !errors.Is(err, triage.ErrGone) {
+	if err := put(t.Context(), c, gone, effect.RemoveLabel{Name: "bug"}); !errors.Is(err, triage.ErrGone) {
 		t.Errorf("a deleted issue: got %v, want ErrGone", err)
 	}
 }
@@ -191,10 +193,10 @@ func TestLabelNamesAreEscaped(t *testing.T) {
 			if err != nil || got != name {
 				t.Errorf("Label: got %q, %v, want %q", got, err, name)
 			}
-			if err := c.AddLabels(t.Context(), ref, []string{name}); err != nil {
+			if err := put(t.Context(), c, ref, effect.AddLabels{Names: []string{name}}); err != nil {
 				t.Error(err)
 			}
-			if err := c.RemoveLabel(t.Context(), ref, name); err != nil {
+			if err := put(t.Context(), c, ref, effect.RemoveLabel{Name: name}); err != nil {
 				t.Error(err)
 			}
 			if diff := cmp.Diff([]string{"bug"}, s.Issue("octo/hello", 7).Labels); diff != "" {
@@ -211,7 +213,7 @@ func TestNoPath(t *testing.T) {
 	s := fake(t)
 	c, _ := client(t, s.URL)
 	for _, name := range []string{"", ".", "..", strings.Repeat("x", 1001)} {
-		if err := c.RemoveLabel(t.Context(), ref, name); err == nil || len(err.Error()) > 300 {
+		if err := put(t.Context(), c, ref, effect.RemoveLabel{Name: name}); err == nil || len(err.Error()) > 300 {
 			t.Errorf("RemoveLabel(%.20q): got %v, want a short error", name, err)
 		}
 		if _, err := c.Label(t.Context(), ref, name); !errors.Is(err, triage.ErrNotFound) || len(err.Error()) > 300 {
@@ -233,7 +235,7 @@ func TestMilestones(t *testing.T) {
 	r.AddMilestone("last")
 	c, _ := client(t, s.URL)
 	for title, want := range map[string]string{"V1": "V1", "v1": "v1", "LAST": "last", "NEXT": "Next"} {
-		if err := c.SetMilestone(t.Context(), ref, title); err != nil {
+		if err := put(t.Context(), c, ref, effect.SetMilestone{Title: title}); err != nil {
 			t.Fatal(err)
 		}
 		if got := s.Issue("octo/hello", 7).Milestone; got != want {
@@ -241,11 +243,11 @@ func TestMilestones(t *testing.T) {
 		}
 	}
 	s.ResetCalls()
-	if err := c.SetMilestone(t.Context(), ref, "v1"); err != nil || len(s.Log()) != 2 {
+	if err := put(t.Context(), c, ref, effect.SetMilestone{Title: "v1"}); err != nil || len(s.Log()) != 2 {
 		t.Errorf("a title of the first page: got %v and calls %v, want one page and one write", err, s.Log())
 	}
 	s.ResetCalls()
-	err := c.SetMilestone(t.Context(), ref, "done")
+	err := put(t.Context(), c, ref, effect.SetMilestone{Title: "done"})
 	if !errors.Is(err, triage.ErrNotFound) {
 		t.Errorf("a closed milestone: got %v, want ErrNotFound", err)
 	}

@@ -22,7 +22,7 @@ import (
 	"github.com/org/foreman-action/internal/github"
 	"github.com/org/foreman-action/internal/github/app"
 	"github.com/org/foreman-action/internal/github/githubtest"
-	"github.com/org/foreman-action/runner"
+	"github.com/org/foreman-action/runner/effect"
 	"github.com/org/foreman-action/triage"
 )
 
@@ -147,7 +147,7 @@ func TestTokenIsNarrow(t *testing.T) {
 	if diff := cmp.Diff(want, body.Permissions); diff != "" || !slices.Equal(body.Repositories, []string{"hello"}) {
 		t.Errorf("asked for %v, %v", body.Repositories, body.Permissions)
 	}
-	if err := c.AddLabels(t.Context(), ref, []string{"bug"}); err != nil {
+	if err := put(t.Context(), c, ref, effect.AddLabels{Names: []string{"bug"}}); err != nil {
 		t.Error(err)
 	}
 	if _, err := c.Issue(t.Context(), triage.Ref{Owner: "octo", Repo: "other", Number: 7}); github.StatusOf(err) != http.StatusNotFound {
@@ -165,7 +165,7 @@ func TestRefusedTokenIsReplacedOnce(t *testing.T) {
 	get(t, c)
 	w.calls(t, stale, mint, read)
 	w.RevokeTokens()
-	if err := c.AddLabels(t.Context(), ref, []string{"bug"}); err != nil { // a write is not lost either
+	if err := put(t.Context(), c, ref, effect.AddLabels{Names: []string{"bug"}}); err != nil { // a write is not lost either
 		t.Error(err)
 	}
 	w.calls(t, "POST /repos/octo/hello/issues/7/labels 401", mint, "POST /repos/octo/hello/issues/7/labels 200")
@@ -318,7 +318,7 @@ func TestTokenNeedsNoLeave(t *testing.T) {
 	w := newWorld(t)
 	c := w.client(t, repo)
 	asked := 0
-	ctx := runner.WithGate(t.Context(), func(context.Context) error {
+	ctx := effect.WithGate(t.Context(), func(context.Context) error {
 		asked++
 		return nil
 	})
@@ -326,8 +326,14 @@ func TestTokenNeedsNoLeave(t *testing.T) {
 		t.Errorf("a read: got %v, asked %d times", err, asked)
 	}
 	w.pass(2 * time.Hour)
-	if err := c.AddLabels(ctx, ref, []string{"bug"}); err != nil || asked != 1 {
+	if err := put(ctx, c, ref, effect.AddLabels{Names: []string{"bug"}}); err != nil || asked != 1 {
 		t.Errorf("a write: got %v, asked %d times", err, asked)
 	}
 	w.calls(t, find, mint, read, mint, "POST /repos/octo/hello/issues/7/labels 200")
+}
+
+// put carries an effect out whose result does not matter.
+func put(ctx context.Context, c *github.Client, ref triage.Ref, e effect.Effect) error {
+	_, err := c.Write(ctx, ref, e)
+	return err
 }

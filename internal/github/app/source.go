@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/org/foreman-action/internal/github"
-	"github.com/org/foreman-action/runner"
+	"github.com/org/foreman-action/runner/effect"
 	"github.com/org/foreman-action/triage"
 )
 
@@ -66,7 +66,7 @@ func (s *Source) Token(ctx context.Context, refused string) (string, error) {
 // fetch asks for a token, and before it for the installation, if it is not known. That
 // changes nothing on GitHub, and needs nobody's leave, unlike what the token is for.
 func (s *Source) fetch(ctx context.Context) (token string, until time.Time, err error) {
-	ctx = runner.WithGate(ctx, nil)
+	ctx = effect.WithGate(ctx, nil)
 	if s.installation == 0 {
 		if s.installation, err = s.app.client.InstallationID(ctx, s.owner, s.name); err != nil {
 			return "", time.Time{}, err

@@ -14,6 +14,7 @@ import (
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/queue"
 	"github.com/org/foreman-action/runner"
+	"github.com/org/foreman-action/runner/effect"
 	"github.com/org/foreman-action/triage"
 )
 
@@ -117,7 +118,7 @@ func (d *Drainer) attempt(ctx context.Context, dec queue.Decision, h *hold) (rep
 		return rep, &finalError{err}
 	case err != nil:
 		return rep, d.blame("settings of "+dec.Repo, dec, rep, fmt.Errorf("prepare to carry it out: %w", err))
-	case set.Config == nil || set.Host == nil && set.Config.Mode != config.ModeShadow:
+	case set.Config == nil || set.Host.Issues == nil && set.Config.Mode != config.ModeShadow:
 		return rep, errors.New("prepare to carry it out: the settings are not complete")
 	}
 	if j.sends() || set.Config.Rules.Len() > 0 {
@@ -125,12 +126,13 @@ func (d *Drainer) attempt(ctx context.Context, dec queue.Decision, h *hold) (rep
 			return rep, &rateError{wait}
 		}
 	}
+	set.Host.Login, set.Host.Guard = set.Bot, d.guard(h)
 	r, err := runner.New(runner.Options{
-		Config: set.Config, Host: set.Host, By: dec.Agent, Bot: set.Bot, Memory: d.o.Memory, MustRemember: true, Unscheduled: true, Journal: d.o.Journal,
+		Config: set.Config, Host: set.Host, Task: runner.TaskIdentity{ID: dec.ID, Resumed: dec.Tries > 0 || dec.Epoch > 1},
 		// An agent is asked only about events that its route takes; policy.comment_interval
 		// keeps it from answering each of them.
-		Answers: true,
-		TaskID:  dec.ID, Resumed: dec.Tries > 0 || dec.Epoch > 1, Guard: d.guard(h),
+		Agent:  runner.AgentOptions{Name: dec.Agent, AnswersAll: true},
+		Memory: runner.Memory{Store: d.o.Memory, Journal: d.o.Journal, Required: true, Unscheduled: true},
 		Log: func(format string, args ...any) {
 			d.o.Log.DebugContext(ctx, "carrying out", "task", dec.ID, "step", fmt.Sprintf(format, args...))
 		},
@@ -139,7 +141,7 @@ func (d *Drainer) attempt(ctx context.Context, dec queue.Decision, h *hold) (rep
 		return rep, &finalError{err}
 	}
 	d.outages.over("settings of "+dec.Repo, dec.ID)
-	rep, err = r.Apply(runner.WithGate(ctx, d.leave(h, set.Identity)), j.event, j.message)
+	rep, err = r.Apply(effect.WithGate(ctx, d.leave(h, set.Identity)), j.event, j.message)
 	if err == nil {
 		err = gone(&rep, j)
 	}

@@ -26,7 +26,7 @@ type Settings struct {
 	// Config holds the policy, and the rules if there are any. AllowClose of its policy is
 	// that of the agent which decided.
 	Config *config.Config
-	Host   runner.Host // nil only with a Config in mode shadow: nothing is looked up either
+	Host   runner.Host // without Issues only with a Config in mode shadow: nothing is looked up either
 	Bot    string      // our login; empty: runner.DefaultBot
 	// Identity names the account that writes: GitHub counts the writes of each. What is
 	// written under one name shares one rate.

@@ -45,7 +45,7 @@ type ActionReport struct {
 	Action  json.RawMessage `json:"action,omitempty"` // as it was decided; none if it is large
 	Source  string          `json:"source,omitempty"`
 	Verdict triage.Verdict  `json:"verdict"`
-	Result  runner.Result   `json:"result"`
+	Result  string          `json:"result"`
 	Reason  string          `json:"reason,omitempty"`
 	URL     string          `json:"url,omitempty"`
 }
@@ -65,7 +65,7 @@ func NewReport(rep runner.Report) Report {
 			break
 		}
 		out := ActionReport{
-			Index: a.Index, Type: clip(a.Action.Type), Source: clip(a.Source), Verdict: a.Verdict, Result: a.Result,
+			Index: a.Index, Type: clip(a.Action.Type), Source: clip(a.Source.String()), Verdict: a.Verdict, Result: a.State.Result(),
 			Reason: clip(a.Reason), URL: clip(a.URL),
 		}
 		if raw, err := json.Marshal(a.Action); err == nil && len(raw) <= maxItem {

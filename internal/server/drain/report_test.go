@@ -10,20 +10,21 @@ import (
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/queue"
 	"github.com/org/foreman-action/runner"
+	"github.com/org/foreman-action/triage"
 )
 
 // TestReportBounds keeps a report within its bounds, whatever a decision holds.
 func TestReportBounds(t *testing.T) {
 	t.Parallel()
 	huge := strings.Repeat("ä", 1<<20)
-	action := func(text string) runner.ActionReport {
+	action := func(text string) triage.ActionResult {
 		a, err := protocol.NewAction("comment", map[string]any{"body": text})
 		if err != nil {
 			t.Fatal(err)
 		}
-		return runner.ActionReport{Action: a, Result: runner.ResultDone, Reason: text}
+		return triage.ActionResult{Action: a, State: triage.Done, Reason: text}
 	}
-	many := func(n int, text string) (list []runner.ActionReport) {
+	many := func(n int, text string) (list []triage.ActionResult) {
 		for range n {
 			list = append(list, action(text))
 		}

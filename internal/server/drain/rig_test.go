@@ -164,7 +164,7 @@ func (r *rig) settings(_ context.Context, name, _ string) (drain.Settings, error
 		return drain.Settings{}, err
 	}
 	host, err := github.New(github.Options{BaseURL: "http://github.test", Token: token, Transport: direct{r}})
-	return drain.Settings{Config: c, Host: host, Identity: "bot"}, err
+	return drain.Settings{Config: c, Host: runner.HostOf(host), Identity: "bot"}, err
 }
 
 // start runs a Drainer. stop stops it; the end of the test does too.

@@ -208,17 +208,13 @@ func (f *follower) look(ctx context.Context, c *cursor, n int) error {
 	}
 	ref := f.ref
 	ref.Number = n
-	raw, err := f.source.Issue(ctx, ref)
+	i, err := f.source.Issue(ctx, ref)
 	switch {
 	case errors.Is(err, triage.ErrGone):
 		f.log.InfoContext(ctx, "an issue that waited is gone", "issue", n)
 		delete(c.Waiting, n)
 		return nil
 	case err != nil:
-		return f.hold(ctx, c, n, c.Waiting[n], err)
-	}
-	i, err := triage.ParseIssue(raw)
-	if err != nil {
 		return f.hold(ctx, c, n, c.Waiting[n], err)
 	}
 	if !f.settled(i) {

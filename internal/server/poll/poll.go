@@ -30,7 +30,6 @@ package poll
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -52,7 +51,7 @@ const defaultParallel = 8
 // A Source is where issues are read: a *github.Client.
 type Source interface {
 	ListIssues(ctx context.Context, owner, repo string, q github.ListQuery) (github.ListPage, error)
-	Issue(ctx context.Context, ref triage.Ref) (json.RawMessage, error)
+	Issue(ctx context.Context, ref triage.Ref) (triage.Snapshot, error)
 	Timeline(ctx context.Context, ref triage.Ref) (triage.Timeline, error)
 	// Budget returns how many calls are left in this hour, and whether that is known.
 	Budget() (left int, ok bool)

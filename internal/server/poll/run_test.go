@@ -2,7 +2,6 @@ package poll
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net"
@@ -36,8 +35,8 @@ func (s *source) ListIssues(ctx context.Context, _, _ string, _ github.ListQuery
 	return s.list(ctx)
 }
 
-func (*source) Issue(context.Context, triage.Ref) (json.RawMessage, error) {
-	return nil, errors.New("not asked for")
+func (*source) Issue(context.Context, triage.Ref) (triage.Snapshot, error) {
+	return triage.Snapshot{}, errors.New("not asked for")
 }
 
 func (*source) Timeline(context.Context, triage.Ref) (triage.Timeline, error) {

@@ -3,7 +3,6 @@ package poll
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -185,7 +184,7 @@ func (s *story) ListIssues(ctx context.Context, owner, name string, q github.Lis
 	return s.client.ListIssues(ctx, owner, name, q)
 }
 
-func (s *story) Issue(ctx context.Context, ref triage.Ref) (json.RawMessage, error) {
+func (s *story) Issue(ctx context.Context, ref triage.Ref) (triage.Snapshot, error) {
 	return s.client.Issue(ctx, ref)
 }
 

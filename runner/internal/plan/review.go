@@ -518,7 +518,7 @@ func (r *reviewer) labels() bool {
 			continue
 		}
 		for _, name := range e.Names {
-			if _, ok := r.seen.Labels[text.Fold(name)]; !ok {
+			if _, ok := r.seen.Labels[text.Fold(name)]; !ok && !effect.NamesOf(r.need.Labels).Has(name) {
 				r.need.Labels = append(r.need.Labels, name)
 			}
 		}

@@ -1,0 +1,71 @@
+package config
+
+import (
+	"slices"
+
+	"gopkg.in/yaml.v3"
+
+	"github.com/org/foreman-action/internal/strictyaml"
+	"github.com/org/foreman-action/internal/text"
+	"github.com/org/foreman-action/rules"
+)
+
+// sources returns the rules of both sides: first the inherited ones that are not disabled.
+func (b sides) sources() []rules.Source {
+	off := b.disabled()
+	list := slices.Clone(b.theirs.sources)
+	for i, s := range list {
+		if s.Node == nil || s.Node.Kind != yaml.SequenceNode {
+			continue
+		}
+		kept := *s.Node
+		kept.Content = slices.DeleteFunc(slices.Clone(s.Node.Content), func(n *yaml.Node) bool { return slices.Contains(off, ruleID(n)) })
+		list[i].Node = &kept
+	}
+	return append(list, b.mine.sources...)
+}
+
+// disabled returns the ids of the inherited rules that are disabled.
+func (b sides) disabled() []string {
+	at, ok := b.mine.at["disable"]
+	if _, extends := b.mine.at["extends"]; ok && !extends {
+		at.f.Problemf(at.n, "disable: nothing is extended, so there is no inherited rule to switch off")
+	}
+	own, known := ruleIDs(b.mine.sources), ruleIDs(b.theirs.sources)
+	var off []string
+	for _, n := range b.mine.disable {
+		var id string
+		switch {
+		case !at.f.DecodeKey("disable", n, &id):
+		case slices.Contains(own, id):
+			at.f.Problemf(n, "disable: %q is a rule of this repository's own; take it out, or give it another id", text.Quote(id))
+		case b.theirs.name == "":
+			// There is none, or it could not be read: that is reported.
+		case !slices.Contains(known, id):
+			at.f.Problemf(n, "disable: %s has no rule %q%s", b.theirs.name, text.Quote(id), strictyaml.DidYouMean(id, known))
+		default:
+			off = append(off, id)
+		}
+	}
+	return off
+}
+
+func ruleID(n *yaml.Node) string {
+	if id := strictyaml.Child(n, "id"); id != nil {
+		return id.Value
+	}
+	return ""
+}
+
+func ruleIDs(sources []rules.Source) []string {
+	var ids []string
+	for _, s := range sources {
+		if s.Node == nil {
+			continue
+		}
+		for _, n := range s.Node.Content {
+			ids = append(ids, ruleID(n))
+		}
+	}
+	return ids
+}

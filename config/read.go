@@ -1,0 +1,207 @@
+package config
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+
+	"github.com/org/foreman-action/internal/strictyaml"
+	"github.com/org/foreman-action/triage"
+)
+
+// A sourceFile is one file with its sections decoded.
+type sourceFile struct {
+	file      *strictyaml.File
+	sections  sections
+	inherited bool // it is the file that is extended
+}
+
+// An input is what was read.
+type input struct {
+	files  []sourceFile
+	names  []string            // of all files, in order
+	broken strictyaml.Problems // of files that are no YAML, and so not in files
+}
+
+// and returns two inputs as one.
+func (in input) and(more input) input {
+	return input{
+		files: slices.Concat(in.files, more.files), names: slices.Concat(in.names, more.names), broken: slices.Concat(in.broken, more.broken),
+	}
+}
+
+// add parses a file. It returns nil without an error for a file that is no YAML.
+func (in *input) add(name string, src []byte) (*strictyaml.File, error) {
+	in.names = append(in.names, name)
+	f, err := strictyaml.Parse(name, src)
+	if ps, ok := errors.AsType[strictyaml.Problems](err); ok {
+		in.broken = append(in.broken, ps...)
+		return nil, nil
+	}
+	return f, err
+}
+
+// decode decodes the sections below a root of the file.
+func decode(f *strictyaml.File, root *yaml.Node) sourceFile {
+	d := sourceFile{file: f}
+	f.Decode(root, &d.sections)
+	checkVersion(f, d.sections.Version)
+	return d
+}
+
+// readOwn reads the repository's own files: the configuration file, what it includes, and
+// more rule files.
+func readOwn(ctx context.Context, files Files, spec Spec) (input, error) {
+	r := reader{files: files, split: spec.Split}
+	if spec.Path != "" {
+		err := r.file(ctx, spec.Path)
+		switch {
+		case errors.Is(err, fs.ErrNotExist) && spec.Optional:
+		case errors.Is(err, fs.ErrNotExist):
+			return input{}, fmt.Errorf("%s: %w", spec.Path, ErrNotFound)
+		case err != nil:
+			return input{}, err
+		}
+	}
+	for _, glob := range spec.Rules {
+		if err := r.glob(ctx, glob); err != nil {
+			return input{}, err
+		}
+	}
+	return r.in, nil
+}
+
+// A reader reads files that include others.
+type reader struct {
+	files Files
+	split func(*strictyaml.File, *yaml.Node) *yaml.Node // of the next file; nil: none
+	in    input
+}
+
+// file reads a file and what it includes, once.
+func (r *reader) file(ctx context.Context, name string) error {
+	name = path.Clean(name)
+	if slices.Contains(r.in.names, name) {
+		return nil
+	}
+	src, err := r.files.Read(ctx, name)
+	if err != nil {
+		return fmt.Errorf("read %s: %w", name, err)
+	}
+	f, err := r.in.add(name, src)
+	if f == nil || err != nil {
+		return err
+	}
+	root := f.Root()
+	if split := r.split; split != nil {
+		r.split = nil // the files that it includes have no such sections
+		root = split(f, root)
+	}
+	d := decode(f, root)
+	r.in.files = append(r.in.files, d)
+	return r.include(ctx, f, d.sections.Include)
+}
+
+// include reads the files that a file names; a glob may match none.
+func (r *reader) include(ctx context.Context, f *strictyaml.File, in *includeSection) error {
+	if in == nil {
+		return nil
+	}
+	for _, glob := range in.globs {
+		err := r.glob(ctx, glob)
+		switch {
+		case errors.Is(err, ErrNotFound) && strings.ContainsAny(glob, "*?["):
+		case errors.Is(err, ErrNotFound):
+			f.Problemf(in.node, "include: there is no file %s", glob)
+		case err != nil:
+			return err
+		}
+	}
+	return nil
+}
+
+// glob reads the files that match, at least one.
+func (r *reader) glob(ctx context.Context, glob string) error {
+	if _, err := path.Match(glob, ""); err != nil || glob == "" {
+		return fmt.Errorf("rule files %q: %w", glob, path.ErrBadPattern)
+	}
+	glob = path.Clean(glob)
+	if !strings.ContainsAny(glob, "*?[") {
+		err := r.file(ctx, glob)
+		if errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("rule file %s: %w", glob, ErrNotFound)
+		}
+		return err
+	}
+	names, err := r.files.Glob(ctx, glob)
+	if err != nil {
+		return fmt.Errorf("find rule files %s: %w", glob, err)
+	}
+	if len(names) == 0 {
+		return fmt.Errorf("rule files %s: %w", glob, ErrNotFound)
+	}
+	for _, name := range names {
+		if err := r.file(ctx, name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// readExtended reads the file that the repository's own files extend. The input is empty if
+// they extend none, and has no files if it cannot be read; the problem is recorded.
+func readExtended(ctx context.Context, mine side, spec Spec) (input, error) {
+	at, ok := mine.at["extends"]
+	if !ok || mine.extends == (RemoteFile{}) { // the mistake in it is recorded
+		return input{}, nil
+	}
+	file := mine.extends
+	src, err := []byte(nil), triage.ErrNeedsHost
+	if spec.Remote != nil {
+		src, err = spec.Remote(ctx, file)
+	}
+	switch {
+	case errors.Is(err, triage.ErrNeedsHost) && spec.Partial:
+		at.f.Warnf(at.n, "extends: %s was not checked, nor what depends on it: reading it takes a token; set GITHUB_TOKEN", file)
+		return input{}, nil
+	case errors.Is(err, triage.ErrNeedsHost):
+		at.f.Problemf(at.n, "extends: reading %s takes a token: set the input token, or GITHUB_TOKEN", file)
+		return input{}, nil
+	case errors.Is(err, fs.ErrNotExist):
+		at.f.Problemf(at.n, "extends: the token sees no %s; look whether the file is there at that tag or commit (a branch is neither). "+
+			"The token of a workflow sees its own repository and public ones: for a private one give the step a token with contents: read on %s/%s",
+			file, file.Owner, file.Repo)
+		return input{}, nil
+	case err != nil:
+		return input{}, fmt.Errorf("extends: %w", err)
+	}
+	return parseExtended(file.String(), src)
+}
+
+// parseExtended decodes a file that is extended, and reports the sections that it may not
+// have.
+func parseExtended(name string, src []byte) (in input, err error) {
+	f, err := in.add(name, src)
+	if f == nil || err != nil {
+		return in, err
+	}
+	d := decode(f, f.Root())
+	for _, key := range []struct{ name, why string }{
+		{"extends", "a file that others extend cannot extend one itself: there is one level"},
+		{"disable", "a file that others extend inherits nothing"},
+		{"include", "a file that others extend stands alone; write the rules into it"},
+	} {
+		if n := strictyaml.Child(f.Root(), key.name); n != nil {
+			f.Problemf(n, "%s: %s", key.name, key.why)
+		}
+	}
+	d.inherited, d.sections.Extends, d.sections.Disable = true, nil, nil
+	in.files = []sourceFile{d}
+	return in, nil
+}

@@ -1,0 +1,173 @@
+package config
+
+import (
+	"cmp"
+	"strings"
+
+	"github.com/org/foreman-action/internal/strictyaml"
+	"github.com/org/foreman-action/internal/text"
+	"github.com/org/foreman-action/policy"
+	"github.com/org/foreman-action/protocol"
+	"github.com/org/foreman-action/triage"
+)
+
+// sides are both sides of a configuration. If nothing is extended, or it could not be read,
+// theirs has no files.
+type sides struct{ mine, theirs side }
+
+// section returns the side whose section counts: the repository's own, if it has one.
+func (b sides) section(name string) side {
+	if _, ok := b.mine.at[name]; ok {
+		return b.mine
+	}
+	return b.theirs
+}
+
+// agentKey returns the place of a key of the section agent: the repository's own, if there
+// is one.
+func (b sides) agentKey(key string) place {
+	if at := b.mine.at["agent"].child(key); at.n != nil {
+		return at
+	}
+	return b.theirs.at["agent"].child(key)
+}
+
+// settle returns the configuration of both sides, without the rules.
+func settle(b sides, getenv func(string) string) Config {
+	c := Config{Mode: b.mode(), Policy: b.policy()}
+	if may := b.theirs.policy.AllowClose; may != nil {
+		c.NeverClose = !*may
+	}
+	if s := b.section("llm"); s.llm != nil {
+		at := s.at["llm"]
+		c.LLM = protocol.LLMBackendRef{Provider: expand(at.child("provider"), getenv), Model: expand(at.child("model"), getenv)}
+		c.Model = Model{BaseURL: modelURL(at.child("base_url"), getenv), Timeout: s.llm.Timeout, MaxTokens: s.llm.MaxTokens}
+	}
+	if s := b.section("memory"); s.memory != nil {
+		c.Memory = Memory{Store: s.memory.Store, Path: expand(s.at["memory"].child("path"), getenv), Summary: s.memory.Summary}
+	}
+	mine, theirs := cmp.Or(b.mine.agent, &agentSection{}), cmp.Or(b.theirs.agent, &agentSection{})
+	c.Agent = Agent{
+		URL: expand(b.agentKey("url"), getenv), Auth: cmp.Or(mine.Auth, theirs.Auth), Timeout: cmp.Or(mine.Timeout, theirs.Timeout),
+		OnFailure: onFailure(b.agentKey("on_failure"), c.Policy),
+	}
+	return c
+}
+
+// mode returns the mode that counts: shadow mode of the file that is extended cannot be
+// switched off.
+func (b sides) mode() Mode {
+	mine, theirs := b.mine.mode, b.theirs.mode
+	switch {
+	case mine == nil && theirs == nil:
+		return ""
+	case mine == nil:
+		return Mode(*theirs)
+	case theirs != nil && *theirs == string(ModeShadow) && *mine != *theirs:
+		b.warnTighter(b.mine.at["mode"], "mode", *theirs)
+		return ModeShadow
+	}
+	return Mode(*mine)
+}
+
+// policy returns the policy that counts. Values that would loosen that of the file which is
+// extended get a warning.
+func (b sides) policy() policy.Policy {
+	p, looser := policy.Tighten(b.theirs.policy, b.mine.policy)
+	for _, l := range looser {
+		name, at := b.mine.field(l.Field)
+		if at.n == nil {
+			continue // the short and the long form are there, which is a mistake
+		}
+		if l.Counts != "" {
+			b.warnTighter(at, name, l.Counts)
+			continue
+		}
+		if l.Index < len(at.n.Content) {
+			at.n = at.n.Content[l.Index]
+		}
+		at.f.Warnf(at.n, "%s: %q allows more than %s, and only what both allow counts", name, text.Quote(l.Item), b.theirs.name)
+	}
+	return p
+}
+
+// field returns the key of a field of the policy in a file, for messages, and its place.
+func (s side) field(name string) (key string, at place) {
+	section, entry, nested := strings.Cut(name, ".")
+	switch {
+	case nested: // limits or labels, which have a short form
+		return name, s.at[section].child(entry)
+	case name == "agent_may":
+		return "agent.may", s.at["agent"].child("may")
+	}
+	return "policy." + name, s.at["policy"].child(name)
+}
+
+// warnTighter reports the value that counts instead of the one at a place.
+func (b sides) warnTighter(at place, name, counts string) {
+	at.f.Warnf(at.n, "%s: %s counts, as %s says; a file that extends it can only tighten it", name, counts, b.theirs.name)
+}
+
+// onFailure decodes agent.on_failure. It reports a label that the policy never permits.
+func onFailure(at place, p policy.Policy) OnFailure {
+	if at.n == nil {
+		return OnFailure{}
+	}
+	o := decodeOnFailure(at.f, at.n)
+	if o.Label == "" {
+		return o
+	}
+	if why := cmp.Or(p.Forbids(protocol.ActionAddLabel, triage.Source{Rule: OnFailureRule}), p.Labels.Refuses(o.Label)); why != "" {
+		at.f.Problemf(at.child("add_label").n, "agent.on_failure: the label %q would never be added: %s", text.Quote(o.Label), why)
+	}
+	return o
+}
+
+// modelURL expands the address of the model. The key of this repository goes there, so only
+// its own files may contain it.
+func modelURL(at place, getenv func(string) string) string {
+	if at.inherited {
+		at.f.Problemf(at.n, "llm.base_url: a file that is extended does not say where the key of a model goes; a repository does, in its own file or by the input llm-base-url")
+		return ""
+	}
+	return expand(at, getenv)
+}
+
+// expand resolves ${VAR} in a value. A file that is extended reads no variables: others
+// write it, and could send them to an address in the same file.
+func expand(at place, getenv func(string) string) string {
+	if at.n == nil {
+		return ""
+	}
+	if at.inherited {
+		if strings.Contains(at.n.Value, "${") {
+			at.f.Problemf(at.n, "a file that is extended reads no variables; write the value out, or set it in the repository's own file")
+		}
+		return at.n.Value
+	}
+	out, err := strictyaml.Expand(at.n.Value, func(name string) string {
+		switch {
+		case reserved(name):
+			at.f.Problemf(at.n, "the variable %s may hold a secret of Foreman's own; a configuration must not read it", name)
+			return "reserved"
+		case getenv == nil:
+			return ""
+		}
+		return getenv(name)
+	})
+	if err != nil {
+		at.f.Problemf(at.n, "%v", err)
+	}
+	return out
+}
+
+// reserved reports whether Foreman itself gets its secrets through a variable. Values that a
+// configuration reads may end up with an agent or in a log.
+func reserved(name string) bool {
+	name = strings.ToUpper(name)
+	switch name {
+	case "GITHUB_TOKEN", "GH_TOKEN", "FOREMAN_AGENT_TOKEN", "FOREMAN_LLM_KEY", "ANTHROPIC_API_KEY", "OPENAI_API_KEY":
+		return true
+	}
+	return strings.HasPrefix(name, "INPUT_") || strings.HasPrefix(name, "ACTIONS_")
+}

@@ -1,0 +1,162 @@
+package policy_test
+
+import (
+	"maps"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/org/foreman-action/policy"
+	"github.com/org/foreman-action/protocol"
+	"github.com/org/foreman-action/triage"
+)
+
+func TestLabelsRefuses(t *testing.T) {
+	t.Parallel()
+	deny, list, within := "policy.labels.deny has ", "policy.labels.allow does not list it", "policy.labels.allow of the file that is extended does not list it"
+	for _, tt := range []struct {
+		name   string
+		labels policy.Labels
+		label  string
+		want   string
+	}{
+		{"no lists", policy.Labels{}, "bug", ""},
+		{"allowed", policy.Labels{Allow: []string{"kind/*"}}, "kind/bug", ""},
+		{"another case", policy.Labels{Allow: []string{"Kind/*"}}, "kINd/bug", ""},
+		{"a long s", policy.Labels{Deny: []string{"secret"}}, "ſecret", deny + "secret"},
+		{"over slashes", policy.Labels{Allow: []string{"*bug"}}, "kind/a/bug", ""},
+		{"not allowed", policy.Labels{Allow: []string{"kind/*"}}, "docs", list},
+		{"none allowed", policy.Labels{Allow: []string{}}, "docs", list},
+		{"denied", policy.Labels{Allow: []string{"*"}, Deny: []string{"a", "deploy*"}}, "deploy-now", deny + "deploy*"},
+		{"not within", policy.Labels{Allow: []string{"*"}, Within: []string{"kind/*"}}, "docs", within},
+		{"none within", policy.Labels{Within: []string{}}, "docs", within},
+		{"within", policy.Labels{Allow: []string{"*"}, Within: []string{"kind/*"}}, "kind/docs", ""},
+		{"a broken glob matches nothing", policy.Labels{Deny: []string{"[a"}}, "[a", ""},
+	} {
+		if got := tt.labels.Refuses(tt.label); got != tt.want {
+			t.Errorf("%s: got %q, want %q", tt.name, got, tt.want)
+		}
+		if got := tt.labels.Allows(tt.label); got != (tt.want == "") {
+			t.Errorf("%s: allows is %t", tt.name, got)
+		}
+		if got := (policy.Policy{Labels: tt.labels}).MayLabel(tt.label); got != (tt.want == "") {
+			t.Errorf("%s: the policy permits it: %t", tt.name, got)
+		}
+	}
+}
+
+func TestForbids(t *testing.T) {
+	t.Parallel()
+	agent, rule := triage.Source{}, triage.Source{Rule: "r"}
+	for _, tt := range []struct {
+		name   string
+		policy policy.Policy
+		action string
+		source triage.Source
+		want   string
+	}{
+		{"zero, a rule", policy.Policy{}, protocol.ActionLock, rule, ""},
+		{"zero, an agent", policy.Policy{}, protocol.ActionLock, agent, ""},
+		{"zero, a rule may bind itself", policy.Policy{}, protocol.ActionNeverAgain, rule, ""},
+		{"zero, an agent may not bind rules", policy.Policy{}, protocol.ActionNeverAgain, agent, "agent.may does not list never_again"},
+		{"not permitted", policy.Policy{Actions: []string{protocol.ActionComment}}, protocol.ActionLock, rule, "policy.actions does not list lock"},
+		{"none permitted", policy.Policy{Actions: []string{}}, protocol.ActionLock, agent, "policy.actions does not list lock"},
+		{"not for agents", policy.Policy{AgentMay: []string{protocol.ActionComment}}, protocol.ActionLock, agent, "agent.may does not list lock"},
+		{"for rules all the same", policy.Policy{AgentMay: []string{protocol.ActionComment}}, protocol.ActionLock, rule, ""},
+		{"listed for agents", policy.Policy{AgentMay: []string{protocol.ActionNeverAgain}}, protocol.ActionNeverAgain, agent, ""},
+		{
+			"the policy counts first", policy.Policy{Actions: []string{protocol.ActionComment}, AgentMay: []string{protocol.ActionLock}},
+			protocol.ActionLock, agent, "policy.actions does not list lock",
+		},
+	} {
+		if got := tt.policy.Forbids(tt.action, tt.source); got != tt.want {
+			t.Errorf("%s: got %q, want %q", tt.name, got, tt.want)
+		}
+	}
+}
+
+func TestEffectiveLimits(t *testing.T) {
+	t.Parallel()
+	zero := policy.Policy{}.EffectiveLimits()
+	for _, s := range protocol.ActionSpecs() {
+		if n := zero[s.Name]; (n > 0) == (s.Name == protocol.ActionAddLabels) {
+			t.Errorf("the default limit of %s is %d", s.Name, n)
+		}
+	}
+	want := maps.Clone(zero)
+	want[protocol.ActionComment], want[protocol.ActionLock] = 3, 0
+	set := map[string]int{protocol.ActionComment: 3, protocol.ActionLock: 0}
+	if diff := cmp.Diff(want, policy.Policy{Limits: set}.EffectiveLimits()); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if len(set) != 2 {
+		t.Errorf("the policy was changed: %v", set)
+	}
+}
+
+// TestDefaults checks the limits that a zero, a negative and any other number give.
+func TestDefaults(t *testing.T) {
+	t.Parallel()
+	zero, none := policy.Policy{}, policy.Policy{CommentInterval: -1, MaxComments: -1, MaxWrites: -1, CommentLength: -1, ShadowPeriod: -1}
+	some := policy.Policy{CommentInterval: time.Hour, MaxComments: 2, MaxWrites: 3, MaxScanned: 4, CommentLength: 5, ShadowPeriod: time.Minute}
+	for _, tt := range []struct {
+		name    string
+		policy  policy.Policy
+		pacing  policy.Pacing
+		length  int
+		grace   time.Duration
+		scanned int
+	}{
+		{
+			"zero", zero, policy.Pacing{Interval: policy.DefaultCommentInterval, Comments: policy.DefaultMaxComments, Writes: policy.DefaultMaxWrites},
+			policy.MaxCommentLength, policy.DefaultShadowPeriod, policy.DefaultMaxScanned,
+		},
+		{"negative", none, policy.Pacing{}, policy.MaxCommentLength, policy.DefaultShadowPeriod, policy.DefaultMaxScanned},
+		{"set", some, policy.Pacing{Interval: time.Hour, Comments: 2, Writes: 3}, 5, time.Minute, 4},
+		{
+			"too long", policy.Policy{CommentLength: policy.MaxCommentLength + 1, MaxComments: -1, CommentInterval: -1, MaxWrites: -1}, policy.Pacing{},
+			policy.MaxCommentLength, policy.DefaultShadowPeriod, policy.DefaultMaxScanned,
+		},
+	} {
+		p := tt.policy
+		if got := p.Pacing(); got != tt.pacing {
+			t.Errorf("%s: got %+v, want %+v", tt.name, got, tt.pacing)
+		}
+		if p.MaxLength() != tt.length || p.Grace() != tt.grace || p.Scanned() != tt.scanned {
+			t.Errorf("%s: got %d, %s, %d", tt.name, p.MaxLength(), p.Grace(), p.Scanned())
+		}
+	}
+}
+
+func TestClean(t *testing.T) {
+	t.Parallel()
+	const space = "\u200b" // what makes a mention inert
+	var (
+		agent, rule, command = triage.Source{}, triage.Source{Rule: "r"}, triage.Source{Command: "why"}
+		some                 = policy.Policy{Mentions: []string{"octo-*"}, Links: []string{"*.example.org"}}
+		none                 = policy.Policy{Links: []string{}}
+	)
+	for _, tt := range []struct {
+		name   string
+		policy policy.Policy
+		source triage.Source
+		body   string
+		want   string
+	}{
+		{"a rule is trusted", none, rule, "@mona see https://a.example.com", "@mona see https://a.example.com"},
+		{"not with control characters", none, rule, "a\x00b", "ab"},
+		{"mentions of an agent", policy.Policy{}, agent, "@mona", "@" + space + "mona"},
+		{"permitted mentions", some, agent, "@octo-cat @mona", "@octo-cat @" + space + "mona"},
+		{"mentions of a command", some, command, "@octo-cat", "@" + space + "octo-cat"},
+		{"all links", policy.Policy{}, agent, "https://a.example.com", "https://a.example.com"},
+		{"permitted links", some, agent, "https://a.example.org", "https://a.example.org"},
+		{"no links", none, agent, "https://a.example.org", "`a.example.org`"},
+		{"other links", some, agent, "https://a.example.com", "`a.example.com`"},
+		{"links of a command", none, command, "https://a.example.com", "https://a.example.com"},
+	} {
+		if got := tt.policy.Clean(tt.body, tt.source); got != tt.want {
+			t.Errorf("%s: got %q, want %q", tt.name, got, tt.want)
+		}
+	}
+}

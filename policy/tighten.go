@@ -1,0 +1,229 @@
+package policy
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/org/foreman-action/internal/text"
+)
+
+// A Section is a policy as one source contains it. A nil field is absent, which is not the
+// same as a zero or an empty list: an absent field leaves the default, or the other side of
+// [Tighten]. The tags are the names of the fields in configuration files and in a [Loosening].
+type Section struct {
+	AllowClose    *bool          `yaml:"allow_close"`
+	Actions       []string       `yaml:"actions"`
+	Limits        map[string]int `yaml:"limits"`
+	Labels        *Labels        `yaml:"labels"`
+	CreateLabels  *bool          `yaml:"create_labels"`
+	UnknownAction string         `yaml:"unknown_action"` // UnknownStop or UnknownReject; empty: absent
+	CommentLength *int           `yaml:"comment_length"`
+	Mentions      []string       `yaml:"mentions"`
+	Links         []string       `yaml:"links"`
+
+	CommentInterval *time.Duration `yaml:"comment_interval"`       // 0: no limit
+	MaxComments     *int           `yaml:"max_comments_per_issue"` // 0: no limit
+	MaxWrites       *int           `yaml:"max_writes_per_hour"`    // 0: no limit
+	ShadowPeriod    *time.Duration `yaml:"shadow_period"`
+	MaxScanned      *int           `yaml:"max_scanned_issues"`
+
+	AgentMay []string `yaml:"-"` // agent_may in a Loosening
+}
+
+// The values of [Section.UnknownAction].
+const (
+	UnknownStop   = "stop"   // carry out the actions before the unknown one
+	UnknownReject = "reject" // refuse the whole plan
+)
+
+// Policy returns the policy of one source alone.
+func (s Section) Policy() Policy {
+	return Policy{
+		AllowClose: valueOf(s.AllowClose), Actions: s.Actions, AgentMay: s.AgentMay, Limits: s.Limits,
+		Labels: valueOf(s.Labels), CreateLabels: valueOf(s.CreateLabels), RejectUnknown: s.UnknownAction == UnknownReject,
+		CommentLength: valueOf(s.CommentLength), Mentions: s.Mentions, Links: s.Links,
+		CommentInterval: asLimit(s.CommentInterval), MaxComments: asLimit(s.MaxComments), MaxWrites: asLimit(s.MaxWrites),
+		ShadowPeriod: valueOf(s.ShadowPeriod), MaxScanned: asLimit(s.MaxScanned),
+	}
+}
+
+// valueOf returns a value that may be absent: then its zero.
+func valueOf[T any](p *T) T {
+	if p == nil {
+		var zero T
+		return zero
+	}
+	return *p
+}
+
+// asLimit turns a limit of a section, where 0 is no limit, into one of a [Policy], where 0
+// is the default.
+func asLimit[N int | time.Duration](n *N) N {
+	switch {
+	case n == nil:
+		return 0
+	case *n == 0:
+		return -1
+	}
+	return *n
+}
+
+// A Loosening is a value that would permit more than the policy that it must stay within.
+// It does not count.
+type Loosening struct {
+	// Field is the name of the field, as in the tags of [Section]; for an entry of a mapping
+	// both keys: "allow_close", "limits.comment", "labels.allow", "agent_may".
+	Field string
+	// Counts is the value that counts instead. For a list it is empty: only what both lists
+	// permit counts.
+	Counts string
+	// Item and Index are the entry of the list that would permit more, and its position.
+	Item  string
+	Index int
+}
+
+// Tighten merges a policy with one that it must stay within, such as that of an
+// organisation. Where both contain a value, the stricter one counts; where one does not, the
+// other's counts. The values of mine that would loosen theirs are returned in a fixed order.
+func Tighten(theirs, mine Section) (Policy, []Loosening) {
+	var t tightening
+	s := Section{
+		AllowClose:      pair[bool]{"allow_close", theirs.AllowClose, mine.AllowClose}.stricter(&t, forbids),
+		CreateLabels:    pair[bool]{"create_labels", theirs.CreateLabels, mine.CreateLabels}.stricter(&t, forbids),
+		CommentLength:   pair[int]{"comment_length", theirs.CommentLength, mine.CommentLength}.stricter(&t, fewer),
+		CommentInterval: pair[time.Duration]{"comment_interval", theirs.CommentInterval, mine.CommentInterval}.stricter(&t, longer),
+		MaxComments:     pair[int]{"max_comments_per_issue", theirs.MaxComments, mine.MaxComments}.stricter(&t, fewer),
+		MaxWrites:       pair[int]{"max_writes_per_hour", theirs.MaxWrites, mine.MaxWrites}.stricter(&t, fewer),
+		MaxScanned:      pair[int]{"max_scanned_issues", theirs.MaxScanned, mine.MaxScanned}.stricter(&t, fewer),
+		Limits:          t.limits(theirs.Limits, mine.Limits),
+		Actions:         t.list("actions", theirs.Actions, mine.Actions),
+		Mentions:        t.list("mentions", theirs.Mentions, mine.Mentions),
+		Links:           t.list("links", theirs.Links, mine.Links),
+		UnknownAction:   t.unknownAction(theirs.UnknownAction, mine.UnknownAction),
+		Labels:          t.labels(valueOf(theirs.Labels), valueOf(mine.Labels)),
+		AgentMay:        t.list("agent_may", theirs.AgentMay, mine.AgentMay),
+		ShadowPeriod:    mine.ShadowPeriod, // neither length is the stricter one
+	}
+	if s.ShadowPeriod == nil {
+		s.ShadowPeriod = theirs.ShadowPeriod
+	}
+	return s.Policy(), t.found
+}
+
+// A tightening collects the values that do not count.
+type tightening struct{ found []Loosening }
+
+// A pair is a field as both sides contain it.
+type pair[T any] struct {
+	field        string
+	theirs, mine *T
+}
+
+// stricter returns the value that counts.
+func (p pair[T]) stricter(t *tightening, tighter func(a, b T) bool) *T {
+	switch {
+	case p.mine == nil:
+		return p.theirs
+	case p.theirs == nil || !tighter(*p.theirs, *p.mine):
+		return p.mine
+	}
+	t.found = append(t.found, Loosening{Field: p.field, Counts: fmt.Sprint(*p.theirs)})
+	return p.theirs
+}
+
+// forbids reports whether a forbids what b permits.
+func forbids(a, b bool) bool { return !a && b }
+
+// longer reports whether the interval a is the stricter one; 0 is no limit.
+func longer(a, b time.Duration) bool { return a > b }
+
+// fewer reports whether the maximum a is the stricter one; 0 is no limit.
+func fewer(a, b int) bool {
+	if b == 0 {
+		b = math.MaxInt
+	}
+	return a != 0 && a < b
+}
+
+func (t *tightening) limits(theirs, mine map[string]int) map[string]int {
+	if theirs == nil {
+		return mine
+	}
+	out := maps.Clone(theirs)
+	for _, name := range slices.Sorted(maps.Keys(mine)) {
+		n, ok := theirs[name]
+		if ok && n < mine[name] {
+			t.found = append(t.found, Loosening{Field: "limits." + name, Counts: fmt.Sprint(n)})
+			continue
+		}
+		out[name] = mine[name]
+	}
+	return out
+}
+
+func (t *tightening) unknownAction(theirs, mine string) string {
+	switch {
+	case mine == "":
+		return theirs
+	case theirs != UnknownReject:
+		return mine
+	}
+	if mine == UnknownStop {
+		t.found = append(t.found, Loosening{Field: "unknown_action", Counts: theirs})
+	}
+	return theirs
+}
+
+func (t *tightening) labels(theirs, mine Labels) *Labels {
+	out := Labels{Allow: t.list("labels.allow", theirs.Allow, mine.Allow), Deny: mine.Deny}
+	for _, glob := range theirs.Deny {
+		if !slices.Contains(out.Deny, glob) {
+			out.Deny = append(slices.Clip(out.Deny), glob)
+		}
+	}
+	if mine.Allow != nil && theirs.Allow != nil {
+		// No list of globs matches exactly what two lists both match.
+		out.Allow, out.Within = mine.Allow, theirs.Allow
+	}
+	return &out
+}
+
+// list returns the names or globs that two lists have in common; a nil list is absent.
+// Globs that only overlap have nothing in common.
+func (t *tightening) list(field string, theirs, mine []string) []string {
+	switch {
+	case theirs == nil:
+		return mine
+	case mine == nil:
+		return theirs
+	}
+	out := []string{}
+	for i, m := range mine {
+		if covered(theirs, m) {
+			out = append(out, m)
+			continue
+		}
+		t.found = append(t.found, Loosening{Field: field, Item: m, Index: i})
+	}
+	for _, g := range theirs {
+		if covered(mine, g) && !slices.Contains(out, g) {
+			out = append(out, g)
+		}
+	}
+	return out
+}
+
+// covered reports whether one of the globs surely matches every name that another matches.
+func covered(globs []string, other string) bool {
+	return slices.ContainsFunc(globs, func(g string) bool {
+		if text.Fold(g) == text.Fold(other) {
+			return true
+		}
+		// Without classes and escapes the signs of one pattern match those of the other.
+		return !strings.ContainsAny(g, `?[\`) && !strings.ContainsAny(other, `[\`) && matchGlob(g, other)
+	})
+}

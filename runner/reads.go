@@ -1,0 +1,375 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/org/foreman-action/internal/text"
+	"github.com/org/foreman-action/memory"
+	"github.com/org/foreman-action/protocol"
+	"github.com/org/foreman-action/rules/facts"
+	"github.com/org/foreman-action/runner/internal/history"
+	"github.com/org/foreman-action/runner/internal/plan"
+	"github.com/org/foreman-action/triage"
+)
+
+// The memory is a help: a run waits for it no longer than this.
+const (
+	loadTime = 45 * time.Second
+	saveTime = 60 * time.Second
+)
+
+// reads reads what a run needs beyond its event: each part when it is first needed, and once.
+// It is used by one goroutine.
+type reads struct {
+	host   Host
+	memory Memory
+	login  string
+	task   string
+	now    func() time.Time
+	warn   func(format string, args ...any)
+
+	d     triage.Delivery
+	live  bool      // as in Options
+	since time.Time // before this the task cannot have written
+	// resumed says that an earlier attempt at the task may have written already.
+	resumed bool
+
+	timeline struct {
+		asked bool // it need not be read again
+		read  bool // it was, now or some time ago
+		value triage.Timeline
+		err   error
+	}
+	record      *memory.Record // nil: not loaded
+	warned      bool           // of trouble with the memory
+	permissions map[string]string
+	files       []string
+	listed      bool
+	// labels are those that were looked up: the repository's spelling by folded name, empty
+	// for one that it does not have.
+	labels map[string]string
+}
+
+// freshTime is how old an issue may be on which nothing was done yet. A job that waited
+// for a machine may come late.
+const freshTime = 10 * time.Minute
+
+// fresh reports whether nothing can have happened on the issue before this event: it was
+// just opened, and this is the first attempt at its task.
+func (r *reads) fresh() bool {
+	return r.live && r.d.Name == triage.EventIssues && r.d.Action == "opened" && !r.resumed &&
+		r.now().Sub(r.d.Issue.CreatedAt) < freshTime
+}
+
+// Timeline returns the history of the issue. One whose end cannot be found is empty.
+func (r *reads) Timeline(ctx context.Context) (triage.Timeline, error) {
+	t := &r.timeline
+	if !t.asked {
+		t.asked = true
+		if r.host.Issues == nil {
+			t.err = fmt.Errorf("read the timeline of %s: %w", r.d.Ref(), triage.ErrNeedsHost)
+		} else {
+			t.value, t.err = r.host.Issues.Timeline(ctx, r.d.Ref())
+		}
+		if errors.Is(t.err, triage.ErrTruncated) {
+			t.value, t.err = triage.Timeline{}, nil
+		}
+		t.read = t.err == nil
+	}
+	return t.value, t.err
+}
+
+// outdate lets the timeline be read again when it is needed.
+func (r *reads) outdate() { r.timeline.asked = false }
+
+func (r *reads) history(t triage.Timeline) history.History {
+	return history.History{Timeline: t, Bot: r.login, Issue: *r.d.Issue}
+}
+
+// History returns the history of the issue; ok is false when it cannot be read, which is a
+// warning.
+func (r *reads) History(ctx context.Context) (h history.History, ok bool) {
+	if r.host.Issues == nil {
+		return history.History{}, false
+	}
+	t, err := r.Timeline(ctx)
+	if err != nil {
+		r.warn("memory: %v; what it would tell is missing", err)
+		return history.History{}, false
+	}
+	return r.history(t), true
+}
+
+// own reports whether a trace may be that of an earlier attempt at this task: its marker
+// names the task, or it has none and is not older than the event.
+func (r *reads) own(t history.Trace) bool {
+	if t.Task != "" {
+		return t.Task == r.task
+	}
+	return r.resumed && !t.Events[0].At.Before(r.since)
+}
+
+// Remembered returns what was done before on the issue: the record of the memory, or one
+// rebuilt from the issue's timeline when there is none. Of an issue that was just opened
+// nothing is read. Trouble with the memory is a warning.
+func (r *reads) Remembered(ctx context.Context) memory.Record {
+	if r.record != nil {
+		return *r.record
+	}
+	rec := memory.Record{Repo: r.d.FullRepo(), Issue: r.d.Number}
+	r.record = &rec
+	if r.memory.Store == nil || r.fresh() {
+		return rec
+	}
+	bounded, cancel := context.WithTimeout(ctx, loadTime)
+	defer cancel()
+	loaded, err := r.memory.Store.Load(bounded, rec.Repo, rec.Issue)
+	if err == nil {
+		rec = loaded
+	} else if !errors.Is(err, memory.ErrNotFound) {
+		r.warned = true
+		r.warn("memory: %v; what was done before is taken from the timeline of the issue", err)
+	}
+	h, ok := r.History(ctx)
+	if !ok {
+		return rec
+	}
+	if err != nil {
+		rebuilt := h.Rebuild(r.own)
+		rec.Tasks, rec.Earlier = rebuilt.Tasks, rebuilt.Earlier
+	}
+	h.RecordHumans(&rec)
+	return rec
+}
+
+// Recall is Remembered, with what was done before rebuilt from the timeline when there is no
+// memory.
+func (r *reads) Recall(ctx context.Context) memory.Record {
+	rec := r.Remembered(ctx)
+	if r.memory.Store != nil || r.fresh() {
+		return rec
+	}
+	if h, ok := r.History(ctx); ok {
+		rec.Tasks = h.Rebuild(r.own).Tasks
+	}
+	return rec
+}
+
+// isThis reports whether a task of the record is the present one.
+func (r *reads) isThis(t memory.Task) bool { return t.ID == r.task }
+
+// Label returns the repository's spelling of a label, empty for one that it does not have.
+func (r *reads) Label(ctx context.Context, name string) (string, error) {
+	key := text.Fold(name)
+	if label, ok := r.labels[key]; ok {
+		return label, nil
+	}
+	label, err := r.host.Repository.Label(ctx, r.d.Ref(), name)
+	if err != nil && !errors.Is(err, triage.ErrNotFound) {
+		return "", err
+	}
+	if r.labels == nil {
+		r.labels = map[string]string{}
+	}
+	r.labels[key] = label
+	return label, nil
+}
+
+// Permission returns what an account may do in the repository.
+func (r *reads) Permission(ctx context.Context, login string) (string, error) {
+	key := strings.ToLower(login)
+	if p, ok := r.permissions[key]; ok {
+		return p, nil
+	}
+	if r.host.Repository == nil {
+		return "", fmt.Errorf("look up what %s may do: %w", text.Quote(login), triage.ErrNeedsHost)
+	}
+	p, err := r.host.Repository.Permission(ctx, r.d.Ref(), login)
+	if err != nil {
+		return "", err
+	}
+	if r.permissions == nil {
+		r.permissions = map[string]string{}
+	}
+	r.permissions[key] = p
+	return p, nil
+}
+
+// Files returns the paths that a pull request changes; an issue changes none. A file that is
+// moved counts with both its paths. The error says that there are more files than the host
+// lists: the rest may be anything.
+func (r *reads) Files(ctx context.Context) ([]string, error) {
+	if r.listed || !r.d.Issue.PullRequest {
+		return r.files, nil
+	}
+	if r.host.Repository == nil {
+		return nil, fmt.Errorf("list the files of %s: %w", r.d.Ref(), triage.ErrNeedsHost)
+	}
+	files, err := r.host.Repository.Files(ctx, r.d.Ref())
+	if err != nil {
+		return nil, err
+	}
+	if p := r.d.Pull; p != nil && p.ChangedFiles > len(files) {
+		return nil, fmt.Errorf("list the files of %s: %w: GitHub lists %d of the %d that it changes, and never more than 3,000",
+			r.d.Ref(), triage.ErrTruncated, len(files), p.ChangedFiles)
+	}
+	for _, f := range files {
+		r.files = append(r.files, f.Path)
+		if f.Before != "" {
+			r.files = append(r.files, f.Before)
+		}
+	}
+	r.listed = true
+	return r.files, nil
+}
+
+// need reads what the review of a plan needs next.
+func (r *reads) need(ctx context.Context, n plan.Need, seen *plan.Seen) error {
+	switch {
+	case n.Issue:
+		issue, err := r.host.Issues.Issue(ctx, r.d.Ref())
+		if err != nil {
+			return err
+		}
+		seen.Issue = &issue.Issue
+	case n.Comments:
+		list, err := r.host.Issues.Comments(ctx, r.d.Ref(), r.since)
+		if err != nil && !errors.Is(err, triage.ErrTruncated) {
+			return err
+		}
+		seen.Comments = &plan.Comments{List: list, Err: err}
+	case n.Timeline:
+		t, err := r.Timeline(ctx)
+		if err != nil {
+			return err
+		}
+		seen.Timeline = &t
+	case n.Record:
+		rec := r.Recall(ctx)
+		seen.Record = &rec
+	}
+	for _, name := range n.Labels {
+		if _, err := r.Label(ctx, name); err != nil {
+			return err
+		}
+	}
+	seen.Labels = r.labels
+	return nil
+}
+
+// lookup answers what rules ask beyond the event.
+type lookup struct {
+	permission func(login string) (string, error)
+	past       func() (facts.Past, error)
+	files      func() ([]string, error)
+	memory     func() (facts.Memory, error)
+}
+
+// Permission implements [facts.Lookup].
+func (l lookup) Permission(login string) (string, error) { return l.permission(login) }
+
+// Past implements [facts.Lookup].
+func (l lookup) Past() (facts.Past, error) { return l.past() }
+
+// Files implements [facts.Lookup].
+func (l lookup) Files() ([]string, error) { return l.files() }
+
+// Memory implements [facts.Lookup].
+func (l lookup) Memory() (facts.Memory, error) { return l.memory() }
+
+// lookup returns the reads as rules see them, for one decision.
+func (r *reads) lookup(ctx context.Context) lookup {
+	return lookup{
+		permission: func(login string) (string, error) { return r.Permission(ctx, login) },
+		past: func() (facts.Past, error) {
+			if r.fresh() {
+				return facts.Past{}, nil // nothing happened on an issue that was just opened
+			}
+			t, err := r.Timeline(ctx)
+			if err != nil {
+				return facts.Past{}, err
+			}
+			return rulesPast(r.history(t)), nil
+		},
+		files:  func() ([]string, error) { return r.Files(ctx) },
+		memory: func() (facts.Memory, error) { return rulesMemory(r.Remembered(ctx), r.task), nil },
+	}
+}
+
+// known is lookup without any read: it returns what was read before.
+func (r *reads) known(ctx context.Context) lookup {
+	l, asks := lookup{}, r.lookup(ctx)
+	l.permission = func(login string) (string, error) {
+		if p, ok := r.permissions[strings.ToLower(login)]; ok {
+			return p, nil
+		}
+		return "", facts.ErrUnasked
+	}
+	l.past = func() (facts.Past, error) {
+		if !r.timeline.asked && !r.fresh() {
+			return facts.Past{}, facts.ErrUnasked
+		}
+		return asks.past()
+	}
+	l.files = func() ([]string, error) {
+		if !r.listed && r.d.Issue.PullRequest {
+			return nil, facts.ErrUnasked
+		}
+		return asks.files()
+	}
+	l.memory = func() (facts.Memory, error) {
+		if r.record == nil {
+			return facts.Memory{}, facts.ErrUnasked
+		}
+		return asks.memory()
+	}
+	return l
+}
+
+// rulesPast is the history as rules see it.
+func rulesPast(h history.History) facts.Past {
+	p := facts.Past{Partial: !h.Complete, Changes: make([]facts.Change, 0, len(h.Events))}
+	for _, e := range h.Events {
+		p.Changes = append(p.Changes, facts.Change{
+			Kind: e.Kind, At: e.At, Login: e.Actor, Label: e.Label, Ours: h.Ours(e), Human: h.Human(e),
+		})
+	}
+	return p
+}
+
+// rulesMemory is a record as rules see it, without the task at hand.
+func rulesMemory(r memory.Record, task string) facts.Memory {
+	var m facts.Memory
+	if e := r.Earlier; e != nil {
+		m.Tasks, m.Comments = e.Tasks, e.Done[protocol.ActionComment]
+	}
+	seen := map[string]bool{}
+	for _, t := range r.Tasks {
+		if t.ID == task {
+			continue
+		}
+		m.Tasks++
+		for _, a := range t.Actions {
+			switch {
+			case a.Result != memory.Done:
+			case a.Type == protocol.ActionComment:
+				m.Comments++
+			case a.Type == protocol.ActionAddLabel || a.Type == protocol.ActionAddLabels:
+				for _, name := range a.Values {
+					if key := text.Fold(name); !seen[key] {
+						seen[key] = true
+						m.Labels = append(m.Labels, name)
+					}
+				}
+			}
+		}
+	}
+	m.Never = slices.Clone(r.Never)
+	_, m.Closing = r.Due()
+	return m
+}

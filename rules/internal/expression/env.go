@@ -25,6 +25,9 @@ type env struct {
 	Run *run `expr:"__run"`
 }
 
+// eventFields returns the names of the fields of env.
+func eventFields() []string { return []string{"issue", "event", "actor", "repo", "pr"} }
+
 // An issue is an issue as conditions see it, with its derived fields.
 type issue struct {
 	triage.Issue `expr:"-"`
@@ -120,7 +123,7 @@ func names(t reflect.Type) []string {
 
 // RootNames returns the names of values that rules may use.
 func RootNames() []string {
-	return append(names(reflect.TypeFor[env]()), formName, tablesName, nowName, memoryName)
+	return append(eventFields(), formName, tablesName, nowName, memoryName)
 }
 
 // The names that stand for no field of env; a guard replaces them.

@@ -3,6 +3,7 @@ package expression
 import (
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -47,6 +48,13 @@ func TestFactsAreTagged(t *testing.T) {
 	}
 	for _, typ := range nouns() {
 		check(typ)
+	}
+}
+
+func TestEventFields(t *testing.T) {
+	t.Parallel()
+	if got, want := eventFields(), names(reflect.TypeFor[env]()); !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
 	}
 }
 

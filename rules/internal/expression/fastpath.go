@@ -235,11 +235,7 @@ func newSum(n *ast.BinaryNode) func(*env) int {
 // newTextField returns the text field of the environment that n names, such as
 // event.comment.body; nil when n is something else.
 func newTextField(n ast.Node) func(*env) string {
-	index, typ := fieldIndex(n)
-	if index == nil || typ.Kind() != reflect.String {
-		return nil
-	}
-	switch fieldName(n) { // without reflection, for the fields that rules read most
+	switch fieldPath(n) { // without reflection, for the fields that rules read most
 	case "issue.title":
 		return func(e *env) string { return e.Issue.Title }
 	case "issue.body":
@@ -257,22 +253,40 @@ func newTextField(n ast.Node) func(*env) string {
 	case "event.comment.body":
 		return func(e *env) string { return e.Event.Comment.Body }
 	}
+	index, typ := fieldIndex(n)
+	if index == nil || typ.Kind() != reflect.String {
+		return nil
+	}
 	return func(e *env) string { return reflect.ValueOf(e).Elem().FieldByIndex(index).String() }
 }
 
 // newIntField returns the field of whole numbers that n names; nil when n is something else.
 func newIntField(n ast.Node) func(*env) int {
-	index, typ := fieldIndex(n)
-	if index == nil || typ.Kind() != reflect.Int {
-		return nil
-	}
-	switch fieldName(n) {
+	switch fieldPath(n) {
 	case "issue.number":
 		return func(e *env) int { return e.Issue.Number }
 	case "issue.comments":
 		return func(e *env) int { return e.Issue.Comments }
 	}
+	index, typ := fieldIndex(n)
+	if index == nil || typ.Kind() != reflect.Int {
+		return nil
+	}
 	return func(e *env) int { return int(reflect.ValueOf(e).Elem().FieldByIndex(index).Int()) }
+}
+
+// fieldPath returns a field as it is written, such as "issue.title"; "" for anything else.
+func fieldPath(n ast.Node) string {
+	switch n := n.(type) {
+	case *ast.IdentifierNode:
+		return n.Value
+	case *ast.MemberNode:
+		name, ok := n.Property.(*ast.StringNode)
+		if root := fieldPath(n.Node); ok && !n.Optional && root != "" {
+			return root + "." + name.Value
+		}
+	}
+	return ""
 }
 
 // fieldIndex returns the path of a field of the environment, and its type.

@@ -3,7 +3,6 @@ package expression
 import (
 	"errors"
 	"fmt"
-	"reflect"
 	"slices"
 	"strings"
 
@@ -186,11 +185,7 @@ func short(n ast.Node) bool {
 		return false
 	}
 	root, ok := m.Node.(*ast.IdentifierNode)
-	if !ok {
-		return false
-	}
-	index, _ := taggedField(reflect.TypeFor[env](), root.Value)
-	return index != nil && root.Value != runName
+	return ok && slices.Contains(eventFields(), root.Value)
 }
 
 // constantArgument checks the last argument of a call of ours when it is a constant,

@@ -240,6 +240,7 @@ func (n noting) put(r *memory.Record) {
 			r.Plan(memory.Closing{
 				At: n.known, Due: n.at.Truncate(time.Second).Add(e.After), Reason: e.Reason, Veto: e.Veto, Rule: s.Source.Rule, Task: n.a.o.Task.ID,
 			})
+		default: // was written on the issue
 		}
 	}
 	due := n.a.due

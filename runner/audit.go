@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/org/foreman-action/protocol"
-	"github.com/org/foreman-action/runner/internal/plan"
 	"github.com/org/foreman-action/triage"
 )
 
@@ -22,17 +21,6 @@ type Audit struct {
 	By        string
 	DryRun    bool
 	Actions   []triage.ActionResult // with the policy's verdicts; nothing was carried out yet
-}
-
-func newAudit(now time.Time, rep Report, p plan.Plan) Audit {
-	a := Audit{
-		Time: now.UTC().Truncate(time.Millisecond), TaskID: rep.TaskID, Repo: rep.Repo, Issue: rep.Issue,
-		Event: rep.Event, Decision: rep.Decision, Rationale: rep.Rationale, By: rep.By, DryRun: rep.DryRun,
-	}
-	for _, s := range p.Steps {
-		a.Actions = append(a.Actions, s.ActionResult)
-	}
-	return a
 }
 
 // auditJSON is the published form of an Audit.

@@ -20,24 +20,6 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// An Agent decides on a task. It is asked once for each run. Implementations are
-// safe for concurrent use.
-type Agent interface {
-	// Decide returns the decision on the task. Its task_id is that of the task. The
-	// error says what went wrong without any secret; nothing is written then.
-	Decide(ctx context.Context, task protocol.TaskMessage) (protocol.DecisionMessage, error)
-}
-
-// AgentOptions say who is asked for what the rules leave open.
-type AgentOptions struct {
-	Agent Agent  // nil: the rules alone decide
-	Name  string // such as its address, for the audit
-	// AnswersAll says that an agent may answer any event that it decides on with a comment.
-	// Otherwise edits, label events and comments are answered only where a rule names the
-	// event. What rules ask for is judged by that in any case.
-	AnswersAll bool
-}
-
 // An AgentError says that the agent gave no usable decision.
 type AgentError struct{ Err error }
 
@@ -72,9 +54,12 @@ type decided struct {
 	Retriaged bool // it was decided on the issue as if it were newly opened
 }
 
+// A decider decides on the event of an attempt. Nothing is written.
+type decider struct{ attempt }
+
 // decide asks the rules, and the agent for what they leave open, and adds what commands and
 // reversals ask for. With an error only Why and AskedAs are set.
-func (a *attempt) decide(ctx context.Context) (decided, error) {
+func (a decider) decide(ctx context.Context) (decided, error) {
 	var dec decided
 	f := a.facts(ctx)
 	commands, err := a.commands(ctx)
@@ -116,9 +101,16 @@ func (a *attempt) decide(ctx context.Context) (decided, error) {
 	return dec, nil
 }
 
+// facts returns the event as rules see it, with what they may look up.
+func (a decider) facts(ctx context.Context) facts.Facts {
+	f := factsOf(a.d, a.o.Clock.Now().UTC())
+	f.Lookup, f.Effect = a.reads.lookup(ctx), a.effect(ctx, true)
+	return f
+}
+
 // askRules returns what the rules decide; nil when there are none. Their explanation goes
 // into dec, also when one of them fails.
-func (a *attempt) askRules(ctx context.Context, f facts.Facts, dec *decided) (*rules.Result, error) {
+func (a decider) askRules(ctx context.Context, f facts.Facts, dec *decided) (*rules.Result, error) {
 	if a.c.Rules == nil {
 		return nil, nil
 	}
@@ -134,7 +126,7 @@ func (a *attempt) askRules(ctx context.Context, f facts.Facts, dec *decided) (*r
 }
 
 // ofRules returns what the rules decided as a decision.
-func (a *attempt) ofRules(res *rules.Result) plan.Decision {
+func (a decider) ofRules(res *rules.Result) plan.Decision {
 	d := plan.Decision{By: byRules, Message: protocol.DecisionMessage{
 		TaskID: a.o.Task.ID, Decision: protocol.Skip, Rationale: "there are no rules",
 	}}
@@ -149,14 +141,9 @@ func (a *attempt) ofRules(res *rules.Result) plan.Decision {
 	return d
 }
 
-// source returns a rule as the source of an action.
-func (a *attempt) source(id string) triage.Source {
-	return triage.Source{Rule: id, OverrideHumans: a.c.Rules.OverridesHumans(id)}
-}
-
 // withAgent joins the decision of the agent to that of the rules, if an agent is wanted, or
 // has decided before.
-func (a *attempt) withAgent(ctx context.Context, e triage.Delivery, f facts.Facts, res *rules.Result, d plan.Decision) (plan.Decision, error) {
+func (a decider) withAgent(ctx context.Context, e triage.Delivery, f facts.Facts, res *rules.Result, d plan.Decision) (plan.Decision, error) {
 	stopped := res != nil && (res.Stopped || res.Message.Decision == protocol.Escalate)
 	if a.given != nil {
 		switch m := a.given.message; {
@@ -190,7 +177,7 @@ func (a *attempt) withAgent(ctx context.Context, e triage.Delivery, f facts.Fact
 
 // wantsAgent reports whether the rules left anything open: by agent.when, or else when none
 // of them fired.
-func (a *attempt) wantsAgent(f facts.Facts, res *rules.Result) (bool, error) {
+func (a decider) wantsAgent(f facts.Facts, res *rules.Result) (bool, error) {
 	when := a.c.Agent.When
 	switch {
 	case f.Event.Name == triage.EventSchedule && (when == nil || !strings.Contains(when.String(), triage.EventSchedule)):
@@ -205,7 +192,7 @@ func (a *attempt) wantsAgent(f facts.Facts, res *rules.Result) (bool, error) {
 
 // askAgent asks the agent, and falls back on what the configuration says when it gives no
 // usable answer.
-func (a *attempt) askAgent(ctx context.Context, e triage.Delivery) (plan.Decision, error) {
+func (a decider) askAgent(ctx context.Context, e triage.Delivery) (plan.Decision, error) {
 	spec := TaskSpec{ID: a.o.Task.ID, LLM: a.c.LLM, AllowClose: a.c.Policy.AllowClose}
 	if summary, ok := a.summary(ctx); ok {
 		spec.Memory = &summary
@@ -228,8 +215,21 @@ func (a *attempt) askAgent(ctx context.Context, e triage.Delivery) (plan.Decisio
 	return a.fallBack(err)
 }
 
+// summary returns what the agent is told of earlier tasks; ok is false when there is nothing.
+// What an earlier attempt at this task did is part of the task, and what was said long ago
+// keeps nobody away.
+func (a decider) summary(ctx context.Context) (text string, ok bool) {
+	r := a.reads.Remembered(ctx)
+	r.Tasks = slices.DeleteFunc(slices.Clone(r.Tasks), a.reads.isThis)
+	r = r.Faded(a.o.Clock.Now())
+	if a.o.Memory.Summarize != nil {
+		return a.o.Memory.Summarize(ctx, r)
+	}
+	return memory.Summary(r)
+}
+
 // usable returns what is wrong with an agent's decision as a whole.
-func (a *attempt) usable(m protocol.DecisionMessage) error {
+func (a decider) usable(m protocol.DecisionMessage) error {
 	if m.TaskID != a.o.Task.ID {
 		return fmt.Errorf("the agent answered for task %q", text.Quote(m.TaskID))
 	}
@@ -240,7 +240,7 @@ func (a *attempt) usable(m protocol.DecisionMessage) error {
 }
 
 // fallBack returns the decision that is configured for when the agent fails.
-func (a *attempt) fallBack(err error) (plan.Decision, error) {
+func (a decider) fallBack(err error) (plan.Decision, error) {
 	d := plan.Decision{By: a.o.Agent.Name, Fallback: true, Message: protocol.DecisionMessage{
 		TaskID: a.o.Task.ID, Decision: protocol.Skip, Rationale: err.Error(),
 	}}
@@ -332,7 +332,7 @@ func joined(first, second rules.Result) rules.Result {
 
 // commands returns the commands of the event's comment, and looks up whether its author may
 // give any. Programs never may.
-func (a *attempt) commands(ctx context.Context) (command.Commands, error) {
+func (a decider) commands(ctx context.Context) (command.Commands, error) {
 	c := a.d.Comment
 	if a.d.Key() != "issue_comment.created" || !a.d.HasComment() || !history.SameLogin(c.Author, a.d.Sender.Login) ||
 		a.d.Sender.Type == "Bot" || strings.HasSuffix(c.Author, "[bot]") {
@@ -355,7 +355,7 @@ func (a *attempt) commands(ctx context.Context) (command.Commands, error) {
 
 // withCommands adds to a decision what the commands ask for. They are carried out also where
 // the rest of the decision writes nothing.
-func (a *attempt) withCommands(ctx context.Context, d plan.Decision, list command.Commands, f facts.Facts) (plan.Decision, error) {
+func (a decider) withCommands(ctx context.Context, d plan.Decision, list command.Commands, f facts.Facts) (plan.Decision, error) {
 	for _, c := range list.List {
 		var err error
 		switch c.Name {
@@ -401,7 +401,7 @@ func answer(d plan.Decision, name, body string) (plan.Decision, error) {
 
 // withUndo adds to a decision what reverts one of our tasks on the issue, and the answer that
 // reports it. rest is what follows the command.
-func (a *attempt) withUndo(ctx context.Context, d plan.Decision, rest string) (plan.Decision, error) {
+func (a decider) withUndo(ctx context.Context, d plan.Decision, rest string) (plan.Decision, error) {
 	r := a.reads.Recall(ctx)
 	r.Tasks = slices.DeleteFunc(slices.Clone(r.Tasks), a.reads.isThis)
 	task, why := command.FindTask(r, a.later, rest)
@@ -429,14 +429,14 @@ func (a *attempt) withUndo(ctx context.Context, d plan.Decision, rest string) (p
 
 // later reports whether a task came after the event: the author of its comment cannot have
 // meant it.
-func (a *attempt) later(t memory.Task) bool {
+func (a decider) later(t memory.Task) bool {
 	return a.d.Happened() && t.At.Truncate(time.Second).After(a.d.Issue.UpdatedAt)
 }
 
 // withReversals adds to a decision what reverts the actions of rules whose condition is false
 // now (else_undo). It reads nothing when nothing of theirs can be on the issue, and leaves
 // alone what the decision itself asks for.
-func (a *attempt) withReversals(ctx context.Context, d plan.Decision, res *rules.Result) (plan.Decision, error) {
+func (a decider) withReversals(ctx context.Context, d plan.Decision, res *rules.Result) (plan.Decision, error) {
 	if res == nil || a.o.Memory.Store == nil || a.reads.fresh() || d.Message.Decision == protocol.Escalate {
 		return d, nil
 	}
@@ -479,7 +479,7 @@ func (a *attempt) withReversals(ctx context.Context, d plan.Decision, res *rules
 // people did, by what is never added again, and by the labels that the repository has.
 // Otherwise a rule would act on a label that is never set. Look-ups are those of the review
 // made early; without asks nothing is looked up that was not before, and counts as absent.
-func (a *attempt) effect(ctx context.Context, asks bool) func(rule string, item protocol.ActionItem) []string {
+func (a decider) effect(ctx context.Context, asks bool) func(rule string, item protocol.ActionItem) []string {
 	m := plan.NewMaker(plan.Input{Issue: *a.d.Issue, Policy: a.c.Policy, MayComment: true})
 	asked := a.c.Rules.AsksLabels() || a.o.Agent.Agent != nil && a.c.Agent.When.AsksLabels()
 	matters := asked && a.o.Host.Issues != nil
@@ -498,7 +498,7 @@ func (a *attempt) effect(ctx context.Context, asks bool) func(rule string, item 
 
 // takesEffect reports whether a label that the policy permits can be added or removed. What
 // cannot be looked up cannot.
-func (a *attempt) takesEffect(ctx context.Context, o effect.Outcome, asks bool, from triage.Source) bool {
+func (a decider) takesEffect(ctx context.Context, o effect.Outcome, asks bool, from triage.Source) bool {
 	if !from.OverrideHumans && !a.reads.fresh() {
 		if !asks {
 			return false
@@ -531,7 +531,7 @@ func (a *attempt) takesEffect(ctx context.Context, o effect.Outcome, asks bool, 
 // forbids reports whether a label is never to be added to the issue again. A memory that was
 // not configured is read only for something else, or when a rule or an agent can have
 // forbidden it.
-func (a *attempt) forbids(ctx context.Context, label string) bool {
+func (a decider) forbids(ctx context.Context, label string) bool {
 	m := a.o.Memory
 	if m.Store == nil || m.Discards || a.reads.record == nil && m.Implicit && !a.forbidsLabels() {
 		return false

@@ -1,25 +1,29 @@
-// Package runner takes an event on an issue all the way: it makes a task of it, has
-// rules or an agent decide, holds the decision against a policy, carries it out, and
-// reports.
+// Package runner takes an event on an issue all the way: it makes a task of it, has rules or
+// an agent decide, plans and reviews the decision, carries it out, and reports.
 //
-//	event ──▶ Task ──▶ decide ──▶ MakePlan ──▶ ApplyPlan ──▶ Report
+//	event ─▶ decide ─▶ plan ─▶ review ─▶ execute ─▶ remember ─▶ report
 //
-// [New] and [Runner.Run] do all of it. The halves can be used apart: [Task] makes the
-// message that an agent gets, [MakePlan] and [ApplyPlan] judge and carry out what it
-// answers. Two interfaces connect the package to the world: an [Agent] decides, a
-// [Host] is the service that the issues live on. No agent ever sees the host, nor its
-// credentials.
+// [New] and [Runner.Run] do all of it; the function run is that line, in order. The halves can
+// be used apart: [Task] makes the message that an agent gets, and [Runner.Apply] carries out
+// its answer. [Runner.Sweep] is a scheduled run, and [Explain] says why rules match or do not.
+// Two seams connect the package to the world: an [Agent] decides, and a [Host] is the code
+// host of the issues. No agent ever sees the host, nor its credentials.
+//
+// The rooms below do the work. They take values and return values: package effect has what can
+// be done to an issue; internal/plan judges and reviews, without reading; internal/execute is
+// the only one that writes; internal/history says who did what before; internal/command,
+// internal/schedule and internal/shadow have what their names say.
 //
 // # Order and failure
 //
-// Actions are carried out in the order of the decision, one at a time. The first
-// failure ends the run; what was done stays done. A decision is recorded, by
-// [Options.Audit], before the first call that acts on it.
+// Actions are carried out in the order of the decision, one at a time. The first failure ends
+// the run; what was done stays done. A decision is recorded, by [Options.Audit], before the
+// first call that acts on it.
 //
 // # Exactly once
 //
-// A comment carries the id of its task and its number among the task's comments in a
-// hidden last line, which is looked up before the comment is posted again; every other
-// action is compared with the issue as it is. A write whose outcome is unknown
-// ([triage.ErrUncertain]) is looked up before it is repeated.
+// A comment has the id of its task and its number among the task's comments in a hidden last
+// line, which is looked up before the comment is posted again; every other action is compared
+// with the issue as it is. A write whose outcome is unknown ([triage.ErrUncertain]) is looked
+// up before it is repeated.
 package runner

@@ -1,24 +1,11 @@
 package runner
 
 import (
-	"context"
-	"errors"
-	"fmt"
 	"time"
 
-	"github.com/org/foreman-action/config"
-	"github.com/org/foreman-action/rules"
 	"github.com/org/foreman-action/rules/facts"
-	"github.com/org/foreman-action/rules/ruletest"
 	"github.com/org/foreman-action/triage"
 )
-
-// facts returns the event as rules see it, with what they may look up.
-func (a *attempt) facts(ctx context.Context) facts.Facts {
-	f := factsOf(a.d, a.o.Clock.Now().UTC())
-	f.Lookup, f.Effect = a.reads.lookup(ctx), a.effect(ctx, true)
-	return f
-}
 
 // asOpened returns the facts of an event as which the issue is decided on anew, with the
 // look-ups of f.
@@ -45,59 +32,4 @@ func factsOf(d triage.Delivery, now time.Time) facts.Facts {
 		f.Actor.Association = d.Issue.Association
 	}
 	return f
-}
-
-// Explain returns for every rule of o.Config, which may have none, why it matches the event
-// or does not. The event must hold its issue. What rules ask beyond it is looked up as in a
-// run, with o.Host and o.Memory; nothing is written.
-func Explain(ctx context.Context, o Options, d triage.Delivery) ([]rules.RuleWhy, error) {
-	f, err := Facts(ctx, o, d)
-	if err != nil {
-		return nil, fmt.Errorf("explain the rules: %w", err)
-	}
-	return newRunner(o).c.Rules.Explain(f), nil
-}
-
-// Facts returns the event as the rules of o.Config see it in a run: what they ask beyond it is
-// looked up with o.Host and o.Memory. The event must hold its issue.
-func Facts(ctx context.Context, o Options, d triage.Delivery) (facts.Facts, error) {
-	if d.Issue == nil {
-		return facts.Facts{}, errNoIssue
-	}
-	return newRunner(o).attempt(d, nil, func(string, ...any) {}).facts(ctx), nil
-}
-
-var errNoIssue = errors.New("the event holds no issue")
-
-// Replay returns the facts on which the rules of a configuration would decide the event
-// at the given time, with l to answer what the event does not say. The event must hold
-// its issue. A label that the policy refuses is refused in the facts too.
-func Replay(c *config.Config, d triage.Delivery, l facts.Lookup, now time.Time) (facts.Facts, error) {
-	if d.Issue == nil {
-		return facts.Facts{}, fmt.Errorf("replay the rules: %w", errNoIssue)
-	}
-	f := factsOf(d, now)
-	f.Lookup, f.May = l, c.Policy.MayLabel
-	return f, nil
-}
-
-// Test runs one of the tests of a configuration, by its rules and what its policy says of
-// labels.
-func Test(c *config.Config, t ruletest.Test) ruletest.Result {
-	return ruletest.Run(c.Rules, t, c.Policy.MayLabel)
-}
-
-// RecordTest returns an item for the tests of a rule file, in YAML: the event as of now,
-// with the texts of its issue, and what the rules of o.Config make of it. What they ask
-// beyond it is looked up as in a run, and part of the item. The error says that the event
-// holds no issue, is about a pull request, or holds what a test cannot say.
-func RecordTest(ctx context.Context, o Options, d triage.Delivery, name string) (string, error) {
-	f, err := Facts(ctx, o, d)
-	switch {
-	case err != nil:
-		return "", fmt.Errorf("record a test: %w", err)
-	case d.Issue.PullRequest:
-		return "", errors.New("record a test: only issues are recorded, and this is a pull request")
-	}
-	return ruletest.Record(newRunner(o).c.Rules, name, f)
 }

@@ -15,10 +15,17 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
+// A recorder keeps what an attempt decides and does, in the journal and in the memory.
+type recorder struct {
+	attempt
+
+	unread bool // the journal of the task could not be read
+}
+
 // resume returns what the journal has of an earlier attempt at the task, or nil. Trouble with
 // the journal is a warning: then the task is decided anew, and the markers on the issue show
 // what an earlier attempt did.
-func (a *attempt) resume(ctx context.Context) *memory.Ledger {
+func (a *recorder) resume(ctx context.Context) *memory.Ledger {
 	if a.o.Memory.Journal == nil || a.dry {
 		return nil
 	}
@@ -36,13 +43,13 @@ func (a *attempt) resume(ctx context.Context) *memory.Ledger {
 	return &l
 }
 
-func (a *attempt) ledgerKey() memory.LedgerKey {
+func (a *recorder) ledgerKey() memory.LedgerKey {
 	return memory.LedgerKey{Repo: a.d.FullRepo(), Issue: a.d.Number, Task: a.o.Task.ID, Scope: a.o.Task.Scope}
 }
 
 // recalled returns the decision of an earlier attempt. The actions of a rule that does not
 // exist any more count as an agent's: nobody vouches for their texts.
-func (a *attempt) recalled(l memory.Ledger) decided {
+func (a *recorder) recalled(l memory.Ledger) decided {
 	dec := decided{At: l.At, Decision: plan.Decision{Message: l.Decision, By: l.By}}
 	dec.Retriaged = l.Event != a.d.Key() && l.Event == a.d.AsOpened().Key()
 	ids := a.c.Rules.IDs()
@@ -67,7 +74,7 @@ var errBegun = errors.New("another run has begun this task in the meantime and c
 // journal begins the journal of a plan, or goes on with the kept one. It is nil when there is
 // nothing to keep it in, and for what was decided for want of an agent: the next attempt may
 // reach it. An error says that nothing may be written.
-func (a *attempt) journal(ctx context.Context, dec decided, p plan.Plan, kept *memory.Ledger) (*execute.Journal, error) {
+func (a *recorder) journal(ctx context.Context, dec decided, p plan.Plan, kept *memory.Ledger) (*execute.Journal, error) {
 	if a.o.Memory.Journal == nil || a.dry || quiet(dec.Decision, len(p.Steps)) || dec.Fallback {
 		return nil, nil
 	}
@@ -107,30 +114,17 @@ func quiet(d plan.Decision, actions int) bool {
 	return d.Message.Decision == protocol.Skip && actions == 0 && d.By == byRules
 }
 
-// summary returns what the agent is told of earlier tasks; ok is false when there is nothing.
-// What an earlier attempt at this task did is part of the task, and what was said long ago
-// keeps nobody away.
-func (a *attempt) summary(ctx context.Context) (text string, ok bool) {
-	r := a.reads.Remembered(ctx)
-	r.Tasks = slices.DeleteFunc(slices.Clone(r.Tasks), a.reads.isThis)
-	r = r.Faded(a.o.Clock.Now())
-	if a.o.Memory.Summarize != nil {
-		return a.o.Memory.Summarize(ctx, r)
-	}
-	return memory.Summary(r)
-}
-
 // remember adds the task to the record of the issue. A dry run, and rules of which none fired,
 // did nothing and leave no trace. The error says that what is to be recorded for later is not,
 // and is in the report too; what else is lost is a warning.
-func (a *attempt) remember(ctx context.Context, rep *Report, dec decided, out execute.Outcome) error {
+func (a *recorder) remember(ctx context.Context, rep *Report, dec decided, out execute.Outcome) error {
 	if a.o.Memory.Store == nil || a.dry || quiet(dec.Decision, len(rep.Actions)) {
 		return nil
 	}
 	// What was written must be remembered also when the run was asked to stop.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveTime)
 	defer cancel()
-	err := a.save(ctx, taskOf(*rep, dec.At), noting{a: a, out: out, at: dec.At, known: a.knownUntil(dec.At)})
+	err := a.save(ctx, taskOf(*rep, dec.At), noting{a: *a, out: out, at: dec.At, known: a.knownUntil(dec.At)})
 	switch {
 	case err == nil:
 	case slices.ContainsFunc(rep.Actions, func(r triage.ActionResult) bool { return r.State == triage.Noted }):
@@ -151,7 +145,7 @@ func (a *attempt) remember(ctx context.Context, rep *Report, dec decided, out ex
 
 // save puts the task into the record. On an issue that was just opened there is none yet, as
 // far as anybody can tell without looking.
-func (a *attempt) save(ctx context.Context, task memory.Task, n noting) error {
+func (a *recorder) save(ctx context.Context, task memory.Task, n noting) error {
 	repo, issue := a.d.FullRepo(), a.d.Number
 	if a.reads.fresh() {
 		r := memory.Record{Repo: repo, Issue: issue}
@@ -215,7 +209,7 @@ func taskOf(rep Report, at time.Time) memory.Task {
 
 // A noting is what an outcome records for later.
 type noting struct {
-	a     *attempt
+	a     recorder
 	out   execute.Outcome
 	at    time.Time // of the decision
 	known time.Time // see knownUntil
@@ -246,6 +240,7 @@ func (n noting) put(r *memory.Record) {
 			r.Plan(memory.Closing{
 				At: n.known, Due: n.at.Truncate(time.Second).Add(e.After), Reason: e.Reason, Veto: e.Veto, Rule: s.Source.Rule, Task: n.a.o.Task.ID,
 			})
+		default: // was written on the issue
 		}
 	}
 	due := n.a.due
@@ -271,7 +266,7 @@ func (n noting) before(r memory.Record, res triage.ActionResult) bool {
 
 // knownUntil returns the time up to which a decision knows the issue, as exact as GitHub's:
 // what people do from then on can stand against it, but for the event that was decided on.
-func (a *attempt) knownUntil(decidedAt time.Time) time.Time {
+func (a *recorder) knownUntil(decidedAt time.Time) time.Time {
 	at, seen := decidedAt.Truncate(time.Second), a.d.Fetched
 	switch {
 	case a.given != nil && !a.given.decided.IsZero():

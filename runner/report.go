@@ -61,8 +61,8 @@ type Report struct {
 	Missing []string
 }
 
-// report begins the report on an event.
-func (r *Runner) report(d triage.Delivery) Report {
+// newReport begins the report on an event.
+func newReport(r setup, d triage.Delivery) Report {
 	return Report{
 		Event: d.Key(), Repo: d.FullRepo(), Issue: d.Number,
 		TaskID: r.o.Task.ID, DryRun: r.dry, Decision: protocol.Skip,

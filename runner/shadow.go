@@ -14,9 +14,12 @@ import (
 // maxSettled is how many issues a run reads to settle predictions: a call for each.
 const maxSettled = 5
 
+// A scorer keeps the score of shadow mode.
+type scorer struct{ attempt }
+
 // score records what would have been done in shadow mode, and settles what was recorded long
 // enough ago. Trouble with it is a warning.
-func (a *attempt) score(ctx context.Context, rep *Report, at time.Time) {
+func (a scorer) score(ctx context.Context, rep *Report, at time.Time) {
 	if a.c.Mode != config.ModeShadow || a.tryOnly || !a.o.Live || a.o.Memory.Store == nil || a.o.Host.Issues == nil {
 		return
 	}
@@ -33,7 +36,7 @@ func (a *attempt) score(ctx context.Context, rep *Report, at time.Time) {
 
 // scores returns the scores of the repository with the predictions added, as they are stored
 // now.
-func (a *attempt) scores(ctx context.Context, predicted []memory.Prediction, at time.Time) (*memory.Scores, error) {
+func (a scorer) scores(ctx context.Context, predicted []memory.Prediction, at time.Time) (*memory.Scores, error) {
 	repo := a.d.FullRepo()
 	r, err := a.o.Memory.Store.Load(ctx, repo, memory.Repository)
 	switch {
@@ -55,7 +58,7 @@ func (a *attempt) scores(ctx context.Context, predicted []memory.Prediction, at 
 
 // settle reads the issues of the oldest predictions that are due. What cannot be read now is
 // left for another run.
-func (a *attempt) settle(ctx context.Context, s *memory.Scores, before time.Time) []shadow.Settled {
+func (a scorer) settle(ctx context.Context, s *memory.Scores, before time.Time) []shadow.Settled {
 	if s == nil {
 		return nil
 	}

@@ -49,10 +49,9 @@ type Survey struct {
 // A task's id is derived from the run's and the issue, so that a re-run of the run
 // repeats nothing.
 func (r *Runner) Sweep(ctx context.Context, d triage.Delivery) (Survey, error) {
-	one := *r
-	one.o.Live = false    // nothing is fresh, and the score of shadow mode is for events
-	one.o.Explain = false // of many issues
-	s := &sweep{Runner: &one, d: d}
+	s := &sweep{setup: r.setup, d: d}
+	s.o.Live = false    // nothing is fresh, and the score of shadow mode is for events
+	s.o.Explain = false // of many issues
 	s.Event, s.Repo, s.TaskID, s.DryRun = d.Key(), d.FullRepo(), r.o.Task.ID, r.dry
 	err := s.run(ctx)
 	s.settle(err)
@@ -61,7 +60,7 @@ func (r *Runner) Sweep(ctx context.Context, d triage.Delivery) (Survey, error) {
 
 // A sweep is one scheduled run.
 type sweep struct {
-	*Runner
+	setup
 	Survey
 
 	d       triage.Delivery
@@ -264,14 +263,14 @@ func (s *sweep) decideOn(ctx context.Context, c schedule.Candidate) (Report, err
 		return rep, nil
 	}
 	d.Scans = c.Scans
-	return s.with(rep.TaskID).Run(ctx, d)
+	return run(ctx, s.forTask(rep.TaskID), d, nil)
 }
 
 // event returns the event on one issue, which is read.
 func (s *sweep) event(ctx context.Context, n int) (triage.Delivery, error) {
 	d := s.d
 	d.Number = n
-	return s.fetch(ctx, d)
+	return fetch(ctx, s.setup, d)
 }
 
 // closeAll carries out the closes that are due.
@@ -403,8 +402,8 @@ func (s *sweep) unrecorded(ctx context.Context, d triage.Delivery, r memory.Reco
 		return task, false
 	}
 	rep := s.report(r.Issue, "closing", c.Rule)
-	a := s.with(rep.TaskID).attempt(d, nil, rep.warnf)
-	dec, err := a.closing(c)
+	a := newAttempt(s.forTask(rep.TaskID), d, nil, rep.warnf)
+	dec, err := closing(a, c)
 	if err != nil {
 		return task, false
 	}
@@ -420,7 +419,7 @@ func (s *sweep) unrecorded(ctx context.Context, d triage.Delivery, r memory.Reco
 }
 
 // closing returns the decision to close an issue whose grace period is over.
-func (a *attempt) closing(c memory.Closing) (decided, error) {
+func closing(a attempt, c memory.Closing) (decided, error) {
 	by, from := cmp.Or(a.o.Agent.Name, byRules), triage.Source{}
 	if c.Rule != "" {
 		by, from = byRules, a.source(c.Rule)
@@ -435,13 +434,13 @@ func (a *attempt) closing(c memory.Closing) (decided, error) {
 func (s *sweep) closeNow(ctx context.Context, d triage.Delivery, r memory.Record, c memory.Closing) (rep Report, final bool, err error) {
 	rep = s.report(d.Number, "closing", c.Rule)
 	rep.IssueURL, rep.Title = d.Issue.URL, d.Issue.Title
-	a := s.with(rep.TaskID).attempt(d, nil, rep.warnf)
+	a := newAttempt(s.forTask(rep.TaskID), d, nil, rep.warnf)
 	a.due, a.reads.record = &c, &r
-	if why := a.orphaned(c); why != "" {
+	if why := orphaned(a, c); why != "" {
 		s.letBe(ctx, &rep, why, func(r *memory.Record) { r.Drop(c.Rule) })
 		return rep, true, nil
 	}
-	why, err := a.vetoed(ctx, c)
+	why, err := vetoed(ctx, a, c)
 	switch {
 	case errors.Is(err, triage.ErrGone):
 		s.letBe(ctx, &rep, triage.ErrGone.Error(), func(r *memory.Record) { r.Drop(c.Rule) })
@@ -454,19 +453,20 @@ func (s *sweep) closeNow(ctx context.Context, d triage.Delivery, r memory.Record
 		s.letBe(ctx, &rep, why, func(r *memory.Record) { r.Veto(c.Rule) })
 		return rep, true, nil
 	}
-	dec, err := a.closing(c)
+	dec, err := closing(a, c)
 	if err != nil {
 		rep.fail(err)
 		return rep, false, err
 	}
-	kept := a.resume(ctx)
+	rec := recorder{attempt: a}
+	kept := rec.resume(ctx)
 	rep.tell(dec)
-	out, err := a.act(ctx, &rep, dec, kept)
+	out, err := act(ctx, rec, &rep, dec, kept)
 	return rep, err == nil && !out.Deferred, err
 }
 
 // orphaned returns why nobody asks for a close any more; empty: somebody does.
-func (a *attempt) orphaned(c memory.Closing) string {
+func orphaned(a attempt, c memory.Closing) string {
 	switch {
 	case c.Rule == "" && a.o.Agent.Agent == nil:
 		return "it was asked for by an agent, and there is none any more"
@@ -477,7 +477,7 @@ func (a *attempt) orphaned(c memory.Closing) string {
 }
 
 // vetoed returns why people stand against a close; empty: nobody does.
-func (a *attempt) vetoed(ctx context.Context, c memory.Closing) (string, error) {
+func vetoed(ctx context.Context, a attempt, c memory.Closing) (string, error) {
 	if len(c.Veto) == 0 {
 		return "", nil
 	}

@@ -70,7 +70,7 @@ func (c *Case) Want(t *testing.T, name, got string) {
 	}
 	if c.update {
 		c.set(name, got)
-		if err := os.WriteFile(c.path, txtar.Format(c.ar), 0o644); err != nil {
+		if err := os.WriteFile(c.path, txtar.Format(c.ar), 0o644); err != nil { //nolint:gosec // files of the repository
 			t.Fatal(err)
 		}
 		return

@@ -49,6 +49,7 @@ func Noted(e Effect) bool {
 		return e.After > 0
 	case NeverAgain, AllowAgain, KeepOpen:
 		return true
+	case AddLabels, RemoveLabel, Comment, MarkDuplicate, Reopen, Assign, Unassign, SetMilestone, SetType, Lock, React:
 	}
 	return false
 }

@@ -94,7 +94,8 @@ func Revertible(typ string) bool { return len(Outcomes(typ, []string{"x"}, "", f
 // Inverse returns the action that reverts an outcome; ok is false for what is not reverted:
 // an issue that was opened, and what was canceled.
 func (o Outcome) Inverse() (item protocol.ActionItem, ok bool, err error) {
-	typ, params := "", map[string]any{}
+	var typ string
+	params := map[string]any{}
 	switch {
 	case o.Thing == Label && o.There:
 		typ, params["label"] = protocol.ActionRemoveLabel, o.Name

@@ -368,12 +368,13 @@ func (x *execution) landed(ctx context.Context, s *plan.Step) (bool, error) {
 		return x.posted(ctx, s, e)
 	case effect.React:
 		return false, nil // the same one twice is one
+	default:
+		issue, err := x.Host.Issue(ctx, x.Identity.Ref)
+		if err != nil {
+			return false, err
+		}
+		return effect.Holds(e, effect.StateOf(issue.Issue)), nil
 	}
-	issue, err := x.Host.Issue(ctx, x.Identity.Ref)
-	if err != nil {
-		return false, err
-	}
-	return effect.Holds(s.Effect, effect.StateOf(issue.Issue)), nil
 }
 
 func (x *execution) sleep(ctx context.Context, d time.Duration) error {

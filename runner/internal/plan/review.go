@@ -399,6 +399,7 @@ func (r *reviewer) notes() bool {
 			if !r.forbidden(s, e) {
 				return false
 			}
+		default: // the memory has nothing about the others
 		}
 	}
 	return true
@@ -498,6 +499,7 @@ func canceled(rec memory.Record, s *Step) string {
 			same = m.Thing == effect.Forbidden && effect.NamesOf(e.Labels).Has(m.Name)
 		case effect.Close:
 			same = m.Thing == effect.Scheduled && m.Name == s.Source.Rule
+		default: // not recorded for later
 		}
 		if same && !m.There && m.ByUndo() {
 			return "taken back by /foreman undo on " + m.At.UTC().Format(time.DateOnly) + ", and people have the last word (override_humans)"

@@ -38,6 +38,7 @@ func Predict(list []triage.ActionResult, issue int, at time.Time) []memory.Predi
 			values = []string{e.Name}
 		case effect.Close:
 			values = []string{e.Reason}
+		default: // people seldom do the others, or in other words
 		}
 		for _, v := range values {
 			p.Value = v

@@ -1,0 +1,142 @@
+package runner
+
+import (
+	"context"
+	"time"
+
+	"github.com/org/foreman-action/config"
+	"github.com/org/foreman-action/memory"
+	"github.com/org/foreman-action/protocol"
+	"github.com/org/foreman-action/triage"
+)
+
+// Options say what a Runner works with. The zero value of each field is usable
+// unless it says otherwise.
+type Options struct {
+	Config *config.Config // nil: no rules, the safe policy
+	Task   TaskIdentity   // must be set
+	Host   Host           // zero: only dry runs
+	Agent  AgentOptions   // zero: the rules alone decide
+	Memory Memory         // zero: nothing is remembered
+	Clock  Clock
+	DryRun bool // decide and plan, write nothing; Config.Mode shadow does the same
+	// Live says that the event is handled as it happens. On an issue that was just opened
+	// nothing can have been done before then, and neither its timeline nor the memory is read.
+	Live bool
+	// Explain asks for Report.Why.
+	Explain bool
+	// Audit is called once, after the decision and before the first call that acts on
+	// it, with the record of what was decided. Its error stops the run.
+	Audit func(Audit) error
+	// Log takes progress, a line each; nil discards. Lines may hold untrusted text.
+	Log func(format string, args ...any)
+}
+
+// A TaskIdentity names one attempt at one task.
+type TaskIdentity struct {
+	ID string // UUID version 4 in lower case; must be set
+	// Scope keeps two executors of the same task apart, such as two steps of one workflow
+	// job: letters, digits, '.', '_' and '-'.
+	Scope string
+	// Nonce is a secret of this run, letters and digits, new for each: by it a comment of
+	// unknown outcome is recognized whichever account the token turns out to post as. Empty:
+	// only comments by Host.Login are.
+	Nonce string
+	// Resumed says that an earlier attempt at the task may have written already.
+	Resumed bool
+}
+
+// Memory is where a Runner keeps what was done.
+type Memory struct {
+	Store memory.Store // nil: nothing is remembered
+	// Agenda lists the closes that are due, usually of the same store. Nil: closes after a
+	// grace period are refused.
+	Agenda memory.Agenda
+	// Journal keeps each decision and how far its actions got, so that a later attempt
+	// at the task goes on with it. Nil: an attempt that is cut off is decided anew.
+	Journal memory.Journal
+	// Summarize renders what the agent is told of a record, as [memory.Record.Faded]
+	// gives it; ok is false when there is nothing to tell. Nil: [memory.Summary].
+	Summarize func(ctx context.Context, r memory.Record) (text string, ok bool)
+	// Implicit says that the memory was not configured: that something could not be
+	// stored in it goes to the log and is no warning.
+	Implicit bool
+	// Required says that an attempt has failed whose actions cannot be remembered, and
+	// is to be made again. Nothing is written twice then if there is a Journal.
+	Required bool
+	// Discards says that Store keeps nothing: what would have to be recorded for later
+	// is refused.
+	Discards bool
+	// Unscheduled says that there are no scheduled runs, which would carry out the closes
+	// that are due: closes after a grace period are refused.
+	Unscheduled bool
+}
+
+// Clock is time as a Runner sees it.
+type Clock struct {
+	Now   func() time.Time                           // nil: time.Now
+	Sleep func(context.Context, time.Duration) error // nil: real
+}
+
+// DefaultBot is the login of an Actions token.
+const DefaultBot = "github-actions[bot]"
+
+// An Agent decides on a task. It is asked once for each run. Implementations are
+// safe for concurrent use.
+type Agent interface {
+	// Decide returns the decision on the task. Its task_id is that of the task. The
+	// error says what went wrong without any secret; nothing is written then.
+	Decide(ctx context.Context, task protocol.TaskMessage) (protocol.DecisionMessage, error)
+}
+
+// AgentOptions say who is asked for what the rules leave open.
+type AgentOptions struct {
+	Agent Agent  // nil: the rules alone decide
+	Name  string // such as its address, for the audit
+	// AnswersAll says that an agent may answer any event that it decides on with a comment.
+	// Otherwise edits, label events and comments are answered only where a rule names the
+	// event. What rules ask for is judged by that in any case.
+	AnswersAll bool
+}
+
+// A setup is what all attempts of a Runner share: the options with their defaults filled in.
+type setup struct {
+	o       Options
+	c       config.Config
+	dry     bool // no writes, whether the caller or the mode asks for it
+	tryOnly bool // the caller asks for it
+}
+
+func newSetup(o Options) setup {
+	s := setup{o: o, tryOnly: o.DryRun}
+	if o.Config != nil {
+		s.c = *o.Config
+	}
+	s.dry = o.DryRun || s.c.Mode == config.ModeShadow
+	if s.o.Host.Login == "" {
+		s.o.Host.Login = DefaultBot
+	}
+	if s.o.Clock.Now == nil {
+		s.o.Clock.Now = time.Now
+	}
+	if s.o.Log == nil {
+		s.o.Log = func(string, ...any) {}
+	}
+	return s
+}
+
+// forTask returns the setup for another task.
+func (s setup) forTask(id string) setup {
+	s.o.Task.ID = id
+	return s
+}
+
+// source returns a rule as the source of an action.
+func (s setup) source(rule string) triage.Source {
+	return triage.Source{Rule: rule, OverrideHumans: s.c.Rules.OverridesHumans(rule)}
+}
+
+// forbidsLabels reports whether a rule or an agent can have forbidden labels for good.
+func (s setup) forbidsLabels() bool {
+	return s.c.Rules.NeverAgain() || s.o.Agent.Agent != nil && s.c.Policy.Forbids(protocol.ActionNeverAgain, triage.Source{}) == ""
+}

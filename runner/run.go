@@ -1,0 +1,268 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"time"
+
+	"github.com/org/foreman-action/internal/text"
+	"github.com/org/foreman-action/memory"
+	"github.com/org/foreman-action/protocol"
+	"github.com/org/foreman-action/runner/effect"
+	"github.com/org/foreman-action/runner/internal/execute"
+	"github.com/org/foreman-action/runner/internal/history"
+	"github.com/org/foreman-action/runner/internal/plan"
+	"github.com/org/foreman-action/triage"
+)
+
+// A Runner takes events through decision, plan and writes. It is safe for use by
+// several goroutines as far as its parts are.
+type Runner struct{ setup }
+
+// New returns a Runner. The error says which option is missing.
+func New(o Options) (*Runner, error) {
+	switch {
+	case !taskID.MatchString(o.Task.ID):
+		return nil, fmt.Errorf("runner: Task.ID: want a UUID, got %q", text.Quote(o.Task.ID))
+	case o.Task.Scope != "" && !effect.ValidKey(o.Task.Scope):
+		return nil, fmt.Errorf("runner: Task.Scope: want letters, digits, '.', '_' and '-', got %q", text.Quote(o.Task.Scope))
+	case o.Task.Nonce != "" && !effect.ValidKey(o.Task.Nonce):
+		return nil, errors.New("runner: Task.Nonce: want letters and digits")
+	}
+	return &Runner{newSetup(o)}, nil
+}
+
+var taskID = regexp.MustCompile(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
+
+// Run takes one event all the way. The report is complete also when an error is
+// returned: then a decision could not be had, or an action failed. Nothing to do,
+// an escalation, a refused or skipped action and a vanished issue are no errors.
+func (r *Runner) Run(ctx context.Context, d triage.Delivery) (Report, error) {
+	return run(ctx, r.setup, d, nil)
+}
+
+// Apply is [Runner.Run] for an event that an agent was asked about before: the other half
+// of [Task]. m is its decision, nil when no agent was asked; Options.Agent.Name says who it
+// is, and the agent is not asked. The decision of the rules comes first, as ever.
+//
+// The agent took its time, so the issue is read anew. Of a decision on another task, and
+// of one with too many actions, nothing is carried out, and the error says so.
+func (r *Runner) Apply(ctx context.Context, d triage.Delivery, m *protocol.DecisionMessage) (Report, error) {
+	given := &given{message: m}
+	if d.Happened() && d.Issue != nil {
+		given.since, given.decided = d.Issue.UpdatedAt, d.Issue.UpdatedAt
+	}
+	if given.since.IsZero() {
+		// The issue that is read now does not say when the task began.
+		given.since = r.o.Clock.Now().Add(-rerunWindow)
+	}
+	return run(ctx, r.setup, d, given)
+}
+
+// Comment keeps one comment of the program's own up to date on the issue of an event, which
+// must be there: the one with that key. The policy's limits hold for it. The body is trusted
+// as a rule's text is: what it quotes must be neutralized.
+func (r *Runner) Comment(ctx context.Context, d triage.Delivery, key, body string) (triage.ActionResult, error) {
+	item, err := protocol.NewAction(protocol.ActionUpdateComment, map[string]any{"body": body, "key": key})
+	if err != nil {
+		return triage.ActionResult{}, err
+	}
+	a := newAttempt(r.setup, d, nil, func(string, ...any) {})
+	in := input(a, decided{Decision: plan.Decision{
+		Message: protocol.DecisionMessage{TaskID: r.o.Task.ID, Decision: protocol.LabelAndRespond, Actions: []protocol.ActionItem{item}},
+		Sources: []triage.Source{{Rule: key}},
+	}})
+	in.MayComment = true
+	out := carryOut(ctx, a, plan.Make(in), nil)
+	return out.Results[0], out.Err
+}
+
+// run is the flow: the issue, the decision, the plan, its review, the writes, the record.
+func run(ctx context.Context, s setup, d triage.Delivery, g *given) (Report, error) {
+	rep := newReport(s, d)
+	if why := d.SkipReason(s.o.Host.Login); why != "" {
+		rep.skip(why)
+		return rep, nil
+	}
+	d, err := complete(ctx, s, d, g)
+	switch {
+	case errors.Is(err, triage.ErrGone):
+		rep.skip(triage.ErrGone.Error())
+		return rep, nil
+	case err != nil:
+		rep.fail(err)
+		return rep, err
+	}
+	rep.IssueURL, rep.Title = d.Issue.URL, d.Issue.Title
+	if why := d.SkipReason(s.o.Host.Login); why != "" {
+		rep.skip(why)
+		return rep, nil
+	}
+	a := newAttempt(s, d, g, rep.warnf)
+	rec := recorder{attempt: a}
+	kept := rec.resume(ctx)
+	var dec decided
+	if kept != nil {
+		dec = rec.recalled(*kept)
+	} else if dec, err = (decider{a}).decide(ctx); err != nil {
+		rep.tell(dec)
+		rep.fail(err)
+		return rep, err
+	}
+	rep.tell(dec)
+	_, err = act(ctx, rec, &rep, dec, kept)
+	return rep, err
+}
+
+// complete returns the event with its issue: fetched when the event only names it, and read
+// anew when the decision was made some time ago, unless that is to do nothing and no rule is
+// asked.
+func complete(ctx context.Context, s setup, d triage.Delivery, g *given) (triage.Delivery, error) {
+	switch {
+	case d.Issue == nil && d.Name == triage.EventSchedule:
+		return d, errors.New("a scheduled run looks for its issues: it is for Sweep")
+	case d.Issue == nil && s.o.Host.Issues == nil:
+		return d, fmt.Errorf("fetch issue %s: %w", d.Ref(), triage.ErrNeedsHost)
+	case d.Issue == nil:
+		return fetch(ctx, s, d)
+	case g == nil || s.o.Host.Issues == nil || d.Pull != nil:
+		return d, nil
+	case g.message != nil && !g.message.Decision.Writes() && s.c.Rules.Len() == 0:
+		return d, nil
+	}
+	return fetch(ctx, s, d)
+}
+
+// fetch returns the event with the issue as it is now.
+func fetch(ctx context.Context, s setup, d triage.Delivery) (triage.Delivery, error) {
+	d.Fetched = s.o.Clock.Now()
+	issue, err := s.o.Host.Issues.Issue(ctx, d.Ref())
+	if err != nil {
+		return d, err
+	}
+	return d.WithIssue(issue), nil
+}
+
+// act plans, records, reviews and carries out a decision. kept is the journal's of an earlier
+// attempt, or nil.
+func act(ctx context.Context, a recorder, rep *Report, dec decided, kept *memory.Ledger) (execute.Outcome, error) {
+	p := plan.Make(input(a.attempt, dec))
+	if kept != nil {
+		p = p.Resume(kept.Entries, a.c.Rules.IDs())
+	}
+	if a.o.Host.Issues == nil && !a.dry && p.Writes() {
+		err := fmt.Errorf("carry out the plan: %w", triage.ErrNeedsHost)
+		rep.fail(err)
+		return execute.Outcome{}, err
+	}
+	if a.o.Audit != nil {
+		if err := a.o.Audit(newAudit(a.o.Clock.Now(), *rep, p)); err != nil {
+			err = fmt.Errorf("record the decision: %w", err)
+			rep.fail(err)
+			return execute.Outcome{}, err
+		}
+	}
+	j, err := a.journal(ctx, dec, p, kept)
+	if err != nil {
+		rep.fail(err)
+		return execute.Outcome{}, err
+	}
+	out := carryOut(ctx, a.attempt, p, j)
+	rep.setOutcome(out)
+	if errors.Is(out.Err, triage.ErrHalted) && out.Executed() == 0 {
+		return out, out.Err // nothing was done, and another attempt may be ahead
+	}
+	err = a.remember(ctx, rep, dec, out)
+	scorer{a.attempt}.score(ctx, rep, dec.At)
+	if out.Err != nil {
+		err = out.Err
+	}
+	return out, err
+}
+
+// newAudit returns the record of a decision.
+func newAudit(now time.Time, rep Report, p plan.Plan) Audit {
+	a := Audit{
+		Time: now.UTC().Truncate(time.Millisecond), TaskID: rep.TaskID, Repo: rep.Repo, Issue: rep.Issue,
+		Event: rep.Event, Decision: rep.Decision, Rationale: rep.Rationale, By: rep.By, DryRun: rep.DryRun,
+	}
+	for _, s := range p.Steps {
+		a.Actions = append(a.Actions, s.ActionResult)
+	}
+	return a
+}
+
+// input is what the plan of a decision is made of.
+func input(a attempt, dec decided) plan.Input {
+	in := plan.Input{
+		Decision: dec.Decision, Issue: *a.d.Issue, Policy: a.c.Policy,
+		MayComment: dec.Retriaged || mayComment(a), AgentMayComment: a.o.Agent.AnswersAll,
+		CommentID: a.d.Comment.ID,
+	}
+	if a.dry {
+		return in
+	}
+	switch m := a.o.Memory; {
+	case m.Store == nil || m.Discards:
+		in.NoNotes = "there is no memory to keep it in: memory.store (input memory)"
+	case m.Unscheduled:
+		in.NoSchedule = "nobody would carry it out when it is due: there are no scheduled runs here"
+	case m.Agenda == nil:
+		in.NoSchedule = "nobody would find it in this memory when it is due: memory.store (input memory) must be artifact or file"
+	}
+	return in
+}
+
+// mayComment reports whether a comment is welcome, whoever asks for it: edits, label events
+// and comments are answered with one only where a rule names the event.
+func mayComment(a attempt) bool {
+	quiet := a.d.Name == triage.EventIssueComment
+	switch a.d.Action {
+	case "edited", "labeled", "unlabeled", "synchronize":
+		quiet = quiet || a.d.Happened()
+	}
+	return !quiet || a.c.Rules.Names(a.d.RuleName(), a.d.Action)
+}
+
+// carryOut reviews a plan, with what it reads for that, and carries it out.
+func carryOut(ctx context.Context, a attempt, p plan.Plan, j *execute.Journal) execute.Outcome {
+	identity := history.Identity{
+		Ref: a.d.Ref(), Task: a.o.Task.ID, Scope: a.o.Task.Scope, Nonce: a.o.Task.Nonce, Login: a.o.Host.Login,
+	}
+	reviewed, seen, err := review(ctx, a, p, identity)
+	for _, text := range reviewed.Warnings {
+		a.warn("%s", text)
+	}
+	if err != nil {
+		return execute.Abort(p, reviewed, err)
+	}
+	return execute.Run(ctx, reviewed, execute.Target{
+		Host: a.o.Host.Issues, Identity: identity, Since: a.reads.since, DryRun: a.dry, Comments: seen.Comments,
+		Journal: j, Guard: a.o.Host.Guard, Sleep: a.o.Clock.Sleep, Log: a.o.Log, Warn: a.warn,
+	})
+}
+
+// review reads what the final verdicts depend on, and returns the plan with them.
+func review(ctx context.Context, a attempt, p plan.Plan, identity history.Identity) (plan.Plan, plan.Seen, error) {
+	var seen plan.Seen
+	if a.o.Host.Issues == nil {
+		return p, seen, nil // a dry run that reads nothing
+	}
+	at := plan.Attempt{
+		Identity: identity, Now: a.o.Clock.Now(), Resumed: a.reads.resumed, Fresh: a.reads.fresh(),
+		Remembers:  a.o.Memory.Store != nil && !a.o.Memory.Discards,
+		AsksMemory: !a.o.Memory.Implicit || a.forbidsLabels() || a.reads.record != nil,
+	}
+	seen.Labels = a.reads.labels
+	for {
+		need := plan.Needs(p, at, seen)
+		if need.Nothing() {
+			return plan.Review(p, at, seen), seen, nil
+		}
+		if err := a.reads.need(ctx, need, &seen); err != nil {
+			return plan.Review(p, at, seen), seen, err
+		}
+	}
+}

@@ -19,9 +19,9 @@ import (
 	"github.com/org/foreman-action/agent/agenttest"
 	"github.com/org/foreman-action/internal/actions/results/resultstest"
 	"github.com/org/foreman-action/internal/github/githubtest"
-	"github.com/org/foreman-action/memory"
 	"github.com/org/foreman-action/memory/file"
 	"github.com/org/foreman-action/protocol"
+	"github.com/org/foreman-action/triage"
 )
 
 var crashRounds = flag.Int("crash.rounds", 12, "how often the program is killed and run again")
@@ -340,7 +340,7 @@ func (r *crashRound) checkMemory(t *testing.T, said map[string]bool) {
 	}
 	done := 0
 	for _, a := range rec.Tasks[0].Actions {
-		if a.Result == memory.Done {
+		if a.Result == triage.Done {
 			done++
 		}
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/org/foreman-action/memory"
 	"github.com/org/foreman-action/protocol"
+	"github.com/org/foreman-action/triage"
 )
 
 // hostileRecord returns what no Encode wrote: many tasks of nothing, and many types.
@@ -31,7 +32,7 @@ func wild() map[string]memory.Record {
 		return memory.Record{Tasks: []memory.Task{{ID: "before"}, t}}
 	}
 	action := func(a memory.Action) memory.Record {
-		return task(memory.Task{ID: "x", Actions: []memory.Action{{Type: protocol.ActionComment, Result: memory.Done}, a}})
+		return task(memory.Task{ID: "x", Actions: []memory.Action{{Type: protocol.ActionComment, Result: triage.Done}, a}})
 	}
 	human := func(c memory.Change) memory.Record {
 		r := task(memory.Task{ID: "x"})
@@ -164,7 +165,7 @@ func TestPutWork(t *testing.T) {
 	large := memory.Record{Repo: "org/repo", Issue: 42}
 	for i := range memory.MaxTasks {
 		task := memory.Task{ID: fmt.Sprint(i), At: april, Rationale: strings.Repeat("x", 4_000)}
-		task.Actions = []memory.Action{{Type: fmt.Sprint("type ", i), Result: memory.Done}}
+		task.Actions = []memory.Action{{Type: fmt.Sprint("type ", i), Result: triage.Done}}
 		large.Tasks = append(large.Tasks, task)
 	}
 	for name, r := range map[string]memory.Record{"many": hostileRecord(43_000, 12_000), "large": large} {
@@ -201,9 +202,9 @@ func TestPutMergesWithin(t *testing.T) {
 	for attempt := range 4 {
 		task := memory.Task{ID: "t", At: april}
 		for i := range 250 {
-			a := memory.Action{Index: i, Type: "add_label", Values: []string{fmt.Sprint(attempt, i)}, Result: memory.Done}
+			a := memory.Action{Index: i, Type: "add_label", Values: []string{fmt.Sprint(attempt, i)}, Result: triage.Done}
 			if i < 100 {
-				a.Result = memory.Failed
+				a.Result = triage.Failed
 			}
 			task.Actions = append(task.Actions, a)
 		}
@@ -217,7 +218,7 @@ func TestPutMergesWithin(t *testing.T) {
 		t.Errorf("got %d actions, want 400; a comment among them: %v", len(list), posted(r))
 	}
 	for i, a := range list {
-		if a.Result != memory.Done || i > 0 && a.Index < list[i-1].Index {
+		if a.Result != triage.Done || i > 0 && a.Index < list[i-1].Index {
 			t.Fatalf("action %d: got %+v", i, a)
 		}
 	}
@@ -261,7 +262,7 @@ func TestPutWorst(t *testing.T) {
 	}
 	// Nothing of a task that is too large alone is kept but its counts.
 	for i := range task.Actions {
-		task.Actions[i].Result, task.Actions[i].Rule = memory.Done, task.Actions[i].Reason
+		task.Actions[i].Result, task.Actions[i].Rule = triage.Done, task.Actions[i].Reason
 	}
 	task.At = task.At.Add(time.Hour)
 	r.Put(task)
@@ -285,7 +286,7 @@ func BenchmarkSummaryWorst(b *testing.B) {
 		task := memory.Task{ID: fmt.Sprint(i), At: april}
 		for j := range 20 {
 			task.Actions = append(task.Actions, memory.Action{
-				Index: j, Type: protocol.ActionAddLabels, Values: []string{strings.Repeat("\u0100", 60), fmt.Sprint(i, j)}, Result: memory.Done,
+				Index: j, Type: protocol.ActionAddLabels, Values: []string{strings.Repeat("\u0100", 60), fmt.Sprint(i, j)}, Result: triage.Done,
 			})
 		}
 		r.Tasks = append(r.Tasks, task)

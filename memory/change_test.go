@@ -13,6 +13,7 @@ import (
 
 	"github.com/org/foreman-action/memory"
 	"github.com/org/foreman-action/protocol"
+	"github.com/org/foreman-action/triage"
 )
 
 // tasked returns a record with a task on each of some days from april.
@@ -251,7 +252,7 @@ func TestSummaryFoldsHumans(t *testing.T) {
 	for i := range 95 {
 		at := april.AddDate(0, 0, i)
 		r.Tasks = append(r.Tasks, memory.Task{ID: fmt.Sprint(i), At: at, Actions: []memory.Action{
-			{Type: protocol.ActionAddLabel, Values: []string{fmt.Sprint("ours ", i)}, Rule: "sort", Result: memory.Done},
+			{Type: protocol.ActionAddLabel, Values: []string{fmt.Sprint("ours ", i)}, Rule: "sort", Result: triage.Done},
 		}})
 		r.Humans = append(r.Humans, memory.Change{At: at.Add(time.Hour), Type: protocol.ActionRemoveLabel, Values: []string{fmt.Sprint("theirs ", i)}})
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/org/foreman-action/protocol"
+	"github.com/org/foreman-action/triage"
 )
 
 // An Earlier sums up tasks that are not kept one by one.
@@ -102,7 +103,7 @@ func (e *Earlier) add(t Task) {
 		e.Escalated = plus(e.Escalated, 1)
 	}
 	for _, a := range t.Actions {
-		if a.Result == Done {
+		if a.Result == triage.Done {
 			e.count(a.Type, 1)
 		}
 	}

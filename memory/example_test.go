@@ -9,6 +9,7 @@ import (
 	"github.com/org/foreman-action/memory"
 	"github.com/org/foreman-action/memory/file"
 	"github.com/org/foreman-action/protocol"
+	"github.com/org/foreman-action/triage"
 )
 
 // A run remembers what it did; a later one is told.
@@ -27,7 +28,7 @@ func Example() {
 	task := memory.Task{
 		ID: "a3f8c2d1-4b5e-4f6a-8c9d-0e1f2a3b4c5d", At: time.Date(2026, 4, 10, 8, 30, 0, 0, time.UTC),
 		Event: "issues.opened", Decision: protocol.LabelAndRespond, By: "rules", Status: "applied",
-		Actions: []memory.Action{{Type: protocol.ActionAddLabel, Values: []string{"bug"}, Rule: "crash", Result: memory.Done}},
+		Actions: []memory.Action{{Type: protocol.ActionAddLabel, Values: []string{"bug"}, Rule: "crash", Result: triage.Done}},
 	}
 	r, err := memory.Update(context.Background(), store, "org/repo", 42, func(r *memory.Record) error {
 		r.Put(task)

@@ -12,6 +12,7 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"github.com/org/foreman-action/memory"
+	"github.com/org/foreman-action/triage"
 )
 
 // FuzzDecode reads any bytes as a record: no panic, one of two errors, and what is
@@ -51,7 +52,7 @@ func FuzzDecode(f *testing.F) {
 		}
 		was := posted(r)
 		for range 2 {
-			r.Put(memory.Task{ID: "new", At: time.Date(2026, 4, 10, 0, 0, 0, 0, time.UTC), Actions: []memory.Action{{Type: "add_label", Result: memory.Done}}})
+			r.Put(memory.Task{ID: "new", At: time.Date(2026, 4, 10, 0, 0, 0, 0, time.UTC), Actions: []memory.Action{{Type: "add_label", Result: triage.Done}}})
 			if posted(r) != was {
 				t.Fatal("adding a task changed whether a comment was posted")
 			}
@@ -90,9 +91,9 @@ func FuzzSummary(f *testing.F) {
 		r := memory.Record{Repo: "org/repo", Issue: 42, Revision: 1, Tasks: []memory.Task{{
 			ID: "t", By: rule, Rationale: value, Event: typ, Status: value,
 			Actions: []memory.Action{
-				{Type: types[int(kind)%len(types)], Values: []string{value, rule}, Rule: rule, Reason: value, URL: value, Result: memory.Done},
-				{Type: typ, Values: []string{rule + value}, Rule: value + rule, Result: memory.Done},
-				{Type: "comment", Result: memory.Failed},
+				{Type: types[int(kind)%len(types)], Values: []string{value, rule}, Rule: rule, Reason: value, URL: value, Result: triage.Done},
+				{Type: typ, Values: []string{rule + value}, Rule: value + rule, Result: triage.Done},
+				{Type: "comment", Result: triage.Failed},
 			},
 		}}}
 		r.Humans = []memory.Change{

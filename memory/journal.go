@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/org/foreman-action/protocol"
+	"github.com/org/foreman-action/triage"
 )
 
 // A Journal keeps the decision on each task and how far its actions got: a run that
@@ -84,7 +85,9 @@ type Entry struct {
 	Index int    `json:"index"`          // in the decision, from 0
 	Hash  string `json:"hash"`           // of the action, by HashAction
 	Rule  string `json:"rule,omitempty"` // as in Action
-	State State  `json:"state"`
+	// State is planned, trying, done (also for already and noted), skipped (also for
+	// refused) or failed. Any other is an error when the entry is marked, encoded or decoded.
+	State triage.State `json:"state"`
 	// Values, Reason and URL are as in [Action].
 	Values []string  `json:"values,omitempty"`
 	Reason string    `json:"reason,omitempty"`
@@ -92,22 +95,12 @@ type Entry struct {
 	At     time.Time `json:"at"` // of the last change of state; UTC
 }
 
-// A State says how far an action got.
-type State string
-
-// The states of an action, in the order in which it passes them.
-const (
-	StatePlanned State = "planned" // not tried yet
-	StateTrying  State = "trying"  // being tried; found later: nobody knows whether it was carried out
-	StateDone    State = "done"    // carried out, or it was so before
-	StateSkipped State = "skipped" // will not be tried
-	StateFailed  State = "failed"  // tried, and not carried out
-)
-
-func (s State) known() bool {
+// isEntryState reports whether an [Entry] stores the state.
+func isEntryState(s triage.State) bool {
 	switch s {
-	case StatePlanned, StateTrying, StateDone, StateSkipped, StateFailed:
+	case triage.Planned, triage.Trying, triage.Done, triage.Skipped, triage.Failed:
 		return true
+	case triage.Noted, triage.Already, triage.Refused, triage.NotRun:
 	}
 	return false
 }
@@ -120,14 +113,14 @@ func NewLedger(key LedgerKey, decision protocol.DecisionMessage, at time.Time) L
 	l := Ledger{LedgerKey: key, At: at, Decision: decision, Entries: make([]Entry, len(decision.Actions))}
 	for i, item := range decision.Actions {
 		a := NewAction(i, item)
-		l.Entries[i] = clipEntry(Entry{Index: i, Hash: a.Hash, State: StatePlanned, Values: a.Values, At: at})
+		l.Entries[i] = clipEntry(Entry{Index: i, Hash: a.Hash, State: triage.Planned, Values: a.Values, At: at})
 	}
 	return l
 }
 
 // Mark replaces the entry with the index e.Index, in place, and cuts texts that are
 // too long. Errors: [ErrNotFound] when there is no such entry; another hash than that
-// of the action; an unknown state. Journals use it.
+// of the action; a state that [Entry] does not store. Journals use it.
 func (l *Ledger) Mark(e Entry) error {
 	if !l.has(e.Index) {
 		return fmt.Errorf("%w: the task has no action %d", ErrNotFound, e.Index)
@@ -148,7 +141,7 @@ func (e Entry) check(index int, hash string) error {
 		return fmt.Errorf("entry %d stands in the place of entry %d", e.Index, index)
 	case e.Hash != hash:
 		return fmt.Errorf("entry %d is of another action: its hash is %q, not %s", index, clip(e.Hash, 60), hash)
-	case !e.State.known():
+	case !isEntryState(e.State):
 		return fmt.Errorf("entry %d has the unknown state %q", index, clip(string(e.State), 60))
 	}
 	return nil

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -14,6 +15,7 @@ import (
 	"github.com/org/foreman-action/memory"
 	"github.com/org/foreman-action/memory/memorytest"
 	"github.com/org/foreman-action/protocol"
+	"github.com/org/foreman-action/triage"
 )
 
 var sampleKey = memorytest.SampleKey("org/repo", 42)
@@ -72,14 +74,44 @@ func TestNewLedger(t *testing.T) {
 	at := april.In(time.FixedZone("", 3600)).Add(time.Microsecond)
 	got := memory.NewLedger(sampleKey, decision, at)
 	want := []memory.Entry{
-		{Index: 0, Hash: memory.HashAction(decision.Actions[0]), State: memory.StatePlanned, Values: []string{"a", strings.Repeat("x", 509) + "…"}, At: april},
-		{Index: 1, Hash: memory.HashAction(decision.Actions[1]), State: memory.StatePlanned, At: april},
+		{Index: 0, Hash: memory.HashAction(decision.Actions[0]), State: triage.Planned, Values: []string{"a", strings.Repeat("x", 509) + "…"}, At: april},
+		{Index: 1, Hash: memory.HashAction(decision.Actions[1]), State: triage.Planned, At: april},
 	}
 	if diff := cmp.Diff(want, got.Entries); diff != "" {
 		t.Errorf("entries (-want +got):\n%s", diff)
 	}
 	if got.At != april || got.LedgerKey != sampleKey || got.Decision.Decision != protocol.Close {
 		t.Errorf("got %+v", got)
+	}
+}
+
+// TestStates stores each state in an entry, which has five of them, and in an action of a
+// record, which has any.
+func TestStates(t *testing.T) {
+	t.Parallel()
+	kept := []triage.State{triage.Planned, triage.Trying, triage.Done, triage.Skipped, triage.Failed}
+	others := []triage.State{triage.Noted, triage.Already, triage.Refused, triage.NotRun, "", "DONE"}
+	for _, s := range slices.Concat(kept, others) {
+		want := slices.Contains(kept, s)
+		l := memorytest.SampleLedger(sampleKey)
+		e := l.Entries[0]
+		e.State = s
+		if err := l.Mark(e); (err == nil) != want {
+			t.Errorf("mark %q: got %v, want it kept: %v", s, err, want)
+		}
+		l.Entries[0].State = s
+		if _, err := memory.EncodeLedger(l); (err == nil) != want {
+			t.Errorf("encode a ledger with %q: got %v, want it kept: %v", s, err, want)
+		}
+		r := memorytest.Sample("org/repo", 42)
+		r.Revision, r.Tasks[0].Actions[0].Result = 1, s
+		data, err := memory.Encode(r)
+		if err == nil {
+			r, err = memory.Decode(data, "org/repo", 42)
+		}
+		if err != nil || r.Tasks[0].Actions[0].Result != s {
+			t.Errorf("a record with %q: got %v, %v", s, r.Tasks, err)
+		}
 	}
 }
 

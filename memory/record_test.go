@@ -15,6 +15,7 @@ import (
 	"github.com/org/foreman-action/memory"
 	"github.com/org/foreman-action/memory/memorytest"
 	"github.com/org/foreman-action/protocol"
+	"github.com/org/foreman-action/triage"
 )
 
 var april = time.Date(2026, 4, 10, 8, 30, 0, 0, time.UTC)
@@ -122,7 +123,7 @@ func TestPutLarge(t *testing.T) {
 	text := strings.Repeat("<é\n\xff", 2_000)
 	task := memory.Task{At: april, Decision: protocol.LabelAndRespond, Event: text, Rationale: text, By: text, Status: text}
 	for i := range 300 {
-		a := memory.Action{Index: i, Type: fmt.Sprint(i, text), Result: memory.Done, Reason: text, Rule: text, URL: text, Verdict: text}
+		a := memory.Action{Index: i, Type: fmt.Sprint(i, text), Result: triage.Done, Reason: text, Rule: text, URL: text, Verdict: triage.Verdict(text)}
 		for range 10 {
 			a.Values = append(a.Values, text)
 		}

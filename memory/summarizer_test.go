@@ -19,6 +19,7 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"github.com/org/foreman-action/memory"
+	"github.com/org/foreman-action/triage"
 )
 
 // A modelFunc is a model that is one function.
@@ -279,8 +280,8 @@ func FuzzSummarizer(f *testing.F) {
 	f.Fuzz(func(t *testing.T, answer, label, rule string, kind uint8) {
 		types := []string{"add_label", "comment", "close_issue", label, "add_label"}
 		task := memory.Task{ID: "t", At: time.Date(2026, 4, 10, 0, 0, 0, 0, time.UTC), Actions: []memory.Action{
-			{Type: "add_label", Values: []string{label}, Rule: rule, Result: memory.Done},
-			{Type: types[int(kind)%len(types)], Values: []string{rule}, Rule: label, Result: memory.Done},
+			{Type: "add_label", Values: []string{label}, Rule: rule, Result: triage.Done},
+			{Type: types[int(kind)%len(types)], Values: []string{rule}, Rule: label, Result: triage.Done},
 		}}
 		r := memory.Record{Repo: "org/repo", Issue: 42, Tasks: []memory.Task{task}}
 		if kind%2 == 1 {
@@ -304,7 +305,7 @@ func ExampleSummarizer() {
 	r := memory.Record{Repo: "org/repo", Issue: 42}
 	r.Put(memory.Task{
 		ID: "a3f8c2d1-4b5e-4f6a-8c9d-0e1f2a3b4c5d", At: time.Date(2026, 4, 10, 8, 30, 0, 0, time.UTC),
-		Actions: []memory.Action{{Type: "add_label", Values: []string{"bug"}, Rule: "crash", Result: memory.Done}},
+		Actions: []memory.Action{{Type: "add_label", Values: []string{"bug"}, Rule: "crash", Result: triage.Done}},
 	})
 	for _, answer := range []string{
 		"Issue #42 was labelled 'bug' on 2026-04-10 by the rule crash. There were no further actions.",

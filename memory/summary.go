@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/org/foreman-action/protocol"
+	"github.com/org/foreman-action/triage"
 )
 
 // MaxSummary is the most bytes that [Summary] returns.
@@ -89,7 +90,7 @@ func partsOf(tasks []Task, humans []Change) []part {
 
 // eventful reports whether a task left a trace.
 func eventful(t Task) bool {
-	return t.Decision == protocol.Escalate || slices.ContainsFunc(t.Actions, func(a Action) bool { return a.Result == Done })
+	return t.Decision == protocol.Escalate || slices.ContainsFunc(t.Actions, func(a Action) bool { return a.Result == triage.Done })
 }
 
 func render(issue int, earlier string, parts []part, later string) string {
@@ -115,7 +116,7 @@ const maxParts = 30
 func taskSentence(t Task) string {
 	var did, who []string
 	for _, a := range t.Actions {
-		if a.Result != Done {
+		if a.Result != triage.Done {
 			continue
 		}
 		did = appendNew(did, verbOf(a.Type).tell(a))

@@ -11,6 +11,7 @@ import (
 
 	"github.com/org/foreman-action/memory"
 	"github.com/org/foreman-action/protocol"
+	"github.com/org/foreman-action/triage"
 )
 
 // TestSummary reads testdata/summary: each archive has a "record" and the "summary"
@@ -68,7 +69,7 @@ func posted(r memory.Record) bool {
 	}
 	for _, task := range r.Tasks {
 		for _, a := range task.Actions {
-			if a.Result == memory.Done && is(a.Type) {
+			if a.Result == triage.Done && is(a.Type) {
 				return true
 			}
 		}
@@ -109,11 +110,11 @@ func TestSummaryFolds(t *testing.T) {
 		r.Tasks = append(r.Tasks, memory.Task{
 			ID: fmt.Sprint(i), At: time.Date(2026, 1, 1+i, 0, 0, 0, 0, time.UTC), Decision: protocol.LabelAndRespond,
 			Actions: []memory.Action{
-				{Type: protocol.ActionAddLabel, Values: []string{fmt.Sprint("label ", i)}, Rule: "sort", Result: memory.Done},
+				{Type: protocol.ActionAddLabel, Values: []string{fmt.Sprint("label ", i)}, Rule: "sort", Result: triage.Done},
 			},
 		})
 	}
-	r.Tasks[0].Actions = append(r.Tasks[0].Actions, memory.Action{Index: 1, Type: protocol.ActionComment, Result: memory.Done})
+	r.Tasks[0].Actions = append(r.Tasks[0].Actions, memory.Action{Index: 1, Type: protocol.ActionComment, Result: triage.Done})
 	before := len(r.Tasks)
 	text, ok := memory.Summary(r)
 	checkSummary(t, r, text, ok)
@@ -136,7 +137,7 @@ func TestSummaryOfOneHugeTask(t *testing.T) {
 	t.Parallel()
 	task := memory.Task{ID: "t", At: time.Date(2026, 4, 10, 0, 0, 0, 0, time.UTC)}
 	for i := range 25 {
-		a := memory.Action{Index: i, Type: protocol.ActionAddLabels, Rule: strings.Repeat("r", 200), Result: memory.Done}
+		a := memory.Action{Index: i, Type: protocol.ActionAddLabels, Rule: strings.Repeat("r", 200), Result: triage.Done}
 		for j := range 40 {
 			a.Values = append(a.Values, fmt.Sprint(i, strings.Repeat("é", 300), j))
 		}
@@ -145,7 +146,7 @@ func TestSummaryOfOneHugeTask(t *testing.T) {
 	for _, more := range []int{0, 1000} {
 		r := memory.Record{Repo: "org/repo", Issue: 42, Tasks: []memory.Task{task}}
 		for i := range more {
-			r.Tasks[0].Actions = append(r.Tasks[0].Actions, memory.Action{Type: fmt.Sprint("type ", i), Values: []string{"x"}, Result: memory.Done})
+			r.Tasks[0].Actions = append(r.Tasks[0].Actions, memory.Action{Type: fmt.Sprint("type ", i), Values: []string{"x"}, Result: triage.Done})
 		}
 		text, ok := memory.Summary(r)
 		checkSummary(t, r, text, ok)

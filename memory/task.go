@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/org/foreman-action/protocol"
+	"github.com/org/foreman-action/triage"
 )
 
 // A Task is one task and its results.
@@ -29,18 +30,6 @@ type Task struct {
 // was one of us, and it is unknown which.
 const ByTimeline = "timeline"
 
-// The results of an action. Any other value counts as nothing done.
-const (
-	Done    = "done"    // carried out by this task
-	Already = "already" // it was so before
-	Planned = "planned" // a dry run would have carried it out
-	Skipped = "skipped" // there was nothing to do, or it was not permitted to anybody
-	Refused = "refused" // the policy or the protocol forbids it
-	Failed  = "failed"  // tried, and failed
-	NotRun  = "not_run" // never tried, because something before it failed
-	Noted   = "noted"   // kept in the record for later: a closing to come, a label never to be added again
-)
-
 // An Action is one action of a task and its result.
 type Action struct {
 	Index int    `json:"index"` // in the decision, from 0
@@ -48,12 +37,15 @@ type Action struct {
 	// Values are the facts of the action: labels, logins, a closing reason, a
 	// milestone's title, an issue type, a reaction, the number of the original. Never
 	// free text such as a comment's body.
-	Values  []string `json:"values,omitempty"`
-	Rule    string   `json:"rule,omitempty"`    // id of the rule that asked for it, "/undo" and its like for a person's command, "<id>/else_undo" for a rule that takes back what it did; empty: an agent
-	Verdict string   `json:"verdict,omitempty"` // what the policy made of it
-	Result  string   `json:"result"`            // Done and its like
-	Reason  string   `json:"reason,omitempty"`  // why it was not done, or what was odd
-	URL     string   `json:"url,omitempty"`     // where it can be seen
+	Values  []string       `json:"values,omitempty"`
+	Rule    string         `json:"rule,omitempty"`    // id of the rule that asked for it, "/undo" and its like for a person's command, "<id>/else_undo" for a rule that takes back what it did; empty: an agent
+	Verdict triage.Verdict `json:"verdict,omitempty"` // the policy's answer
+	// Result is how far the action got: any state but trying. Records may hold any other
+	// word of up to 512 bytes, such as "unknown" or one of another version; it counts as
+	// nothing done.
+	Result triage.State `json:"result"`
+	Reason string       `json:"reason,omitempty"` // why it was not done, or what was odd
+	URL    string       `json:"url,omitempty"`    // where it can be seen
 	// Hash is that of the action as it was decided, by HashAction; empty: not known.
 	Hash string `json:"hash,omitempty"`
 }
@@ -93,7 +85,7 @@ func (t Task) check() error {
 		switch {
 		case a.Index < 0 || a.Index > maxCount:
 			return fmt.Errorf("an action %d", a.Index)
-		case !short(a.Type, a.Rule, a.Verdict, a.Result, a.Reason, a.URL, a.Hash) || !short(a.Values...):
+		case !short(a.Type, a.Rule, string(a.Verdict), string(a.Result), a.Reason, a.URL, a.Hash) || !short(a.Values...):
 			return errTooLong
 		case len(a.Values) > maxValues:
 			return fmt.Errorf("an action with %d values", len(a.Values))
@@ -112,8 +104,9 @@ func clipTask(t Task, actions int) Task {
 	t.Actions = clipActions(t.Actions, actions)
 	for i, a := range t.Actions {
 		a.Index = min(max(a.Index, 0), maxCount)
-		a.Type, a.Rule, a.Verdict = clip(a.Type, maxShort), clip(a.Rule, maxShort), clip(a.Verdict, maxShort)
-		a.Result, a.Reason, a.URL = clip(a.Result, maxShort), clip(a.Reason, maxShort), clip(a.URL, maxShort)
+		a.Type, a.Rule = clip(a.Type, maxShort), clip(a.Rule, maxShort)
+		a.Verdict, a.Result = triage.Verdict(clip(string(a.Verdict), maxShort)), triage.State(clip(string(a.Result), maxShort))
+		a.Reason, a.URL = clip(a.Reason, maxShort), clip(a.URL, maxShort)
 		a.Values, a.Hash = clipAll(a.Values), clip(a.Hash, maxShort)
 		t.Actions[i] = a
 	}
@@ -147,7 +140,7 @@ func clipActions(list []Action, n int) []Action {
 // rank is the smaller, the more an action is worth keeping: 0 to 2.
 func (a Action) rank() int {
 	switch {
-	case a.Result != Done:
+	case a.Result != triage.Done:
 		return 2
 	case !isComment(a.Type):
 		return 1
@@ -160,14 +153,14 @@ func (a Action) rank() int {
 func mergeActions(old, new []Action) []Action {
 	var out []Action
 	for _, o := range old {
-		if o.Result == Done && !slices.ContainsFunc(new, func(n Action) bool { return n.Result == Done && same(n, o) }) {
+		if o.Result == triage.Done && !slices.ContainsFunc(new, func(n Action) bool { return n.Result == triage.Done && same(n, o) }) {
 			out = append(out, o)
 		}
 	}
 	kept := len(out)
 	for _, n := range new {
 		before := slices.ContainsFunc(out[:kept], func(o Action) bool { return o.Index == n.Index && o.Type == n.Type })
-		if n.Result == Done || !before {
+		if n.Result == triage.Done || !before {
 			out = append(out, n)
 		}
 	}

@@ -149,11 +149,11 @@ func TestJournalPolicyChanged(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var states []memory.State
+	var states []triage.State
 	for _, entry := range l.Entries {
 		states = append(states, entry.State)
 	}
-	if want := []memory.State{memory.StateDone, memory.StateDone, memory.StateSkipped}; !slices.Equal(states, want) {
+	if want := []triage.State{triage.Done, triage.Done, triage.Skipped}; !slices.Equal(states, want) {
 		t.Errorf("got %v, want %v", states, want)
 	}
 }
@@ -170,7 +170,7 @@ func TestJournalUncertain(t *testing.T) {
 		t.Fatalf("got %v", err)
 	}
 	l, err := o.Memory.Journal.Ledger(t.Context(), memory.LedgerKey{Repo: journalRepo, Issue: 1, Task: runTask})
-	if err != nil || l.Entries[0].State != memory.StateTrying {
+	if err != nil || l.Entries[0].State != triage.Trying {
 		t.Errorf("got %+v, %v", l, err)
 	}
 }

@@ -38,7 +38,7 @@ func TestLookups(t *testing.T) {
 			}
 			r := memory.Record{Repo: "Codertocat/Hello-World", Issue: 1}
 			r.Put(memory.Task{ID: "an-earlier-one", At: o.Clock.Now().Add(-time.Hour), Actions: []memory.Action{
-				{Type: "comment", Result: memory.Done}, {Index: 1, Type: "add_label", Values: []string{"docs"}, Result: memory.Done},
+				{Type: "comment", Result: triage.Done}, {Index: 1, Type: "add_label", Values: []string{"docs"}, Result: triage.Done},
 			}})
 			if err := store.Save(t.Context(), r); err != nil {
 				t.Fatal(err)

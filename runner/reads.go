@@ -356,7 +356,7 @@ func rulesMemory(r memory.Record, task string) facts.Memory {
 		m.Tasks++
 		for _, a := range t.Actions {
 			switch {
-			case a.Result != memory.Done:
+			case a.Result != triage.Done:
 			case a.Type == protocol.ActionComment:
 				m.Comments++
 			case a.Type == protocol.ActionAddLabel || a.Type == protocol.ActionAddLabels:

@@ -92,7 +92,7 @@ func (a *recorder) journal(ctx context.Context, dec decided, p plan.Plan, kept *
 		e := &l.Entries[s.Index]
 		e.Rule = s.Source.ID()
 		if s.Verdict != triage.Do && !s.Unknown {
-			e.State, e.Reason = memory.StateSkipped, s.Reason
+			e.State, e.Reason = triage.Skipped, s.Reason
 		}
 	}
 	err := a.o.Memory.Journal.Begin(ctx, l)
@@ -180,7 +180,7 @@ func overtaken(r memory.Record, task string, out execute.Outcome) bool {
 	return errors.Is(out.Err, triage.ErrHalted) && slices.ContainsFunc(r.Tasks, func(t memory.Task) bool {
 		done := 0
 		for _, a := range t.Actions {
-			if a.Result == memory.Done || a.Result == memory.Noted {
+			if a.Result == triage.Done || a.Result == triage.Noted {
 				done++
 			}
 		}
@@ -201,7 +201,7 @@ func taskOf(rep Report, at time.Time) memory.Task {
 		if r.State == triage.Done || r.State == triage.Noted {
 			a.Values = r.Values // what was written, not what was asked for
 		}
-		a.Verdict, a.Result, a.Reason, a.URL = string(r.Verdict), string(r.State), r.Reason, r.URL
+		a.Verdict, a.Result, a.Reason, a.URL = r.Verdict, r.State, r.Reason, r.URL
 		task.Actions = append(task.Actions, a)
 	}
 	return task
@@ -259,7 +259,7 @@ func (n noting) put(r *memory.Record) {
 func (n noting) before(r memory.Record, res triage.ActionResult) bool {
 	return slices.ContainsFunc(r.Tasks, func(t memory.Task) bool {
 		return n.a.reads.isThis(t) && slices.ContainsFunc(t.Actions, func(a memory.Action) bool {
-			return a.Index == res.Index && a.Type == res.Action.Type && a.Result == memory.Noted
+			return a.Index == res.Index && a.Type == res.Action.Type && a.Result == triage.Noted
 		})
 	})
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/org/foreman-action/memory"
 	"github.com/org/foreman-action/queue"
+	"github.com/org/foreman-action/triage"
 )
 
 // FuzzPublishedTask converts rows of anything. What comes out can be kept, and only what
@@ -40,7 +41,7 @@ func FuzzPublishedMemory(f *testing.F) {
 	f.Fuzz(func(t *testing.T, actions, summary, at string) {
 		list := logged(actions)
 		for _, a := range list {
-			if a.Result == memory.Done {
+			if a.Result == triage.Done {
 				t.Errorf("%+v counts as done", a)
 			}
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/org/foreman-action/internal/sqlstore"
 	"github.com/org/foreman-action/memory"
 	"github.com/org/foreman-action/protocol"
+	"github.com/org/foreman-action/triage"
 )
 
 // What the published harness remembers is less than it seems. A row of action_log was
@@ -200,7 +201,7 @@ func summarized(summary string) (decision, rationale string) {
 func carryOut(list []memory.Action) {
 	for i, a := range list {
 		if a.Type != protocol.ActionCloseIssue {
-			list[i].Result, list[i].Reason = memory.Done, ""
+			list[i].Result, list[i].Reason = triage.Done, ""
 		}
 	}
 }

@@ -17,7 +17,8 @@ const (
 )
 
 // A State says how far an action got. It is the one set of states of journals, reports and
-// memory; each stores the subset that it needs.
+// memory. Each uses a subset: a journal's entries are planned, trying, done, skipped or
+// failed; a record's actions all but trying; reports print [State.Result].
 type State string
 
 // The states.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/org/foreman-action/internal/llm"
 	"github.com/org/foreman-action/memory"
+	"github.com/org/foreman-action/triage"
 )
 
 // A model puts a summary into words; where it cannot be reached, the summary stays.
@@ -25,7 +26,7 @@ func Example() {
 	r := memory.Record{Repo: "org/repo", Issue: 42}
 	r.Put(memory.Task{
 		ID: "a3f8c2d1-4b5e-4f6a-8c9d-0e1f2a3b4c5d", At: time.Date(2026, 4, 10, 8, 30, 0, 0, time.UTC),
-		Actions: []memory.Action{{Type: "add_label", Values: []string{"bug"}, Result: memory.Done}},
+		Actions: []memory.Action{{Type: "add_label", Values: []string{"bug"}, Result: triage.Done}},
 	})
 	text, _ := memory.Summarizer{Model: client}.Summarize(context.Background(), r)
 	fmt.Println(text)

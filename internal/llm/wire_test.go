@@ -21,6 +21,7 @@ import (
 	"github.com/org/foreman-action/internal/llm"
 	"github.com/org/foreman-action/internal/llm/llmtest"
 	"github.com/org/foreman-action/memory"
+	"github.com/org/foreman-action/triage"
 )
 
 func headerNames(h http.Header) string { return strings.Join(slices.Sorted(maps.Keys(h)), ", ") }
@@ -246,7 +247,7 @@ func TestSummarizer(t *testing.T) {
 	r := memory.Record{Repo: "org/repo", Issue: 42}
 	r.Put(memory.Task{
 		ID: "t", At: time.Date(2026, 4, 10, 0, 0, 0, 0, time.UTC), Rationale: "hunter2",
-		Actions: []memory.Action{{Type: "add_label", Values: []string{"bug"}, Rule: "crash", Result: memory.Done}},
+		Actions: []memory.Action{{Type: "add_label", Values: []string{"bug"}, Rule: "crash", Result: triage.Done}},
 	})
 	facts, _ := memory.Summary(r)
 	prose := "Issue #42 was labelled 'bug' on 2026-04-10 by the rule crash. There were no further actions."

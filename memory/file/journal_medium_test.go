@@ -19,6 +19,7 @@ import (
 	"github.com/org/foreman-action/memory"
 	"github.com/org/foreman-action/memory/file"
 	"github.com/org/foreman-action/memory/memorytest"
+	"github.com/org/foreman-action/triage"
 )
 
 // TestFileJournalLong marks until the file would be too large: it is written anew.
@@ -32,7 +33,7 @@ func TestFileJournalLong(t *testing.T) {
 	if err := j.Begin(t.Context(), l); err != nil {
 		t.Fatal(err)
 	}
-	e := entry(1, memory.StateFailed)
+	e := entry(1, triage.Failed)
 	for i := range 7 {
 		e.Reason = fmt.Sprint(i, strings.Repeat("because ", 60))
 		if err := j.Mark(t.Context(), sampleKey, e); err != nil {
@@ -140,12 +141,12 @@ func TestFileJournalNotRegular(t *testing.T) {
 			if l, err := j.Ledger(t.Context(), sampleKey); err == nil {
 				t.Errorf("Ledger: got one of %d entries from there", len(l.Entries))
 			}
-			if err := j.Mark(t.Context(), sampleKey, entry(0, memory.StateDone)); err == nil {
+			if err := j.Mark(t.Context(), sampleKey, entry(0, triage.Done)); err == nil {
 				t.Error("Mark: got no error")
 			}
 			// It may succeed or not, but stays inside.
 			_ = j.Begin(t.Context(), memorytest.SampleLedger(sampleKey))
-			_ = j.Mark(t.Context(), sampleKey, entry(0, memory.StateDone))
+			_ = j.Mark(t.Context(), sampleKey, entry(0, triage.Done))
 			if diff := cmp.Diff(before, tree(t, outside)); diff != "" {
 				t.Errorf("files outside (-before +after):\n%s", diff)
 			}
@@ -168,7 +169,7 @@ func TestFileJournalTogether(t *testing.T) {
 	for i := range 4 {
 		wg.Go(func() {
 			own := open(t, dir)
-			for _, s := range []memory.State{memory.StateTrying, memory.StateFailed, memory.StateTrying, memory.StateDone} {
+			for _, s := range []triage.State{triage.Trying, triage.Failed, triage.Trying, triage.Done} {
 				if err := own.Mark(t.Context(), sampleKey, entry(i, s)); err != nil {
 					t.Errorf("Mark: %v", err)
 				}
@@ -207,7 +208,7 @@ func TestFileJournalLock(t *testing.T) {
 	scoped.Scope = "scope"
 	for name, write := range map[string]func(context.Context) error{
 		"Begin": func(ctx context.Context) error { return j.Begin(ctx, scoped) },
-		"Mark":  func(ctx context.Context) error { return j.Mark(ctx, sampleKey, entry(0, memory.StateDone)) },
+		"Mark":  func(ctx context.Context) error { return j.Mark(ctx, sampleKey, entry(0, triage.Done)) },
 	} {
 		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 		if err := write(ctx); !errors.Is(err, context.DeadlineExceeded) {
@@ -219,5 +220,5 @@ func TestFileJournalLock(t *testing.T) {
 		t.Errorf("got %s", got)
 	}
 	unlock()
-	mark(t, j, 0, memory.StateDone)
+	mark(t, j, 0, triage.Done)
 }

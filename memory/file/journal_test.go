@@ -12,6 +12,7 @@ import (
 	"github.com/org/foreman-action/memory"
 	"github.com/org/foreman-action/memory/file"
 	"github.com/org/foreman-action/memory/memorytest"
+	"github.com/org/foreman-action/triage"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -39,7 +40,7 @@ func TestFileJournal(t *testing.T) {
 
 // begun returns a journal in which the sample ledger was begun and some of its
 // actions were marked, with its directory.
-func begun(t testing.TB, marks ...memory.State) (j *file.Store, dir string) {
+func begun(t testing.TB, marks ...triage.State) (j *file.Store, dir string) {
 	t.Helper()
 	dir = t.TempDir()
 	j = open(t, dir)
@@ -53,14 +54,14 @@ func begun(t testing.TB, marks ...memory.State) (j *file.Store, dir string) {
 	return j, dir
 }
 
-func mark(t testing.TB, j memory.Journal, index int, s memory.State) {
+func mark(t testing.TB, j memory.Journal, index int, s triage.State) {
 	t.Helper()
 	if err := j.Mark(t.Context(), sampleKey, entry(index, s)); err != nil {
 		t.Fatal(err)
 	}
 }
 
-func entry(index int, s memory.State) memory.Entry {
+func entry(index int, s triage.State) memory.Entry {
 	e := memorytest.SampleLedger(sampleKey).Entries[index]
 	e.State = s
 	return e
@@ -83,7 +84,7 @@ func states(t testing.TB, j memory.Journal) string {
 // TestFileJournalForm pins the files: ledgers that were written must stay readable.
 func TestFileJournalForm(t *testing.T) {
 	t.Parallel()
-	j, dir := begun(t, memory.StateDone, memory.StateTrying)
+	j, dir := begun(t, triage.Done, triage.Trying)
 	scoped := memorytest.SampleLedger(sampleKey)
 	scoped.Repo, scoped.Scope = "Org/Repo", "Agent.1"
 	if err := j.Begin(t.Context(), scoped); err != nil {
@@ -107,10 +108,10 @@ func TestFileJournalForm(t *testing.T) {
 // the next one does.
 func TestFileJournalTorn(t *testing.T) {
 	t.Parallel()
-	j, dir := begun(t, memory.StateDone)
+	j, dir := begun(t, triage.Done)
 	ledger := filepath.Join(dir, ledgerFile)
 	before := string(read(t, ledger))
-	mark(t, j, 1, memory.StateTrying)
+	mark(t, j, 1, triage.Trying)
 	last := strings.TrimPrefix(string(read(t, ledger)), before)
 	tails := []string{"\n", "\x00\x00\x00", "\x00\x00\n", last[:5] + "\x00\n", "not JSON\n", last[:len(last)-1] + last[:len(last)-1]}
 	for n := range len(last) {
@@ -127,8 +128,8 @@ func TestFileJournalTorn(t *testing.T) {
 		if err := j.Begin(t.Context(), memorytest.SampleLedger(sampleKey)); !errors.Is(err, memory.ErrConflict) {
 			t.Fatalf("Begin with the tail %q: got %v, want ErrConflict", tail, err)
 		}
-		mark(t, j, 2, memory.StateFailed)
-		mark(t, j, 3, memory.StateSkipped)
+		mark(t, j, 2, triage.Failed)
+		mark(t, j, 3, triage.Skipped)
 		if got := states(t, j); got != "done planned failed skipped" {
 			t.Fatalf("after the tail %q: got %s", tail, got)
 		}
@@ -146,7 +147,7 @@ func TestFileJournalTorn(t *testing.T) {
 // not change it, and the next ledger takes its place.
 func TestFileJournalBroken(t *testing.T) {
 	t.Parallel()
-	_, dir := begun(t, memory.StateDone, memory.StateDone, memory.StateDone)
+	_, dir := begun(t, triage.Done, triage.Done, triage.Done)
 	lines := strings.SplitAfter(string(read(t, filepath.Join(dir, ledgerFile))), "\n")
 	tests := map[string]string{
 		"empty":               "",
@@ -173,7 +174,7 @@ func TestFileJournalBroken(t *testing.T) {
 			if !errors.Is(err, memory.ErrBroken) || errors.Is(err, memory.ErrNotFound) || !strings.Contains(err.Error(), ledgerFile) {
 				t.Errorf("Ledger: got %v, want ErrBroken and the file's name", err)
 			}
-			if err := j.Mark(t.Context(), sampleKey, entry(0, memory.StateTrying)); !errors.Is(err, memory.ErrBroken) {
+			if err := j.Mark(t.Context(), sampleKey, entry(0, triage.Trying)); !errors.Is(err, memory.ErrBroken) {
 				t.Errorf("Mark: got %v, want ErrBroken", err)
 			}
 			if string(read(t, file)) != content {
@@ -204,7 +205,7 @@ func TestFileJournalNewer(t *testing.T) {
 	for name, err := range map[string]error{
 		"Ledger": err,
 		"Begin":  j.Begin(t.Context(), memorytest.SampleLedger(sampleKey)),
-		"Mark":   j.Mark(t.Context(), sampleKey, entry(0, memory.StateDone)),
+		"Mark":   j.Mark(t.Context(), sampleKey, entry(0, triage.Done)),
 	} {
 		if !errors.Is(err, memory.ErrNewer) {
 			t.Errorf("%s: got %v, want ErrNewer", name, err)
@@ -252,7 +253,7 @@ func TestFileJournalFull(t *testing.T) {
 	file := filepath.Join(dir, ledgerFile)
 	write(t, file, string(read(t, file))+"torn")
 	mkdir(t, file+".tmp/x")
-	err := j.Mark(t.Context(), sampleKey, entry(0, memory.StateDone))
+	err := j.Mark(t.Context(), sampleKey, entry(0, triage.Done))
 	if err == nil || !strings.HasPrefix(err.Error(), "mark journal "+ledgerFile+": ") {
 		t.Errorf("Mark: got %v, want an error that names the file", err)
 	}

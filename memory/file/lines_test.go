@@ -14,6 +14,7 @@ import (
 	"github.com/org/foreman-action/memory"
 	"github.com/org/foreman-action/memory/file"
 	"github.com/org/foreman-action/memory/memorytest"
+	"github.com/org/foreman-action/triage"
 )
 
 // TestLines reads the stored form of a ledger with its marks.
@@ -23,7 +24,7 @@ func TestLines(t *testing.T) {
 	if err != nil || torn {
 		t.Fatalf("torn %v, %v", torn, err)
 	}
-	if l.Entries[0].State != memory.StateDone || l.Entries[1].State != memory.StateTrying || l.Entries[2].State != memory.StatePlanned {
+	if l.Entries[0].State != triage.Done || l.Entries[1].State != triage.Trying || l.Entries[2].State != triage.Planned {
 		t.Errorf("got %+v, want what was marked", l.Entries)
 	}
 }
@@ -92,7 +93,7 @@ func FuzzLines(f *testing.F) {
 		}
 		line, _, _ := bytes.Cut(marks, []byte("\n"))
 		next, torn, err := file.DecodeLines(slices.Concat(ledger, line, []byte("\n")), sampleKey)
-		if err != nil || torn || next.Entries[0].State != memory.StateDone {
+		if err != nil || torn || next.Entries[0].State != triage.Done {
 			t.Fatalf("with another line: torn %v, %v", torn, err)
 		}
 	})

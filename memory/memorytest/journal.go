@@ -10,6 +10,7 @@ import (
 
 	"github.com/org/foreman-action/memory"
 	"github.com/org/foreman-action/protocol"
+	"github.com/org/foreman-action/triage"
 )
 
 // A Reopener is a journal whose medium outlives it.
@@ -104,7 +105,7 @@ func beginTwice(t *testing.T, j memory.Journal) {
 	if err := j.Begin(t.Context(), other); !errors.Is(err, memory.ErrConflict) {
 		t.Errorf("Begin again: got %v, want ErrConflict", err)
 	}
-	mark(t, j, &want, 1, memory.StateTrying)
+	mark(t, j, &want, 1, triage.Trying)
 	if err := j.Begin(t.Context(), other); !errors.Is(err, memory.ErrConflict) {
 		t.Errorf("Begin after a mark: got %v, want ErrConflict", err)
 	}
@@ -118,10 +119,10 @@ func marks(t *testing.T, j memory.Journal) {
 	begin(t, j, want)
 	steps := []struct {
 		index int
-		state memory.State
+		state triage.State
 	}{
-		{0, memory.StateTrying}, {0, memory.StateDone}, {0, memory.StateDone}, {1, memory.StateTrying}, {1, memory.StateFailed},
-		{3, memory.StateSkipped}, {1, memory.StateTrying}, {1, memory.StateDone}, {2, memory.StateFailed}, {3, memory.StatePlanned},
+		{0, triage.Trying}, {0, triage.Done}, {0, triage.Done}, {1, triage.Trying}, {1, triage.Failed},
+		{3, triage.Skipped}, {1, triage.Trying}, {1, triage.Done}, {2, triage.Failed}, {3, triage.Planned},
 	}
 	for i, s := range steps {
 		want.Entries[s.index].At = want.At.Add(time.Duration(i) * time.Second)
@@ -136,7 +137,7 @@ func wrongMarks(t *testing.T, j memory.Journal) {
 	want := SampleLedger(SampleKey("org/repo", 7))
 	begin(t, j, want)
 	good := want.Entries[1]
-	good.State = memory.StateDone
+	good.State = triage.Done
 	for name, change := range map[string]func(*memory.Entry){
 		"no such entry": func(e *memory.Entry) { e.Index = len(want.Entries) },
 		"below":         func(e *memory.Entry) { e.Index = -1 },
@@ -160,7 +161,7 @@ func longMarks(t *testing.T, j memory.Journal) {
 	want := SampleLedger(SampleKey("org/repo", 7))
 	begin(t, j, want)
 	e := want.Entries[1]
-	e.State, e.Reason, e.URL = memory.StateFailed, strings.Repeat("no\x00", 10_000), strings.Repeat("é", 1_000)
+	e.State, e.Reason, e.URL = triage.Failed, strings.Repeat("no\x00", 10_000), strings.Repeat("é", 1_000)
 	for range 1_000 {
 		e.Values = append(e.Values, strings.Repeat("v", 1_000))
 	}
@@ -195,7 +196,7 @@ func ledgersApart(t *testing.T, j memory.Journal) {
 		begin(t, j, list[i])
 	}
 	for i := range list {
-		mark(t, j, &list[i], i%4, memory.StateTrying)
+		mark(t, j, &list[i], i%4, triage.Trying)
 	}
 	for _, want := range list {
 		checkLedger(t, j, want)
@@ -214,7 +215,7 @@ func keyCase(t *testing.T, j memory.Journal) {
 	if err := j.Begin(t.Context(), same); !errors.Is(err, memory.ErrConflict) {
 		t.Errorf("Begin of %v: got %v, want ErrConflict", same.LedgerKey, err)
 	}
-	mark(t, j, &want, 0, memory.StateDone)
+	mark(t, j, &want, 0, triage.Done)
 	checkLedger(t, j, want)
 }
 
@@ -243,12 +244,12 @@ func concurrentMarks(t *testing.T, j memory.Journal) {
 	for i := range want.Entries {
 		e := want.Entries[i]
 		wg.Go(func() {
-			for _, s := range []memory.State{memory.StateTrying, memory.StateFailed, memory.StateTrying, memory.StateDone} {
+			for _, s := range []triage.State{triage.Trying, triage.Failed, triage.Trying, triage.Done} {
 				e.State = s
 				errs[i] = errors.Join(errs[i], j.Mark(t.Context(), want.LedgerKey, e))
 			}
 		})
-		want.Entries[i].State = memory.StateDone
+		want.Entries[i].State = triage.Done
 	}
 	wg.Wait()
 	if err := errors.Join(errs...); err != nil {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/org/foreman-action/memory"
 	"github.com/org/foreman-action/protocol"
+	"github.com/org/foreman-action/triage"
 )
 
 func journalCancelled(t *testing.T, j memory.Journal) {
@@ -22,7 +23,7 @@ func journalCancelled(t *testing.T, j memory.Journal) {
 	nothingKept(t, j)
 	begin(t, j, l)
 	e := l.Entries[0]
-	e.State = memory.StateDone
+	e.State = triage.Done
 	if err := j.Mark(ctx, l.LedgerKey, e); !errors.Is(err, context.Canceled) {
 		t.Errorf("Mark: got %v, want context.Canceled", err)
 	}
@@ -98,7 +99,7 @@ func begin(t *testing.T, j memory.Journal, l memory.Ledger) {
 }
 
 // mark marks an entry in the journal and in want.
-func mark(t *testing.T, j memory.Journal, want *memory.Ledger, index int, state memory.State) {
+func mark(t *testing.T, j memory.Journal, want *memory.Ledger, index int, state triage.State) {
 	t.Helper()
 	want.Entries[index].State = state
 	if err := j.Mark(t.Context(), want.LedgerKey, want.Entries[index]); err != nil {

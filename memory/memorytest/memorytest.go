@@ -16,6 +16,7 @@ import (
 
 	"github.com/org/foreman-action/memory"
 	"github.com/org/foreman-action/protocol"
+	"github.com/org/foreman-action/triage"
 )
 
 // Run runs the suite. open returns an empty store; it is called once per subtest
@@ -55,8 +56,8 @@ func Sample(repo string, issue int) memory.Record {
 		ID: "a3f8c2d1-4b5e-4f6a-8c9d-0e1f2a3b4c5d", At: time.Date(2026, 4, 10, 8, 30, 0, 0, time.UTC),
 		Event: "issues.opened", Decision: protocol.LabelAndRespond, Rationale: "a crash", By: "rules", Status: "applied",
 		Actions: []memory.Action{
-			{Index: 0, Type: protocol.ActionAddLabel, Values: []string{"bug"}, Rule: "crash", Verdict: "do", Result: memory.Done},
-			{Index: 1, Type: protocol.ActionCloseIssue, Verdict: "refuse", Result: memory.Refused, Reason: "close is not allowed"},
+			{Index: 0, Type: protocol.ActionAddLabel, Values: []string{"bug"}, Rule: "crash", Verdict: triage.Do, Result: triage.Done},
+			{Index: 1, Type: protocol.ActionCloseIssue, Verdict: triage.Refuse, Result: triage.Refused, Reason: "close is not allowed"},
 		},
 	}}}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/org/foreman-action/internal/actions/results/resultstest"
 	"github.com/org/foreman-action/memory"
 	"github.com/org/foreman-action/protocol"
+	"github.com/org/foreman-action/triage"
 )
 
 // One run remembers what it did in an artifact; the next one is told. The cache is
@@ -32,7 +33,7 @@ func Example() {
 		r.Put(memory.Task{
 			ID: "a3f8c2d1-4b5e-4f6a-8c9d-0e1f2a3b4c5d", At: time.Date(2026, 4, 10, 8, 30, 0, 0, time.UTC),
 			Event: "issues.opened", Decision: protocol.LabelAndRespond, By: "rules", Status: "applied",
-			Actions: []memory.Action{{Type: protocol.ActionAddLabel, Values: []string{"bug"}, Rule: "crash", Result: memory.Done}},
+			Actions: []memory.Action{{Type: protocol.ActionAddLabel, Values: []string{"bug"}, Rule: "crash", Result: triage.Done}},
 		})
 		return nil
 	}

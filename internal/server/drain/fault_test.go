@@ -344,7 +344,7 @@ func TestMemoryFails(t *testing.T) {
 					if got := r.task(1).Reason; got != "given up after 8 tries: remember what was done: update the record of octo/hello#1: the disk is full" {
 						t.Errorf("got reason %q", got)
 					}
-				} else if err != nil || len(rec.Tasks) != 1 || rec.Tasks[0].Status != "applied" || rec.Tasks[0].Actions[0].Result != memory.Done {
+				} else if err != nil || len(rec.Tasks) != 1 || rec.Tasks[0].Status != "applied" || rec.Tasks[0].Actions[0].Result != triage.Done {
 					t.Errorf("remembered: %v, %+v", err, rec.Tasks)
 				}
 			})
@@ -359,7 +359,7 @@ func TestJournalFirst(t *testing.T) {
 	inBubble(t, func(r *rig) {
 		r.onWrite = func(*http.Request) error {
 			l, err := r.journal.Ledger(r.t.Context(), memory.LedgerKey{Repo: repo, Issue: 1, Task: id(1)})
-			if err != nil || len(l.Entries) != 2 || l.Entries[0].State != memory.StateTrying {
+			if err != nil || len(l.Entries) != 2 || l.Entries[0].State != triage.Trying {
 				r.t.Errorf("got %v, %+v", err, l.Entries)
 			}
 			return errors.New("the wire is cut")

@@ -14,6 +14,7 @@ import (
 	"github.com/org/foreman-action/memory/memorytest"
 	"github.com/org/foreman-action/queue"
 	"github.com/org/foreman-action/queue/queuetest"
+	"github.com/org/foreman-action/triage"
 )
 
 // TestRestart is check 33: what a harness left when it stopped goes on with the next one.
@@ -175,7 +176,7 @@ type pausing struct {
 }
 
 func (p *pausing) Mark(ctx context.Context, key memory.LedgerKey, e memory.Entry) error {
-	if e.State == memory.StateTrying && e.Index == p.at {
+	if e.State == triage.Trying && e.Index == p.at {
 		p.once.Do(p.stand)
 	}
 	return p.Journal.Mark(ctx, key, e)

@@ -12,7 +12,6 @@ import (
 
 	"github.com/org/foreman-action/internal/github/githubtest"
 	"github.com/org/foreman-action/internal/server/drain"
-	"github.com/org/foreman-action/memory"
 	"github.com/org/foreman-action/queue"
 	"github.com/org/foreman-action/runner"
 	"github.com/org/foreman-action/triage"
@@ -159,7 +158,7 @@ func TestRemembersFirst(t *testing.T) {
 		time.Sleep(2 * time.Hour)
 		r.is(1, queue.Failed)
 		rec, err := r.store.Load(r.t.Context(), repo, 1)
-		if err != nil || len(rec.Tasks) != 1 || rec.Tasks[0].Actions[0].Result != memory.Done {
+		if err != nil || len(rec.Tasks) != 1 || rec.Tasks[0].Actions[0].Result != triage.Done {
 			r.t.Errorf("got %v, %+v", err, rec.Tasks)
 		}
 		if rep := r.report(1); rep.Executed != 1 || rep.Actions[0].Result != "done" || rep.Actions[1].Result != "not_run" || rep.Status != runner.StatusPartial {

@@ -15,6 +15,7 @@ import (
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/queue"
 	"github.com/org/foreman-action/queue/queuetest"
+	"github.com/org/foreman-action/triage"
 )
 
 const (
@@ -27,7 +28,7 @@ func labelled() memory.Record {
 	return memory.Record{Repo: "o/r", Issue: 7, Tasks: []memory.Task{{
 		ID: "0a0a0a0a-0000-4000-8000-000000000001", At: time.Date(2026, 4, 10, 8, 0, 0, 0, time.UTC), Event: "issues.opened",
 		Decision: protocol.LabelAndRespond, By: "http://a",
-		Actions: []memory.Action{{Type: protocol.ActionAddLabel, Values: []string{"bug"}, Result: memory.Done}},
+		Actions: []memory.Action{{Type: protocol.ActionAddLabel, Values: []string{"bug"}, Result: triage.Done}},
 	}}}
 }
 

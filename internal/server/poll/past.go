@@ -152,7 +152,7 @@ func (f *follower) acted(ctx context.Context, n int, last told) (bool, time.Time
 	did := r.Earlier != nil && len(r.Earlier.Done) > 0
 	for _, t := range r.Tasks {
 		when = t.At
-		did = did || slices.ContainsFunc(t.Actions, func(a memory.Action) bool { return a.Result == memory.Done })
+		did = did || slices.ContainsFunc(t.Actions, func(a memory.Action) bool { return a.Result == triage.Done })
 	}
 	return did, when
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/org/foreman-action/internal/github/githubtest"
 	"github.com/org/foreman-action/memory"
 	"github.com/org/foreman-action/queue"
+	"github.com/org/foreman-action/triage"
 )
 
 // deeds are the verbs of stories that are not about one issue.
@@ -102,7 +103,7 @@ func changes() map[string]func(s *story, n int, a []string) {
 		"acted": func(s *story, n int, _ []string) {
 			_, err := memory.Update(s.Context(), s.memory, repo, n, func(r *memory.Record) error {
 				r.Put(memory.Task{ID: "1", At: s.clock.Now(), Event: "issues.opened", Decision: "act", By: "rules", Status: "applied",
-					Actions: []memory.Action{{Type: "add_label", Values: []string{"bug"}, Result: memory.Done}}})
+					Actions: []memory.Action{{Type: "add_label", Values: []string{"bug"}, Result: triage.Done}}})
 				return nil
 			})
 			if err != nil {

@@ -75,7 +75,7 @@ func UndoAnswer(task memory.Task, t history.Reversal, steps []plan.Step) string 
 	}
 	var stays []string
 	for _, a := range task.Actions {
-		if !effect.Revertible(a.Type) && a.Result == memory.Done && !slices.Contains(stays, sanitize.Code(a.Type)) {
+		if !effect.Revertible(a.Type) && a.Result == triage.Done && !slices.Contains(stays, sanitize.Code(a.Type)) {
 			stays = append(stays, sanitize.Code(a.Type))
 		}
 	}

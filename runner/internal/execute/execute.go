@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/org/foreman-action/internal/wait"
-	"github.com/org/foreman-action/memory"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/runner/effect"
 	"github.com/org/foreman-action/runner/internal/history"
@@ -150,7 +149,7 @@ func (x *execution) step(ctx context.Context, i int) bool {
 	case s.Unknown:
 		r.State = triage.Failed
 		x.out.Err = &triage.UnknownActionError{Type: s.Action.Type, Index: s.Index}
-		x.Journal.settle(ctx, *r)
+		x.Journal.mark(ctx, *r)
 		return false
 	case s.Verdict != triage.Do:
 		x.out.Deferred = x.out.Deferred || s.Deferred
@@ -170,7 +169,7 @@ func (x *execution) step(ctx context.Context, i int) bool {
 			*r = done(s)
 		}
 	}
-	x.Journal.settle(ctx, *r)
+	x.Journal.mark(ctx, *r)
 	x.Log("%d. %s: %s", s.Index+1, s.Action.Type, describe(*r))
 	return true
 }
@@ -193,7 +192,7 @@ func (x *execution) fail(ctx context.Context, r *triage.ActionResult, err error)
 	x.out.Err = err
 	// After these errors the outcome is unknown, or nothing was tried.
 	if !errors.Is(err, triage.ErrUncertain) && !errors.Is(err, triage.ErrHalted) {
-		x.Journal.settle(ctx, *r)
+		x.Journal.mark(ctx, *r)
 	}
 }
 
@@ -213,7 +212,9 @@ func (x *execution) carryOut(ctx context.Context, s *plan.Step) error {
 			return err
 		}
 		if try == 1 {
-			x.Journal.mark(ctx, s.ActionResult, memory.StateTrying)
+			r := s.ActionResult
+			r.State = triage.Trying
+			x.Journal.mark(ctx, r)
 		}
 		err := x.write(ctx, s)
 		if !errors.Is(err, triage.ErrUncertain) {

@@ -204,7 +204,7 @@ func (c *applyCase) setUp(t *testing.T, line string) {
 		c.gh.Advance(d)
 	case "undone":
 		c.record.Put(memory.Task{ID: "undo", At: c.now(), By: "command", Actions: []memory.Action{
-			{Type: args[0], Values: args[1:], Rule: "/undo", Result: memory.Done},
+			{Type: args[0], Values: args[1:], Rule: "/undo", Result: triage.Done},
 		}})
 	case "closed":
 		c.remember(t, args)
@@ -247,7 +247,7 @@ func (c *applyCase) remember(t *testing.T, args []string) {
 	}
 	c.record.Put(memory.Task{
 		ID: "t" + args[1], At: c.now().Add(-ago), By: "rules",
-		Actions: []memory.Action{{Type: protocol.ActionCloseIssue, Rule: args[1], Result: memory.Done}},
+		Actions: []memory.Action{{Type: protocol.ActionCloseIssue, Rule: args[1], Result: triage.Done}},
 	})
 }
 

@@ -20,20 +20,24 @@ type Journal struct {
 	failed bool // an entry could not be stored, which was warned of
 }
 
-// mark stores how far an action got. What an earlier attempt did stays done. That it cannot be
-// stored is warned of once, and stops nothing: a later attempt looks at the markers on the
-// issue and at the issue itself.
-func (j *Journal) mark(ctx context.Context, r triage.ActionResult, state memory.State) {
+// mark stores how far an action got, as [entryState] has it. What an earlier attempt did stays
+// done. A failure to store it is warned of once and stops nothing: a later attempt looks at the
+// markers on the issue and at the issue itself.
+func (j *Journal) mark(ctx context.Context, r triage.ActionResult) {
 	if j == nil || j.failed {
 		return
 	}
-	if was := j.before(r.Index); state == memory.StateSkipped && (was == memory.StateSkipped || was == memory.StateDone) {
+	state, ok := entryState(r.State)
+	if !ok {
+		return
+	}
+	if was := j.before(r.Index); state == triage.Skipped && (was == triage.Skipped || was == triage.Done) {
 		return
 	}
 	e := memory.Entry{
 		Index: r.Index, Hash: memory.HashAction(r.Action), Rule: r.Source.ID(), State: state, At: j.Now().UTC(),
 	}
-	if state != memory.StateTrying {
+	if state != triage.Trying {
 		e.Values, e.Reason, e.URL = r.Values, r.Reason, r.URL
 	}
 	// What was done must be stored also when the run was asked to stop.
@@ -44,7 +48,7 @@ func (j *Journal) mark(ctx context.Context, r triage.ActionResult, state memory.
 }
 
 // before returns the state of an action when this attempt began.
-func (j *Journal) before(index int) memory.State {
+func (j *Journal) before(index int) triage.State {
 	for _, e := range j.Entries {
 		if e.Index == index {
 			return e.State
@@ -53,15 +57,19 @@ func (j *Journal) before(index int) memory.State {
 	return ""
 }
 
-// settle stores what became of an action.
-func (j *Journal) settle(ctx context.Context, r triage.ActionResult) {
-	switch r.State {
+// entryState maps the state of an action to the one that its [memory.Entry] stores. ok is false
+// for an action that was planned only or never tried: its entry stays as it is.
+func entryState(s triage.State) (stored triage.State, ok bool) {
+	switch s {
+	case triage.Trying:
+		return triage.Trying, true
 	case triage.Done, triage.Noted, triage.Already:
-		j.mark(ctx, r, memory.StateDone)
-	case triage.Failed:
-		j.mark(ctx, r, memory.StateFailed)
+		return triage.Done, true
 	case triage.Skipped, triage.Refused:
-		j.mark(ctx, r, memory.StateSkipped)
-	case triage.Planned, triage.Trying, triage.NotRun:
+		return triage.Skipped, true
+	case triage.Failed:
+		return triage.Failed, true
+	case triage.Planned, triage.NotRun:
 	}
+	return "", false
 }

@@ -116,7 +116,7 @@ func (t Trace) record() memory.Task {
 			task.Decision = protocol.Close
 		}
 		task.Actions = append(task.Actions, memory.Action{
-			Index: i, Type: typ, Values: values, Rule: triage.Source{Command: t.By}.ID(), Verdict: string(triage.Do), Result: memory.Done, URL: e.URL,
+			Index: i, Type: typ, Values: values, Rule: triage.Source{Command: t.By}.ID(), Verdict: triage.Do, Result: triage.Done, URL: e.URL,
 		})
 	}
 	return task

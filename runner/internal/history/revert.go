@@ -57,10 +57,10 @@ func LastMade(r memory.Record, skip func(memory.Task) bool) []Made {
 func madeBy(t memory.Task) []Made {
 	var list []Made
 	for _, a := range t.Actions {
-		if a.Result != memory.Done && a.Result != memory.Noted {
+		if a.Result != triage.Done && a.Result != triage.Noted {
 			continue
 		}
-		for _, o := range effect.Outcomes(a.Type, a.Values, a.Rule, a.Result == memory.Noted) {
+		for _, o := range effect.Outcomes(a.Type, a.Values, a.Rule, a.Result == triage.Noted) {
 			list = append(list, Made{Outcome: o, Type: a.Type, By: a.Rule, Task: t.ID, At: t.At})
 		}
 	}

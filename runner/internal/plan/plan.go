@@ -184,7 +184,7 @@ func (p Plan) Resume(entries []memory.Entry, rules []string) Plan {
 	p.Steps = slices.Clone(p.Steps)
 	for i := range p.Steps {
 		s, e := &p.Steps[i], entries[i]
-		done := e.State == memory.StateDone
+		done := e.State == triage.Done
 		if s.Verdict == triage.Skip && done && !s.Noted() {
 			// The issue may have been read after the earlier attempt.
 			s.set(triage.Do, "")

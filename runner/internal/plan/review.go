@@ -327,7 +327,7 @@ func closedBy(rec memory.Record, at time.Time, asks triage.Source) bool {
 		}
 		for _, a := range t.Actions {
 			closes := a.Type == protocol.ActionCloseIssue || a.Type == protocol.ActionMarkDuplicate
-			if closes && a.Result == memory.Done {
+			if closes && a.Result == triage.Done {
 				known = true
 				if a.Rule == asks.Rule {
 					return true
@@ -355,7 +355,7 @@ func (r *reviewer) postedOnce(s *Step, key string) bool {
 	}
 	for _, t := range rec.Tasks {
 		for _, a := range t.Actions {
-			if t.ID != r.a.Task && a.Type == protocol.ActionComment && a.Result == memory.Done && slices.Contains(a.Values, key) {
+			if t.ID != r.a.Task && a.Type == protocol.ActionComment && a.Result == triage.Done && slices.Contains(a.Values, key) {
 				giveWay(s, fmt.Sprintf("it was said on %s, and deleted since (once: %s)", t.At.UTC().Format(time.DateOnly), key))
 				return true
 			}

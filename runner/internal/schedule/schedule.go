@@ -90,7 +90,7 @@ func ClosedUnrecorded(h history.History, r memory.Record, due []memory.Closing) 
 	recorded := slices.ContainsFunc(r.Tasks, func(t memory.Task) bool {
 		return t.At.Sub(last.At).Abs() <= plan.CloseSlack && slices.ContainsFunc(t.Actions, func(a memory.Action) bool {
 			made := effect.Outcomes(a.Type, a.Values, a.Rule, false)
-			return a.Result == memory.Done && len(made) > 0 && made[0].Thing == effect.Openness
+			return a.Result == triage.Done && len(made) > 0 && made[0].Thing == effect.Openness
 		})
 	})
 	if !found || !h.Ours(last) || i < 0 || recorded {

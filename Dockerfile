@@ -23,7 +23,7 @@ RUN go build -trimpath \
 COPY . .
 ARG VERSION
 # A scratch image has no /tmp of its own and no certificates; both come along with the program.
-RUN go build -trimpath -ldflags "-s -w -X github.com/org/foreman-action/internal/app.buildVersion=${VERSION}" -o /out/foreman . \
+RUN go build -trimpath -ldflags "-s -w -X github.com/org/foreman-action/internal/cli.buildVersion=${VERSION}" -o /out/foreman . \
  && mkdir -p /out/etc/ssl/certs /out/tmp \
  && chmod 1777 /out/tmp \
  && cp -L /etc/ssl/certs/ca-certificates.crt /out/etc/ssl/certs/ca-certificates.crt

@@ -4,7 +4,7 @@ SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 
 VERSION  ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
-LDFLAGS  := -s -w -X github.com/org/foreman-action/internal/app.buildVersion=$(VERSION)
+LDFLAGS  := -s -w -X github.com/org/foreman-action/internal/cli.buildVersion=$(VERSION)
 FUZZTIME ?= 30s
 BENCH_N  ?= 31
 # Where make bench also writes its table, such as docs/proof/bench.md.

@@ -10,21 +10,19 @@ import (
 
 	"golang.org/x/term"
 
-	"github.com/org/foreman-action/internal/app"
+	"github.com/org/foreman-action/internal/cli"
+	"github.com/org/foreman-action/internal/cli/process"
 )
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // a second signal ends the program at once
-	code := app.App{
-		Args:     os.Args[1:],
-		Getenv:   os.Getenv,
-		Stdin:    os.Stdin,
-		Stdout:   os.Stdout,
-		Stderr:   os.Stderr,
+	env := process.Env{
+		Getenv: os.Getenv, Environ: os.Environ, Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
 		Colour:   term.IsTerminal(int(os.Stdout.Fd())) && os.Getenv("NO_COLOR") == "",
 		Terminal: term.IsTerminal(int(os.Stderr.Fd())),
-	}.Main(ctx)
+	}
+	code := cli.Main(ctx, env, os.Args[1:])
 	stop()
 	os.Exit(code)
 }

@@ -9,7 +9,8 @@ import (
 	"testing"
 
 	"github.com/org/foreman-action/config"
-	"github.com/org/foreman-action/internal/app"
+	"github.com/org/foreman-action/internal/cli"
+	"github.com/org/foreman-action/internal/cli/process"
 )
 
 // block returns the fenced text that follows a marker in the README.
@@ -38,7 +39,7 @@ func TestREADMERun(t *testing.T) {
 		t.Fatal("the README's first command is not: go run . …")
 	}
 	var out, errs bytes.Buffer
-	code := app.App{Args: strings.Fields(args), Stdout: &out, Stderr: &errs}.Main(t.Context())
+	code := cli.Main(t.Context(), process.Env{Stdout: &out, Stderr: &errs}, strings.Fields(args))
 	if code != 0 || errs.Len() > 0 {
 		t.Fatalf("exit code %d: %s", code, errs.String())
 	}
@@ -112,7 +113,7 @@ func TestInitWorkflow(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	workflow, err := os.ReadFile("internal/app/start/workflow.yml")
+	workflow, err := os.ReadFile("internal/cli/start/workflow.yml")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -144,7 +145,7 @@ func TestREADMETests(t *testing.T) {
 		t.Fatal(err)
 	}
 	var out, errs bytes.Buffer
-	code := app.App{Args: []string{"rules", "test", name}, Stdout: &out, Stderr: &errs}.Main(t.Context())
+	code := cli.Main(t.Context(), process.Env{Stdout: &out, Stderr: &errs}, []string{"rules", "test", name})
 	if code != 0 || !strings.Contains(out.String(), "2 tests, 0 failed") {
 		t.Errorf("exit code %d: %s%s", code, out.String(), errs.String())
 	}

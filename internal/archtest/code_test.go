@@ -20,11 +20,11 @@ func outside() map[string][]string {
 }
 
 // checkOutside finds uses of the process's own arguments, environment and streams
-// outside of internal/app, the root and the main.go of a program.
+// outside of the root and the main.go of a program.
 func checkOutside(m *module, _ table) []string {
 	var out []string
 	for _, f := range m.production() {
-		if f.dir == "." || f.dir == "internal/app" || path.Dir(f.dir) == "cmd" && path.Base(f.path) == "main.go" {
+		if f.dir == "." || path.Dir(f.dir) == "cmd" && path.Base(f.path) == "main.go" {
 			continue
 		}
 		names := importNames(f)

@@ -36,6 +36,9 @@ func ExitCode(err error) int {
 	if err == nil {
 		return ExitOK
 	}
+	if reported, ok := errors.AsType[*ReportedError](err); ok {
+		return reported.Code
+	}
 	if _, ok := errors.AsType[*FailedError](err); ok {
 		return ExitFailed
 	}

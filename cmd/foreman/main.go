@@ -1,0 +1,28 @@
+// Foreman is the program at the root of the module, under its own name: a GitHub Action
+// and a command line that triage issues.
+package main
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"golang.org/x/term"
+
+	"github.com/org/foreman-action/internal/cli"
+	"github.com/org/foreman-action/internal/cli/process"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop) // a second signal ends the program at once
+	env := process.Env{
+		Getenv: os.Getenv, Environ: os.Environ, Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
+		Colour:   term.IsTerminal(int(os.Stdout.Fd())) && os.Getenv("NO_COLOR") == "",
+		Terminal: term.IsTerminal(int(os.Stderr.Fd())),
+	}
+	code := cli.Main(ctx, env, os.Args[1:])
+	stop()
+	os.Exit(code)
+}

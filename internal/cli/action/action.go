@@ -1,0 +1,256 @@
+// Package action is the command that runs as a step of a GitHub Actions workflow.
+package action
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/org/foreman-action/config"
+	"github.com/org/foreman-action/internal/actions"
+	"github.com/org/foreman-action/internal/cli/delivery"
+	"github.com/org/foreman-action/internal/cli/event"
+	"github.com/org/foreman-action/internal/cli/failure"
+	"github.com/org/foreman-action/internal/cli/files"
+	"github.com/org/foreman-action/internal/cli/format"
+	"github.com/org/foreman-action/internal/cli/grants"
+	"github.com/org/foreman-action/internal/cli/process"
+	"github.com/org/foreman-action/internal/cli/remote"
+	"github.com/org/foreman-action/internal/cli/report"
+	"github.com/org/foreman-action/internal/command"
+	"github.com/org/foreman-action/protocol"
+	"github.com/org/foreman-action/rules"
+	"github.com/org/foreman-action/runner"
+	"github.com/org/foreman-action/triage"
+)
+
+// Options are what the command depends on: the environment holds its inputs too.
+type Options struct{ Env process.Env }
+
+// Command returns the command.
+func Command(env process.Env) *cobra.Command {
+	return &cobra.Command{
+		Use:   "action",
+		Short: "Run as a step of a GitHub Actions workflow, as action.yml does",
+		Long: "Reads its inputs from INPUT_ variables and the event from GITHUB_EVENT_PATH, decides,\n" +
+			"acts, and writes the step's outputs and the job summary.",
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return Run(c.Context(), Options{Env: env}) },
+	}
+}
+
+// Run runs the step. Whatever goes wrong is an annotation in the log, and the error a
+// [command.ReportedError].
+func Run(ctx context.Context, o Options) error {
+	rt := actions.New(actions.Options{Getenv: o.Env.Getenv, Stdout: o.Env.Stdout})
+	res, err := step(ctx, rt, o.Env)
+	err = failure.Classify(err)
+	if perr := publish(rt, res, o.Env.Version, err); perr != nil && err == nil {
+		err = command.Failed(perr)
+		annotate(rt, err)
+	}
+	return command.Reported(command.ExitCode(err))
+}
+
+// step does the work of the action up to the report.
+func step(ctx context.Context, rt *actions.Runtime, process process.Env) (report.Result, error) {
+	none := report.Result{Report: runner.Report{Status: runner.StatusFailed}}
+	in, err := rt.ParseInputs()
+	if err != nil {
+		return none.Failed(err), command.Usage(err)
+	}
+	env := rt.Env()
+	delivered, err := readEvent(env, in)
+	if err != nil {
+		return none.Failed(err), command.Usage(err)
+	}
+	taskID, err := event.TaskID(env.Repository, env.RunID, delivered.Number)
+	if err != nil {
+		return none.Failed(err), err
+	}
+	rt.Printf("foreman %s: %s on %s, task %s", process.Version, delivered.Key(), subject(delivered), taskID)
+	return event.Run(ctx, event.Settings{
+		Env: process, Event: delivered, Files: workspace(env, delivered),
+		Load: config.Spec{
+			Path: in.Config, Rules: in.Rules, Getenv: process.Getenv,
+			Optional: in.AgentURL != nil || !in.IsSet(actions.InputConfig),
+		},
+		Access: remote.Access{
+			Token: string(in.Token), APIURL: env.APIURL, UserAgent: process.UserAgent(), Now: process.Now, Sleep: process.Sleep,
+		},
+		Live: true, DryRun: in.DryRun, Overrides: overrides(in),
+		Task:    runner.TaskIdentity{ID: taskID, Scope: scopeOf(env), Nonce: rand.Text(), Resumed: env.RunAttempt > 1},
+		Memory:  event.MemoryPlace{Dir: env.Workspace, Store: "artifact", Branch: scheduledOn(env)},
+		IDToken: rt.IDToken, Mask: rt.Mask, Log: rt.Printf, Logger: slog.New(rt.Handler(nil)),
+		Audit: func(record runner.Audit) error {
+			line, err := record.Line()
+			rt.Printf("%s", line)
+			return err
+		},
+	})
+}
+
+// subject is what an event is about.
+func subject(e triage.Delivery) string {
+	if e.Number == 0 {
+		return e.FullRepo()
+	}
+	return e.Ref().String()
+}
+
+// scheduledOn is the default branch, on which alone workflows are scheduled; empty for
+// other events. The payload of this event does not name it everywhere.
+func scheduledOn(env actions.Env) string {
+	branch, ok := strings.CutPrefix(env.Ref, "refs/heads/")
+	if !ok || env.EventName != triage.EventSchedule {
+		return ""
+	}
+	return branch
+}
+
+// workspace is where configuration is read from before the default branch is asked. What
+// is checked out for a pull request is its author's, and no configuration.
+func workspace(env actions.Env, event triage.Delivery) config.Files {
+	if event.Pull != nil {
+		return files.Layered{}
+	}
+	return files.Folder{Dir: env.Workspace}
+}
+
+func readEvent(env actions.Env, in actions.Values) (triage.Delivery, error) {
+	if env.EventPath == "" {
+		return triage.Delivery{}, errors.New("read the event: GITHUB_EVENT_PATH is not set; inside Actions it names the event's file")
+	}
+	payload, err := files.Read(env.EventPath, delivery.MaxSize)
+	if err != nil {
+		return triage.Delivery{}, fmt.Errorf("read the event: %w", err)
+	}
+	return triage.ParseEvent(triage.EventSource{
+		Name: env.EventName, File: env.EventPath, Repo: env.Repository, Issue: in.Issue, Payload: payload,
+	})
+}
+
+// overrides are the inputs that win over the configuration file.
+func overrides(in actions.Values) event.Overrides {
+	o := event.Overrides{
+		AgentToken: string(in.AgentToken), AllowClose: in.AllowClose, Bot: in.BotLogin,
+		LLM: protocol.LLMBackendRef{Provider: in.LLMProvider, Model: in.LLMModel},
+	}
+	if in.AgentURL != nil {
+		o.AgentURL = in.AgentURL.String()
+	}
+	if in.IsSet(actions.InputAgentAuth) {
+		o.AgentAuth = in.AgentAuth
+	}
+	if in.IsSet(actions.InputAgentTimeout) {
+		o.Timeout = in.AgentTimeout
+	}
+	if in.IsSet(actions.InputOnAgentError) {
+		o.OnFailure = config.OnFailure{Set: true, Skip: in.OnAgentError == "skip"}
+	}
+	if in.IsSet(actions.InputMemory) {
+		o.Memory.Store = in.Memory
+	}
+	if in.IsSet(actions.InputMemoryPath) {
+		o.Memory.Path = in.MemoryPath
+	}
+	if in.IsSet(actions.InputSummary) {
+		o.Memory.Summary = in.Summary
+	}
+	o.Model, o.ModelKey = modelOverrides(in), in.LLMKey
+	return o
+}
+
+func modelOverrides(in actions.Values) config.Model {
+	var m config.Model
+	if in.LLMBaseURL != nil {
+		m.BaseURL = in.LLMBaseURL.String()
+	}
+	if in.IsSet(actions.InputLLMTimeout) {
+		m.Timeout = in.LLMTimeout
+	}
+	if in.IsSet(actions.InputLLMMaxTokens) {
+		m.MaxTokens = in.LLMMaxTokens
+	}
+	return m
+}
+
+// scopeOf tells two steps of one run apart, so that each posts its own comments.
+func scopeOf(env actions.Env) string {
+	if env.Job == "" && env.Step == "" {
+		return ""
+	}
+	return protocol.DeriveTaskID(env.Job, env.Step)[:8]
+}
+
+// publish writes the outputs, the summary and the annotations.
+func publish(rt *actions.Runtime, res report.Result, version string, err error) error {
+	annotate(rt, err)
+	rep := res.Report
+	if err == nil && rep.Reason != "" {
+		rt.Annotate(actions.Annotation{Level: actions.Notice, Title: "Foreman", Message: rep.Reason})
+	}
+	if res.NoConfig {
+		rt.Annotate(actions.Annotation{Level: actions.Notice, Title: "Foreman", Message: noConfigNotice})
+	}
+	for _, w := range rep.Warnings {
+		rt.Annotate(actions.Annotation{Level: actions.Warning, Title: "Foreman", Message: w})
+	}
+	if len(rep.Missing) > 0 {
+		rt.Printf("%s", grants.Help(res.Needs, rep.Missing))
+	}
+	var errs []error
+	for _, o := range report.Outputs(res) {
+		errs = append(errs, rt.SetOutput(o.Name, o.Value))
+	}
+	errs = append(errs, rt.AddSummary(report.Summary(res, version, err)))
+	rt.Printf("%s", strings.Join(format.NonEmpty(string(rep.Status), string(rep.Decision)), ": "))
+	return errors.Join(errs...)
+}
+
+// noConfigNotice is what somebody reads who has just added the step.
+const noConfigNotice = "there is no " + config.DefaultPath + " and no agent, so nothing was decided; " +
+	"the job summary holds a rule file to start with"
+
+// annotate reports an error: each mistake in a file at its line.
+func annotate(rt *actions.Runtime, err error) {
+	if err == nil {
+		return
+	}
+	if ps := failure.Problems(err); ps != nil {
+		for _, p := range ps {
+			rt.Annotate(actions.Annotation{
+				Level: actions.Error, Title: "Foreman configuration", File: p.File, Line: p.Line, Column: p.Column, Message: p.Msg,
+			})
+			rt.Printf("%s", p.Error())
+		}
+		return
+	}
+	if e, ok := errors.AsType[*rules.EvalError](err); ok {
+		rt.Annotate(actions.Annotation{
+			Level: actions.Error, Title: "Foreman rule " + e.Rule, File: e.Problem.File,
+			Line: e.Problem.Line, Column: e.Problem.Column, Message: e.Problem.Msg,
+		})
+		return
+	}
+	for _, e := range unjoin(err) {
+		rt.Annotate(actions.Annotation{Level: actions.Error, Title: "Foreman", Message: e.Error()})
+	}
+}
+
+// unjoin returns the errors that errors.Join put together, else the error itself.
+func unjoin(err error) []error {
+	switch err.(type) { //nolint:errorlint // the wrapper on the outside, and no deeper
+	case *command.UsageError, *command.FailedError:
+		return unjoin(errors.Unwrap(err))
+	}
+	if j, ok := err.(interface{ Unwrap() []error }); ok {
+		return j.Unwrap()
+	}
+	return []error{err}
+}

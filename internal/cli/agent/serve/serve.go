@@ -1,0 +1,241 @@
+// Package serve is the command that serves the reference agent.
+package serve
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"sync/atomic"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/org/foreman-action/agent"
+	"github.com/org/foreman-action/config"
+	"github.com/org/foreman-action/internal/cli/files"
+	"github.com/org/foreman-action/internal/cli/model"
+	"github.com/org/foreman-action/internal/cli/process"
+	"github.com/org/foreman-action/internal/command"
+	"github.com/org/foreman-action/internal/issueagent"
+	"github.com/org/foreman-action/internal/strictyaml"
+	"github.com/org/foreman-action/protocol"
+)
+
+const help = `Serves the reference agent: it triages issues by rules (--rules) or by a model
+(--provider and --model, or llm in the file of --config). It leaves an issue alone for a day
+after a reply, takes nothing from a model but what was offered to it, and tells the model
+where the text of strangers begins and ends.
+
+With FOREMAN_HARNESS_URL it works for a harness with a queue: it claims what waits, and is
+healthy from then on; it takes nudges, and keeps its claims with heartbeats. Without, or with
+--sync, it answers whole tasks, as the action's agent-url wants it.
+
+Environment: FOREMAN_HARNESS_URL and AGENT_URL (where the harness is, and what it calls this
+agent), FOREMAN_HARNESS_TOKEN (a bearer token for it, instead of userinfo in its address),
+FOREMAN_LLM_KEY, or else ANTHROPIC_API_KEY or OPENAI_API_KEY.
+
+Exit codes: 0 it was asked to end, 1 it could not go on, 2 a mistake in arguments or files.`
+
+const example = `  foreman agent serve --rules rules.yml
+  FOREMAN_HARNESS_URL=http://localhost:8000 AGENT_URL=http://localhost:9001 \
+    foreman agent serve --listen 127.0.0.1:9001 --provider ollama --model llama3.2`
+
+// Options are what the command depends on.
+type Options struct {
+	Env         process.Env
+	Listen      string        // address
+	Config      string        // configuration file, for its rules or its llm; empty: none
+	Rules       []string      // rule files and globs; empty: those of Config
+	Provider    string        // of the model; empty: that of Config
+	Model       string        // empty: that of Config
+	BaseURL     string        // of the model's service; empty: that of Config, or the provider's
+	Labels      []string      // that the model may add; empty: any
+	Window      time.Duration // how long an issue is left alone after a reply; 0: not at all
+	Wait        time.Duration // for a task, by the harness
+	Concurrency int
+	Sync        bool // answer whole tasks, also with a harness that has a queue
+}
+
+// Command returns the command with its flags.
+func Command(env process.Env) *cobra.Command {
+	o := Options{Env: env}
+	c := &cobra.Command{
+		Use:     "serve (--rules FILE | --provider NAME --model NAME | --config FILE)",
+		Short:   "Serve an agent that triages issues by rules or by a model",
+		Long:    help,
+		Example: example,
+		Args:    cobra.NoArgs,
+		RunE:    func(c *cobra.Command, _ []string) error { return Run(c.Context(), o) },
+	}
+	fl := c.Flags()
+	fl.StringVar(&o.Listen, "listen", "127.0.0.1:8000", "`ADDRESS` to listen on")
+	fl.StringVar(&o.Config, "config", "", "configuration `FILE`, for its rules or its llm")
+	fl.StringArrayVar(&o.Rules, "rules", nil, "rule `FILE` or glob; may be repeated")
+	fl.StringVar(&o.Provider, "provider", "", "`NAME` of the model's provider: anthropic, openai or ollama")
+	fl.StringVar(&o.Model, "model", "", "`NAME` of the model")
+	fl.StringVar(&o.BaseURL, "base-url", "", "`URL` of a service that speaks the provider's protocol")
+	fl.StringArrayVar(&o.Labels, "label", nil, "`NAME` of a label that the model may add; may be repeated (default: any)")
+	fl.DurationVar(&o.Window, "window", issueagent.DefaultWindow, "how long an issue is left alone after a reply; 0: not at all")
+	fl.DurationVar(&o.Wait, "wait", 30*time.Second, "how long the harness is asked to wait for a task")
+	fl.IntVar(&o.Concurrency, "concurrency", 1, "tasks at a time")
+	fl.BoolVar(&o.Sync, "sync", false, "answer whole tasks too, also with a harness that has a queue")
+	c.MarkFlagsMutuallyExclusive("rules", "model")
+	return c
+}
+
+// Run serves the agent until ctx ends.
+func Run(ctx context.Context, o Options) error {
+	decider, err := decider(ctx, o)
+	if err != nil {
+		return err
+	}
+	if o.Concurrency < 1 {
+		return command.Usagef("--concurrency: want at least 1, got %d", o.Concurrency)
+	}
+	log := slog.New(slog.NewTextHandler(o.Env.Stderr, nil))
+	var ready atomic.Bool
+	var worker *agent.Worker
+	handler := agent.HandlerOptions{Ready: ready.Load}
+	if harness := o.Env.Getenv("FOREMAN_HARNESS_URL"); harness != "" {
+		worker, err = newWorker(o.Env, harness, o.Wait, agent.WorkerOptions{
+			Decide: decider.Decide, Concurrency: o.Concurrency, Log: log,
+			Drained: func() { ready.Store(true); log.Info("nothing waits any more") },
+		})
+		if err != nil {
+			return command.Usage(err)
+		}
+		handler.Nudge = worker.Nudge
+	}
+	if worker == nil || o.Sync {
+		handler.Decide = limited(o.Concurrency, decider.Decide)
+	}
+	ready.Store(worker == nil)
+	l, err := new(net.ListenConfig).Listen(ctx, "tcp", o.Listen)
+	if err != nil {
+		return command.Failed(fmt.Errorf("listen: %w", err))
+	}
+	fmt.Fprintf(o.Env.Stderr, "foreman: the agent listens on http://%s\n", l.Addr())
+	return serve(ctx, l, agent.NewHandler(handler), worker)
+}
+
+// limited lets so many tasks be decided on at a time; the others wait.
+func limited(n int, decide agent.DecideFunc) agent.DecideFunc {
+	slots := make(chan struct{}, n)
+	return func(ctx context.Context, task protocol.TaskMessage) (protocol.DecisionMessage, error) {
+		select {
+		case slots <- struct{}{}:
+			defer func() { <-slots }()
+			return decide(ctx, task)
+		case <-ctx.Done():
+			return protocol.DecisionMessage{}, ctx.Err()
+		}
+	}
+}
+
+// newWorker returns a worker for the harness of the environment.
+func newWorker(env process.Env, harness string, wait time.Duration, o agent.WorkerOptions) (*agent.Worker, error) {
+	self := env.Getenv("AGENT_URL")
+	if self == "" {
+		return nil, errors.New("FOREMAN_HARNESS_URL is set, and AGENT_URL is not: the harness must know this agent by an address")
+	}
+	client, err := agent.NewClient(agent.ClientOptions{
+		URL: harness, AgentURL: self, Token: env.Getenv("FOREMAN_HARNESS_TOKEN"), Wait: wait, UserAgent: env.UserAgent(),
+	})
+	if err != nil {
+		return nil, err
+	}
+	o.Client = client
+	return agent.NewWorker(o)
+}
+
+// serve serves until ctx ends, or one of the two gives up.
+func serve(ctx context.Context, l net.Listener, h http.Handler, worker *agent.Worker) error {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	srv := &http.Server{
+		Handler: h, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: time.Minute, WriteTimeout: 10 * time.Minute, IdleTimeout: 2 * time.Minute,
+		MaxHeaderBytes: 64 << 10,
+	}
+	served := make(chan error, 1)
+	go func() {
+		served <- srv.Serve(l)
+		stop()
+	}()
+	var err error
+	if worker != nil {
+		err = worker.Run(ctx)
+	} else {
+		<-ctx.Done()
+	}
+	end, cancel := context.WithTimeout(context.WithoutCancel(ctx), agent.DefaultGrace)
+	defer cancel()
+	if srv.Shutdown(end) != nil {
+		_ = srv.Close()
+	}
+	if gone := <-served; !errors.Is(gone, http.ErrServerClosed) {
+		err = errors.Join(err, gone)
+	}
+	if err != nil {
+		return command.Failed(err)
+	}
+	return nil
+}
+
+// decider returns the agent that the options describe.
+func decider(ctx context.Context, o Options) (*issueagent.Agent, error) {
+	cfg, err := configuration(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	options := issueagent.Options{Labels: o.Labels, Window: o.Window, Now: o.Env.Now}
+	if o.Window <= 0 {
+		options.Window = -1
+	}
+	backend := protocol.LLMBackendRef{Provider: cmp.Or(o.Provider, cfg.LLM.Provider), Model: cmp.Or(o.Model, cfg.LLM.Model)}
+	switch {
+	case o.Model == "" && o.Provider == "" && cfg.Rules.Len() > 0:
+		options.Rules = cfg
+	case backend.Provider == "" || backend.Model == "":
+		return nil, command.Usagef("say how the agent decides: --rules FILE, or --provider NAME and --model NAME")
+	default:
+		settings := cfg.Model
+		settings.BaseURL = cmp.Or(o.BaseURL, settings.BaseURL)
+		settings.Timeout = cmp.Or(settings.Timeout, 2*time.Minute) // a triage takes longer than a sentence
+		client, err := model.New(o.Env, backend, settings, model.Key(o.Env.Getenv, backend.Provider, ""))
+		if err != nil {
+			return nil, command.Usage(err)
+		}
+		options.Model = client
+	}
+	agent, err := issueagent.New(options)
+	if err != nil {
+		return nil, command.Usage(err)
+	}
+	return agent, nil
+}
+
+// configuration loads the files that the options name, which may be none.
+func configuration(ctx context.Context, o Options) (*config.Config, error) {
+	dir, err := o.Env.WorkDir()
+	if err != nil {
+		return nil, err
+	}
+	if o.Config == "" && len(o.Rules) == 0 {
+		return &config.Config{}, nil
+	}
+	cfg, err := config.Load(ctx, files.Anywhere{Dir: dir}, config.Spec{Path: o.Config, Rules: o.Rules, Getenv: o.Env.Getenv})
+	if problems, ok := errors.AsType[strictyaml.Problems](err); ok {
+		return nil, command.Usagef("%s", problems.Error())
+	}
+	if err != nil {
+		return nil, command.Usage(err)
+	}
+	if cfg == nil {
+		cfg = &config.Config{}
+	}
+	return cfg, nil
+}

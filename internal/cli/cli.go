@@ -1,0 +1,60 @@
+// Package cli is the command table of foreman.
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/org/foreman-action/internal/cli/action"
+	"github.com/org/foreman-action/internal/cli/agent"
+	"github.com/org/foreman-action/internal/cli/group"
+	"github.com/org/foreman-action/internal/cli/process"
+	"github.com/org/foreman-action/internal/cli/rules"
+	"github.com/org/foreman-action/internal/cli/start"
+	"github.com/org/foreman-action/internal/cli/triage"
+	"github.com/org/foreman-action/internal/command"
+)
+
+// buildVersion is set by the linker of a release.
+var buildVersion string
+
+// Main runs the command that args name, without the program's name, and returns the exit
+// code. Without arguments inside GitHub Actions it is the action. Only Stdout and Stderr
+// of the environment must be set; its version is that of the build.
+func Main(ctx context.Context, env process.Env, args []string) int {
+	env = env.Complete()
+	env.Version = command.Version(buildVersion)
+	if len(args) == 0 {
+		args = []string{} // nil would make cobra read the process's arguments
+		if env.Getenv("GITHUB_ACTIONS") == "true" {
+			args = []string{"action"}
+		}
+	}
+	root := commands(env)
+	root.SetArgs(args)
+	root.SetIn(env.Stdin)
+	root.SetOut(env.Stdout)
+	root.SetErr(env.Stderr)
+	err := root.ExecuteContext(ctx)
+	if _, reported := errors.AsType[*command.ReportedError](err); err != nil && !reported {
+		fmt.Fprintf(env.Stderr, "foreman: %v\n", err)
+	}
+	return command.ExitCode(err)
+}
+
+// commands returns the command table.
+func commands(env process.Env) *cobra.Command {
+	root := group.Complete(&cobra.Command{
+		Use:           "foreman",
+		Short:         "Agents decide, Foreman acts: guarded, exactly-once triage of GitHub issues",
+		Version:       env.Version,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+	}, env)
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return command.Usage(err) })
+	root.AddCommand(action.Command(env), triage.Command(env), rules.Command(env), agent.Command(env), start.Command(env))
+	return root
+}

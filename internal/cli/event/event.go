@@ -1,0 +1,157 @@
+// Package event takes one event from the settings of a command to a report. The action and
+// the command line fill in the settings; from there on there is one path.
+package event
+
+import (
+	"cmp"
+	"context"
+	"log/slog"
+
+	"github.com/org/foreman-action/config"
+	"github.com/org/foreman-action/internal/cli/grants"
+	"github.com/org/foreman-action/internal/cli/process"
+	"github.com/org/foreman-action/internal/cli/remote"
+	"github.com/org/foreman-action/internal/cli/report"
+	"github.com/org/foreman-action/internal/cli/review"
+	"github.com/org/foreman-action/internal/github"
+	"github.com/org/foreman-action/runner"
+	"github.com/org/foreman-action/triage"
+)
+
+// Settings are all that a run of one event depends on.
+type Settings struct {
+	Env    process.Env
+	Event  triage.Delivery
+	Files  config.Files // where the configuration is read first
+	Load   config.Spec
+	Access remote.Access
+
+	Offline   bool // make no call to GitHub, even with a token, but for what the configuration extends
+	Local     bool // run by a person: a file's agent is not asked, nor its memory used
+	Live      bool // the event is handled as it happens
+	DryRun    bool
+	Overrides Overrides
+	Task      runner.TaskIdentity
+	Memory    MemoryPlace
+
+	// IDToken returns an OIDC token for an audience; nil: not inside Actions.
+	IDToken func(ctx context.Context, audience string) (string, error)
+	Mask    func(secret string) // hides a secret in the log; nil: there is no log to hide it in
+	Log     func(format string, args ...any)
+	Logger  *slog.Logger // warnings of the parts; nil: discarded
+	Audit   func(runner.Audit) error
+}
+
+// notes are what the preparation of a run adds to its report.
+type notes struct {
+	warnings []string
+	needs    []string // lines of the permissions block
+}
+
+func (n notes) with(more notes) notes {
+	return notes{append(n.warnings, more.warnings...), append(n.needs, more.needs...)}
+}
+
+// Run takes the event to its end. The result is meaningful also with an error.
+func Run(ctx context.Context, s Settings) (report.Result, error) {
+	res := report.Result{Needs: []string{"contents: read", "issues: write"}}
+	res.Report = runner.Report{
+		Event: s.Event.Key(), Repo: s.Event.FullRepo(), Issue: s.Event.Number,
+		TaskID: s.Task.ID, DryRun: s.DryRun, Status: runner.StatusFailed,
+	}
+	client, err := client(s)
+	if err != nil {
+		return res.Failed(err), err
+	}
+	o := runner.Options{
+		Host: remote.HostOf(client, s.Overrides.Bot), Task: s.Task,
+		DryRun: s.DryRun, Live: s.Live, Explain: s.Live,
+		Clock: runner.Clock{Now: s.Env.Now, Sleep: s.Env.Sleep}, Audit: s.Audit, Log: s.Log,
+	}
+	var loaded *config.Config
+	var n notes
+	if s.Event.SkipReason(cmp.Or(s.Overrides.Bot, runner.DefaultBot)) == "" {
+		if loaded, err = load(ctx, s, client); err != nil {
+			return res.Failed(err), err
+		}
+		o.Config, n.warnings = effective(loaded, s)
+		res.Needs = grants.Needs(o.Config, s.Event.Pull != nil)
+		res.NoConfig = loaded == nil && o.Config.Agent.URL == ""
+		more, err := equip(&o, s)
+		if err != nil {
+			return res.Failed(err), err
+		}
+		n = n.with(more)
+		res.Needs = append(res.Needs, n.needs...)
+	}
+	r, err := runner.New(o)
+	if err != nil {
+		return res.Failed(err), err
+	}
+	if s.Event.Name == triage.EventSchedule && s.Event.Issue == nil {
+		return sweep(ctx, r, s.Event, res, n.warnings)
+	}
+	res.Report, err = r.Run(ctx, s.Event)
+	res.Report.Warnings = append(n.warnings, res.Report.Warnings...)
+	if err == nil && client != nil {
+		err = reviewed(ctx, &res, review.Options{
+			Client: client, Event: s.Event, Load: s.Load, InForce: loaded, Effective: o.Config, Login: s.Overrides.Bot,
+			DryRun: s.DryRun, Task: s.Task, Clock: o.Clock, Log: s.Log,
+		})
+	}
+	return res, err
+}
+
+// client returns the client of GitHub; nil when there is no token, or no call is wanted.
+func client(s Settings) (*github.Client, error) {
+	if s.Offline {
+		return nil, nil
+	}
+	return s.Access.Client()
+}
+
+// equip adds the agent and the memory that the configuration asks for.
+func equip(o *runner.Options, s Settings) (notes, error) {
+	var n notes
+	if c := o.Config.Agent; c.URL != "" {
+		remote, err := askedAgent(c, s.Overrides.AgentToken, s.IDToken, s.Env.UserAgent())
+		if err != nil {
+			return n, err
+		}
+		o.Agent.Agent, o.Agent.Name = remote, remote.Address()
+		if c.Auth == "oidc" {
+			n.needs = append(n.needs, "id-token: write")
+		}
+	}
+	memory, more := remembered(s, *o.Config, o.Agent.Agent != nil)
+	o.Memory = memory
+	return n.with(more), nil
+}
+
+// sweep is the rest of a scheduled run, which looks for its issues.
+func sweep(ctx context.Context, r *runner.Runner, e triage.Delivery, res report.Result, warnings []string) (report.Result, error) {
+	s, err := r.Sweep(ctx, e)
+	res.Survey = &s
+	res.Report = runner.Report{
+		Event: s.Event, Repo: s.Repo, TaskID: s.TaskID, Status: s.Status, Rationale: s.Reason, Reason: s.Reason,
+		DryRun: s.DryRun, Executed: s.Executed, Missing: s.Missing, Warnings: append(warnings, s.Warnings...),
+	}
+	return res, err
+}
+
+// reviewed adds the review of the rules that a pull request changes.
+func reviewed(ctx context.Context, res *report.Result, o review.Options) error {
+	v, err := review.Run(ctx, o)
+	if err != nil {
+		return err
+	}
+	res.Review = v.Text
+	res.Report.Warnings = append(res.Report.Warnings, v.Warnings...)
+	if v.Failed != nil {
+		res.Report.Status, res.Report.Reason = runner.StatusFailed, v.Failed.Error()
+		if res.Report.Executed > 0 {
+			res.Report.Status = runner.StatusPartial
+		}
+	}
+	return v.Failed
+}

@@ -1,0 +1,151 @@
+package event
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/org/foreman-action/config"
+	"github.com/org/foreman-action/internal/actions/results"
+	"github.com/org/foreman-action/internal/cli/model"
+	"github.com/org/foreman-action/internal/cli/process"
+	"github.com/org/foreman-action/memory"
+	"github.com/org/foreman-action/memory/file"
+	"github.com/org/foreman-action/runner"
+)
+
+// A MemoryPlace is where the memory lies as far as the configuration leaves it open.
+type MemoryPlace struct {
+	Dir    string // below which relative paths lie
+	Store  string // where none is configured; empty: off
+	Branch string // the default branch, where the event does not name it; may be empty
+}
+
+func (n *notes) warn(format string, args ...any) {
+	n.warnings = append(n.warnings, fmt.Sprintf(format, args...))
+}
+
+// remembered returns the memory that the configuration asks for, or else that of the
+// settings. One that is not to be had is as good as empty: its content is on the issue.
+func remembered(s Settings, c config.Config, asks bool) (runner.Memory, notes) {
+	var n notes
+	asked := c.Memory.Store != ""
+	c.Memory.Store = cmp.Or(c.Memory.Store, s.Memory.Store)
+	m, err := openMemory(s, c.Memory)
+	if err != nil {
+		const text = "memory: %v; nothing is kept, and what was done before is read off the issue"
+		if asked {
+			n.warn(text, err)
+		} else {
+			s.Log(text, err)
+		}
+		m = runner.Memory{Store: nowhere{}, Discards: true}
+	} else if c.Memory.Store == "artifact" {
+		n.needs = append(n.needs, "actions: read")
+	}
+	m.Implicit = !asked && !asks
+	if c.Memory.Store == "off" && s.Overrides.Memory.Store == "off" && c.Rules.Undoes() {
+		n.warn("the memory is off (input memory), and rules with else_undo take back only what is remembered: nothing; choose artifact, cache or file")
+	}
+	if c.Memory.Path != "" && c.Memory.Store != "file" {
+		n.warn("memory.path (input memory-path) is for the store file, and the store is %s", c.Memory.Store)
+	}
+	summarize, more := summarizer(s, c, m.Store != nil, asks)
+	m.Summarize = summarize
+	return m, n.with(more)
+}
+
+// openMemory opens the store that the configuration names; zero when it names none. With
+// an error the result is unusable.
+func openMemory(s Settings, c config.Memory) (runner.Memory, error) {
+	switch c.Store {
+	case "file":
+		dir := process.Below(s.Memory.Dir, cmp.Or(c.Path, ".foreman/memory"))
+		if s.Event.Pull != nil && !s.Local && below(s.Memory.Dir, dir) {
+			return runner.Memory{}, errors.New("the folder is in the workspace, and what is checked out for a pull request is its author's; " +
+				"name a folder outside of it (memory.path, or the input memory-path)")
+		}
+		store, err := file.Open(dir)
+		return runner.Memory{Store: store, Agenda: store, Journal: store}, err
+	case "artifact":
+		store, err := results.NewArtifact(service(s))
+		return runner.Memory{Store: store, Agenda: store}, err
+	case "cache":
+		store, err := results.NewCache(service(s))
+		return runner.Memory{Store: store}, err
+	}
+	return runner.Memory{}, nil
+}
+
+// below reports whether a path is a folder, or lies in it.
+func below(dir, path string) bool {
+	rel, err := filepath.Rel(dir, path)
+	return err != nil || filepath.IsLocal(rel)
+}
+
+// nowhere is a store that keeps nothing.
+type nowhere struct{}
+
+func (nowhere) Load(context.Context, string, int) (memory.Record, error) {
+	return memory.Record{}, memory.ErrNotFound
+}
+
+func (nowhere) Save(context.Context, memory.Record) error { return nil }
+
+// service returns the options of the stores in the results service, from the variables
+// that the runner sets for a container action.
+func service(s Settings) results.Options {
+	id, _ := strconv.ParseInt(s.Env.Getenv("GITHUB_REPOSITORY_ID"), 10, 64) // 0 is refused by name
+	return results.Options{
+		ResultsURL:    s.Env.Getenv("ACTIONS_RESULTS_URL"),
+		CacheURL:      s.Env.Getenv("ACTIONS_CACHE_URL"),
+		RuntimeToken:  s.Env.Getenv("ACTIONS_RUNTIME_TOKEN"),
+		CacheMode:     s.Env.Getenv("ACTIONS_CACHE_MODE"),
+		ServerURL:     s.Env.Getenv("GITHUB_SERVER_URL"),
+		Repo:          s.Event.FullRepo(),
+		RepositoryID:  id,
+		DefaultBranch: cmp.Or(s.Event.Branch, s.Memory.Branch),
+		APIURL:        s.Access.APIURL,
+		Token:         s.Access.Token,
+		Now:           s.Env.Now,
+		Sleep:         s.Env.Sleep,
+		Mask:          s.Mask,
+		Log:           s.Logger,
+	}
+}
+
+// A summarize function renders what the agent is told of a record.
+type summarize func(context.Context, memory.Record) (text string, ok bool)
+
+// summarizer lets a model rewrite the summary for the agent, if the configuration says so;
+// nil: it does not. A model that cannot be asked rewrites nothing.
+func summarizer(s Settings, c config.Config, remembers, asks bool) (summarize, notes) {
+	var n notes
+	byModel := c.Memory.Summary == "model"
+	switch {
+	case !byModel && (s.Overrides.ModelKey != "" || c.Model != (config.Model{})):
+		n.warn("llm.base_url, timeout, max_tokens and the input llm-key are for memory.summary: model (input memory-summary), which is not set")
+	case byModel && !remembers:
+		n.warn("memory.summary is model, and the memory is off: the agent is told nothing")
+	case byModel && asks:
+		c.Model.Timeout = cmp.Or(c.Model.Timeout, memory.DefaultSummaryTimeout)
+		key := model.Key(s.Env.Getenv, c.LLM.Provider, s.Overrides.ModelKey)
+		if s.Mask != nil {
+			s.Mask(string(key))
+		}
+		client, err := model.New(s.Env, c.LLM, c.Model, key)
+		if err != nil {
+			n.warn("memory.summary: %s; see the inputs llm-*, or llm in the configuration; the agent is told the plain facts",
+				strings.ReplaceAll(err.Error(), "\n", "; "))
+			return memory.Summarizer{}.Summarize, n
+		}
+		// The client's own error says more than that of the summarizer.
+		return memory.Summarizer{Model: client, Timeout: c.Model.Timeout + time.Second, Log: s.Logger}.Summarize, n
+	}
+	return nil, n
+}

@@ -1,0 +1,175 @@
+package event
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"net/url"
+	"path"
+	"strings"
+	"time"
+
+	"github.com/org/foreman-action/agent"
+	"github.com/org/foreman-action/config"
+	"github.com/org/foreman-action/internal/cli/files"
+	"github.com/org/foreman-action/internal/cli/remote"
+	"github.com/org/foreman-action/internal/command"
+	"github.com/org/foreman-action/internal/github"
+	"github.com/org/foreman-action/internal/secret"
+	"github.com/org/foreman-action/protocol"
+)
+
+// Overrides are settings that win over the configuration file. The zero value of
+// each leaves the file's.
+type Overrides struct {
+	AgentURL   string
+	AgentAuth  string // none, token or oidc
+	AgentToken string
+	Timeout    time.Duration // of the agent
+	OnFailure  config.OnFailure
+	AllowClose bool
+	LLM        protocol.LLMBackendRef
+	Model      config.Model
+	ModelKey   secret.Text
+	Memory     config.Memory
+	Bot        string // the login under which Foreman acts
+}
+
+// Apply returns the configuration, of which nil is an empty one, with the overrides on top.
+func (o Overrides) Apply(c *config.Config) *config.Config {
+	var out config.Config
+	if c != nil {
+		out = *c
+	}
+	set(&out.Agent.URL, o.AgentURL)
+	set(&out.Agent.Auth, o.AgentAuth)
+	set(&out.Agent.Timeout, o.Timeout)
+	if o.OnFailure.Set {
+		out.Agent.OnFailure = o.OnFailure
+	}
+	out.Policy.AllowClose = (out.Policy.AllowClose || o.AllowClose) && !out.NeverClose
+	set(&out.LLM.Provider, o.LLM.Provider)
+	set(&out.LLM.Model, o.LLM.Model)
+	set(&out.Model.BaseURL, o.Model.BaseURL)
+	set(&out.Model.Timeout, o.Model.Timeout)
+	set(&out.Model.MaxTokens, o.Model.MaxTokens)
+	set(&out.Memory.Store, o.Memory.Store)
+	set(&out.Memory.Path, o.Memory.Path)
+	set(&out.Memory.Summary, o.Memory.Summary)
+	return &out
+}
+
+// set replaces *to by a value that is not zero.
+func set[T comparable](to *T, value T) {
+	var zero T
+	if value != zero {
+		*to = value
+	}
+}
+
+// load loads the configuration from the workspace, else from the default branch.
+func load(ctx context.Context, s Settings, client *github.Client) (*config.Config, error) {
+	places := files.Layered{s.Files}
+	switch {
+	case s.Offline:
+	case client == nil:
+		places = append(places, remote.Tokenless{})
+	default:
+		places = append(places, remote.Branch{Client: client, Tree: github.Tree{Owner: s.Event.Repo.Owner, Repo: s.Event.Repo.Name}})
+	}
+	spec := s.Load
+	spec.Remote = s.Access.File
+	c, err := config.Load(ctx, places, spec)
+	if errors.Is(err, config.ErrNotFound) || errors.Is(err, path.ErrBadPattern) {
+		return nil, command.Usage(err)
+	}
+	return c, err
+}
+
+// effective returns the loaded configuration, of which nil is an empty one, as the run uses
+// it, with its warnings. A local run changes the loaded one too.
+func effective(loaded *config.Config, s Settings) (*config.Config, []string) {
+	var warnings []string
+	if loaded != nil {
+		for _, w := range loaded.Warnings {
+			warnings = append(warnings, w.Error())
+		}
+		if s.Local {
+			warnings = append(warnings, distrust(loaded)...)
+		}
+	}
+	c := s.Overrides.Apply(loaded)
+	if s.Overrides.AllowClose && c.NeverClose {
+		warnings = append(warnings, "allow-close has no effect: the file that the configuration extends says allow_close: false")
+	}
+	return c, warnings
+}
+
+// distrust takes out of a configuration what would send the issue, or write files,
+// somewhere that the person at the terminal did not name: the file may be of a
+// repository that they only look at.
+func distrust(c *config.Config) []string {
+	var warnings []string
+	if c.Agent.URL != "" {
+		warnings = append(warnings, "the configuration names an agent, which is not asked from here; --agent URL asks one")
+	}
+	if c.Memory.Store != "" && c.Memory.Store != "off" {
+		warnings = append(warnings, "the memory that the configuration names is not used from here")
+	}
+	c.Agent.URL, c.Agent.Auth, c.Memory = "", "", config.Memory{}
+	return warnings
+}
+
+// askedAgent returns the client of the HTTP agent that a configuration names.
+func askedAgent(c config.Agent, token string, idToken func(context.Context, string) (string, error), userAgent string) (*agent.Remote, error) {
+	o := agent.RemoteOptions{URL: c.URL, Timeout: c.Timeout, UserAgent: userAgent}
+	switch c.Auth {
+	case "token":
+		if token == "" {
+			return nil, command.Usagef("agent auth is token, but there is no agent token (input agent-token, or FOREMAN_AGENT_TOKEN)")
+		}
+		o.Authorize = func(context.Context) (string, error) { return "Bearer " + token, nil }
+	case "oidc":
+		if idToken == nil {
+			return nil, command.Usagef("agent auth is oidc, which works inside GitHub Actions only")
+		}
+		audience := audienceOf(c.URL)
+		o.Authorize = func(ctx context.Context) (string, error) {
+			token, err := idToken(ctx, audience)
+			if err != nil {
+				return "", err
+			}
+			return "Bearer " + token, nil
+		}
+	}
+	r, err := agent.NewRemote(o)
+	if err != nil {
+		return nil, command.Usage(err)
+	}
+	return r, nil
+}
+
+// audienceOf returns the agent's base address: without userinfo, query and "/task".
+func audienceOf(raw string) string {
+	u, err := url.Parse(raw)
+	if err != nil {
+		return raw
+	}
+	u.User, u.RawQuery, u.Fragment = nil, "", ""
+	p := strings.TrimRight(u.Path, "/")
+	if path.Base(p) == "task" {
+		p = path.Dir(p)
+	}
+	u.Path = strings.TrimRight(p, "/")
+	return u.String()
+}
+
+// TaskID is the task of a workflow run and an issue, the same for every attempt;
+// outside a run every task is one of its own.
+func TaskID(repo, runID string, issue int) (string, error) {
+	if runID == "" {
+		return protocol.NewTaskID(rand.Reader)
+	}
+	return protocol.DeriveTaskID("github-actions", repo, runID, fmt.Sprint(issue)), nil
+}

@@ -1,0 +1,33 @@
+// Package failure tells mistakes of the user's from failures, in the errors of commands.
+package failure
+
+import (
+	"errors"
+
+	"github.com/org/foreman-action/internal/command"
+	"github.com/org/foreman-action/internal/strictyaml"
+	"github.com/org/foreman-action/triage"
+)
+
+// Classify turns an error of a run into one with an exit code; nil stays nil.
+func Classify(err error) error {
+	if err == nil {
+		return nil
+	}
+	if errors.Is(err, triage.ErrNeedsHost) {
+		return command.Usagef("%w: set the input token, or GITHUB_TOKEN", err)
+	}
+	if _, ok := errors.AsType[*command.UsageError](err); ok {
+		return err
+	}
+	if Problems(err) != nil {
+		return command.Usage(err)
+	}
+	return command.Failed(err)
+}
+
+// Problems returns the mistakes in files that an error holds; nil when it holds none.
+func Problems(err error) strictyaml.Problems {
+	ps, _ := errors.AsType[strictyaml.Problems](err)
+	return ps
+}

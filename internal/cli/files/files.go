@@ -1,0 +1,140 @@
+// Package files reads the files of a command: below a folder, anywhere, or from the first
+// of several places that has them; and writes files as a whole.
+package files
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"syscall"
+
+	"github.com/org/foreman-action/config"
+	"github.com/org/foreman-action/internal/cli/process"
+	"github.com/org/foreman-action/internal/command"
+)
+
+// MaxSize bounds a configuration file; GitHub's contents API gives no more either.
+const MaxSize = 1 << 20
+
+// A Folder reads configuration below a directory. A symbolic link that leads out of
+// it is not followed.
+type Folder struct{ Dir string }
+
+// Read returns the content of a file; an error is fs.ErrNotExist where there is none.
+func (f Folder) Read(_ context.Context, name string) ([]byte, error) {
+	if filepath.IsAbs(name) {
+		data, err := Read(name, MaxSize)
+		return data, Unreadable(err)
+	}
+	root, err := os.OpenRoot(f.Dir)
+	if err != nil {
+		return nil, Unreadable(err)
+	}
+	defer root.Close()
+	file, err := root.Open(filepath.FromSlash(name))
+	if err != nil {
+		return nil, Unreadable(err)
+	}
+	defer file.Close()
+	data, err := ReadAll(file, name, MaxSize)
+	return data, Unreadable(err)
+}
+
+// Unreadable makes an error of the file system a mistake of the user's, who named the
+// file; that there is none stays recognisable.
+func Unreadable(err error) error {
+	switch {
+	case err == nil, errors.Is(err, fs.ErrNotExist):
+		return err
+	case errors.Is(err, syscall.ENOTDIR):
+		return fmt.Errorf("%w: %w", fs.ErrNotExist, err)
+	}
+	return command.Usage(err)
+}
+
+// Glob returns the files that match a pattern, in order.
+func (f Folder) Glob(_ context.Context, pattern string) ([]string, error) {
+	if filepath.IsAbs(pattern) {
+		return filepath.Glob(pattern)
+	}
+	names, err := fs.Glob(os.DirFS(f.Dir), pattern)
+	slices.Sort(names)
+	return names, err
+}
+
+// Anywhere reads files that the user of the command line names: below the
+// directory or not.
+type Anywhere struct{ Dir string }
+
+// Read returns the content of a file; an error is fs.ErrNotExist where there is none.
+func (f Anywhere) Read(_ context.Context, name string) ([]byte, error) {
+	data, err := Read(process.Below(f.Dir, name), MaxSize)
+	return data, Unreadable(err)
+}
+
+// Glob returns the files that match a pattern, in order.
+func (f Anywhere) Glob(_ context.Context, pattern string) ([]string, error) {
+	names, err := filepath.Glob(process.Below(f.Dir, pattern))
+	if err != nil || filepath.IsAbs(pattern) {
+		return names, err
+	}
+	for i, name := range names {
+		if names[i], err = filepath.Rel(f.Dir, name); err != nil {
+			return nil, err
+		}
+		names[i] = filepath.ToSlash(names[i])
+	}
+	return names, nil
+}
+
+// Layered reads from the first place that has a file.
+type Layered []config.Files
+
+// Read returns the content of a file; an error is fs.ErrNotExist where there is none.
+func (l Layered) Read(ctx context.Context, name string) ([]byte, error) {
+	err := fs.ErrNotExist
+	for _, files := range l {
+		var data []byte
+		if data, err = files.Read(ctx, name); err == nil || !errors.Is(err, fs.ErrNotExist) {
+			return data, err
+		}
+	}
+	return nil, err
+}
+
+// Glob returns the files that match a pattern, in order.
+func (l Layered) Glob(ctx context.Context, pattern string) ([]string, error) {
+	for _, files := range l {
+		if names, err := files.Glob(ctx, pattern); err != nil || len(names) > 0 {
+			return names, err
+		}
+	}
+	return nil, nil
+}
+
+// Read reads a whole file of at most so many bytes.
+func Read(name string, limit int64) ([]byte, error) {
+	file, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	return ReadAll(file, name, limit)
+}
+
+// ReadAll reads a stream of at most so many bytes to its end. The name is for the error.
+func ReadAll(r io.Reader, name string, limit int64) ([]byte, error) {
+	data, err := io.ReadAll(io.LimitReader(r, limit+1))
+	if err != nil {
+		return nil, err
+	}
+	if int64(len(data)) > limit {
+		return nil, fmt.Errorf("read %s: it is larger than %d bytes", name, limit)
+	}
+	return data, nil
+}

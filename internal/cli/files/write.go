@@ -1,0 +1,50 @@
+package files
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// Replace writes a file beside the old one, and puts it in its place.
+func Replace(path string, data []byte, mode fs.FileMode) (err error) {
+	tmp, err := os.CreateTemp(filepath.Dir(path), ".foreman-*")
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, os.Remove(tmp.Name()))
+		}
+	}()
+	_, err = tmp.Write(data)
+	err = errors.Join(err, tmp.Chmod(mode), tmp.Sync(), tmp.Close())
+	if err != nil {
+		return err
+	}
+	return os.Rename(tmp.Name(), path)
+}
+
+// Create writes a file that is there as a whole or not at all. Without force one that
+// exists stays as it is.
+func Create(name string, data []byte, force bool) error {
+	temp := fmt.Sprintf("%s.%d.tmp", name, os.Getpid())
+	file, err := os.OpenFile(temp, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o666) //nolint:gosec // the umask decides, as for any file of a repository
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.Remove(temp) }() // after the rename there is none
+	_, err = file.Write(data)
+	if err := errors.Join(err, file.Sync(), file.Close()); err != nil {
+		return err
+	}
+	if !force {
+		// A link fails where a rename would overwrite what came between.
+		if err := os.Link(temp, name); err == nil || errors.Is(err, fs.ErrExist) {
+			return err
+		}
+	}
+	return os.Rename(temp, name)
+}

@@ -1,0 +1,79 @@
+// Package format renders what several commands print: colours, JSON, counts, and rules
+// and tests explained part by part.
+package format
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/org/foreman-action/internal/sanitize"
+)
+
+// A Painter colours text for terminals. The zero value leaves it plain.
+type Painter struct{ On bool }
+
+// Paint returns text in a colour, given as an ANSI code such as "32".
+func (p Painter) Paint(code, s string) string {
+	if !p.On || s == "" {
+		return s
+	}
+	return "\x1b[" + code + "m" + s + "\x1b[0m"
+}
+
+// Bold returns text in bold.
+func (p Painter) Bold(s string) string { return p.Paint("1", s) }
+
+// Faint returns text of less weight.
+func (p Painter) Faint(s string) string { return p.Paint("2", s) }
+
+// JSON returns v as JSON without HTML escapes, indented when indent is not empty. A value
+// that cannot be encoded is "null".
+func JSON(v any, indent string) string {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", indent)
+	if err := enc.Encode(v); err != nil {
+		return "null"
+	}
+	return string(bytes.TrimSuffix(b.Bytes(), []byte("\n")))
+}
+
+// Count returns a number with a noun in the singular or the plural.
+func Count(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
+}
+
+// Clip cuts a text to n characters; the last one is then an ellipsis.
+func Clip(s string, n int) string {
+	r := []rune(s)
+	if len(r) <= n {
+		return s
+	}
+	return string(r[:n-1]) + "…"
+}
+
+// NonEmpty returns the texts that are not empty, in the list that it was given.
+func NonEmpty(list ...string) []string {
+	out := list[:0]
+	for _, s := range list {
+		if s != "" {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// Lines makes every line of a text fit for a log.
+func Lines(text string) string {
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		lines[i] = sanitize.Log(line)
+	}
+	return strings.Join(lines, "\n")
+}

@@ -1,0 +1,44 @@
+package format
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/org/foreman-action/internal/sanitize"
+	"github.com/org/foreman-action/rules/ruletest"
+)
+
+// Failures counts the tests that failed.
+func Failures(results []ruletest.Result) int {
+	n := 0
+	for _, r := range results {
+		if !r.Passed() {
+			n++
+		}
+	}
+	return n
+}
+
+// WriteFailure shows what is not as a test expects. What the rules made of it may be
+// foreign text.
+func WriteFailure(b *strings.Builder, r ruletest.Result, p Painter) {
+	fmt.Fprintf(b, "%s %s\n", p.Paint("31", "FAIL"), p.Bold(sanitize.Line(r.Test.Name)))
+	for _, m := range r.Mismatches {
+		what := m.Key
+		if what == "" {
+			what = "a condition fails"
+		}
+		fmt.Fprintf(b, "  %s:%d:%d: %s\n", r.Test.File, m.Line, m.Column, what)
+		fmt.Fprintf(b, "    %s %s\n", p.Paint("32", "want"), indented(m.Want))
+		fmt.Fprintf(b, "    %s  %s\n", p.Paint("31", "got"), indented(m.Got))
+	}
+	for _, w := range r.Rules {
+		WriteRule(b, w, p)
+	}
+	b.WriteString("\n")
+}
+
+// indented puts the lines of a value below each other.
+func indented(text string) string {
+	return strings.ReplaceAll(Lines(text), "\n", "\n         ")
+}

@@ -1,0 +1,93 @@
+package format
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/org/foreman-action/internal/sanitize"
+	"github.com/org/foreman-action/rules"
+)
+
+// WriteRule tells of one rule, behind an empty line.
+func WriteRule(b *strings.Builder, r rules.RuleWhy, p Painter) {
+	sign, why := "-", outcomeText(r.RuleTrace)
+	if r.Outcome == rules.Matched {
+		sign = "+"
+	}
+	fmt.Fprintf(b, "\n%s %s  %s\n", sign, p.Bold(r.ID), p.Faint(why))
+	if r.Why != nil {
+		writePart(b, *r.Why, 1)
+	}
+	if r.Error != "" {
+		fmt.Fprintf(b, "  %s\n", strings.ReplaceAll(Lines(r.Error), "\n", "\n  "))
+	}
+}
+
+// outcomeText says in a few words what became of a rule.
+func outcomeText(r rules.RuleTrace) string {
+	place := fmt.Sprintf("(%s:%d)", r.File, r.Line)
+	switch r.Outcome {
+	case rules.Matched:
+		return "fires " + place
+	case rules.NotListed:
+		return "does not listen to this event " + place
+	case rules.False:
+		return "its condition is false " + place
+	case rules.Cut:
+		return "an earlier rule stopped " + place
+	case rules.Unreached:
+		return "an earlier rule failed " + place
+	}
+	return "fails " + place
+}
+
+func writePart(b *strings.Builder, w rules.Why, depth int) {
+	value := w.Value
+	if w.Error != "" {
+		value = "! " + w.Error
+	}
+	if w.Idle {
+		value = "(" + value + ")"
+	}
+	fmt.Fprintf(b, "%s%s  %s\n", strings.Repeat("  ", depth), sanitize.Log(value), sanitize.Log(strings.Join(strings.Fields(w.Text), " ")))
+	for _, part := range w.Parts {
+		writePart(b, part, depth+1)
+	}
+}
+
+// A RuleJSON is why a rule fires or does not, as commands print it.
+type RuleJSON struct {
+	ID      string        `json:"id"`
+	Outcome rules.Outcome `json:"outcome"` // matched, event, condition, stopped, unreached; empty: it failed
+	File    string        `json:"file"`
+	Line    int           `json:"line"`
+	Why     *PartJSON     `json:"why"`   // null: it has no condition, or does not listen
+	Error   string        `json:"error"` // of a rule that fails: then no rule acts
+}
+
+// A PartJSON is one part of a condition with its value.
+type PartJSON struct {
+	Text  string     `json:"text"`
+	Value string     `json:"value"`
+	Error string     `json:"error"`
+	Idle  bool       `json:"idle"`
+	Parts []PartJSON `json:"parts"`
+}
+
+// RuleOf returns the JSON form of one rule's explanation.
+func RuleOf(r rules.RuleWhy) RuleJSON {
+	rule := RuleJSON{ID: r.ID, Outcome: r.Outcome, File: r.File, Line: r.Line, Error: r.Error}
+	if r.Why != nil {
+		why := partOf(*r.Why)
+		rule.Why = &why
+	}
+	return rule
+}
+
+func partOf(w rules.Why) PartJSON {
+	out := PartJSON{w.Text, w.Value, w.Error, w.Idle, []PartJSON{}}
+	for _, p := range w.Parts {
+		out.Parts = append(out.Parts, partOf(p))
+	}
+	return out
+}

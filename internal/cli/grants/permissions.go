@@ -1,0 +1,70 @@
+// Package grants lists what a workflow must grant, and prints it as the block that
+// stands in a workflow.
+package grants
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/org/foreman-action/config"
+	"github.com/org/foreman-action/rules"
+	"github.com/org/foreman-action/triage"
+)
+
+// Needs lists what a workflow must grant for a configuration, as lines of its
+// permissions block. With pulls it runs on pull requests whatever the rules listen to.
+func Needs(c *config.Config, pulls bool) []string {
+	level := "write"
+	if c.Mode == config.ModeShadow {
+		level = "read"
+	}
+	needs := []string{"contents: read", "issues: " + level}
+	if pulls || slices.ContainsFunc(rules.Infos(c.Rules), onPulls) {
+		needs = append(needs, "pull-requests: "+level)
+	}
+	if recalls(c) && c.Memory.Store == "" || c.Memory.Store == "artifact" {
+		needs = append(needs, "actions: read")
+	}
+	if c.Agent.Auth == "oidc" {
+		needs = append(needs, "id-token: write")
+	}
+	return needs
+}
+
+func onPulls(i rules.Info) bool {
+	return slices.ContainsFunc(i.On, func(on string) bool { return strings.HasPrefix(on, triage.EventPullRequest) })
+}
+
+// recalls reports whether anything that a configuration does takes what was done before.
+func recalls(c *config.Config) bool {
+	return c.Agent.URL != "" || c.AsksMemory || c.Mode == config.ModeShadow && c.Rules.Len() > 0 ||
+		c.Rules.NeverAgain() || c.Rules.ClosesLater() || c.Rules.Undoes()
+}
+
+// Lack introduces a block after a call that was denied.
+const Lack = "The token lacks a permission. Give the job this block:"
+
+// Help says what to paste into the workflow.
+func Help(needs, missing []string) string {
+	block := strings.TrimSuffix(Block(needs, missing), "\n")
+	return Lack + "\n\n    " + strings.ReplaceAll(block, "\n", "\n    ")
+}
+
+// Block is the exact block: what it does not name, the token does not get.
+func Block(needs, missing []string) string {
+	var b strings.Builder
+	b.WriteString("permissions:\n")
+	levels := map[string]string{}
+	for _, need := range slices.Concat(needs, missing) {
+		name, level, _ := strings.Cut(need, ": ")
+		if levels[name] != "write" {
+			levels[name] = level
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(levels)) {
+		fmt.Fprintf(&b, "  %s: %s\n", name, levels[name])
+	}
+	return b.String()
+}

@@ -1,0 +1,90 @@
+// Package process is what commands see of the process: streams, environment, working
+// directory and clock.
+package process
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/org/foreman-action/internal/command"
+	"github.com/org/foreman-action/internal/sanitize"
+)
+
+// An Env is the surroundings of one run of the program. Stdout, Stderr, Getenv and Now
+// must be set; [Env.Complete] sets the last two. It is not changed while a command runs.
+type Env struct {
+	Getenv  func(string) string
+	Environ func() []string // what started programs inherit; nil: nothing
+	Stdin   io.Reader       // nil: empty
+	Stdout  io.Writer
+	Stderr  io.Writer
+	Dir     string // the working directory; empty: the process's
+	Colour  bool   // Stdout shows ANSI colours
+	// Terminal reports whether Stderr is one, on which a line can be rewritten in place.
+	Terminal bool
+	Version  string // of the program
+
+	Now   func() time.Time
+	Sleep func(context.Context, time.Duration) error // nil: real
+}
+
+// Complete returns the environment with an empty Getenv and the real clock where they
+// are nil.
+func (e Env) Complete() Env {
+	if e.Getenv == nil {
+		e.Getenv = func(string) string { return "" }
+	}
+	if e.Environ == nil {
+		e.Environ = func() []string { return nil }
+	}
+	if e.Now == nil {
+		e.Now = time.Now
+	}
+	return e
+}
+
+// WorkDir returns the directory that relative paths start from.
+func (e Env) WorkDir() (string, error) {
+	if e.Dir != "" {
+		return e.Dir, nil
+	}
+	return os.Getwd()
+}
+
+// Path returns the path of a file or folder that the user names. An empty name stays
+// empty.
+func (e Env) Path(name string) string {
+	dir, err := e.WorkDir()
+	if name == "" || err != nil {
+		return name
+	}
+	return Below(dir, name)
+}
+
+// Below returns the path of a file that is named relative to a directory, or absolutely.
+func Below(dir, name string) string {
+	if filepath.IsAbs(name) {
+		return name
+	}
+	return filepath.Join(dir, filepath.FromSlash(name))
+}
+
+// UserAgent is how the program introduces itself to servers.
+func (e Env) UserAgent() string { return "foreman-action/" + e.Version }
+
+// Log writes a line to Stderr, made harmless for terminals.
+func (e Env) Log(format string, args ...any) {
+	fmt.Fprintln(e.Stderr, sanitize.Log(fmt.Sprintf(format, args...)))
+}
+
+// Print writes a text to Stdout as it is. An error is a failure of the command.
+func (e Env) Print(text string) error {
+	if _, err := io.WriteString(e.Stdout, text); err != nil {
+		return command.Failed(fmt.Errorf("print the report: %w", err))
+	}
+	return nil
+}

@@ -1,0 +1,125 @@
+// Package remote reaches GitHub for a command: the client, the host of a run, and the
+// files of repositories.
+package remote
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/org/foreman-action/config"
+	"github.com/org/foreman-action/internal/cli/process"
+	"github.com/org/foreman-action/internal/command"
+	"github.com/org/foreman-action/internal/github"
+	"github.com/org/foreman-action/runner"
+	"github.com/org/foreman-action/triage"
+)
+
+// An Access is how GitHub is reached.
+type Access struct {
+	Token     string // empty: there is none, and no call is made
+	APIURL    string // empty: GitHub's own
+	UserAgent string
+	Now       func() time.Time                           // nil: time.Now
+	Sleep     func(context.Context, time.Duration) error // nil: real
+}
+
+// FromEnv returns the access that the environment grants to commands.
+func FromEnv(env process.Env) Access {
+	return Access{
+		Token: env.Getenv("GITHUB_TOKEN"), APIURL: env.Getenv("GITHUB_API_URL"),
+		UserAgent: env.UserAgent(), Now: env.Now, Sleep: env.Sleep,
+	}
+}
+
+// Client returns a client, or nil when there is no token.
+func (a Access) Client() (*github.Client, error) {
+	if a.Token == "" {
+		return nil, nil
+	}
+	client, err := github.New(github.Options{
+		BaseURL: a.APIURL, Token: a.Token, UserAgent: a.UserAgent, Now: a.Now, Sleep: a.Sleep,
+	})
+	if err != nil {
+		return nil, command.Usagef("GITHUB_API_URL: %w", err)
+	}
+	return client, nil
+}
+
+// File reads the file that a configuration extends. Without a token the error is
+// [triage.ErrNeedsHost].
+func (a Access) File(ctx context.Context, file config.RemoteFile) ([]byte, error) {
+	client, err := a.Client()
+	if client == nil {
+		return nil, cmp.Or(err, triage.ErrNeedsHost)
+	}
+	data, err := client.FileAt(ctx, file)
+	if errors.Is(err, triage.ErrNotFound) {
+		return nil, fmt.Errorf("%w: %w", fs.ErrNotExist, err)
+	}
+	return data, err
+}
+
+// HostOf returns a client, which may be nil, as the host that a [runner.Runner] works
+// with, and the login under which it acts; empty: the default one.
+func HostOf(client *github.Client, login string) runner.Host {
+	var h runner.Host
+	if client != nil {
+		h = runner.HostOf(client)
+	}
+	h.Login = login
+	return h
+}
+
+// A Branch reads configuration from a repository, at its default branch or another ref.
+type Branch struct {
+	Client *github.Client
+	Tree   github.Tree
+}
+
+// Read returns the content of a file; an error is fs.ErrNotExist where there is none.
+func (b Branch) Read(ctx context.Context, name string) ([]byte, error) {
+	data, err := b.Client.File(ctx, b.Tree, name)
+	if errors.Is(err, triage.ErrNotFound) && !errors.Is(err, github.ErrNoRef) {
+		return nil, fmt.Errorf("%w: %w", fs.ErrNotExist, err)
+	}
+	return data, err
+}
+
+// Glob returns the files that match a pattern; only its last part may hold wildcards.
+func (b Branch) Glob(ctx context.Context, pattern string) ([]string, error) {
+	dir, last := path.Split(pattern)
+	if strings.ContainsAny(dir, "*?[") {
+		return nil, command.Usagef("only the last part of a glob may hold wildcards when files are read from the repository: %s", pattern)
+	}
+	names, err := b.Client.Dir(ctx, b.Tree, strings.TrimSuffix(dir, "/"))
+	if errors.Is(err, triage.ErrNotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(names, func(name string) bool {
+		ok, err := path.Match(last, path.Base(name))
+		return err != nil || !ok
+	}), nil
+}
+
+// Tokenless stands for a place that cannot be reached without a token.
+type Tokenless struct{}
+
+// Read fails.
+func (Tokenless) Read(_ context.Context, name string) ([]byte, error) {
+	return nil, command.Usagef("read %s from the repository: %w", name, triage.ErrNeedsHost)
+}
+
+// Glob fails.
+func (Tokenless) Glob(_ context.Context, pattern string) ([]string, error) {
+	return nil, command.Usagef("find %s in the repository: %w", pattern, triage.ErrNeedsHost)
+}

@@ -1,0 +1,65 @@
+// Package replay runs a backtest over a repository on GitHub.
+package replay
+
+import (
+	"context"
+	"errors"
+
+	"github.com/org/foreman-action/internal/backtest"
+	"github.com/org/foreman-action/internal/github"
+	"github.com/org/foreman-action/triage"
+)
+
+// Options are what is replayed, and where it is read. For a comment on a pull request that
+// changes the rules, Backtest.Config holds the new ones and Backtest.Old those of the base,
+// and [backtest.Markdown] makes the comment of the report.
+type Options struct {
+	Client *github.Client
+	Tree   github.Tree // its ref does not count
+	Cache  string      // folder; empty: nothing is kept
+	// CacheNamed makes it a failure when the cache cannot be opened.
+	CacheNamed bool
+	Reserve    int // calls per hour to leave to others
+	Backtest   backtest.Options
+}
+
+// Run replays the rules. The report is there without an error, also when it is not
+// complete.
+func Run(ctx context.Context, r Options) (backtest.Report, github.HistoryCalls, error) {
+	o := github.HistoryOptions{Dir: r.Cache, Reserve: r.Reserve}
+	h, err := github.NewHistory(r.Client, r.Tree.Owner, r.Tree.Repo, o)
+	if err != nil && !r.CacheNamed {
+		o.Dir = ""
+		h, err = github.NewHistory(r.Client, r.Tree.Owner, r.Tree.Repo, o)
+	}
+	if err != nil {
+		return backtest.Report{}, github.HistoryCalls{}, err
+	}
+	report, err := backtest.Run(ctx, past{h}, r.Backtest)
+	if err == nil && report.Stopped == nil {
+		h.Done()
+	}
+	return report, h.Calls(), err
+}
+
+// A past is the history of a repository on GitHub as a backtest reads it.
+type past struct{ *github.History }
+
+func (p past) Issues(ctx context.Context, page int) (backtest.Page, error) {
+	list, err := p.History.Issues(ctx, page)
+	return backtest.Page(list), stopOf(err)
+}
+
+func (p past) Timeline(ctx context.Context, i triage.Issue) (triage.Timeline, error) {
+	t, err := p.History.Timeline(ctx, i)
+	return t, stopOf(err)
+}
+
+// stopOf makes the end of the budget a reason to stop.
+func stopOf(err error) error {
+	budget, ok := errors.AsType[*github.BudgetError](err)
+	if !ok {
+		return err
+	}
+	return &backtest.StopError{Until: budget.Reset, Err: budget}
+}

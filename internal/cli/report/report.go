@@ -1,0 +1,29 @@
+// Package report renders the result of a run: for people at a terminal, as JSON, as the
+// outputs of a step and as a job summary.
+package report
+
+import (
+	"errors"
+
+	"github.com/org/foreman-action/runner"
+	"github.com/org/foreman-action/triage"
+)
+
+// A Result is what a run came to.
+type Result struct {
+	Report   runner.Report
+	NoConfig bool           // nothing was configured, so nothing was decided
+	Needs    []string       // lines of the permissions block that the run needs
+	Survey   *runner.Survey // of a scheduled run, of which Report is the sum; else nil
+	Review   string         // of rules that a pull request changes, in Markdown; empty: there is none
+}
+
+// Failed returns the result of a run that an error ended before it decided.
+func (r Result) Failed(err error) Result {
+	r.Report.Reason = err.Error()
+	r.Report.Rationale = err.Error()
+	if p, ok := errors.AsType[*triage.PermissionError](err); ok {
+		r.Report.Missing = append(r.Report.Missing, p.Need)
+	}
+	return r
+}

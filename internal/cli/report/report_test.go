@@ -1,0 +1,132 @@
+package report
+
+import (
+	"encoding/json"
+	"errors"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/org/foreman-action/config"
+	"github.com/org/foreman-action/internal/cli/format"
+	"github.com/org/foreman-action/internal/command"
+	"github.com/org/foreman-action/internal/strictyaml"
+	"github.com/org/foreman-action/protocol"
+	"github.com/org/foreman-action/rules"
+	"github.com/org/foreman-action/runner"
+	"github.com/org/foreman-action/triage"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files in testdata")
+
+// golden compares got with a file of testdata.
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if *update {
+		if err := os.MkdirAll("testdata", 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), got); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", path, diff)
+	}
+}
+
+func action(t *testing.T, text string) protocol.ActionItem {
+	t.Helper()
+	var a protocol.ActionItem
+	if err := json.Unmarshal([]byte(text), &a); err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+// fullReport has something in every field, hostile where it can be.
+func fullReport(t *testing.T) Result {
+	t.Helper()
+	return Result{
+		Needs: []string{"contents: read", "issues: write"},
+		Report: runner.Report{
+			Event: "issues.opened", Repo: "octo-org/hello", Issue: 42, IssueURL: "https://github.com/octo-org/hello/issues/42",
+			Title:  "Crash | <img src=x> [x](http://evil.example) `a` @octocat #1 \x1b[31m",
+			TaskID: "a3f8c2d1-4b5e-4f6a-8c9d-0e1f2a3b4c5d", Decision: protocol.LabelAndRespond,
+			Rationale: "it crashes\n::error::forged\n# heading\n> quote | bar", By: "rules, http://agent/task",
+			Status: runner.StatusPartial, Reason: "add labels: 403 <b>",
+			Actions: []triage.ActionResult{
+				{Index: 0, Action: action(t, `{"type":"add_label","label":"bug"}`), Source: triage.Source{Rule: "crash"}, Verdict: triage.Do, State: triage.Done, URL: "https://github.com/octo-org/hello/issues/42"},
+				{Index: 1, Action: action(t, `{"type":"comment","body":"Hello @octocat\n\n| a | b |\n"}`), Verdict: triage.Refuse, State: triage.Refused, Reason: "policy.limits.comment is 0 per event"},
+				{Index: 2, Action: action(t, `{"type":"mark_duplicate","of":7}`), Verdict: triage.Skip, State: triage.Skipped, Reason: "closing is not allowed"},
+				{Index: 3, Action: action(t, `{"type":"launch|rocket","to":["moon"]}`), Verdict: triage.Refuse, State: triage.Failed, Reason: "UnknownActionError"},
+			},
+			Executed: 1, CommentURL: "https://github.com/octo-org/hello/issues/42#issuecomment-1",
+			Rules: &rules.Result{Trace: []rules.RuleTrace{
+				{ID: "crash", Outcome: rules.Matched, Condition: "issue.text matches `(?i)crash`\n  and true"},
+				{ID: "always", Outcome: rules.Matched},
+				{ID: "closed", Outcome: rules.NotListed},
+				{ID: "other", Outcome: rules.False, Condition: `label("x | y")`},
+				{ID: "last", Outcome: rules.Cut},
+			}},
+			Why: []rules.RuleWhy{
+				{RuleTrace: rules.RuleTrace{ID: "crash", Outcome: rules.Matched, File: ".github/foreman.yml", Line: 3}, Why: &rules.Why{
+					Text: "issue.text matches `(?i)crash`\n  and true", Value: "true",
+					Parts: []rules.Why{{Text: "issue.text", Value: "\"\x1b[31m ``` @octocat\""}, {Text: "true", Value: "true", Idle: true}},
+				}},
+				{RuleTrace: rules.RuleTrace{ID: "other", Outcome: rules.False, File: ".github/foreman.yml", Line: 9}, Why: &rules.Why{
+					Text: `actor.permission == "write"`, Error: "it was not looked up", Idle: true,
+				}},
+				{RuleTrace: rules.RuleTrace{ID: "always", Outcome: rules.Matched}},
+			},
+			Warnings: []string{"memory: <b>off</b>"}, Missing: []string{"issues: write"},
+		},
+	}
+}
+
+func TestSummary(t *testing.T) {
+	t.Parallel()
+	golden(t, "summary-full.md", Summary(fullReport(t), command.Version(""), errors.New("x")))
+	golden(t, "summary-none.md", Summary(Result{NoConfig: true, Report: runner.Report{
+		Event: "issues.opened", Issue: 1, Status: runner.StatusSkipped, Decision: protocol.Skip, Rationale: "there are no rules", By: "rules",
+	}}, command.Version(""), nil))
+	golden(t, "summary-problems.md", Summary(Result{Report: runner.Report{Status: runner.StatusFailed}}, command.Version(""), strictyaml.Problems{
+		{File: ".github/foreman.yml", Line: 2, Column: 1, Msg: "unknown key \"polcy\"", Source: "polcy: ```"},
+	}))
+}
+
+func TestText(t *testing.T) {
+	t.Parallel()
+	plain, colour := Text(fullReport(t), format.Painter{}), Text(fullReport(t), format.Painter{On: true})
+	golden(t, "report.txt", plain)
+	golden(t, "report-colour.txt", colour)
+	if strings.Contains(plain, "\x1b") {
+		t.Error("a stranger's escape sequence reached the terminal")
+	}
+}
+
+// TestReportJSON pins the form that programs read.
+func TestReportJSON(t *testing.T) {
+	t.Parallel()
+	golden(t, "report.json", JSON(fullReport(t).Report)+"\n")
+	golden(t, "report-empty.json", JSON(runner.Report{})+"\n")
+}
+
+// TestStarterRules keeps the file that newcomers copy loadable.
+func TestStarterRules(t *testing.T) {
+	t.Parallel()
+	c, err := config.Parse("foreman.yml", []byte(starterRules), nil)
+	if err != nil || c.Rules.Len() != 2 || len(c.Warnings) != 0 {
+		t.Errorf("got %v, %v", c, err)
+	}
+}

@@ -1,0 +1,228 @@
+package report
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/org/foreman-action/config"
+	"github.com/org/foreman-action/internal/cli/failure"
+	"github.com/org/foreman-action/internal/cli/format"
+	"github.com/org/foreman-action/internal/cli/grants"
+	"github.com/org/foreman-action/internal/sanitize"
+	"github.com/org/foreman-action/memory"
+	"github.com/org/foreman-action/rules"
+	"github.com/org/foreman-action/runner"
+)
+
+// starterRules is a rule file ready to copy, shown where there is none.
+const starterRules = `version: 1
+rules:
+  - id: crash
+    on: [issues.opened, issues.edited]
+    when: issue.text matches ` + "`(?i)\\b(panic|segfault|stack ?trace)\\b`" + `
+    then:
+      - add_label: bug
+  - id: welcome
+    on: [issues.opened]
+    when: issue.association == "FIRST_TIME_CONTRIBUTOR" or issue.association == "NONE"
+    then:
+      - comment: "Thanks for the report, {{ issue.author }}."
+`
+
+// A trace is why a rule fired or did not.
+type trace struct {
+	id    string
+	fired bool
+	why   string
+}
+
+// Summary is the job summary: what was decided, why, and what became of it, with the
+// version of the program and the error of the run; nil: it had none.
+func Summary(res Result, version string, err error) string {
+	rep := res.Report
+	var b strings.Builder
+	b.WriteString(headline(rep) + "\n\n")
+	writeWhy(&b, rep, err)
+	if res.Survey != nil {
+		surveyTable(&b, *res.Survey)
+	}
+	if len(rep.Actions) > 0 {
+		actionTable(&b, rep)
+	}
+	if len(rep.Missing) > 0 {
+		b.WriteString(grants.Lack + "\n\n" + sanitize.Fence(grants.Block(res.Needs, rep.Missing), "yaml") + "\n\n")
+	}
+	if res.Review != "" {
+		b.WriteString(res.Review + "\n\n")
+	}
+	writeScores(&b, rep.Scores)
+	for _, w := range rep.Warnings {
+		b.WriteString("⚠️ " + sanitize.Markdown(w) + "\n\n")
+	}
+	if ts := traces(rep); len(ts) > 0 {
+		ruleTable(&b, ts)
+	}
+	writeParts(&b, rep.Why)
+	if res.NoConfig {
+		b.WriteString("There is no `" + config.DefaultPath + "` and no agent, so nothing was decided. " +
+			"A file to start with:\n\n" + sanitize.Fence(starterRules, "yaml") + "\n\n")
+	}
+	b.WriteString(footer(rep, version))
+	return b.String()
+}
+
+// writeWhy says why it was decided so, or what went wrong: mistakes in a file with
+// their lines as they stand there.
+func writeWhy(b *strings.Builder, rep runner.Report, err error) {
+	if ps := failure.Problems(err); ps != nil {
+		b.WriteString(sanitize.Fence(format.Clip(ps.Error(), 20_000), "") + "\n\n")
+		return
+	}
+	if e, ok := errors.AsType[*rules.EvalError](err); ok {
+		b.WriteString(sanitize.Fence(format.Clip(e.Error(), 4000), "") + "\n\n")
+		return
+	}
+	if rep.Rationale != "" {
+		b.WriteString("> " + strings.ReplaceAll(sanitize.Markdown(format.Clip(rep.Rationale, 2000)), "\n", "\n> ") + "\n\n")
+	}
+	if rep.Reason != "" && rep.Reason != rep.Rationale {
+		b.WriteString(sanitize.Markdown(format.Clip(rep.Reason, 4000)) + "\n\n")
+	}
+}
+
+func headline(rep runner.Report) string {
+	icons := map[runner.Status]string{
+		runner.StatusApplied: "✅", runner.StatusPartial: "❌", runner.StatusFailed: "❌",
+		runner.StatusDryRun: "📝", runner.StatusSkipped: "⏭️", runner.StatusEscalated: "🙋",
+	}
+	what := "Foreman"
+	if rep.Issue > 0 {
+		what = link(fmt.Sprintf("#%d", rep.Issue), rep.IssueURL)
+	}
+	h := fmt.Sprintf("## %s %s: %s", icons[rep.Status], what, words(string(rep.Status)))
+	if rep.By != "" {
+		h += fmt.Sprintf(" (%s)", words(string(rep.Decision)))
+	}
+	if rep.Title != "" {
+		h += "\n\n" + sanitize.Cell(rep.Title, 200)
+	}
+	return h
+}
+
+// link makes text a link to url, if that is a plain address.
+func link(text, url string) string {
+	if !strings.HasPrefix(url, "https://") && !strings.HasPrefix(url, "http://") || strings.ContainsAny(url, " ()<>|\\\n\t\"'`") {
+		return text
+	}
+	return fmt.Sprintf("[%s](%s)", text, url)
+}
+
+func words(s string) string { return strings.ReplaceAll(s, "_", " ") }
+
+func actionTable(b *strings.Builder, rep runner.Report) {
+	b.WriteString("| | action | what | verdict | result | |\n|--:|---|---|---|---|---|\n")
+	for _, a := range rep.Actions {
+		fmt.Fprintf(b, "| %d | %s | %s | %s | %s | %s |\n", a.Index+1,
+			sanitize.Cell(a.Action.Type, 60), sanitize.Cell(whatOf(a.Action), 160),
+			a.Verdict, link(a.State.Result(), a.URL), sanitize.Cell(strings.Join(format.NonEmpty(a.Reason, "by "+a.Source.String()), "; "), 300))
+	}
+	b.WriteString("\n")
+}
+
+func ruleTable(b *strings.Builder, ts []trace) {
+	fired := 0
+	for _, t := range ts {
+		if t.fired {
+			fired++
+		}
+	}
+	fmt.Fprintf(b, "<details><summary>Rules: %d of %d fired</summary>\n\n| rule | | why |\n|---|---|---|\n", fired, len(ts))
+	for _, t := range ts {
+		mark := "–"
+		if t.fired {
+			mark = "✔"
+		}
+		fmt.Fprintf(b, "| %s | %s | %s |\n", sanitize.Cell(t.id, 64), mark, sanitize.Cell(t.why, 300))
+	}
+	b.WriteString("\n</details>\n\n")
+}
+
+// writeScores tells how rules do in shadow mode.
+func writeScores(b *strings.Builder, s *memory.Scores) {
+	if s == nil || len(s.Rules) == 0 && len(s.Open) == 0 {
+		return
+	}
+	fmt.Fprintf(b, "**Shadow mode**: what rules would have done, and whether people did it. %s waiting for them.\n\n", format.Count(len(s.Open), "prediction"))
+	if len(s.Rules) == 0 {
+		return
+	}
+	b.WriteString("| rule | agreed | of | |\n|---|--:|--:|---|\n")
+	for _, id := range slices.Sorted(maps.Keys(s.Rules)) {
+		score := s.Rules[id]
+		ready := ""
+		if score.Ready() {
+			ready = "ready for `mode: apply`"
+		}
+		fmt.Fprintf(b, "| %s | %d %% | %d | %s |\n", sanitize.Cell(id, 64), 100*score.Agreed/max(1, score.Settled()), score.Settled(), ready)
+	}
+	b.WriteString("\n")
+}
+
+const maxParts = 100_000 // bytes of a job summary, which takes 1 MiB
+
+// writeParts shows the conditions of the rules that listen to the event, part by part.
+func writeParts(b *strings.Builder, list []rules.RuleWhy) {
+	var text strings.Builder
+	for _, r := range list {
+		if r.Why != nil && text.Len() < maxParts {
+			format.WriteRule(&text, r, format.Painter{})
+		}
+	}
+	if text.Len() > 0 {
+		b.WriteString("<details><summary>Why: each condition, part by part</summary>\n\n" + sanitize.Fence(format.Clip(strings.TrimPrefix(text.String(), "\n"), maxParts), "text") + "\n\n</details>\n\n")
+	}
+}
+
+func footer(rep runner.Report, version string) string {
+	parts := []string{sanitize.Cell(rep.Event, 60), "foreman " + sanitize.Cell(version, 60)}
+	if rep.TaskID != "" {
+		parts = append([]string{"task " + sanitize.Cell(rep.TaskID, 40)}, parts...)
+	}
+	return "<sub>" + strings.Join(format.NonEmpty(parts...), " · ") + "</sub>\n"
+}
+
+// traces tells of each rule why it fired or did not.
+func traces(rep runner.Report) []trace {
+	if rep.Rules == nil {
+		return nil
+	}
+	list := make([]trace, 0, len(rep.Rules.Trace))
+	for _, t := range rep.Rules.Trace {
+		list = append(list, trace{t.ID, t.Outcome == rules.Matched, whyOf(t, cmp.Or(rep.AskedAs, rep.Event))})
+	}
+	return list
+}
+
+func whyOf(t rules.RuleTrace, event string) string {
+	condition := strings.Join(strings.Fields(t.Condition), " ")
+	switch t.Outcome {
+	case rules.Matched:
+		if condition == "" {
+			return "it has no condition"
+		}
+		return "true: " + condition
+	case rules.NotListed:
+		return "it does not listen to " + event
+	case rules.False:
+		return "false: " + condition
+	case rules.Cut:
+		return "an earlier rule stopped the evaluation"
+	case rules.Unreached:
+		return "an earlier rule failed"
+	}
+	return string(t.Outcome)
+}

@@ -1,0 +1,105 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/org/foreman-action/config"
+	"github.com/org/foreman-action/internal/cli/format"
+	"github.com/org/foreman-action/internal/cli/grants"
+	"github.com/org/foreman-action/internal/sanitize"
+	"github.com/org/foreman-action/protocol"
+	"github.com/org/foreman-action/runner"
+	"github.com/org/foreman-action/triage"
+)
+
+// verdict colours a word by what it means: green goes, yellow stays, red is bad.
+func verdict(p format.Painter, s string) string {
+	switch s {
+	case "do", "done", "applied", "planned", "dry_run":
+		return p.Paint("32", s)
+	case "refuse", "failed", "partial":
+		return p.Paint("31", s)
+	}
+	return p.Paint("33", s)
+}
+
+// Text returns a report for a person. Foreign text is made harmless for terminals.
+func Text(res Result, p format.Painter) string {
+	rep := res.Report
+	var b strings.Builder
+	line := func(name, value string) {
+		if value != "" {
+			fmt.Fprintf(&b, "%-10s%s\n", name, value)
+		}
+	}
+	fmt.Fprintf(&b, "%s  %s\n", p.Bold(fmt.Sprintf("%s#%d", sanitize.Line(rep.Repo), rep.Issue)), sanitize.Line(rep.Title))
+	line("event", sanitize.Line(rep.Event))
+	line("decision", p.Bold(string(rep.Decision)))
+	line("why", sanitize.Line(rep.Rationale))
+	line("by", sanitize.Line(rep.By))
+	if len(rep.Actions) > 0 {
+		b.WriteString("\nplan\n")
+		printActions(&b, rep, p)
+	}
+	if ts := traces(rep); len(ts) > 0 {
+		b.WriteString("\nrules\n")
+		for _, t := range ts {
+			mark := p.Faint("-")
+			if t.fired {
+				mark = p.Paint("32", "+")
+			}
+			fmt.Fprintf(&b, "  %s %-20s %s\n", mark, t.id, p.Faint(sanitize.Line(t.why)))
+		}
+	}
+	b.WriteString("\n")
+	line("status", verdict(p, string(rep.Status)))
+	if rep.Reason != rep.Rationale {
+		line("reason", sanitize.Line(rep.Reason))
+	}
+	line("note", closingNote(res))
+	for _, warning := range rep.Warnings {
+		line("warning", sanitize.Log(warning))
+	}
+	if len(rep.Missing) > 0 {
+		b.WriteString("\n" + grants.Help(res.Needs, rep.Missing) + "\n")
+	}
+	return b.String()
+}
+
+func closingNote(res Result) string {
+	switch {
+	case res.NoConfig:
+		return "there are no rules and no agent: give --rules FILE or --agent URL, or write " + config.DefaultPath
+	case res.Report.Status == runner.StatusDryRun:
+		return "nothing was written; --apply carries the plan out"
+	}
+	return ""
+}
+
+func printActions(b *strings.Builder, rep runner.Report, p format.Painter) {
+	for _, a := range rep.Actions {
+		state := a.State.Result()
+		if a.Verdict != triage.Do || a.State == triage.Planned {
+			state = string(a.Verdict)
+		}
+		// The colour codes must not count for the width.
+		pad := strings.Repeat(" ", max(0, 8-len(state)))
+		fmt.Fprintf(b, "  %d. %s%s %s  %s\n", a.Index+1, verdict(p, state), pad, p.Bold(format.Clip(sanitize.Line(a.Action.Type), 40)), whatOf(a.Action))
+		fmt.Fprintf(b, "     %s\n", p.Faint(strings.Join(format.NonEmpty(sanitize.Line(a.Reason), "by "+sanitize.Line(a.Source.String()), sanitize.Line(a.URL)), ", ")))
+	}
+}
+
+// whatOf shows the parameters of an action in short.
+func whatOf(a protocol.ActionItem) string {
+	var parts []string
+	for _, name := range a.ParamNames() {
+		if list, ok, err := a.Texts(name); ok && err == nil {
+			parts = append(parts, format.Clip(sanitize.Line(strings.Join(list, ", ")), 100))
+			continue
+		}
+		raw, _ := a.Param(name)
+		parts = append(parts, format.Clip(sanitize.Line(name+" "+string(raw)), 100))
+	}
+	return strings.Join(parts, "; ")
+}

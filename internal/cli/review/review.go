@@ -1,0 +1,224 @@
+// Package review looks at the rules of a pull request that changes them.
+package review
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/org/foreman-action/config"
+	"github.com/org/foreman-action/internal/backtest"
+	"github.com/org/foreman-action/internal/cli/failure"
+	"github.com/org/foreman-action/internal/cli/format"
+	"github.com/org/foreman-action/internal/cli/remote"
+	"github.com/org/foreman-action/internal/cli/replay"
+	"github.com/org/foreman-action/internal/cli/rulefiles"
+	"github.com/org/foreman-action/internal/command"
+	"github.com/org/foreman-action/internal/github"
+	"github.com/org/foreman-action/internal/sanitize"
+	"github.com/org/foreman-action/internal/strictyaml"
+	"github.com/org/foreman-action/policy"
+	"github.com/org/foreman-action/protocol"
+	"github.com/org/foreman-action/rules/ruletest"
+	"github.com/org/foreman-action/runner"
+	"github.com/org/foreman-action/triage"
+)
+
+// The bounds of the replay for a pull request: what the repository's other runs need is
+// left to them.
+const (
+	reviewIssues  = 300
+	reviewPeriod  = 365 * 24 * time.Hour
+	reviewReserve = 400 // calls per hour
+	reviewTime    = 2 * time.Minute
+	maxReview     = 8000
+	reviewKey     = "foreman-rules"
+)
+
+// Options are what a review depends on. All must be set but where it is said.
+type Options struct {
+	Client  *github.Client
+	Event   triage.Delivery
+	Load    config.Spec    // how the rules in force were loaded
+	InForce *config.Config // as loaded; nil: there are none
+	// Effective is InForce with the settings of the step on top; not changed.
+	Effective *config.Config
+	Login     string // under which Foreman acts; empty: [runner.DefaultBot]
+	DryRun    bool   // write no comment
+	Task      runner.TaskIdentity
+	Clock     runner.Clock
+	Log       func(format string, args ...any)
+}
+
+// A Verdict is what a review came to. The zero value: the rules are as they were.
+type Verdict struct {
+	Text     string // Markdown; empty: there is nothing to say
+	Warnings []string
+	Failed   error // the rules have mistakes, or a test fails; nil: neither
+}
+
+// Run reviews the rules of a pull request that changes them: their mistakes,
+// their tests, and what they would have done to the issues of the last year, against the
+// rules in force. It writes one comment, which is kept up to date. Other events have the
+// zero verdict. An error is a failure to read the rules.
+//
+// The files are the author's: they are compiled and asked about issues, and nothing else.
+func Run(ctx context.Context, o Options) (Verdict, error) {
+	var v Verdict
+	if o.Event.Pull == nil || !slices.Contains([]string{"opened", "reopened", "synchronize"}, o.Event.Action) || o.Event.SkipReason(o.bot()) != "" {
+		return v, nil
+	}
+	changed, err := changedPaths(ctx, o.Client, o.Event.Ref())
+	if err != nil {
+		// What was triaged is triaged, and most pull requests change no rules.
+		v.Warnings = append(v.Warnings, fmt.Sprintf("whether the pull request changes the rules is not known: %v", err))
+		return v, nil
+	}
+	if !slices.ContainsFunc(changed, isYAML) {
+		return v, nil
+	}
+	proposed, err := proposedRules(ctx, o)
+	problems := failure.Problems(err)
+	if err != nil && problems == nil {
+		return v, fmt.Errorf("read the rules of the pull request: %w", err)
+	}
+	if !slices.ContainsFunc(changed, ruleFiles(o.InForce, proposed, problems)) {
+		return v, nil
+	}
+	if problems != nil {
+		v.Failed = command.Usage(problems)
+		v.Text = head("They have mistakes", sanitize.Fence(format.Clip(problems.Error(), maxReview), ""))
+	} else {
+		v.Text, v.Failed = reviewTests(ctx, proposed)
+		v.Text += "\n\n" + replayed(ctx, o, proposed)
+	}
+	if err := comment(ctx, o, v.Text); err != nil {
+		v.Warnings = append(v.Warnings, fmt.Sprintf("what the rules of the pull request do stands in this summary only: %v", err))
+	}
+	return v, nil
+}
+
+func (o Options) bot() string { return cmp.Or(o.Login, runner.DefaultBot) }
+
+// changedPaths are the paths that a pull request changes, those of moved files before too.
+func changedPaths(ctx context.Context, host *github.Client, ref triage.Ref) ([]string, error) {
+	files, err := host.Files(ctx, ref)
+	paths := make([]string, 0, len(files))
+	for _, f := range files {
+		paths = append(paths, f.Path, f.Before)
+	}
+	return paths, err
+}
+
+func isYAML(name string) bool {
+	return strings.HasSuffix(name, ".yml") || strings.HasSuffix(name, ".yaml")
+}
+
+// proposedRules loads the configuration as the pull request has it. What it extends is
+// left out: its author names the file, and our token must not read it for them.
+func proposedRules(ctx context.Context, o Options) (*config.Config, error) {
+	tree := github.Tree{Owner: o.Event.Repo.Owner, Repo: o.Event.Repo.Name, Ref: fmt.Sprintf("refs/pull/%d/head", o.Event.Number)}
+	spec := o.Load
+	spec.Tests, spec.Partial, spec.Optional, spec.Remote = true, true, true, nil
+	spec.Getenv = rulefiles.Variables(nil) // a variable of ours is nobody else's business
+	cfg, err := config.Load(ctx, remote.Branch{Client: o.Client, Tree: tree}, spec)
+	if cfg == nil && err == nil {
+		cfg = &config.Config{}
+	}
+	return cfg, err
+}
+
+// ruleFiles tells the files that hold the rules, before the pull request or after it.
+func ruleFiles(old, proposed *config.Config, problems strictyaml.Problems) func(string) bool {
+	names := map[string]bool{config.DefaultPath: true}
+	for _, c := range []*config.Config{old, proposed} {
+		if c != nil {
+			for _, name := range c.Files {
+				names[name] = true
+			}
+		}
+	}
+	for _, p := range problems {
+		names[p.File] = true
+	}
+	return func(name string) bool { return names[name] }
+}
+
+func head(what, details string) string {
+	return "### The rules of this pull request\n\n" + what + ".\n\n" + details
+}
+
+// reviewTests runs the tests beside the rules.
+func reviewTests(ctx context.Context, c *config.Config) (text string, failed error) {
+	ctx, cancel := context.WithTimeout(ctx, reviewTime)
+	defer cancel()
+	results := make([]ruletest.Result, 0, len(c.Tests))
+	for _, t := range c.Tests {
+		if ctx.Err() != nil {
+			what := fmt.Sprintf("their tests take too long: %d of %d were run", len(results), len(c.Tests))
+			return head("**"+what+"**", ""), command.Failed(errors.New("the rules of the pull request: " + what))
+		}
+		results = append(results, runner.Test(c, t))
+	}
+	n := format.Failures(results)
+	switch {
+	case len(results) == 0:
+		return head("They have no tests", ""), nil
+	case n == 0:
+		return head("All of "+format.Count(len(results), "test")+" pass", ""), nil
+	}
+	var b strings.Builder
+	for _, r := range results {
+		if !r.Passed() && b.Len() < maxReview {
+			format.WriteFailure(&b, r, format.Painter{})
+		}
+	}
+	what := fmt.Sprintf("%d of %s fail", n, format.Count(len(results), "test"))
+	return head("**"+what+"**", sanitize.Fence(format.Clip(b.String(), maxReview), "text")), command.Failed(errors.New("the rules of the pull request: " + what))
+}
+
+// replayed is what the rules would have done, in Markdown, or why it is not known.
+func replayed(ctx context.Context, o Options, proposed *config.Config) string {
+	ctx, cancel := context.WithTimeout(ctx, reviewTime) // rules of a stranger may be slow
+	defer cancel()
+	now := o.Clock.Now().UTC()
+	result, _, err := replay.Run(ctx, replay.Options{
+		Client: o.Client, Tree: github.Tree{Owner: o.Event.Repo.Owner, Repo: o.Event.Repo.Name}, Reserve: reviewReserve,
+		Backtest: backtest.Options{
+			Repo: o.Event.FullRepo(), Config: proposed, Old: o.InForce, OldName: "the rules in force",
+			Since: now.Add(-reviewPeriod), Limit: reviewIssues, Bot: o.bot(), Now: now,
+		},
+	})
+	if err != nil {
+		return "What they would have done is not known: " + sanitize.Value(format.Clip(err.Error(), maxReview))
+	}
+	return backtest.Markdown(result)
+}
+
+// comment keeps the one comment about the rules up to date, as far as the policy in force
+// permits it.
+func comment(ctx context.Context, o Options, text string) error {
+	if o.DryRun || o.Effective.Mode == config.ModeShadow {
+		return nil
+	}
+	if len(text) > policy.MaxCommentLength {
+		text = format.Clip(text, policy.MaxCommentLength/2) + "\n\nThe rest stands in the summary of the run."
+	}
+	task := o.Task
+	task.ID = protocol.DeriveTaskID(task.ID, reviewKey)
+	r, err := runner.New(runner.Options{
+		Config: o.Effective, Host: remote.HostOf(o.Client, o.Login), Clock: o.Clock, Log: o.Log, Task: task,
+	})
+	if err != nil {
+		return err
+	}
+	result, err := r.Comment(ctx, o.Event, reviewKey, text)
+	if err == nil && result.State != triage.Done {
+		return errors.New(result.Reason)
+	}
+	return err
+}

@@ -1,0 +1,69 @@
+// Package rulefiles loads the files that the commands for rules work on.
+package rulefiles
+
+import (
+	"context"
+	"errors"
+	"path"
+	"strings"
+
+	"github.com/org/foreman-action/config"
+	"github.com/org/foreman-action/internal/cli/failure"
+	"github.com/org/foreman-action/internal/cli/files"
+	"github.com/org/foreman-action/internal/cli/process"
+	"github.com/org/foreman-action/internal/cli/remote"
+	"github.com/org/foreman-action/internal/command"
+	"github.com/org/foreman-action/internal/strictyaml"
+)
+
+// Load loads the files of a command, or the configuration file where spec names none, with
+// their tests, and returns all mistakes and warnings. The configuration is nil where there
+// are mistakes. The error is about reaching the files.
+func Load(ctx context.Context, env process.Env, spec config.Spec) (*config.Config, strictyaml.Problems, error) {
+	dir, err := env.WorkDir()
+	if err != nil {
+		return nil, nil, err
+	}
+	spec.Tests = true
+	spec.Getenv = Variables(env.Getenv)
+	spec.Remote = remote.FromEnv(env).File
+	if len(spec.Rules) == 0 {
+		spec.Path = config.DefaultPath
+	}
+	cfg, err := config.Load(ctx, files.Anywhere{Dir: dir}, spec)
+	if ps := failure.Problems(err); ps != nil {
+		return nil, ps, nil
+	}
+	if errors.Is(err, config.ErrNotFound) || errors.Is(err, path.ErrBadPattern) {
+		return nil, nil, command.Usage(err)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	return cfg, cfg.Warnings, nil
+}
+
+// LoadValid loads files that must have no mistakes; without names the configuration file.
+func LoadValid(ctx context.Context, env process.Env, names []string) (*config.Config, error) {
+	cfg, problems, err := Load(ctx, env, config.Spec{Rules: names})
+	if err != nil {
+		return nil, err
+	}
+	if errs := problems.Errors(); len(errs) > 0 {
+		return nil, command.Usage(errs)
+	}
+	return cfg, nil
+}
+
+// Variables returns an environment in which every variable is set: those that getenv
+// returns empty have a value that suits everything. A nil getenv sets none.
+func Variables(getenv func(string) string) func(string) string {
+	return func(name string) string {
+		if getenv != nil {
+			if v := getenv(name); v != "" {
+				return v
+			}
+		}
+		return "https://" + strings.ToLower(name) + ".example.com"
+	}
+}

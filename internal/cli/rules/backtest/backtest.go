@@ -1,0 +1,277 @@
+// Package backtest is the command that replays rules over a repository's history.
+package backtest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/org/foreman-action/config"
+	"github.com/org/foreman-action/internal/backtest"
+	"github.com/org/foreman-action/internal/cli/failure"
+	"github.com/org/foreman-action/internal/cli/files"
+	"github.com/org/foreman-action/internal/cli/format"
+	"github.com/org/foreman-action/internal/cli/process"
+	"github.com/org/foreman-action/internal/cli/remote"
+	"github.com/org/foreman-action/internal/cli/replay"
+	"github.com/org/foreman-action/internal/cli/rulefiles"
+	"github.com/org/foreman-action/internal/command"
+	"github.com/org/foreman-action/internal/github"
+	"github.com/org/foreman-action/internal/strictyaml"
+	"github.com/org/foreman-action/protocol"
+	"github.com/org/foreman-action/runner"
+	"github.com/org/foreman-action/triage"
+)
+
+const help = `Replays the rules over the issues of a repository, and compares what they would have
+done with what people did: how often each rule fires, how often people agree, and where
+they do not. Nothing is written on GitHub.
+
+Every issue is taken as it was when it was opened, as far as its timeline tells; its
+body is that of today. Events other than issues.opened are not replayed, nor are rules
+that ask for actor.permission. The report says so. What counts as agreement stands in
+the report too.
+
+With --old the rules are compared with those of a file, or else of a branch, a tag or
+a commit of the repository on GitHub: what fires newly, and what no longer.
+
+OWNER/REPO is the repository of the workflow when it is left out. What was read is kept
+in a folder (--cache), for you alone, and asked for again only where it changed. The
+command stops in time before the token's calls are used up; run again, it goes on.
+
+Environment: GITHUB_TOKEN (to read), GITHUB_API_URL, GITHUB_REPOSITORY.
+
+Exit codes: 0 done, 1 something failed or it stopped in time, 2 a mistake in arguments
+or files.`
+
+// Options are what the command depends on.
+type Options struct {
+	Env        process.Env
+	Args       []string // OWNER/REPO, or not, and files
+	Since      string   // how far to go back, such as 1y or 2026-01-31
+	Old        string   // a file, or a ref of the repository, to compare with; empty: neither
+	Format     string   // of the report: text, json, html or markdown
+	Output     string   // file for the report; empty: standard output
+	Cache      string   // folder for what was read; empty: none
+	CacheNamed bool     // by the user, who wants to know when it cannot be used
+	Bot        string   // login under which Foreman acts
+	Limit      int      // most issues; 0: all
+	Links      int      // most issues to name of each kind for a rule
+	Reserve    int      // calls per hour to leave to others
+}
+
+// Command returns the command with its flags.
+func Command(env process.Env) *cobra.Command {
+	o := Options{Env: env}
+	c := &cobra.Command{
+		Use:   "backtest [OWNER/REPO] [FILE…]",
+		Short: "Replay rules over a repository's history, and compare them with people",
+		Long:  help,
+		Example: "  foreman rules backtest octo-org/hello --since 90d\n" +
+			"  foreman rules backtest octo-org/hello --old main --format html -o rules.html",
+		RunE: func(c *cobra.Command, args []string) error {
+			o.Args, o.CacheNamed = args, c.Flags().Changed("cache")
+			return Run(c.Context(), o)
+		},
+	}
+	fl := c.Flags()
+	fl.StringVar(&o.Since, "since", "1y", "how far to go back: a `TIME` such as 1y, 6mo, 4w, 90d or 2026-01-31")
+	fl.IntVar(&o.Limit, "limit", 0, "most issues, the newest; 0: all")
+	fl.StringVar(&o.Old, "old", "", "`FILE`, or a ref of the repository, whose rules to compare with")
+	fl.StringVar(&o.Format, "format", "text", "`FORMAT` of the report: text, json, html or markdown")
+	fl.StringVarP(&o.Output, "output", "o", "", "`FILE` for the report (default: standard output)")
+	fl.IntVar(&o.Links, "links", 10, "most issues to name of each kind for a rule")
+	fl.StringVar(&o.Cache, "cache", cacheDir(env.Getenv), "`DIR` to keep in what was read; empty: keep nothing")
+	fl.IntVar(&o.Reserve, "reserve", 100, "calls per hour to leave to others who use the token")
+	fl.StringVar(&o.Bot, "bot-login", runner.DefaultBot, "`LOGIN` under which Foreman acts")
+	return c
+}
+
+// cacheDir is the user's folder for what can be had again.
+func cacheDir(getenv func(string) string) string {
+	for _, name := range []string{"XDG_CACHE_HOME", "LOCALAPPDATA"} {
+		if dir := getenv(name); filepath.IsAbs(dir) {
+			return filepath.Join(dir, "foreman")
+		}
+	}
+	if home := getenv("HOME"); filepath.IsAbs(home) {
+		return filepath.Join(home, ".cache", "foreman")
+	}
+	return ""
+}
+
+// formats are the ways to write a report.
+func formats() map[string]func(backtest.Report) string {
+	return map[string]func(backtest.Report) string{
+		"text": backtest.Text, "markdown": backtest.Markdown, "html": backtest.HTML,
+		"json": func(r backtest.Report) string { return format.JSON(r, "  ") + "\n" },
+	}
+}
+
+// Run replays the rules, and prints the report or writes it to a file. A replay that
+// stopped in time is a [command.ReportedError].
+func Run(ctx context.Context, o Options) error {
+	write := formats()[o.Format]
+	if write == nil {
+		names := slices.Sorted(maps.Keys(formats()))
+		return command.Usagef("--format: want %s, got %q%s", strings.Join(names, " or "), o.Format, strictyaml.DidYouMean(o.Format, names))
+	}
+	r, names, err := replayOf(o)
+	if err != nil {
+		return err
+	}
+	if r.Backtest.Config, err = rulefiles.LoadValid(ctx, o.Env, names); err != nil {
+		return err
+	}
+	if o.Old != "" {
+		if r.Backtest.Old, err = oldRules(ctx, o.Env, r, o.Old, names); err != nil {
+			return err
+		}
+		r.Backtest.OldName = o.Old
+	}
+	shown := progress{env: o.Env}
+	r.Backtest.Progress = shown.show
+	result, calls, err := replay.Run(ctx, r)
+	shown.end()
+	if err != nil {
+		return command.Failed(err)
+	}
+	o.Env.Log("%s, %d of them free because nothing had changed; %s kept from before",
+		format.Count(calls.Made, "call"), calls.Unchanged, format.Count(calls.Kept, "answer"))
+	if calls.Cache != nil {
+		o.Env.Log("warning: the cache does not work, so nothing is kept: %v", calls.Cache)
+	}
+	if result.Stopped != nil {
+		o.Env.Log("%s", result.Stopped)
+	}
+	if err := deliver(o.Env, o.Output, write(result)); err != nil {
+		return err
+	}
+	if result.Stopped != nil {
+		return command.Reported(command.ExitFailed)
+	}
+	return nil
+}
+
+// replayOf turns the options into a replay, and returns the files whose rules it is about.
+func replayOf(o Options) (replay.Options, []string, error) {
+	repo, args := o.Env.Getenv("GITHUB_REPOSITORY"), o.Args
+	if len(args) > 0 && isRepo(o.Env, args[0]) {
+		repo, args = args[0], args[1:]
+	}
+	now := o.Env.Now().UTC()
+	owner, name, ok := protocol.SplitRepo(repo)
+	since, sinceOK := sinceTime(o.Since, now)
+	access := remote.FromEnv(o.Env)
+	switch {
+	case !ok:
+		return replay.Options{}, nil, command.Usagef("name the repository: OWNER/REPO")
+	case !sinceOK:
+		return replay.Options{}, nil, command.Usagef("--since: want a time such as 1y, 6mo, 4w, 90d or 2026-01-31, got %q", o.Since)
+	case o.Limit < 0, o.Links < 1, o.Reserve < 0:
+		return replay.Options{}, nil, command.Usagef("--limit and --reserve want 0 or more, --links 1 or more")
+	case access.Token == "":
+		return replay.Options{}, nil, command.Usagef("read the history of %s: %w: set GITHUB_TOKEN", repo, triage.ErrNeedsHost)
+	}
+	client, err := access.Client()
+	return replay.Options{
+		Client: client, Tree: github.Tree{Owner: owner, Repo: name}, Cache: o.Env.Path(o.Cache), CacheNamed: o.CacheNamed, Reserve: o.Reserve,
+		Backtest: backtest.Options{Repo: repo, Since: since, Limit: o.Limit, Links: o.Links, Bot: o.Bot, Now: now},
+	}, args, err
+}
+
+// isRepo tells a repository from a file: it is no file, and does not end as one.
+func isRepo(env process.Env, arg string) bool {
+	_, _, ok := protocol.SplitRepo(arg)
+	ext := filepath.Ext(arg)
+	return ok && ext != ".yml" && ext != ".yaml" && !isFile(env, arg)
+}
+
+func isFile(env process.Env, name string) bool {
+	info, err := os.Stat(env.Path(name))
+	return err == nil && info.Mode().IsRegular()
+}
+
+// sinceTime reads a day, or a time before now.
+func sinceTime(s string, now time.Time) (time.Time, bool) {
+	if day, err := time.Parse(time.DateOnly, s); err == nil {
+		return day, !day.After(now)
+	}
+	digits := strings.TrimRight(s, "ymowdh")
+	n, err := strconv.Atoi(digits)
+	if err != nil || n < 1 || n > 10_000 {
+		return time.Time{}, false
+	}
+	switch strings.TrimPrefix(s, digits) {
+	case "y":
+		return now.AddDate(-n, 0, 0), true
+	case "mo":
+		return now.AddDate(0, -n, 0), true
+	case "w":
+		return now.AddDate(0, 0, -7*n), true
+	case "d":
+		return now.AddDate(0, 0, -n), true
+	case "h":
+		return now.Add(-time.Duration(n) * time.Hour), true
+	}
+	return time.Time{}, false
+}
+
+// oldRules loads the rules to compare with: a file, or else the same files at a ref of
+// the repository. Where there are none yet, there were no rules.
+func oldRules(ctx context.Context, env process.Env, r replay.Options, old string, names []string) (*config.Config, error) {
+	if isFile(env, old) {
+		return rulefiles.LoadValid(ctx, env, []string{old})
+	}
+	spec := config.Spec{Rules: names, Getenv: rulefiles.Variables(env.Getenv), Remote: remote.FromEnv(env).File}
+	if len(names) == 0 {
+		spec.Path = config.DefaultPath
+	}
+	for _, name := range names {
+		if filepath.IsAbs(name) {
+			return nil, command.Usagef("--old: %s is a ref of the repository, so the files must be named as they stand there: %s", old, name)
+		}
+	}
+	tree := r.Tree
+	tree.Ref = old
+	cfg, err := config.Load(ctx, remote.Branch{Client: r.Client, Tree: tree}, spec)
+	switch {
+	case errors.Is(err, github.ErrNoRef):
+		return nil, command.Usagef("--old: %s is neither a file nor a ref of the repository: %w", old, err)
+	case errors.Is(err, config.ErrNotFound), errors.Is(err, fs.ErrNotExist):
+		return &config.Config{}, nil
+	case failure.Problems(err) != nil:
+		return nil, command.Usagef("the rules at %s have mistakes:\n%w", old, err)
+	case err != nil:
+		return nil, command.Failed(fmt.Errorf("read the rules at %s: %w", old, err))
+	}
+	return cfg, nil
+}
+
+// deliver writes a report to standard output or to a file, whole or not at all.
+func deliver(env process.Env, name, text string) error {
+	if name == "" {
+		return env.Print(text)
+	}
+	path := env.Path(name)
+	info, err := os.Stat(path)
+	if err == nil && !info.Mode().IsRegular() {
+		err = os.WriteFile(path, []byte(text), 0o600) // a device or a pipe stays one
+	} else {
+		err = files.Replace(path, []byte(text), 0o644)
+	}
+	if err != nil {
+		return command.Failed(fmt.Errorf("write the report to %s: %w", name, err))
+	}
+	return nil
+}

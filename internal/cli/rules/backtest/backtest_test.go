@@ -1,0 +1,141 @@
+package backtest
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/org/foreman-action/internal/backtest"
+	"github.com/org/foreman-action/internal/cli/process"
+	"github.com/org/foreman-action/internal/command"
+	"github.com/org/foreman-action/internal/github/githubtest"
+)
+
+func TestBacktestSince(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 3, 31, 12, 0, 0, 0, time.UTC)
+	tests := []struct{ in, want string }{
+		{"1y", "2025-03-31T12"}, {"2mo", "2026-01-31T12"}, {"4w", "2026-03-03T12"}, {"90d", "2025-12-31T12"}, {"36h", "2026-03-30T00"},
+		{"2026-01-31", "2026-01-31T00"}, {"2026-04-01", ""}, {"2026-02-30", ""}, {"", ""}, {"y", ""}, {"0d", ""}, {"-1d", ""}, {"1", ""},
+		{"1m", ""}, {"1yd", ""}, {"1.5y", ""}, {"99999999999999999999y", ""}, {"20000d", ""}, {"1 y", ""},
+	}
+	for _, tt := range tests {
+		got, ok := sinceTime(tt.in, now)
+		if text := got.Format("2006-01-02T15"); ok != (tt.want != "") || ok && text != tt.want {
+			t.Errorf("%q: got %s, %t, want %q", tt.in, text, ok, tt.want)
+		}
+	}
+}
+
+func TestCacheDir(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		env  map[string]string
+		want string
+	}{
+		{nil, ""},
+		{map[string]string{"HOME": "/home/me"}, "/home/me/.cache/foreman"},
+		{map[string]string{"HOME": "/home/me", "XDG_CACHE_HOME": "/cache"}, "/cache/foreman"},
+		{map[string]string{"HOME": "home", "XDG_CACHE_HOME": "cache"}, ""},
+	}
+	for _, tt := range tests {
+		got := cacheDir(func(name string) string { return tt.env[name] })
+		if got != filepath.FromSlash(tt.want) {
+			t.Errorf("%v: got %q, want %q", tt.env, got, tt.want)
+		}
+	}
+}
+
+// TestProgress: a bar on a terminal, a line now and then elsewhere.
+func TestProgress(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name     string
+		terminal bool
+		want     string
+	}{
+		{"plain", false, "1000 of about 2500 issues, 400 timelines read\n2100 of about 2500 issues, 900 timelines read\n"},
+		{
+			"terminal", true,
+			"\r[..............................] 0 of about 0 issues, 0 timelines\x1b[K" +
+				"\r[############..................] 1000 of about 2500 issues, 400 timelines\x1b[K" +
+				"\r[##############################] 2500 of about 2500 issues, 1 timeline\x1b[K" +
+				"\r\x1b[K",
+		},
+	}
+	for _, tt := range tests {
+		var out bytes.Buffer
+		clock := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+		p := progress{env: process.Env{Stderr: &out, Terminal: tt.terminal, Now: func() time.Time { return clock }}}
+		for _, at := range []struct {
+			backtest.Progress
+			after time.Duration
+		}{
+			{backtest.Progress{}, 0},
+			{backtest.Progress{Replayed: 900, About: 2500, Timelines: 300}, time.Millisecond},
+			{backtest.Progress{Replayed: 1000, About: 2500, Timelines: 400}, time.Second},
+			{backtest.Progress{Replayed: 1001, About: 2500, Timelines: 401}, time.Millisecond},
+			{backtest.Progress{Replayed: 2100, About: 2500, Timelines: 900}, time.Millisecond},
+			{backtest.Progress{Replayed: 2500, About: 2500, Timelines: 1}, time.Second},
+		} {
+			clock = clock.Add(at.after)
+			p.show(at.Progress)
+		}
+		p.end()
+		if diff := cmp.Diff(tt.want, out.String()); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", tt.name, diff)
+		}
+	}
+}
+
+// TestBacktestInterrupted: what was replayed until then is reported, and the rest is
+// read another time.
+func TestBacktestInterrupted(t *testing.T) {
+	t.Parallel()
+	gh := githubtest.New(t, githubtest.Config{Token: "s3cret-token"})
+	repo := gh.Repo("octo-org/widgets")
+	for n := 1; n <= 3; n++ {
+		repo.AddIssue(githubtest.Issue{Number: n, Title: "panic"})
+	}
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "rules.yml"), []byte("version: 1\nrules:\n  - {id: a, on: issues.opened, then: [{add_label: docs}]}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	backtest := func(ctx context.Context) (code int, stdout, stderr string) {
+		var out, errs bytes.Buffer
+		env := map[string]string{"GITHUB_TOKEN": "s3cret-token", "GITHUB_API_URL": gh.URL}
+		o := process.Env{Dir: dir, Getenv: func(name string) string { return env[name] }, Stdout: &out, Stderr: &errs}.Complete()
+		c := Command(o)
+		c.SetArgs([]string{"octo-org/widgets", "rules.yml", "--cache", "cache"})
+		code = command.ExitCode(c.ExecuteContext(ctx))
+		return code, out.String(), errs.String()
+	}
+	ctx, cancel := context.WithCancelCause(t.Context())
+	reached := make(chan struct{})
+	gh.Fault(githubtest.Fault{Path: "/repos/*/*/issues/1/timeline", Reached: reached, Hold: make(chan struct{})})
+	go func() {
+		<-reached
+		cancel(errors.New("a signal"))
+	}()
+	code, out, errs := backtest(ctx)
+	if code != command.ExitFailed || !strings.HasPrefix(out, "octo-org/widgets: 2 issues replayed") ||
+		!strings.Contains(errs, "stopped after 2 of about 3 issues: interrupted; run it again to go on") {
+		t.Fatalf("code %d\n%s\n%s", code, out, errs)
+	}
+	gh.ClearFaults()
+	gh.ResetCalls()
+	code, out, errs = backtest(t.Context())
+	if code != command.ExitOK || !strings.HasPrefix(out, "octo-org/widgets: 3 issues replayed") {
+		t.Fatalf("code %d\n%s\n%s", code, out, errs)
+	}
+	if diff := cmp.Diff([]string{"GET /repos/octo-org/widgets/issues/1/timeline 200"}, gh.Log()); diff != "" {
+		t.Errorf("calls (-want +got):\n%s", diff)
+	}
+}

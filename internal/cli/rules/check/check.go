@@ -1,0 +1,94 @@
+// Package check is the command that reports the mistakes in rule files.
+package check
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/org/foreman-action/config"
+	"github.com/org/foreman-action/internal/cli/process"
+	"github.com/org/foreman-action/internal/cli/rulefiles"
+	"github.com/org/foreman-action/internal/command"
+	"github.com/org/foreman-action/internal/strictyaml"
+)
+
+const help = `Loads the files as a run would, and reports every mistake at once, with its file,
+line and column. Variables that are not set here are taken for set. Without a token a
+file that is extended is not read: a warning says so, and what hangs on it is not checked.
+
+Formats: text, with the line and a caret; json, one object; sarif, for code scanning;
+github, annotations in the log of a workflow.
+
+With --repository the labels, issue forms and workflows of that repository are read over
+GitHub's API (GITHUB_TOKEN), and what the rules say of them is checked: labels that it
+does not have, labels that start a workflow, headings, types and options of forms.
+Without it the forms and workflows that lie beside the files, or in the working
+directory, are checked, and labels are not.
+
+Exit codes: 0 no mistake, or warnings only; 1 the repository cannot be read; 2 a mistake.`
+
+// Options are what the command depends on.
+type Options struct {
+	Env        process.Env
+	Files      []string // empty: the configuration file
+	Format     string   // of the report: text, json, sarif or github
+	Repository string   // OWNER/NAME on GitHub that the rules are for; empty: what lies beside the files
+}
+
+// Command returns the command with its flags.
+func Command(env process.Env) *cobra.Command {
+	o := Options{Env: env}
+	c := &cobra.Command{
+		Use:   "check [FILE…]",
+		Short: "Report every mistake in rule files",
+		Long:  help,
+		Example: "  foreman rules check\n  foreman rules check --format sarif .github/foreman.yml > foreman.sarif\n" +
+			"  foreman rules check --repository octo-org/hello",
+		RunE: func(c *cobra.Command, files []string) error {
+			o.Files = files
+			return Run(c.Context(), o)
+		},
+	}
+	c.Flags().StringVar(&o.Format, "format", "text", "`FORMAT` of the report: text, json, sarif or github")
+	c.Flags().StringVar(&o.Repository, "repository", "", "`OWNER/NAME` on GitHub that the rules are for")
+	return c
+}
+
+// Run prints the mistakes and warnings. Mistakes are a [command.ReportedError].
+func Run(ctx context.Context, o Options) error {
+	write, ok := formats(o.Env.Version)[o.Format]
+	if !ok {
+		return command.Usagef("--format: want text, json, sarif or github, got %q%s", o.Format,
+			strictyaml.DidYouMean(o.Format, []string{"text", "json", "sarif", "github"}))
+	}
+	cfg, problems, err := rulefiles.Load(ctx, o.Env, config.Spec{Rules: o.Files, Partial: true})
+	if err != nil {
+		return err
+	}
+	if cfg != nil {
+		more, err := compare(ctx, o.Env, o.Repository, cfg)
+		if err != nil {
+			return err
+		}
+		problems = inOrder(append(problems, more...))
+	}
+	if err := o.Env.Print(write(problems)); err != nil {
+		return err
+	}
+	if len(problems.Errors()) > 0 {
+		return command.Reported(command.ExitUsage)
+	}
+	return nil
+}
+
+// inOrder sorts problems by file and place.
+func inOrder(ps strictyaml.Problems) strictyaml.Problems {
+	slices.SortStableFunc(ps, func(a, b strictyaml.Problem) int {
+		return cmp.Or(strings.Compare(a.File, b.File), a.Line-b.Line, a.Column-b.Column)
+	})
+	return ps
+}

@@ -1,0 +1,152 @@
+package check
+
+import (
+	"bytes"
+	"fmt"
+	"net/url"
+	"path/filepath"
+	"strings"
+
+	"github.com/org/foreman-action/internal/actions"
+	"github.com/org/foreman-action/internal/cli/format"
+	"github.com/org/foreman-action/internal/strictyaml"
+)
+
+// formats are the ways to write the mistakes in files, for a version of the program.
+func formats(version string) map[string]func(strictyaml.Problems) string {
+	return map[string]func(strictyaml.Problems) string{
+		"text": checkText, "json": checkJSON, "github": checkGitHub,
+		"sarif": func(ps strictyaml.Problems) string { return checkSARIF(ps, version) },
+	}
+}
+
+func checkText(ps strictyaml.Problems) string {
+	var b strings.Builder
+	for _, p := range ps {
+		b.WriteString(p.Error() + "\n")
+	}
+	mistakes := len(ps.Errors())
+	fmt.Fprintf(&b, "%s, %s\n", format.Count(mistakes, "mistake"), format.Count(len(ps)-mistakes, "warning"))
+	return b.String()
+}
+
+// checkReport is what check --format json prints: one object, stable.
+type checkReport struct {
+	Version  int            `json:"version"` // of this form
+	Problems []checkProblem `json:"problems"`
+}
+
+type checkProblem struct {
+	Severity string `json:"severity"` // error or warning
+	File     string `json:"file"`
+	Line     int    `json:"line"`   // from 1; 0: unknown
+	Column   int    `json:"column"` // in characters, from 1; 0: unknown
+	Message  string `json:"message"`
+}
+
+func severity(p strictyaml.Problem) string {
+	if p.Warning {
+		return "warning"
+	}
+	return "error"
+}
+
+func checkJSON(ps strictyaml.Problems) string {
+	r := checkReport{Version: 1, Problems: make([]checkProblem, 0, len(ps))}
+	for _, p := range ps {
+		r.Problems = append(r.Problems, checkProblem{severity(p), p.File, p.Line, p.Column, p.Msg})
+	}
+	return format.JSON(r, "  ") + "\n"
+}
+
+// The parts of a SARIF log that code scanning reads. See SARIF 2.1.0, OASIS standard,
+// 27 March 2020.
+type (
+	sarifLog struct {
+		Schema  string     `json:"$schema"`
+		Version string     `json:"version"`
+		Runs    []sarifRun `json:"runs"`
+	}
+	sarifRun struct {
+		Tool    sarifTool     `json:"tool"`
+		Results []sarifResult `json:"results"`
+		Columns string        `json:"columnKind"`
+	}
+	sarifTool struct {
+		Driver sarifDriver `json:"driver"`
+	}
+	sarifDriver struct {
+		Name    string      `json:"name"`
+		Version string      `json:"version"`
+		Rules   []sarifRule `json:"rules"`
+	}
+	sarifRule struct {
+		ID   string    `json:"id"`
+		Text sarifText `json:"shortDescription"`
+	}
+	sarifResult struct {
+		Rule      string          `json:"ruleId"`
+		Level     string          `json:"level"`
+		Message   sarifText       `json:"message"`
+		Locations []sarifLocation `json:"locations"`
+	}
+	sarifText struct {
+		Text string `json:"text"`
+	}
+	sarifLocation struct {
+		Physical sarifPhysical `json:"physicalLocation"`
+	}
+	sarifPhysical struct {
+		Artifact sarifArtifact `json:"artifactLocation"`
+		Region   sarifRegion   `json:"region"`
+	}
+	sarifArtifact struct {
+		URI string `json:"uri"`
+	}
+	sarifRegion struct {
+		Line   int `json:"startLine"`
+		Column int `json:"startColumn,omitempty"`
+	}
+)
+
+const sarifRuleID = "foreman-configuration"
+
+func checkSARIF(ps strictyaml.Problems, version string) string {
+	run := sarifRun{
+		Tool: sarifTool{sarifDriver{
+			Name: "foreman", Version: version,
+			Rules: []sarifRule{{sarifRuleID, sarifText{"A mistake in a configuration or rule file"}}},
+		}},
+		Results: make([]sarifResult, 0, len(ps)), Columns: "unicodeCodePoints",
+	}
+	for _, p := range ps {
+		run.Results = append(run.Results, sarifResult{
+			Rule: sarifRuleID, Level: severity(p), Message: sarifText{p.Msg},
+			Locations: []sarifLocation{{sarifPhysical{sarifArtifact{(&url.URL{Path: filepath.ToSlash(p.File)}).EscapedPath()}, sarifRegion{max(p.Line, 1), p.Column}}}},
+		})
+	}
+	return format.JSON(sarifLog{
+		Schema: "https://json.schemastore.org/sarif-2.1.0.json", Version: "2.1.0", Runs: []sarifRun{run},
+	}, "  ") + "\n"
+}
+
+// checkGitHub writes the commands that make annotations of a workflow's log.
+func checkGitHub(ps strictyaml.Problems) string {
+	var b bytes.Buffer
+	rt := actions.New(actions.Options{Stdout: &b, Getenv: func(name string) string {
+		if name == "GITHUB_ACTIONS" {
+			return "true"
+		}
+		return ""
+	}})
+	for _, p := range ps {
+		level := actions.Error
+		if p.Warning {
+			level = actions.Warning
+		}
+		rt.Annotate(actions.Annotation{
+			Level: level, Title: "Foreman configuration", File: p.File, Line: p.Line, Column: p.Column, Message: p.Msg,
+		})
+	}
+	return b.String()
+}

@@ -1,0 +1,149 @@
+package check
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/org/foreman-action/config"
+	"github.com/org/foreman-action/internal/cli/files"
+	"github.com/org/foreman-action/internal/cli/process"
+	"github.com/org/foreman-action/internal/cli/remote"
+	"github.com/org/foreman-action/internal/command"
+	"github.com/org/foreman-action/internal/github"
+	"github.com/org/foreman-action/internal/lint"
+	"github.com/org/foreman-action/internal/strictyaml"
+	"github.com/org/foreman-action/protocol"
+	"github.com/org/foreman-action/triage"
+)
+
+// compare compares a configuration with the repository that it is for; what that has
+// lies beside the files when it has no name.
+func compare(ctx context.Context, env process.Env, name string, cfg *config.Config) (strictyaml.Problems, error) {
+	dir, err := env.WorkDir()
+	if err != nil {
+		return nil, err
+	}
+	repo, err := repository(ctx, env, name, cfg.Files)
+	if err != nil || repo == nil {
+		return nil, err
+	}
+	var parsed []*strictyaml.File
+	for _, name := range cfg.Files {
+		src, err := files.Anywhere{Dir: dir}.Read(ctx, name)
+		if err != nil {
+			continue // it is elsewhere, or gone by now
+		}
+		if f, err := strictyaml.Parse(name, src); err == nil {
+			parsed = append(parsed, f)
+		}
+	}
+	return lint.Check(cfg, parsed, repo), nil
+}
+
+// repository reads what rules are compared with: over the API, or without a name from
+// what lies beside the files; nil when there is nothing.
+func repository(ctx context.Context, env process.Env, name string, names []string) (*lint.Repository, error) {
+	if name != "" {
+		return remoteRepository(ctx, env, name)
+	}
+	dir, err := env.WorkDir()
+	if err != nil {
+		return nil, err
+	}
+	for _, root := range append(roots(dir, names), dir) {
+		for _, below := range []string{lint.FormFolder, lint.WorkflowFolder} {
+			if info, err := os.Stat(filepath.Join(root, filepath.FromSlash(below))); err == nil && info.IsDir() {
+				return lint.Read(ctx, lenient{files.Folder{Dir: root}})
+			}
+		}
+	}
+	return nil, nil
+}
+
+// roots are the folders that may hold the .github of the files.
+func roots(dir string, names []string) []string {
+	var list []string
+	for _, name := range names {
+		root := filepath.ToSlash(filepath.Dir(process.Below(dir, name)))
+		if i := strings.LastIndex(root+"/", "/.github/"); i >= 0 {
+			root = path.Clean(root[:i] + "/")
+		}
+		if root = filepath.FromSlash(root); !slices.Contains(list, root) {
+			list = append(list, root)
+		}
+	}
+	return list
+}
+
+func remoteRepository(ctx context.Context, env process.Env, full string) (*lint.Repository, error) {
+	owner, name, ok := protocol.SplitRepo(full)
+	if !ok {
+		return nil, command.Usagef("--repository: want OWNER/NAME, got %q", full)
+	}
+	client, err := remote.FromEnv(env).Client()
+	if err != nil {
+		return nil, err
+	}
+	if client == nil {
+		return nil, command.Usagef("read the repository %s: %w: set GITHUB_TOKEN", full, triage.ErrNeedsHost)
+	}
+	labels, err := client.Labels(ctx, owner, name)
+	many := errors.Is(err, triage.ErrTruncated)
+	if err != nil && !many {
+		return nil, unreached(full, err)
+	}
+	repo, err := lint.Read(ctx, lenient{remote.Branch{Client: client, Tree: github.Tree{Owner: owner, Repo: name}}})
+	if err == nil && len(repo.Forms) == 0 {
+		// A repository without forms of its own has those of its owner.
+		err = repo.ReadForms(ctx, lenient{remote.Branch{Client: client, Tree: github.Tree{Owner: owner, Repo: ".github"}}})
+	}
+	if err != nil {
+		return nil, unreached(full, err)
+	}
+	if repo.Labels = labels; many {
+		repo.Labels = nil
+		repo.Warnings = append(repo.Warnings, strictyaml.Problem{File: full, Warning: true, Msg: "it has more than 2,000 labels; whether it has those of the rules is not checked"})
+	}
+	return repo, nil
+}
+
+// unreached says what to do about a repository that cannot be read.
+func unreached(full string, err error) error {
+	hint := "try again later"
+	if p, ok := errors.AsType[*triage.PermissionError](err); ok {
+		hint = "give the token " + p.Need
+	} else if errors.Is(err, triage.ErrNotFound) {
+		hint = "check the name, and that GITHUB_TOKEN may read it"
+	}
+	return command.Failed(fmt.Errorf("read the repository %s: %w; %s", full, err, hint))
+}
+
+// lenient reads files of which single ones may be left out.
+type lenient struct{ config.Files }
+
+func (l lenient) Read(ctx context.Context, name string) ([]byte, error) {
+	data, err := l.Files.Read(ctx, name)
+	if _, local := errors.AsType[*command.UsageError](err); local || isContent(err) {
+		return nil, fmt.Errorf("%w: %w", lint.ErrUnreadable, err)
+	}
+	return data, err
+}
+
+func (l lenient) Glob(ctx context.Context, pattern string) ([]string, error) {
+	names, err := l.Files.Glob(ctx, pattern)
+	if isContent(err) {
+		return nil, nil // a file stands where a folder would
+	}
+	return names, err
+}
+
+func isContent(err error) bool {
+	_, ok := errors.AsType[*github.ContentError](err)
+	return ok
+}

@@ -1,0 +1,155 @@
+// Package imports is the command that turns another tool's configuration into rules.
+package imports
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/org/foreman-action/internal/cli/files"
+	"github.com/org/foreman-action/internal/cli/format"
+	"github.com/org/foreman-action/internal/cli/process"
+	"github.com/org/foreman-action/internal/command"
+	"github.com/org/foreman-action/internal/importer"
+	"github.com/org/foreman-action/internal/sanitize"
+	"github.com/org/foreman-action/internal/strictyaml"
+)
+
+const help = `Reads another tool's configuration and writes ours to standard output, or to a file
+with -o. What has no counterpart is listed on standard error with its place, and
+stands as a comment beside the rule in the file; a rule that would do something else
+is left out and stands there as a comment.
+
+  labeler        .github/labeler.yml of actions/labeler, before and since version 5
+  issue-labeler  .github/labeler.yml of github/issue-labeler
+  label-actions  .github/label-actions.yml of dessant/label-actions
+  stale          the workflow that uses actions/stale, or a mapping of its inputs
+
+The inputs of the first three stand in their workflow: name it with --workflow. FILE
+may be "-" for standard input.
+
+Exit codes: 0 something was imported, 1 nothing could be, 2 a mistake in the arguments,
+or the file is no configuration of the tool.`
+
+// Options are what the command depends on.
+type Options struct {
+	Env      process.Env
+	Tool     string
+	File     string // of the tool; "-": standard input
+	Workflow string // that runs the tool; empty: none
+	Output   string // file to write; empty: standard output
+	Force    bool   // overwrite Output
+}
+
+// Command returns the command with its flags.
+func Command(env process.Env) *cobra.Command {
+	o := Options{Env: env}
+	c := &cobra.Command{
+		Use:   "import TOOL FILE",
+		Short: "Turn another tool's configuration into a rule file",
+		Long:  help,
+		Example: "  foreman rules import labeler .github/labeler.yml --workflow .github/workflows/labeler.yml\n" +
+			"  foreman rules import stale .github/workflows/stale.yml -o .github/foreman.yml",
+		RunE: func(_ *cobra.Command, args []string) error {
+			if len(args) != 2 {
+				return command.Usagef("name a tool (%s) and its file", strings.Join(importer.Tools(), ", "))
+			}
+			o.Tool, o.File = args[0], args[1]
+			return Run(o)
+		},
+	}
+	fl := c.Flags()
+	fl.StringVarP(&o.Output, "output", "o", "", "`FILE` to write instead of standard output")
+	fl.StringVar(&o.Workflow, "workflow", "", "workflow `FILE` that runs the tool, for its inputs and events")
+	fl.BoolVar(&o.Force, "force", false, "overwrite the file of -o")
+	return c
+}
+
+// Run imports a file, and prints the rules or writes them to a file.
+func Run(o Options) error {
+	switch {
+	case !slices.Contains(importer.Tools(), o.Tool):
+		return command.Usagef("unknown tool %q%s; there are %s", o.Tool, strictyaml.DidYouMean(o.Tool, importer.Tools()), strings.Join(importer.Tools(), ", "))
+	case o.Workflow != "" && o.Tool == "stale":
+		return command.Usagef("--workflow: for stale the workflow is FILE itself")
+	case o.Force && o.Output == "":
+		return command.Usagef("--force goes with -o")
+	}
+	dir, err := o.Env.WorkDir()
+	if err != nil {
+		return err
+	}
+	if _, err := os.Lstat(process.Below(dir, o.Output)); o.Output != "" && err == nil && !o.Force {
+		return command.Usagef("%s exists; --force overwrites it", o.Output)
+	}
+	req := importer.Request{Tool: o.Tool}
+	if req.File, err = source(o.Env.Stdin, dir, o.File); err != nil {
+		return err
+	}
+	if o.Workflow != "" {
+		if req.Workflow, err = source(o.Env.Stdin, dir, o.Workflow); err != nil {
+			return err
+		}
+	}
+	res, err := importer.Import(req)
+	if err != nil {
+		return command.Usage(err)
+	}
+	if err := report(o.Env.Stderr, req.File.Name, res); err != nil {
+		return err
+	}
+	if o.Output == "" {
+		return o.Env.Print(string(res.Config))
+	}
+	if err := files.Create(process.Below(dir, o.Output), res.Config, o.Force); err != nil {
+		return command.Failed(fmt.Errorf("write %s: %w", o.Output, err))
+	}
+	return nil
+}
+
+// source reads a file that the user names.
+func source(stdin io.Reader, dir, name string) (importer.Source, error) {
+	if name == "-" {
+		if stdin == nil {
+			return importer.Source{Name: "standard input"}, nil
+		}
+		data, err := files.ReadAll(stdin, "standard input", strictyaml.MaxSize)
+		return importer.Source{Name: "standard input", Data: data}, files.Unreadable(err)
+	}
+	data, err := files.Read(process.Below(dir, name), strictyaml.MaxSize)
+	if err != nil {
+		return importer.Source{}, command.Usage(err)
+	}
+	return importer.Source{Name: name, Data: data}, nil
+}
+
+// maxReported bounds the list on standard error; the file has more.
+const maxReported = 200
+
+// report prints what could not be imported; nothing at all is a failure.
+func report(w io.Writer, name string, res importer.Result) error {
+	var b strings.Builder
+	for i, p := range res.Unmapped {
+		if i == maxReported {
+			fmt.Fprintf(&b, "… and %d more\n", len(res.Unmapped)-i)
+			break
+		}
+		fmt.Fprintf(&b, "%s\n", format.Lines(p.Error()))
+	}
+	if res.Rules > 0 {
+		fmt.Fprintf(&b, "%s: %s", sanitize.Log(name), format.Count(res.Rules, "rule"))
+		if n := len(res.Unmapped); n > 0 {
+			fmt.Fprintf(&b, "; %s without a counterpart", format.Count(n, "place"))
+		}
+		b.WriteByte('\n')
+	}
+	fmt.Fprint(w, b.String())
+	if res.Rules == 0 {
+		return command.Failed(fmt.Errorf("%s: nothing in it could be imported", sanitize.Log(name)))
+	}
+	return nil
+}

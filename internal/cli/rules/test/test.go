@@ -1,0 +1,160 @@
+// Package test is the command that runs the tests beside rules.
+package test
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/org/foreman-action/config"
+	"github.com/org/foreman-action/internal/cli/format"
+	"github.com/org/foreman-action/internal/cli/process"
+	"github.com/org/foreman-action/internal/cli/rulefiles"
+	"github.com/org/foreman-action/internal/command"
+	"github.com/org/foreman-action/rules/ruletest"
+	"github.com/org/foreman-action/runner"
+)
+
+const help = `Runs the tests that stand beside the rules, under tests:, and shows what is not as
+they expect: what was wanted and what came out, and for a rule that should have fired
+or should not have, its condition part by part. Nothing is read but the files. What
+the rules ask for counts as done, but for labels that the policy keeps.
+
+Exit codes: 0 all tests passed, 1 a test failed, 2 a mistake in arguments or files.`
+
+// Options are what the command depends on.
+type Options struct {
+	Env   process.Env
+	Files []string // empty: the configuration file
+	Match string   // regular expression of the names of the tests to run; empty: all
+	JSON  bool     // print the results as JSON
+}
+
+// Command returns the command with its flags.
+func Command(env process.Env) *cobra.Command {
+	o := Options{Env: env}
+	c := &cobra.Command{
+		Use:     "test [FILE…]",
+		Short:   "Run the tests beside the rules",
+		Long:    help,
+		Example: "  foreman rules test\n  foreman rules test --run 'crash|panic' .github/foreman.yml",
+		RunE: func(c *cobra.Command, files []string) error {
+			o.Files = files
+			return Run(c.Context(), o)
+		},
+	}
+	fl := c.Flags()
+	fl.StringVar(&o.Match, "run", "", "only the tests whose name matches `REGEXP`")
+	fl.BoolVar(&o.JSON, "json", false, "print the results as JSON")
+	return c
+}
+
+// Run runs the tests and prints the results. Tests that fail are a
+// [command.ReportedError].
+func Run(ctx context.Context, o Options) error {
+	wanted, err := regexp.Compile(o.Match)
+	if err != nil {
+		return command.Usagef("--run: %w", err)
+	}
+	cfg, err := rulefiles.LoadValid(ctx, o.Env, o.Files)
+	if err != nil {
+		return err
+	}
+	results, err := runTests(ctx, cfg, wanted)
+	if err != nil {
+		return err
+	}
+	printed := text(cfg, results, format.Painter{On: o.Env.Colour})
+	if o.JSON {
+		printed = format.JSON(reportOf(results), "  ") + "\n"
+	}
+	if err := o.Env.Print(printed); err != nil {
+		return err
+	}
+	if format.Failures(results) > 0 {
+		return command.Reported(command.ExitFailed)
+	}
+	return nil
+}
+
+// runTests runs the tests of a configuration whose names match.
+func runTests(ctx context.Context, cfg *config.Config, wanted *regexp.Regexp) ([]ruletest.Result, error) {
+	var results []ruletest.Result
+	for _, t := range cfg.Tests {
+		if !wanted.MatchString(t.Name) {
+			continue
+		}
+		if ctx.Err() != nil {
+			return nil, command.Failed(context.Cause(ctx))
+		}
+		results = append(results, runner.Test(cfg, t))
+	}
+	if len(results) == 0 && len(cfg.Tests) > 0 {
+		return nil, command.Usagef("--run: none of %s matches %s", format.Count(len(cfg.Tests), "test"), wanted)
+	}
+	return results, nil
+}
+
+// text returns what came out of tests for people.
+func text(cfg *config.Config, results []ruletest.Result, p format.Painter) string {
+	var b strings.Builder
+	for _, name := range cfg.Files {
+		if !slices.ContainsFunc(cfg.Tests, func(t ruletest.Test) bool { return t.File == name }) {
+			fmt.Fprintf(&b, "%s has no tests\n", name)
+		}
+	}
+	for _, r := range results {
+		if !r.Passed() {
+			format.WriteFailure(&b, r, p)
+		}
+	}
+	fmt.Fprintf(&b, "%s, %d failed\n", format.Count(len(results), "test"), format.Failures(results))
+	return b.String()
+}
+
+// report is what test --json prints: one object, stable.
+type report struct {
+	Version int      `json:"version"` // of this form
+	Failed  int      `json:"failed"`
+	Tests   []result `json:"tests"`
+}
+
+type result struct {
+	Name       string            `json:"name"`
+	File       string            `json:"file"`
+	Line       int               `json:"line"`
+	Passed     bool              `json:"passed"`
+	Fired      []string          `json:"fired"`
+	Mismatches []mismatch        `json:"mismatches"`
+	Rules      []format.RuleJSON `json:"rules"` // those that should have fired or should not have
+}
+
+type mismatch struct {
+	Key    string `json:"key"` // of expect; empty: a condition fails
+	Line   int    `json:"line"`
+	Column int    `json:"column"`
+	Want   string `json:"want"`
+	Got    string `json:"got"`
+}
+
+func reportOf(results []ruletest.Result) report {
+	out := report{Version: 1, Failed: format.Failures(results), Tests: make([]result, 0, len(results))}
+	for _, r := range results {
+		t := result{
+			Name: r.Test.Name, File: r.Test.File, Line: r.Test.Line, Passed: r.Passed(),
+			Fired: append([]string{}, r.Fired...), Mismatches: []mismatch{}, Rules: []format.RuleJSON{},
+		}
+		for _, m := range r.Mismatches {
+			t.Mismatches = append(t.Mismatches, mismatch(m))
+		}
+		for _, w := range r.Rules {
+			t.Rules = append(t.Rules, format.RuleOf(w))
+		}
+		out.Tests = append(out.Tests, t)
+	}
+	return out
+}

@@ -1,0 +1,167 @@
+// Package triage is the command that decides on one issue from here.
+package triage
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/org/foreman-action/config"
+	"github.com/org/foreman-action/internal/cli/delivery"
+	"github.com/org/foreman-action/internal/cli/event"
+	"github.com/org/foreman-action/internal/cli/failure"
+	"github.com/org/foreman-action/internal/cli/files"
+	"github.com/org/foreman-action/internal/cli/format"
+	"github.com/org/foreman-action/internal/cli/grants"
+	"github.com/org/foreman-action/internal/cli/process"
+	"github.com/org/foreman-action/internal/cli/remote"
+	"github.com/org/foreman-action/internal/cli/report"
+	"github.com/org/foreman-action/internal/command"
+	"github.com/org/foreman-action/protocol"
+	"github.com/org/foreman-action/runner"
+)
+
+// Options are what the command depends on.
+type Options struct {
+	Env        process.Env
+	Event      delivery.Request
+	Config     string   // configuration file; empty: the default one, where Rules is empty too
+	Rules      []string // rule files and globs
+	Agent      string   // URL of the agent to ask; empty: none
+	AllowClose bool
+	Apply      bool // carry the plan out
+	JSON       bool // print the report as JSON
+}
+
+const help = `Decides what would be done about one issue, and prints the plan. Nothing is
+written unless --apply is given.
+
+The issue comes from an event's payload (--event FILE, "-" for standard input), as
+GitHub sends it to webhooks and workflows, or from GitHub itself (--issue). A
+payload that holds its issue needs no token and no network, unless the configuration
+extends a file of another repository. --issue is taken for a newly opened issue unless
+--event-name says otherwise.
+
+The configuration is .github/foreman.yml below the working directory, when there is
+one; with --issue it is otherwise read from the repository. Files given with --rules
+are read instead, or after the file given with --config. An agent or a memory that a
+file names is not used from here: only the agent given with --agent is asked.
+
+Environment: GITHUB_TOKEN (to read or write on GitHub), GITHUB_API_URL,
+FOREMAN_AGENT_TOKEN (sent to the agent as a bearer token).
+
+Exit codes: 0 done, 1 something failed, 2 a mistake in arguments, event or files.`
+
+const example = `  foreman triage --event testdata/events/issues/opened.payload.json --rules rules.yml
+  foreman triage --issue octo-org/hello#42
+  foreman triage --issue octo-org/hello#42 --agent http://localhost:8000 --apply`
+
+// Command returns the command with its flags.
+func Command(env process.Env) *cobra.Command {
+	o := Options{Env: env}
+	c := &cobra.Command{
+		Use:     "triage (--event FILE | --issue OWNER/REPO#N)",
+		Short:   "Decide on one issue from here, and print or apply the plan",
+		Long:    help,
+		Example: example,
+		Args:    cobra.NoArgs,
+		RunE:    func(c *cobra.Command, _ []string) error { return Run(c.Context(), o) },
+	}
+	fl := c.Flags()
+	fl.StringVar(&o.Event.File, "event", "", "`FILE` with the event's payload, \"-\" for standard input")
+	fl.StringVar(&o.Event.Issue, "issue", "", "issue on GitHub, as `OWNER/REPO#N`")
+	fl.StringVar(&o.Event.Name, "event-name", "", "`NAME` of the event, such as issues or issues.edited (default: by the payload)")
+	fl.StringVar(&o.Config, "config", "", "configuration `FILE` (default "+config.DefaultPath+")")
+	fl.StringArrayVar(&o.Rules, "rules", nil, "rule `FILE` or glob; may be repeated")
+	fl.StringVar(&o.Agent, "agent", "", "`URL` of an HTTP agent to ask for what the rules leave open")
+	fl.BoolVar(&o.AllowClose, "allow-close", false, "permit closing the issue")
+	fl.BoolVar(&o.Apply, "apply", false, "carry the plan out")
+	fl.BoolVar(&o.JSON, "json", false, "print the report as JSON")
+	c.MarkFlagsMutuallyExclusive("event", "issue")
+	c.MarkFlagsOneRequired("event", "issue")
+	return c
+}
+
+// Run decides on one event, and prints the report. A failure that the report shows is a
+// [command.ReportedError].
+func Run(ctx context.Context, o Options) error {
+	s, err := settings(ctx, o)
+	if err != nil {
+		return err
+	}
+	res, err := event.Run(ctx, s)
+	err = failure.Classify(err)
+	if command.ExitCode(err) == command.ExitUsage || err != nil && res.Report.By == "" && !o.JSON {
+		// Nothing was decided: there is no report worth printing.
+		return withGrants(res, err)
+	}
+	text := report.Text(res, format.Painter{On: o.Env.Colour})
+	if o.JSON {
+		text = report.JSON(res.Report) + "\n"
+	}
+	if perr := o.Env.Print(text); perr != nil || err == nil {
+		return perr
+	}
+	return command.Reported(command.ExitFailed)
+}
+
+// withGrants adds the permissions to grant to an error that lacks one.
+func withGrants(res report.Result, err error) error {
+	if len(res.Report.Missing) == 0 {
+		return err
+	}
+	return command.Failed(fmt.Errorf("%w\n%s", err, grants.Help(res.Needs, res.Report.Missing)))
+}
+
+// settings turns the options into those of a run.
+func settings(ctx context.Context, o Options) (event.Settings, error) {
+	env := o.Env
+	dir, err := env.WorkDir()
+	if err != nil {
+		return event.Settings{}, err
+	}
+	s := event.Settings{
+		Env: env, Files: files.Anywhere{Dir: dir}, Access: remote.FromEnv(env), Local: true,
+		Task:   runner.TaskIdentity{Nonce: rand.Text()},
+		DryRun: !o.Apply,
+		Load:   config.Spec{Path: o.Config, Rules: o.Rules},
+		Overrides: event.Overrides{
+			AgentURL: o.Agent, AllowClose: o.AllowClose, AgentToken: env.Getenv("FOREMAN_AGENT_TOKEN"),
+		},
+		Memory: event.MemoryPlace{Dir: dir},
+		Log:    func(string, ...any) {},
+	}
+	if o.Config == "" && len(o.Rules) == 0 {
+		s.Load.Path, s.Load.Optional = config.DefaultPath, true
+	}
+	if s.Overrides.AgentToken != "" && o.Agent != "" {
+		s.Overrides.AgentAuth = "token"
+	}
+	if o.Apply {
+		s.Audit, s.Log = auditTo(env.Stderr), env.Log
+	}
+	if s.Task.ID, err = protocol.NewTaskID(rand.Reader); err != nil {
+		return event.Settings{}, err
+	}
+	if s.Event, err = delivery.Read(ctx, env, s.Access, o.Event); err != nil {
+		return event.Settings{}, err
+	}
+	// A payload that says all needs no call, and none is made until --apply.
+	s.Offline = o.Event.File != "" && !o.Apply && s.Event.Issue != nil
+	return s, nil
+}
+
+// auditTo returns what writes each audit record as a line.
+func auditTo(w io.Writer) func(runner.Audit) error {
+	return func(record runner.Audit) error {
+		line, err := record.Line()
+		if err != nil {
+			return err
+		}
+		_, err = fmt.Fprintln(w, line)
+		return err
+	}
+}

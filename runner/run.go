@@ -75,7 +75,11 @@ func (r *Runner) Comment(ctx context.Context, d triage.Delivery, key, body strin
 		Sources: []triage.Source{{Rule: key}},
 	}})
 	in.MayComment = true
-	out := carryOut(ctx, a, plan.Make(in), nil)
+	p := plan.Make(in)
+	if r.o.Host.Issues == nil && !r.dry && p.Writes() {
+		return triage.ActionResult{}, fmt.Errorf("carry out the plan: %w", triage.ErrNeedsHost)
+	}
+	out := carryOut(ctx, a, p, nil)
 	return out.Results[0], out.Err
 }
 

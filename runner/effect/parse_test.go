@@ -123,7 +123,7 @@ func TestGate(t *testing.T) {
 	shut := func(context.Context) error { return closed }
 	tests := []struct {
 		name string
-		ctx  context.Context //nolint:containedctx // what is tested
+		ctx  context.Context
 		halt bool
 	}{
 		{"none", t.Context(), false},

@@ -42,7 +42,7 @@ const maxReads = 6
 //	          the first line: not complete. \n is a line break, $TASK the task
 //	comments  "AUTHOR TEXT"; "…": too many
 //	record    "task ID HH:MM BY TYPE VALUE…" with "+TYPE" for what is noted, "never LABEL",
-//	          "closing RULE TASK HH:MM [vetoed]"
+//	          "closing RULE TASK HH:MM [vetoed]", "rebuilt …" as task, from the timeline, "full"
 //	labels    those of the repository
 //
 // It is noon.
@@ -259,19 +259,30 @@ func readRecord(t *testing.T, src string) memory.Record {
 	for line := range strings.Lines(src) {
 		f := strings.Fields(strings.ReplaceAll(line, "$TASK", reviewTask))
 		switch f[0] {
-		case "task":
+		case "task", "rebuilt":
 			at, rest := clockOf(t, f[2:])
 			typ, noted := strings.CutPrefix(rest[1], "+")
 			action := memory.Action{Type: typ, Rule: strings.Trim(rest[0], "-"), Values: rest[2:], Result: memory.Done}
 			if noted {
 				action.Result = memory.Noted
 			}
-			r.Tasks = append(r.Tasks, memory.Task{ID: f[1], At: at, Actions: []memory.Action{action}})
+			task := memory.Task{ID: f[1], At: at, By: "rules", Actions: []memory.Action{action}}
+			if f[0] == "rebuilt" {
+				task.By = memory.ByTimeline
+			}
+			r.Tasks = append(r.Tasks, task)
 		case "never":
 			r.Forbid(f[1])
 		case "closing":
 			due, rest := clockOf(t, f[3:])
 			r.Closings = append(r.Closings, memory.Closing{Rule: strings.Trim(f[1], "-"), Task: f[2], Due: due, Vetoed: len(rest) > 0})
+		case "full":
+			for i := range memory.MaxNever {
+				r.Forbid(fmt.Sprint("never-", i))
+			}
+			for i := range memory.MaxClosings {
+				r.Closings = append(r.Closings, memory.Closing{Rule: fmt.Sprint("rule-", i), Due: noon})
+			}
 		default:
 			t.Fatalf("record: unknown line %q", line)
 		}

@@ -238,9 +238,9 @@ func tasks(t *testing.T, src string) memory.Record {
 		}
 		by := strings.Trim(f[2], "-")
 		typ, noted := strings.CutPrefix(f[3], "+")
-		a := memory.Action{Type: typ, Rule: by, Result: memory.Done, Values: f[4:]}
+		a := memory.Action{Type: typ, Rule: by, Result: triage.Done, Values: f[4:]}
 		if noted {
-			a.Result = memory.Noted
+			a.Result = triage.Noted
 		}
 		at := minute(int(f[1][0] - '0'))
 		if i := len(r.Tasks) - 1; i >= 0 && r.Tasks[i].ID == f[0] {
@@ -300,7 +300,7 @@ func TestLastMade(t *testing.T) {
 // TestLastMadeFailed counts only actions that were carried out.
 func TestLastMadeFailed(t *testing.T) {
 	t.Parallel()
-	for _, result := range []string{memory.Already, memory.Planned, memory.Skipped, memory.Refused, memory.Failed, memory.NotRun, ""} {
+	for _, result := range []triage.State{triage.Already, triage.Planned, triage.Skipped, triage.Refused, triage.Failed, triage.NotRun, ""} {
 		r := memory.Record{Tasks: []memory.Task{{ID: "t", Actions: []memory.Action{{Type: "add_label", Values: []string{"a"}, Result: result}}}}}
 		if list := LastMade(r, nil); len(list) != 0 {
 			t.Errorf("%q: got %v", result, list)

@@ -153,7 +153,7 @@ func randomReview(t *testing.T, r *rand.Rand) *reviewCase {
 		for i, a := range c.input.Decision.Message.Actions {
 			c.entries = append(c.entries, memory.Entry{
 				Index: i, Hash: memory.HashAction(a), Rule: c.input.Decision.Source(i).ID(), URL: "https://ledger", Values: []string{label()},
-				State: memory.State(pick("planned", "trying", "done", "skipped", "failed")),
+				State: triage.State(pick("planned", "trying", "done", "skipped", "failed")),
 			})
 		}
 	}
@@ -176,7 +176,7 @@ func randomReview(t *testing.T, r *rand.Rand) *reviewCase {
 	for range r.IntN(4) {
 		c.record.Tasks = append(c.record.Tasks, memory.Task{ID: pick("t1", "t2", reviewTask), At: at(), By: pick("rules", memory.ByTimeline), Actions: []memory.Action{{
 			Type:   pick("add_label", "remove_label", "close_issue", "reopen_issue", "comment", "never_again", "allow_again", "keep_open"),
-			Values: []string{pick("a", "b", "hi", "r")}, Rule: rule(), Result: pick(memory.Done, memory.Noted),
+			Values: []string{pick("a", "b", "hi", "r")}, Rule: rule(), Result: triage.State(pick("done", "noted")),
 		}}})
 	}
 	for range r.IntN(3) {

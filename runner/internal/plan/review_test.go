@@ -150,14 +150,14 @@ func (c *reviewCase) setUp(t *testing.T, f []string) {
 	case "ledger":
 		if c.entries == nil {
 			for i, a := range c.input.Decision.Message.Actions {
-				c.entries = append(c.entries, memory.Entry{Index: i, Hash: memory.HashAction(a), Rule: c.input.Decision.Source(i).ID(), State: memory.StatePlanned})
+				c.entries = append(c.entries, memory.Entry{Index: i, Hash: memory.HashAction(a), Rule: c.input.Decision.Source(i).ID(), State: triage.Planned})
 			}
 		}
 		i, err := strconv.Atoi(f[1])
 		if err != nil {
 			t.Fatal(err)
 		}
-		c.entries[i].State, c.entries[i].Values, c.entries[i].URL = memory.State(f[2]), f[3:], "https://ledger/"+f[1]
+		c.entries[i].State, c.entries[i].Values, c.entries[i].URL = triage.State(f[2]), f[3:], "https://ledger/"+f[1]
 	default:
 		t.Fatalf("setup: unknown line %q", f)
 	}
@@ -262,9 +262,9 @@ func readRecord(t *testing.T, src string) memory.Record {
 		case "task", "rebuilt":
 			at, rest := clockOf(t, f[2:])
 			typ, noted := strings.CutPrefix(rest[1], "+")
-			action := memory.Action{Type: typ, Rule: strings.Trim(rest[0], "-"), Values: rest[2:], Result: memory.Done}
+			action := memory.Action{Type: typ, Rule: strings.Trim(rest[0], "-"), Values: rest[2:], Result: triage.Done}
 			if noted {
-				action.Result = memory.Noted
+				action.Result = triage.Noted
 			}
 			task := memory.Task{ID: f[1], At: at, By: "rules", Actions: []memory.Action{action}}
 			if f[0] == "rebuilt" {

@@ -86,7 +86,7 @@ func TestStateResult(t *testing.T) {
 			t.Errorf("%s: got %q, want %q", state, got, result)
 		}
 	}
-	for _, state := range constantsOf(t, "action.go", "State") {
+	for _, state := range constantsOf(t, "result.go", "State") {
 		if _, ok := want[triage.State(state)]; !ok {
 			t.Errorf("the table lacks the state %q", state)
 		}

@@ -21,6 +21,10 @@ func TestExitCode(t *testing.T) {
 		{"a mistake", cause, command.ExitUsage},
 		{"a failure", command.Failed(cause), command.ExitFailed},
 		{"a failure within", fmt.Errorf("ask: %w", command.Failed(cause)), command.ExitFailed},
+		{"a reported error", fmt.Errorf("ask: %w", command.Reported(command.ExitFailed)), command.ExitFailed},
+		{"reported success", command.Reported(command.ExitOK), command.ExitOK},
+		{"a usage error", command.Usagef("want %d", 1), command.ExitUsage},
+		{"a usage error about a failure", command.Usage(command.Failed(cause)), command.ExitFailed},
 		{"a failure among others", errors.Join(errors.New("other"), command.Failed(cause)), command.ExitFailed},
 	}
 	for _, tt := range tests {

@@ -20,8 +20,8 @@ func Usagef(format string, args ...any) error {
 	return &UsageError{fmt.Errorf(format, args...)}
 }
 
-// A ReportedError ends a command with an exit code after the command itself printed all
-// that there is to print.
+// A ReportedError ends a command with an exit code after the command itself reported the
+// error.
 type ReportedError struct{ Code int }
 
 // Error names the exit code.

@@ -58,34 +58,34 @@ func Run(ctx context.Context, o Options) error {
 }
 
 // step does the work of the action up to the report.
-func step(ctx context.Context, rt *actions.Runtime, process process.Env) (report.Result, error) {
+func step(ctx context.Context, rt *actions.Runtime, env process.Env) (report.Result, error) {
 	none := report.Result{Report: runner.Report{Status: runner.StatusFailed}}
 	in, err := rt.ParseInputs()
 	if err != nil {
 		return none.Failed(err), command.Usage(err)
 	}
-	env := rt.Env()
-	delivered, err := readEvent(env, in)
+	job := rt.Env()
+	delivered, err := readEvent(job, in)
 	if err != nil {
 		return none.Failed(err), command.Usage(err)
 	}
-	taskID, err := event.TaskID(env.Repository, env.RunID, delivered.Number)
+	taskID, err := event.TaskID(job.Repository, job.RunID, delivered.Number)
 	if err != nil {
 		return none.Failed(err), err
 	}
-	rt.Printf("foreman %s: %s on %s, task %s", process.Version, delivered.Key(), subject(delivered), taskID)
+	rt.Printf("foreman %s: %s on %s, task %s", env.Version, delivered.Key(), subject(delivered), taskID)
 	return event.Run(ctx, event.Settings{
-		Env: process, Event: delivered, Files: workspace(env, delivered),
+		Env: env, Event: delivered, Files: workspace(job, delivered),
 		Load: config.Spec{
-			Path: in.Config, Rules: in.Rules, Getenv: process.Getenv,
+			Path: in.Config, Rules: in.Rules, Getenv: env.Getenv,
 			Optional: in.AgentURL != nil || !in.IsSet(actions.InputConfig),
 		},
 		Access: remote.Access{
-			Token: string(in.Token), APIURL: env.APIURL, UserAgent: process.UserAgent(), Now: process.Now, Sleep: process.Sleep,
+			Token: string(in.Token), APIURL: job.APIURL, UserAgent: env.UserAgent(), Now: env.Now, Sleep: env.Sleep,
 		},
 		Live: true, DryRun: in.DryRun, Overrides: overrides(in),
-		Task:    runner.TaskIdentity{ID: taskID, Scope: scopeOf(env), Nonce: rand.Text(), Resumed: env.RunAttempt > 1},
-		Memory:  event.MemoryPlace{Dir: env.Workspace, Store: "artifact", Branch: scheduledOn(env)},
+		Task:    runner.TaskIdentity{ID: taskID, Scope: scopeOf(job), Nonce: rand.Text(), Resumed: job.RunAttempt > 1},
+		Memory:  event.MemoryPlace{Dir: job.Workspace, Store: "artifact", Branch: scheduledOn(job)},
 		IDToken: rt.IDToken, Mask: rt.Mask, Log: rt.Printf, Logger: slog.New(rt.Handler(nil)),
 		Audit: func(record runner.Audit) error {
 			line, err := record.Line()

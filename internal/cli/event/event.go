@@ -26,7 +26,7 @@ type Settings struct {
 	Load   config.Spec
 	Access remote.Access
 
-	Offline   bool // make no call to GitHub, even with a token, but for what the configuration extends
+	Offline   bool // call GitHub for no more than the files that the configuration extends
 	Local     bool // run by a person: a file's agent is not asked, nor its memory used
 	Live      bool // the event is handled as it happens
 	DryRun    bool
@@ -42,7 +42,7 @@ type Settings struct {
 	Audit   func(runner.Audit) error
 }
 
-// notes are what the preparation of a run adds to its report.
+// notes are additions to the report by the preparation of a run.
 type notes struct {
 	warnings []string
 	needs    []string // lines of the permissions block

@@ -19,7 +19,7 @@ import (
 	"github.com/org/foreman-action/runner"
 )
 
-// A MemoryPlace is where the memory lies as far as the configuration leaves it open.
+// A MemoryPlace completes a configuration that leaves open where the memory lies.
 type MemoryPlace struct {
 	Dir    string // below which relative paths lie
 	Store  string // where none is configured; empty: off
@@ -119,7 +119,7 @@ func service(s Settings) results.Options {
 	}
 }
 
-// A summarize function renders what the agent is told of a record.
+// A summarize function renders a record for the agent.
 type summarize func(context.Context, memory.Record) (text string, ok bool)
 
 // summarizer lets a model rewrite the summary for the agent, if the configuration says so;

@@ -1,4 +1,4 @@
-// Package failure tells mistakes of the user's from failures, in the errors of commands.
+// Package failure separates a user's mistakes from failures, in the errors of commands.
 package failure
 
 import (

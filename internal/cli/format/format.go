@@ -1,5 +1,5 @@
-// Package format renders what several commands print: colours, JSON, counts, and rules
-// and tests explained part by part.
+// Package format holds the forms of output that commands share: colours, JSON, counts, and
+// rules and tests explained part by part.
 package format
 
 import (

@@ -1,5 +1,5 @@
-// Package process is what commands see of the process: streams, environment, working
-// directory and clock.
+// Package process is the view that commands have of the process: streams, environment,
+// working directory and clock.
 package process
 
 import (
@@ -14,19 +14,20 @@ import (
 	"github.com/org/foreman-action/internal/sanitize"
 )
 
-// An Env is the surroundings of one run of the program. Stdout, Stderr, Getenv and Now
-// must be set; [Env.Complete] sets the last two. It is not changed while a command runs.
+// An Env holds the surroundings of one run of the program. Commands need all fields but
+// those with a comment that says otherwise; [Env.Complete] sets the functions among them.
+// It does not change while a command runs.
 type Env struct {
 	Getenv  func(string) string
-	Environ func() []string // what started programs inherit; nil: nothing
+	Environ func() []string // for programs that a command starts; nil: empty
 	Stdin   io.Reader       // nil: empty
 	Stdout  io.Writer
 	Stderr  io.Writer
 	Dir     string // the working directory; empty: the process's
-	Colour  bool   // Stdout shows ANSI colours
+	Colour  bool   // whether Stdout shows ANSI colours
 	// Terminal reports whether Stderr is one, on which a line can be rewritten in place.
 	Terminal bool
-	Version  string // of the program
+	Version  string // of the program; empty: unknown
 
 	Now   func() time.Time
 	Sleep func(context.Context, time.Duration) error // nil: real
@@ -73,7 +74,7 @@ func Below(dir, name string) string {
 	return filepath.Join(dir, filepath.FromSlash(name))
 }
 
-// UserAgent is how the program introduces itself to servers.
+// UserAgent returns the name and version under which the program calls servers.
 func (e Env) UserAgent() string { return "foreman-action/" + e.Version }
 
 // Log writes a line to Stderr, made harmless for terminals.

@@ -10,7 +10,7 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// Options are what is replayed, and where it is read. For a comment on a pull request that
+// Options name the rules to replay and the history to read. For a comment on a pull request that
 // changes the rules, Backtest.Config holds the new ones and Backtest.Old those of the base,
 // and [backtest.Markdown] makes the comment of the report.
 type Options struct {

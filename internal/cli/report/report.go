@@ -9,7 +9,7 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// A Result is what a run came to.
+// A Result is the outcome of a run.
 type Result struct {
 	Report   runner.Report
 	NoConfig bool           // nothing was configured, so nothing was decided

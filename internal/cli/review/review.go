@@ -39,7 +39,8 @@ const (
 	reviewKey     = "foreman-rules"
 )
 
-// Options are what a review depends on. All must be set but where it is said.
+// Options are all that a review depends on. Fields must be set unless their comment says
+// otherwise.
 type Options struct {
 	Client  *github.Client
 	Event   triage.Delivery
@@ -54,9 +55,9 @@ type Options struct {
 	Log       func(format string, args ...any)
 }
 
-// A Verdict is what a review came to. The zero value: the rules are as they were.
+// A Verdict is the result of a review. The zero value: the rules did not change.
 type Verdict struct {
-	Text     string // Markdown; empty: there is nothing to say
+	Text     string // Markdown; empty: the rules did not change
 	Warnings []string
 	Failed   error // the rules have mistakes, or a test fails; nil: neither
 }
@@ -124,7 +125,7 @@ func proposedRules(ctx context.Context, o Options) (*config.Config, error) {
 	tree := github.Tree{Owner: o.Event.Repo.Owner, Repo: o.Event.Repo.Name, Ref: fmt.Sprintf("refs/pull/%d/head", o.Event.Number)}
 	spec := o.Load
 	spec.Tests, spec.Partial, spec.Optional, spec.Remote = true, true, true, nil
-	spec.Getenv = rulefiles.Variables(nil) // a variable of ours is nobody else's business
+	spec.Getenv = rulefiles.Variables(nil) // the author must not read our variables
 	cfg, err := config.Load(ctx, remote.Branch{Client: o.Client, Tree: tree}, spec)
 	if cfg == nil && err == nil {
 		cfg = &config.Config{}

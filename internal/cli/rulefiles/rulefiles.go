@@ -1,4 +1,4 @@
-// Package rulefiles loads the files that the commands for rules work on.
+// Package rulefiles loads the rule files of the commands.
 package rulefiles
 
 import (

@@ -37,7 +37,7 @@ nothing is written then.
 
 Exit codes: 0 done, 1 a file could not be written, 2 a file is there already.`
 
-// Options are what the command depends on.
+// Options are all that the command depends on.
 type Options struct {
 	Env   process.Env
 	Dir   string // root of the repository

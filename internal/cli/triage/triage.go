@@ -24,7 +24,7 @@ import (
 	"github.com/org/foreman-action/runner"
 )
 
-// Options are what the command depends on.
+// Options are all that the command depends on.
 type Options struct {
 	Env        process.Env
 	Event      delivery.Request

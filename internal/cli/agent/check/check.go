@@ -40,7 +40,7 @@ const example = `  foreman agent check http://localhost:9001 -- python3 agent.py
   foreman agent check http://localhost:9001 --listen 127.0.0.1:8000
   foreman agent check http://localhost:9001 --wire sync --json`
 
-// Options are what the command depends on.
+// Options are all that the command depends on.
 type Options struct {
 	Env     process.Env
 	Check   agentcheck.Options // without what starts the agent, and what it reports to

@@ -44,7 +44,7 @@ const example = `  foreman agent serve --rules rules.yml
   FOREMAN_HARNESS_URL=http://localhost:8000 AGENT_URL=http://localhost:9001 \
     foreman agent serve --listen 127.0.0.1:9001 --provider ollama --model llama3.2`
 
-// Options are what the command depends on.
+// Options are all that the command depends on.
 type Options struct {
 	Env         process.Env
 	Listen      string        // address

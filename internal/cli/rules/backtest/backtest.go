@@ -54,7 +54,7 @@ Environment: GITHUB_TOKEN (to read), GITHUB_API_URL, GITHUB_REPOSITORY.
 Exit codes: 0 done, 1 something failed or it stopped in time, 2 a mistake in arguments
 or files.`
 
-// Options are what the command depends on.
+// Options are all that the command depends on.
 type Options struct {
 	Env        process.Env
 	Args       []string // OWNER/REPO, or not, and files

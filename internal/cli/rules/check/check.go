@@ -31,7 +31,7 @@ directory, are checked, and labels are not.
 
 Exit codes: 0 no mistake, or warnings only; 1 the repository cannot be read; 2 a mistake.`
 
-// Options are what the command depends on.
+// Options are all that the command depends on.
 type Options struct {
 	Env        process.Env
 	Files      []string // empty: the configuration file

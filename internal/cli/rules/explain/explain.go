@@ -27,7 +27,7 @@ otherwise. With --event nothing is looked up: what would be is said to fail.
 
 Exit codes: 0 done, 2 a mistake in arguments, event or files.`
 
-// Options are what the command depends on.
+// Options are all that the command depends on.
 type Options struct {
 	Env   process.Env
 	Event delivery.Request

@@ -35,7 +35,7 @@ may be "-" for standard input.
 Exit codes: 0 something was imported, 1 nothing could be, 2 a mistake in the arguments,
 or the file is no configuration of the tool.`
 
-// Options are what the command depends on.
+// Options are all that the command depends on.
 type Options struct {
 	Env      process.Env
 	Tool     string

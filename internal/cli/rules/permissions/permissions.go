@@ -11,7 +11,7 @@ import (
 	"github.com/org/foreman-action/internal/cli/rulefiles"
 )
 
-// Options are what the command depends on.
+// Options are all that the command depends on.
 type Options struct {
 	Env   process.Env
 	Files []string // empty: the configuration file

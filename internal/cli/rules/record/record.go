@@ -33,7 +33,7 @@ The issue is read with GITHUB_TOKEN, and taken for a newly opened one unless
 
 Exit codes: 0 done, 1 something failed, 2 a mistake in arguments or files.`
 
-// Options are what the command depends on.
+// Options are all that the command depends on.
 type Options struct {
 	Env       process.Env
 	Issue     string   // OWNER/REPO#N

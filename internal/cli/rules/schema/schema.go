@@ -17,7 +17,7 @@ An editor with a YAML language server takes it from the first line of a file:
 
   # yaml-language-server: $schema=foreman.schema.json`
 
-// Options are what the command depends on.
+// Options are all that the command depends on.
 type Options struct{ Env process.Env }
 
 // Command returns the command.

@@ -26,7 +26,7 @@ the rules ask for counts as done, but for labels that the policy keeps.
 
 Exit codes: 0 all tests passed, 1 a test failed, 2 a mistake in arguments or files.`
 
-// Options are what the command depends on.
+// Options are all that the command depends on.
 type Options struct {
 	Env   process.Env
 	Files []string // empty: the configuration file

@@ -1,5 +1,5 @@
-// Package grants lists what a workflow must grant, and prints it as the block that
-// stands in a workflow.
+// Package grants lists the permissions that a workflow must grant, and renders them as its
+// permissions block.
 package grants
 
 import (

@@ -24,11 +24,11 @@ func getContents(in *input) answer {
 	if content, ok := files[path]; ok {
 		return fileAnswer(in, path, content)
 	}
-	entries := entries(in.repo, files, path)
-	if len(entries) == 0 {
+	list := entries(in.repo, files, path)
+	if len(list) == 0 {
 		return notFound()
 	}
-	return reply(http.StatusOK, entries)
+	return reply(http.StatusOK, list)
 }
 
 func fileAnswer(in *input, path, content string) answer {

@@ -44,6 +44,7 @@ func (o Op) String() string {
 		return o.What
 	case OneRepository:
 		return fmt.Sprintf("%s %s/%s", o.What, o.Ref.Owner, o.Ref.Repo)
+	case OneIssue:
 	}
 	return o.What + " " + o.Ref.String()
 }

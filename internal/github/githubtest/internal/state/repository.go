@@ -2,7 +2,7 @@ package state
 
 import (
 	"cmp"
-	"crypto/sha1" //nolint:gosec // git's object names
+	"crypto/sha1"
 	"encoding/hex"
 	"fmt"
 	"slices"
@@ -193,8 +193,8 @@ func digits(ref string) bool {
 	return len(ref) == 40 && strings.Trim(ref, "0123456789abcdef") == ""
 }
 
-// BlobSHA returns git's name for a file of that content.
+// BlobSHA returns git's name for a file of that content, which is a SHA-1.
 func BlobSHA(content string) string {
-	sum := sha1.Sum(fmt.Appendf(nil, "blob %d\x00%s", len(content), content)) //nolint:gosec // git's object names
+	sum := sha1.Sum(fmt.Appendf(nil, "blob %d\x00%s", len(content), content))
 	return hex.EncodeToString(sum[:])
 }

@@ -111,8 +111,8 @@ func (h History) Override(kind, did string, match func(triage.TimelineEvent) boo
 	return fmt.Sprintf("%s %s on %s, and people have the last word (override_humans)", Who(e), did, e.At.UTC().Format(time.DateOnly))
 }
 
-// Since returns what a person did from a time on, and an empty text when nobody did: an event
-// of the kind that counts.
+// Since describes the newest event of the kind that a person caused at or after a time, of those
+// for which counts holds; empty: there is none.
 func (h History) Since(at time.Time, kind, did string, counts func(triage.TimelineEvent) bool) string {
 	e, ok := h.Last(func(e triage.TimelineEvent) bool {
 		return e.Kind == kind && !e.At.Before(at) && h.Human(e) && counts(e)

@@ -12,7 +12,8 @@ import (
 )
 
 // ActionOf returns the type and the values of the action that leads to an event; ok is false
-// for events that no action of ours leads to. Of comments it knows those with our marker.
+// for events that no action leads to, and for comments without a marker. It does not ask whose
+// event it is.
 func ActionOf(e triage.TimelineEvent) (typ string, values []string, ok bool) {
 	named := func(typ, value string) (string, []string, bool) { return typ, one(value), true }
 	switch e.Kind {

@@ -47,7 +47,7 @@ type Target struct {
 	Warn  func(format string, args ...any)
 }
 
-// An Outcome is what became of a plan.
+// An Outcome is the result of carrying out a plan.
 type Outcome struct {
 	Results  []triage.ActionResult // one for each step
 	Steps    []plan.Step           // as they were carried out

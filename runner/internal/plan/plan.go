@@ -56,7 +56,7 @@ func (d Decision) With(from triage.Source, items ...protocol.ActionItem) Decisio
 	return d
 }
 
-// Wants reports whether the decision asks for what an outcome is.
+// Wants reports whether the decision asks for an outcome.
 func (d Decision) Wants(o effect.Outcome) bool {
 	return slices.ContainsFunc(d.Message.Actions, func(a protocol.ActionItem) bool {
 		values := memory.NewAction(0, a).Values

@@ -104,16 +104,16 @@ func TestOnlyWhy(t *testing.T) {
 func task(id string, minute int, label string, by string) memory.Task {
 	return memory.Task{
 		ID: id, At: time.Date(2026, 4, 10, 8, minute, 0, 0, time.UTC),
-		Actions: []memory.Action{{Type: "add_label", Values: []string{label}, Rule: by, Result: memory.Done}},
+		Actions: []memory.Action{{Type: "add_label", Values: []string{label}, Rule: by, Result: triage.Done}},
 	}
 }
 
 func TestFindTask(t *testing.T) {
 	t.Parallel()
-	commented := memory.Task{ID: "cccc0000", Actions: []memory.Action{{Type: "comment", Result: memory.Done}}}
+	commented := memory.Task{ID: "cccc0000", Actions: []memory.Action{{Type: "comment", Result: triage.Done}}}
 	canceled := task("dddd0000", 4, "x", "r")
-	canceled.Actions = append(canceled.Actions, memory.Action{Index: 1, Type: "remove_label", Values: []string{"x"}, Result: memory.Done})
-	opened := memory.Task{ID: "eeee0000", Actions: []memory.Action{{Type: "reopen_issue", Result: memory.Done}}}
+	canceled.Actions = append(canceled.Actions, memory.Action{Index: 1, Type: "remove_label", Values: []string{"x"}, Result: triage.Done})
+	opened := memory.Task{ID: "eeee0000", Actions: []memory.Action{{Type: "reopen_issue", Result: triage.Done}}}
 	all := []memory.Task{task("aaaa0000", 1, "a", "r"), task("aaaa1111", 2, "b", ""), commented, canceled, opened, task("ffff0000", 5, "c", "/undo")}
 	tests := []struct {
 		name  string
@@ -161,8 +161,8 @@ func TestUndoAnswer(t *testing.T) {
 	done := task("aaaa0000", 1, "a", "r")
 	done.Event = "issues.opened"
 	done.Actions = append(done.Actions,
-		memory.Action{Type: "comment", Result: memory.Done}, memory.Action{Type: "comment", Result: memory.Done},
-		memory.Action{Type: "lock", Result: memory.Done}, memory.Action{Type: "react", Result: memory.Failed})
+		memory.Action{Type: "comment", Result: triage.Done}, memory.Action{Type: "comment", Result: triage.Done},
+		memory.Action{Type: "lock", Result: triage.Done}, memory.Action{Type: "react", Result: triage.Failed})
 	tests := []struct {
 		name     string
 		task     memory.Task

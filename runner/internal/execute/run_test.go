@@ -178,7 +178,7 @@ func TestJournalOrder(t *testing.T) {
 func TestJournalKeepsDone(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, addOld, addOld, addOld)
-	f.target.Journal.Entries = []memory.Entry{{Index: 0, State: memory.StateDone}, {Index: 1, State: memory.StateSkipped}, {Index: 2, State: memory.StateTrying}}
+	f.target.Journal.Entries = []memory.Entry{{Index: 0, State: triage.Done}, {Index: 1, State: triage.Skipped}, {Index: 2, State: triage.Trying}}
 	f.run(t.Context(), f.made)
 	f.wantLog(t, `mark 2 skipped [] already there`)
 }

@@ -114,7 +114,7 @@ func historyOf(complete bool, events ...triage.TimelineEvent) history.History {
 func TestClosedUnrecorded(t *testing.T) {
 	t.Parallel()
 	due := []memory.Closing{{Rule: "r", Due: noon.Add(-30 * time.Minute)}, {Rule: "s", Due: noon.Add(-2 * time.Hour)}}
-	recorded := func(minute int, typ, result string) memory.Record {
+	recorded := func(minute int, typ string, result triage.State) memory.Record {
 		return memory.Record{Tasks: []memory.Task{{At: noon.Add(-time.Duration(minute) * time.Minute), Actions: []memory.Action{{Type: typ, Result: result, Values: []string{"x"}}}}}}
 	}
 	ours := event(1, 20, "hubot[bot]", "closed", "")
@@ -130,11 +130,11 @@ func TestClosedUnrecorded(t *testing.T) {
 		{"a person's", []triage.TimelineEvent{event(1, 20, "mona", "closed", "")}, memory.Record{}, "-"},
 		{"ours, then a person's", []triage.TimelineEvent{ours, event(2, 10, "mona", "closed", "")}, memory.Record{}, "-"},
 		{"never closed", nil, memory.Record{}, "-"},
-		{"recorded", []triage.TimelineEvent{ours}, recorded(20, "close_issue", memory.Done), "-"},
-		{"recorded as a duplicate", []triage.TimelineEvent{ours}, recorded(35, "mark_duplicate", memory.Done), "-"},
-		{"another close long before", []triage.TimelineEvent{ours}, recorded(36, "close_issue", memory.Done), "r"},
-		{"a close that failed", []triage.TimelineEvent{ours}, recorded(20, "close_issue", memory.Failed), "r"},
-		{"a label", []triage.TimelineEvent{ours}, recorded(20, "add_label", memory.Done), "r"},
+		{"recorded", []triage.TimelineEvent{ours}, recorded(20, "close_issue", triage.Done), "-"},
+		{"recorded as a duplicate", []triage.TimelineEvent{ours}, recorded(35, "mark_duplicate", triage.Done), "-"},
+		{"another close long before", []triage.TimelineEvent{ours}, recorded(36, "close_issue", triage.Done), "r"},
+		{"a close that failed", []triage.TimelineEvent{ours}, recorded(20, "close_issue", triage.Failed), "r"},
+		{"a label", []triage.TimelineEvent{ours}, recorded(20, "add_label", triage.Done), "r"},
 	}
 	for _, tt := range tests {
 		c, at, ok := schedule.ClosedUnrecorded(historyOf(true, tt.events...), tt.record, due)

@@ -34,7 +34,7 @@ const (
 	NotRun  State = "not_run" // never tried, because an action before it failed
 )
 
-// An ActionResult is one action of a decision, and what became of it.
+// An ActionResult is one action of a decision, with its verdict and its result.
 type ActionResult struct {
 	Index   int // in the decision, from 0
 	Action  protocol.ActionItem

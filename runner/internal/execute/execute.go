@@ -47,7 +47,7 @@ type Target struct {
 	Warn  func(format string, args ...any)
 }
 
-// An Outcome is what became of a plan.
+// An Outcome is the result of carrying out a plan.
 type Outcome struct {
 	Results  []triage.ActionResult // one for each step
 	Steps    []plan.Step           // as they were carried out
@@ -331,7 +331,9 @@ func (x *execution) post(ctx context.Context, s *plan.Step, c effect.Comment) er
 		c.ID = x.Identity.Latest(all, c.Key)
 	}
 	c.Body += "\n\n" + x.Identity.Marker(c, s.Source.Command).String()
-	x.comments = nil
+	if x.comments != nil && x.comments.Err == nil {
+		x.comments = nil // outdated; that there are too many stays so
+	}
 	w, err := x.Host.Write(ctx, x.Identity.Ref, c)
 	if c.ID != 0 && errors.Is(err, triage.ErrNotFound) { // it was deleted meanwhile
 		c.ID = 0

@@ -470,7 +470,7 @@ func TestRecordHumans(t *testing.T) {
 			t.Parallel()
 			r := tasks(t, "t1 0 r add_label x")
 			r.Humans = slices.Clone(before)
-			historyOf(t, tt.timeline).RecordHumans(&r)
+			RecordHumans(historyOf(t, tt.timeline), &r)
 			var got []string
 			for _, c := range r.Humans {
 				got = append(got, c.Values...)

@@ -90,7 +90,7 @@ const reviewTask = "a3f8c2d1-4b5e-4f6a-8c9d-0e1f2a3b4c5d"
 func readReview(t *testing.T, a *golden.Case) *reviewCase {
 	t.Helper()
 	c := &reviewCase{
-		input: Input{MayComment: true, Issue: triage.Issue{Number: 7, State: "open", Author: "octocat"}},
+		input: Input{MayComment: true, CommentID: 5, Issue: triage.Issue{Number: 7, State: "open", Author: "octocat"}},
 		attempt: Attempt{Now: noon, Identity: history.Identity{
 			Ref: triage.Ref{Owner: "octo", Repo: "hello", Number: 7}, Task: reviewTask, Login: "hubot[bot]",
 		}},
@@ -133,6 +133,8 @@ func (c *reviewCase) setUp(t *testing.T, f []string) {
 		c.attempt.Resumed = true
 	case "fresh":
 		c.attempt.Fresh = true
+	case "uncommented": // the event has no comment that commands stand in
+		c.input.CommentID = 0
 	case "remembers":
 		c.attempt.Remembers = true
 	case "asks":

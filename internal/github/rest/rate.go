@@ -1,4 +1,4 @@
-package github
+package rest
 
 import (
 	"fmt"

@@ -1,4 +1,4 @@
-package github
+package rest
 
 import (
 	"bytes"
@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"strconv"
 	"sync/atomic"
 	"time"
 
@@ -41,7 +42,7 @@ type transport struct {
 	timeout time.Duration
 	maxWait time.Duration
 	log     *slog.Logger
-	left    atomic.Int64 // see Client.Budget
+	left    atomic.Int64 // see Caller.Left
 	rate    *rate
 }
 
@@ -76,22 +77,26 @@ type exchange struct {
 	spent    *time.Duration // waited so far, shared by the steps of one call
 	write    bool           // the request may change something
 	answered bool           // GitHub answered with success
-	answer   *answerError   // GitHub's answer, when it is not a success
+	answer   *AnswerError   // GitHub's answer, when it is not a success
 	err      error          // why there is no answer
 }
 
 type (
 	exchangeKey struct{}
-	budgetKey   struct{}
+	spentKey    struct{}
 )
 
-// withBudget makes all requests under the returned context share one MaxWait.
-func withBudget(ctx context.Context) context.Context {
-	return context.WithValue(ctx, budgetKey{}, new(time.Duration))
+// ShareWait makes all calls under the returned context share one [Options.MaxWait]. A
+// context that has one already keeps it.
+func ShareWait(ctx context.Context) context.Context {
+	if _, ok := ctx.Value(spentKey{}).(*time.Duration); ok {
+		return ctx
+	}
+	return context.WithValue(ctx, spentKey{}, new(time.Duration))
 }
 
-func budgetOf(ctx context.Context) *time.Duration {
-	if spent, ok := ctx.Value(budgetKey{}).(*time.Duration); ok {
+func spentOf(ctx context.Context) *time.Duration {
+	if spent, ok := ctx.Value(spentKey{}).(*time.Duration); ok {
 		return spent
 	}
 	return new(time.Duration)
@@ -101,7 +106,7 @@ func budgetOf(ctx context.Context) *time.Duration {
 type reply struct {
 	*http.Response
 	body   []byte
-	answer *answerError // nil for success
+	answer *AnswerError // nil for success
 	token  string       // that the request was made with
 }
 
@@ -288,4 +293,15 @@ func unsent(err error) bool {
 	}
 	e, ok := errors.AsType[*net.OpError](err)
 	return ok && (e.Op == "dial" || e.Op == "proxyconnect")
+}
+
+// note keeps what an answer tells of the calls that are left: one more than that in the
+// counter, for 0 is not known. The search has a limit of its own.
+func note(left *atomic.Int64, h http.Header) {
+	if r := h.Get("X-Ratelimit-Resource"); r != "" && r != "core" {
+		return
+	}
+	if n, err := strconv.ParseInt(h.Get("X-Ratelimit-Remaining"), 10, 32); err == nil && n >= 0 {
+		left.Store(n + 1)
+	}
 }

@@ -1,7 +1,8 @@
-package github
+package rest
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"strings"
@@ -13,20 +14,20 @@ const (
 	maxDetails = 3   // validation errors in an error
 )
 
-// An answerError is an answer of GitHub other than success.
-type answerError struct {
-	status  int
-	message string   // GitHub's sentence, one line, clipped; may be empty
+// An AnswerError is an answer of GitHub other than success. Its text shows no token.
+type AnswerError struct {
+	Status  int
+	Message string   // GitHub's sentence, one line, clipped; may be empty
 	details []string // the first validation errors
 	docs    string   // documentation_url
 }
 
 // Error returns the status, GitHub's message and the first validation errors.
-func (a *answerError) Error() string {
+func (a *AnswerError) Error() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%d %s", a.status, http.StatusText(a.status))
-	if a.message != "" && !strings.EqualFold(a.message, http.StatusText(a.status)) {
-		b.WriteString(": " + a.message)
+	fmt.Fprintf(&b, "%d %s", a.Status, http.StatusText(a.Status))
+	if a.Message != "" && !strings.EqualFold(a.Message, http.StatusText(a.Status)) {
+		b.WriteString(": " + a.Message)
 	}
 	if len(a.details) > 0 {
 		fmt.Fprintf(&b, " (%s)", strings.Join(a.details, "; "))
@@ -35,8 +36,8 @@ func (a *answerError) Error() string {
 }
 
 // redirect reports whether the answer points elsewhere.
-func (a *answerError) redirect() bool {
-	switch a.status {
+func (a *AnswerError) redirect() bool {
+	switch a.Status {
 	case http.StatusMovedPermanently, http.StatusFound, http.StatusTemporaryRedirect, http.StatusPermanentRedirect:
 		return true
 	}
@@ -45,35 +46,35 @@ func (a *answerError) redirect() bool {
 
 // permission reports whether a 403 is about what the token may do, by the
 // sentences that GitHub uses for Actions tokens, personal tokens and users.
-func (a *answerError) permission() bool {
-	m := strings.ToLower(a.message)
+func (a *AnswerError) permission() bool {
+	m := strings.ToLower(a.Message)
 	return strings.Contains(m, "not accessible by") || strings.HasPrefix(m, "must have ")
 }
 
 // limit reports whether the message of a 403 or 429 is about a rate limit.
-func (a *answerError) limit() bool {
-	m := strings.ToLower(a.message)
+func (a *AnswerError) limit() bool {
+	m := strings.ToLower(a.Message)
 	return strings.Contains(m, "rate limit") || strings.Contains(m, "abuse detection") ||
 		strings.Contains(a.docs, "rate-limits")
 }
 
 // decodeAnswer reads the body of an answer other than success. Any body will do:
 // what is not GitHub's JSON gives an answer without a message.
-func decodeAnswer(status int, body []byte) *answerError {
-	a := &answerError{status: status}
+func decodeAnswer(status int, body []byte) *AnswerError {
+	a := &AnswerError{Status: status}
 	var fields map[string]json.RawMessage
 	if json.Unmarshal(body, &fields) != nil {
 		return a
 	}
-	a.message = clip(text(fields["message"]), maxMessage)
-	a.docs = clip(text(fields["documentation_url"]), maxMessage)
+	a.Message = Clip(text(fields["message"]), maxMessage)
+	a.docs = Clip(text(fields["documentation_url"]), maxMessage)
 	a.details = details(fields["errors"])
 	return a
 }
 
 // redact hides the token in what the answer says.
-func (a *answerError) redact(token string) {
-	a.message = hide(a.message, token)
+func (a *AnswerError) redact(token string) {
+	a.Message = hide(a.Message, token)
 	for i, d := range a.details {
 		a.details[i] = hide(d, token)
 	}
@@ -82,7 +83,7 @@ func (a *answerError) redact(token string) {
 // details reads "errors": a list of objects, of sentences, or one sentence.
 func details(raw json.RawMessage) []string {
 	if s := text(raw); s != "" {
-		return []string{clip(s, maxMessage)}
+		return []string{Clip(s, maxMessage)}
 	}
 	var items []json.RawMessage
 	if json.Unmarshal(raw, &items) != nil {
@@ -90,7 +91,7 @@ func details(raw json.RawMessage) []string {
 	}
 	var list []string
 	for _, item := range items {
-		if s := clip(detail(item), maxMessage); s != "" {
+		if s := Clip(detail(item), maxMessage); s != "" {
 			list = append(list, s)
 		}
 		if len(list) == maxDetails {
@@ -124,9 +125,9 @@ func text(raw json.RawMessage) string {
 	return s
 }
 
-// clip makes foreign text fit for one line of an error: no control characters, at
+// Clip makes foreign text fit for one line of an error: no control characters, at
 // most n runes.
-func clip(s string, n int) string {
+func Clip(s string, n int) string {
 	if len(s) > 4*n {
 		s = s[:4*n] // bounds the work below; a rune has at most 4 bytes
 	}
@@ -144,4 +145,12 @@ func clip(s string, n int) string {
 		runes++
 	}
 	return strings.TrimSpace(b.String())
+}
+
+// StatusOf returns the status of the answer that an error tells of; 0 when there was none.
+func StatusOf(err error) int {
+	if a, ok := errors.AsType[*AnswerError](err); ok {
+		return a.Status
+	}
+	return 0
 }

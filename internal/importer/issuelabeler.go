@@ -7,6 +7,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
+	"github.com/org/foreman-action/internal/importer/jsregexp"
 	"github.com/org/foreman-action/internal/strictyaml"
 )
 
@@ -116,9 +117,9 @@ func (d *draft) version(s step) term {
 		return term{}
 	}
 	// The version must not be the start of a longer one.
-	text, found := translate(src[:open]+"(?:"+regexp.QuoteMeta(m[1])+`)\b`+src[end:], "")
+	text, found := jsregexp.Translate(src[:open]+"(?:"+regexp.QuoteMeta(m[1])+`)\b`+src[end:], "")
 	for _, p := range found {
-		d.noteIn(s.file, n, 0, "versioned-regex: "+p.msg+"; the rules hold for every issue")
+		d.noteIn(s.file, n, 0, "versioned-regex: "+p.Msg+"; the rules hold for every issue")
 	}
 	if len(found) > 0 {
 		return term{}
@@ -166,7 +167,7 @@ func (d *draft) missingVersion(s step, on []string) {
 	if at == nil || name == "" {
 		return
 	}
-	text, found := translate(src, "")
+	text, found := jsregexp.Translate(src, "")
 	if len(found) > 0 {
 		return // version has noted it
 	}

@@ -6,6 +6,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
+	"github.com/org/foreman-action/internal/importer/jsregexp"
 	"github.com/org/foreman-action/internal/strictyaml"
 )
 
@@ -66,7 +67,7 @@ func (d *draft) text(n *yaml.Node, want string) (string, bool) {
 // A pattern is a condition made of a regular expression, or what it cannot say.
 type pattern struct {
 	term  term
-	found []regexProblem
+	found []jsregexp.Problem
 }
 
 // pattern returns the condition that a value matches a JavaScript regular expression,
@@ -75,7 +76,7 @@ func (d *draft) pattern(n *yaml.Node, value, src, flags string) (term, bool) {
 	key := value + "/" + src + "/" + flags
 	p, ok := d.read[key]
 	if !ok {
-		text, found := translate(src, flags)
+		text, found := jsregexp.Translate(src, flags)
 		p = pattern{is(value + " matches `" + text + "`"), found}
 		d.read[key] = p
 		if strings.Contains(text, `\s`) || strings.Contains(text, `\S`) {
@@ -87,7 +88,7 @@ func (d *draft) pattern(n *yaml.Node, value, src, flags string) (term, bool) {
 		offset = 1 // behind the first slash
 	}
 	for _, f := range p.found {
-		d.noteIn(d.file, n, offset+f.at, f.msg)
+		d.noteIn(d.file, n, offset+f.At, f.Msg)
 	}
 	return p.term, len(p.found) == 0
 }

@@ -9,6 +9,10 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
+// KeptAfter is how long people must have left a label or a closing by a program alone,
+// so that it counts as theirs.
+const KeptAfter = 30 * 24 * time.Hour
+
 // A history is an issue as it is now, and what happened on it.
 type history struct {
 	triage.Timeline

@@ -1,7 +1,7 @@
-// Package backtest replays rules over what happened in a repository, and compares what
-// they would have done with what people did. It writes nothing to GitHub.
+// Package backtest replays rules over the past of a repository and compares their
+// decisions with those of people. It writes nothing to GitHub.
 //
-// Each issue is taken as it was when it was opened, as far as its timeline tells: with
+// Each issue is taken as it was when it was opened, as far as its timeline shows: with
 // the labels, assignees and milestone that came with it, and its first title. Only its
 // body is the one of today. Then the rules decide on the event issues.opened.
 //
@@ -11,10 +11,10 @@
 // a person, the issue's form included, put it there last. A label that a program put
 // there counts when no person took it off for [KeptAfter]; before, it is undecided. A
 // rule that closes agrees when people closed the issue for the same reason. An open
-// issue on which nobody but its author did anything is undecided. Everything else is
+// issue on which only its author did anything is undecided. Everything else is
 // disagreement. A rule agrees on an issue when all of its labels and its closing do.
 //
-// Precision is the share of agreement in what is decided; recall is the share, of the
+// Precision is the share of agreement in the decided cases; recall is the share, of the
 // issues that bear a label as people left it, on which the rule adds it. Rules that
 // neither add labels nor close are counted, and not judged.
 package backtest
@@ -33,7 +33,7 @@ import (
 )
 
 // Run replays the rules. When the Source stops it, or the context ends, the report
-// covers the issues replayed until then and says so. The error is of other failures; the
+// covers the issues replayed until then and names the reason. The error is of other failures; the
 // report is then not usable.
 func Run(ctx context.Context, src Source, o Options) (Report, error) {
 	owner, name, ok := protocol.SplitRepo(o.Repo)
@@ -52,16 +52,17 @@ func Run(ctx context.Context, src Source, o Options) (Report, error) {
 	}
 	r.counts = newCounts(r.engines)
 	err := r.all(ctx)
-	stop, stopped := errors.AsType[*StopError](err)
+	var stopped *Stopped
+	stop, wished := errors.AsType[*StopError](err)
 	switch {
-	case stopped:
-		return summarize(o, r.counts, r.engines, &Stopped{After: r.counts.replayed, About: r.about(), Reason: stop.Error(), RunAgain: utc(stop.Until)}), nil
+	case wished:
+		stopped = &Stopped{After: r.counts.replayed, About: r.about(), Reason: stop.Error(), RunAgain: utc(stop.Until)}
 	case err != nil && ctx.Err() != nil:
-		return summarize(o, r.counts, r.engines, &Stopped{After: r.counts.replayed, About: r.about(), Reason: "interrupted"}), nil
+		stopped = &Stopped{After: r.counts.replayed, About: r.about(), Reason: "interrupted"}
 	case err != nil:
 		return Report{}, fmt.Errorf("replay the rules over %s: %w", o.Repo, err)
 	}
-	return summarize(o, r.counts, r.engines, nil), nil
+	return summarize(o, r.counts, r.engines, stopped), nil
 }
 
 // A replay is one run over the pages of a source. It keeps counters and a few links, and

@@ -159,7 +159,7 @@ type lookup struct {
 	unable error // what it could not answer
 }
 
-// errPermission: GitHub tells of today only.
+// errPermission is the answer because GitHub returns only present permissions.
 var errPermission = errors.New("it asks for actor.permission, which nobody knows of the past")
 
 func (l *lookup) Permission(string) (string, error) {

@@ -24,25 +24,25 @@ type Page struct {
 	About  int  // how many issues all pages have, roughly; 0: not known
 }
 
-// A StopError is a Source's wish that nothing more be read for now. What was replayed
-// is reported.
+// A StopError is a Source's wish to stop reading for now. The issues replayed so far are
+// reported.
 type StopError struct {
 	Until time.Time // when it makes sense to go on; zero: at once
 	Err   error     // why
 }
 
-// Error says why.
+// Error returns the reason.
 func (e *StopError) Error() string { return e.Err.Error() }
 
 // Unwrap returns the cause.
 func (e *StopError) Unwrap() error { return e.Err }
 
-// Options say what is replayed. Repo and Config must be set.
+// Options are those of [Run]. Repo and Config must be set.
 type Options struct {
 	Repo   string // "owner/name"
 	Config *config.Config
-	// Old is compared with Config; nil: nothing is. OldName says what it is;
-	// a name of which nothing is left once it is made harmless is told as "other rules".
+	// Old is compared with Config; nil: no comparison. OldName describes it in the
+	// report; a name that is empty after sanitizing becomes "other rules".
 	Old     *config.Config
 	OldName string
 	Since   time.Time // issues created before are left out; zero: none
@@ -50,11 +50,11 @@ type Options struct {
 	Links   int       // most issues that are named per rule; 0: 10
 	Bot     string    // our login; empty: runner.DefaultBot
 	Now     time.Time // of the report
-	// Progress is told how far it is, after every page and timeline; nil: nobody is.
+	// Progress is called after every page and timeline; nil: not called.
 	Progress func(Progress)
 }
 
-// A Progress tells how far a replay is.
+// A Progress is the state of a running replay.
 type Progress struct {
 	Replayed  int // issues
 	About     int // issues in all, roughly; 0: not known

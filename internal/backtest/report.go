@@ -16,7 +16,7 @@ type Report struct {
 	Event   string     `json:"event"` // that was replayed
 	Since   *time.Time `json:"since"` // null: from the beginning
 	At      time.Time  `json:"at"`
-	// ComparedWith says which rules were the old ones; empty: none.
+	// ComparedWith names the old rules; empty: none.
 	ComparedWith string `json:"compared_with"`
 	// Issues counts those that were replayed. PullRequests and Ours were left out: the
 	// latter were opened under our own login.
@@ -30,11 +30,11 @@ type Report struct {
 	Stopped   *Stopped `json:"stopped"` // null: all there is was replayed
 	Rules     []Rule   `json:"rules"`
 	Months    []Month  `json:"months"` // the oldest first
-	// Notes say what a reader must know about the figures.
+	// Notes explain the figures.
 	Notes []string `json:"notes"`
 }
 
-// A Stopped says why a replay ended before its time.
+// A Stopped is the reason why a replay ended early.
 type Stopped struct {
 	Reason   string     `json:"reason"`
 	After    int        `json:"after"`     // issues
@@ -42,7 +42,7 @@ type Stopped struct {
 	RunAgain *time.Time `json:"run_again"` // null: at once
 }
 
-// String says it in a line.
+// String returns the reason in one line.
 func (s Stopped) String() string {
 	text := fmt.Sprintf("stopped after %d of about %d issues: %s; run it again", s.After, s.About, s.Reason)
 	if s.RunAgain != nil {
@@ -63,7 +63,7 @@ type Figures struct {
 	Recall    *float64 `json:"recall"`
 }
 
-// A Rule is what was found about a rule.
+// A Rule holds the counts for one rule.
 type Rule struct {
 	ID   string `json:"id"`
 	File string `json:"file"`
@@ -71,7 +71,7 @@ type Rule struct {
 	// State is "added" for a rule that the old rules do not have, "removed" for one that
 	// only they have, else empty.
 	State string `json:"state"`
-	// NotReplayed says why there are no figures; empty: there are.
+	// NotReplayed is the reason why there are no figures; empty: there are.
 	NotReplayed string `json:"not_replayed"`
 	// OtherEvents are those that it listens to and that were not replayed.
 	OtherEvents []string `json:"other_events"`

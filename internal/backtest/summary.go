@@ -118,7 +118,7 @@ func share(part, whole int) *float64 {
 	return &s
 }
 
-// notes say what a reader must know.
+// notes explains the figures.
 func notes(o Options, c counts, engines []*engine) []string {
 	list := []string{
 		"A rule agrees with people when its label is on the issue today, and a person put it there or left it for a month; when it closes, that people closed for the same reason. An open issue on which nobody but its author did anything is undecided.",

@@ -52,7 +52,7 @@ func (t *tally) label(name string) *Figures {
 	return f
 }
 
-// judge counts what people say to what a rule does on an issue.
+// judge counts the verdict on an effect of the rule.
 func (t *tally) judge(h history, does effect, links int) {
 	worst := unjudged
 	var why []string

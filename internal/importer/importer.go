@@ -1,10 +1,14 @@
 // Package importer turns the configuration of other triage tools into ours.
 //
 // [Import] reads a file of one of [Tools] and returns a configuration file with the
-// same rules, and what of the source has no counterpart: each with its place, in the
-// order of the source, and as a comment beside the rule that it is about. A rule that
-// would do something else than in the source is left out and stands in a comment.
-// What is produced was compiled by package rules, so that it loads.
+// same rules, and the parts of the source without a counterpart: each with its place, in
+// the order of the source, and as a comment beside its rule. A rule that would do
+// something else than in the source is left out and stands in a comment. Package
+// rules has compiled the result, so that it loads.
+//
+// Each tool reads its configuration into a reading, which is a value: rules, and findings
+// about the source. assemble turns readings into a draft and a report, render turns the
+// draft into text, and finish checks that text.
 //
 // The source may be hostile: its size is bounded by package strictyaml, that of the
 // result by the same limit.
@@ -24,7 +28,7 @@ type Source struct {
 	Data []byte
 }
 
-// A Request is what to import.
+// A Request is the input of [Import].
 type Request struct {
 	Tool string // one of Tools
 	File Source
@@ -33,11 +37,11 @@ type Request struct {
 	Workflow Source
 }
 
-// A Result is what became of a file.
+// A Result is the outcome of [Import].
 type Result struct {
 	// Config is the text of our configuration file; nil when Rules is 0.
 	Config []byte
-	// Unmapped says what has no counterpart, in the order of the source.
+	// Unmapped lists the parts without a counterpart, in the order of the source.
 	Unmapped strictyaml.Problems
 	// Rules is the number of rules in Config.
 	Rules int
@@ -106,7 +110,7 @@ func Import(r Request) (Result, error) {
 	return finish(d, found, source)
 }
 
-// problems joins what was found wrong in several files.
+// problems joins the mistakes of several files.
 func problems(errs ...error) error {
 	var all strictyaml.Problems
 	for _, err := range errs {

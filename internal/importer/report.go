@@ -23,7 +23,7 @@ type report struct {
 	seen     map[place]bool
 }
 
-// A place tells notes apart: a position in a node, and the message.
+// A place identifies a note: a position in a node, and the message.
 type place struct {
 	node *yaml.Node
 	at   int // in characters

@@ -22,8 +22,16 @@ func readStale(doc document, _ step) reading {
 	}
 	var parts []part
 	shadow := false
+	var found findings
 	add := func(at, with *yaml.Node) {
 		one, dry := staleStep(at, with)
+		// Mistakes are reported even when the rules become too large.
+		one.found = slices.DeleteFunc(one.found, func(f finding) bool {
+			if f.kind == mistake {
+				found = append(found, f)
+			}
+			return f.kind == mistake
+		})
 		parts, shadow = append(parts, one), shadow || dry
 	}
 	switch {
@@ -38,7 +46,6 @@ func readStale(doc document, _ step) reading {
 	if len(steps) > maxSteps {
 		return mistaken(wrong(steps[maxSteps], "more than %d steps use actions/stale", maxSteps))
 	}
-	var found findings
 	for _, s := range steps {
 		with := strictyaml.Child(s, "with")
 		if !isNull(with) && with.Kind != yaml.MappingNode {
@@ -114,7 +121,7 @@ type lasting struct {
 	rule
 
 	comment string // posted before the actions; empty: none
-	kind    term   // that tells issues from pull requests, where the events do not
+	kind    term   // the condition for issues or for pull requests, where events are shared
 	soon    bool   // its comment may follow that of another rule at once
 }
 

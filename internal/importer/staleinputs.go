@@ -100,7 +100,7 @@ func (in *inputs) words(names ...string) []string {
 	return out
 }
 
-// on reports whether an input says true.
+// on reports whether an input is true.
 func (in *inputs) on(names ...string) bool {
 	for _, name := range names {
 		switch text, n := in.get(name); text {

@@ -19,8 +19,8 @@ func span(days float64) string {
 	}
 }
 
-// staleRules returns the rules for "issue" or "pr": mark, unmark, clean up after reopening and
-// close. One that is not needed has no actions.
+// staleRules returns the rules for "issue" or "pr": mark, unmark, clean up after
+// reopening, and close. One that is not needed has no actions.
 func staleRules(in *inputs, kind string) []lasting {
 	label := in.label("Stale", "stale-"+kind+"-label")
 	stale := is(call("label", label))
@@ -117,7 +117,7 @@ func activity(kind string) []string {
 	return []string{"issue_comment.created", "issues.edited", "issues.reopened"}
 }
 
-// which returns the condition that tells issues from pull requests, which share the event
+// which returns the condition for issues or for pull requests, which share the event
 // issue_comment.
 func which(kind string) term {
 	t := is("issue.url matches `/pull/[0-9]+$`")

@@ -9,7 +9,7 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// A NodeDecoder decodes itself from a node; what is wrong it records in f. The
+// A NodeDecoder decodes itself from a node and records mistakes in f. The
 // node is never an alias and never null.
 type NodeDecoder interface {
 	DecodeYAML(f *File, n *yaml.Node)

@@ -28,7 +28,7 @@ type File struct {
 }
 
 // Parse reads src, which must be one YAML document of at most [MaxSize] bytes; an
-// empty one counts as an empty mapping. The error is a [Problems] and says that
+// empty one counts as an empty mapping. The error is a [Problems] and means that
 // there is no document to work with: bad syntax, too large, too deep. Repeated
 // keys, merge keys and custom tags are reported by [File.Err] together with what
 // is found later.
@@ -103,8 +103,7 @@ func (f *File) At(n *yaml.Node, line, col int, msg string) Problem {
 }
 
 // Err returns the errors found so far as a [Problems], or nil. Of more than 1,000
-// problems the later ones are left out, and a last entry tells how many errors
-// those are.
+// problems the later ones are left out, and a last entry counts them.
 func (f *File) Err() error { return Err(f) }
 
 // Warnings returns the warnings found so far, sorted.
@@ -123,7 +122,7 @@ func (f *File) at(n *yaml.Node, msg string) Problem {
 
 // Err returns the errors of all the files as one [Problems], or nil when there
 // are none. A nil file has none. For a file with too many to keep, an entry without
-// a line at the end tells how many are left out.
+// a line at the end counts those that are left out.
 func Err(files ...*File) error {
 	var all Problems
 	for _, f := range files {

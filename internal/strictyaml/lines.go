@@ -27,7 +27,7 @@ func (s source) line(n int) string {
 
 // problem returns a problem at a line and column, both from 1.
 func (s source) problem(line, col int, msg string) Problem {
-	// The parser puts what is left out at the very end on a line after the last.
+	// The parser reports something missing at the very end on a line after the last.
 	if last := len(s.lines); line > last {
 		line, col = last, utf8.RuneCountInString(s.line(last))+1
 	}

@@ -43,7 +43,7 @@ func badRune(r rune) bool {
 	return r < 0x20 && r != '\t' || r == 0x7f || r >= 0x80 && r < 0xa0 || r == 0xfeff || r == 0xfffe || r == 0xffff
 }
 
-// errSecond says that more follows the document.
+// errSecond means that more follows the document.
 var errSecond = errors.New("a second document starts here; a file holds one")
 
 // decodeOne decodes the only document of src; an empty src gives an empty node.
@@ -68,7 +68,7 @@ func decodeOne(src []byte) (*yaml.Node, error) {
 
 // syntaxProblem turns a parser's error into a problem. The parser names the line
 // where the surrounding construct starts, or none; the shortest beginning of src
-// that fails in the same way tells where it stumbled.
+// that fails in the same way is the place where it stumbled.
 func syntaxProblem(s source, src []byte, err error) Problem {
 	reason := parserReason(err)
 	fails := func(n int) bool {
@@ -150,7 +150,7 @@ var (
 	tabIndent = regexp.MustCompile(`^ *\t`)
 )
 
-// explain adds to the parser's reason what was probably meant.
+// explain adds to the parser's reason the probable intention.
 func explain(s source, reason string, line int) string {
 	switch reason {
 	case errSecond.Error():

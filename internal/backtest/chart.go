@@ -10,7 +10,7 @@ const (
 	maxBars    = 100 // rules in a chart
 )
 
-// verdicts draws a bar for each rule: what people say to what it does.
+// verdicts draws a bar for each rule: the agreement of people with it.
 func (p *page) verdicts(r Report) {
 	most, rows := 0, []Rule{}
 	for _, rule := range r.Rules {
@@ -92,7 +92,7 @@ func (p *page) svg(height int, title string) {
 // A rect is where a bar is.
 type rect struct{ x, y, width, height float64 }
 
-// bar draws a bar that says what it is when it is pointed at.
+// bar draws a bar with a tooltip.
 func (p *page) bar(r rect, class, tip string) {
 	if r.width <= 0 || r.height <= 0 {
 		return

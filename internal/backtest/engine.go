@@ -14,27 +14,21 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// An engine is a configuration's rules and their counters.
+// An engine decides with the rules of one configuration.
 type engine struct {
-	config *config.Config
-	may    func(label string) bool // what the policy permits
-	set    *rules.Set              // less the rules that cannot be replayed
-	order  []string                // ids
-	rules  map[string]*tally
-	labels map[string]bool // that rules add and name, in lower case
-	failed int             // issues on which a rule fails, and so none acts
-	why    string          // the first failure that is no single rule's
-	refuse map[string]bool // labels that the policy refuses
+	config  *config.Config
+	infos   []rules.Info      // of all rules, in their order
+	set     *rules.Set        // without the rules that cannot be replayed
+	unable  map[string]string // why a rule cannot be replayed, by its id
+	labels  map[string]bool   // that rules add and name, in lower case
+	refused map[string]bool   // labels that the policy refuses
 }
 
 func newEngine(c *config.Config) *engine {
-	e := &engine{config: c, set: c.Rules, rules: map[string]*tally{}, labels: map[string]bool{}, refuse: map[string]bool{}}
-	for _, info := range rules.Infos(c.Rules) {
-		t := &tally{info: info, labels: map[string]*Figures{}}
-		e.order = append(e.order, info.ID)
-		e.rules[info.ID] = t
+	e := &engine{config: c, infos: rules.Infos(c.Rules), set: c.Rules, unable: map[string]string{}, labels: map[string]bool{}, refused: map[string]bool{}}
+	for _, info := range e.infos {
 		if !listens(info.On) {
-			t.unable = "it does not listen to " + replayedEvent
+			e.unable[info.ID] = "it does not listen to " + replayedEvent
 			continue
 		}
 		for _, name := range info.Labels {
@@ -43,6 +37,9 @@ func newEngine(c *config.Config) *engine {
 	}
 	return e
 }
+
+// opened is the activity that is replayed.
+const opened = "opened"
 
 // replayedEvent is the key of the event that is replayed.
 const replayedEvent = triage.EventIssues + "." + opened
@@ -58,99 +55,103 @@ func (e *engine) adds(labels []string) bool {
 
 // A decision is what the rules of an engine decide on one issue.
 type decision struct {
-	fired  []string
-	deeds  map[string]*deed // of the rules that fired
-	why    error            // the rules fail; then nothing fired
-	failed string           // id of the rule that fails, if it is one
+	fired   []string
+	effects map[string]*effect // of the rules that fired
+	err     error              // the rules fail; then nothing fired
+	failed  string             // id of the rule that fails, if it is one
 }
 
-// A deed is what one rule does.
-type deed struct {
-	labels []string
-	closes string // the reason; empty: it does not close
-	acts   string // all its actions, to be compared
+// An effect is what one rule does.
+type effect struct {
+	labels  []string
+	closes  string // the reason; empty: it does not close
+	actions string // all of them, to be compared
 }
 
 // matters reports whether the issue's timeline is worth reading.
-func (d decision) matters() bool { return len(d.fired) > 0 || d.why != nil }
+func (d decision) matters() bool { return len(d.fired) > 0 || d.err != nil }
 
-// decide asks the rules about an event. A rule that asks what nobody can tell any more
-// is taken out, once and for all. h may be nil.
-func (e *engine) decide(event triage.Delivery, h *history) decision {
-	look := &lookup{}
-	if h != nil {
-		look.past = h.past()
-	}
+// decide asks the rules about an event. A rule that asks for something that is not known
+// of the past is taken out for good.
+func (e *engine) decide(event triage.Delivery, past facts.Past) decision {
+	look := &lookup{past: past}
 	for {
-		facts, err := runner.Replay(e.config, event, look, event.Issue.CreatedAt)
+		known, err := runner.Replay(e.config, event, look, event.Issue.CreatedAt)
 		if err != nil {
-			return decision{why: err}
+			return decision{err: err}
 		}
-		res, err := e.set.Decide(facts)
+		res, err := e.set.Decide(known)
 		if err == nil {
-			e.may = facts.May
-			return e.decisionOf(res)
+			return e.decisionOf(res, known.May)
 		}
 		id := ""
 		if failure, ok := errors.AsType[*rules.EvalError](err); ok {
 			id = failure.Rule
 		}
-		t := e.rules[id]
-		if t == nil || look.unable == nil {
-			return decision{failed: id, why: err}
+		if !e.has(id) || look.unable == nil {
+			return decision{failed: id, err: err}
 		}
-		t.unable = look.unable.Error()
+		e.unable[id] = look.unable.Error()
 		e.set, look.unable = rules.Without(e.set, id), nil
 	}
 }
 
-// decisionOf sorts what was decided by rule.
-func (e *engine) decisionOf(res rules.Result) decision {
-	d := decision{fired: res.Fired, deeds: map[string]*deed{}}
+// has reports whether a rule has the id.
+func (e *engine) has(id string) bool {
+	return slices.ContainsFunc(e.infos, func(i rules.Info) bool { return i.ID == id })
+}
+
+// decisionOf sorts a result by rule, with the labels that the policy permits.
+func (e *engine) decisionOf(res rules.Result, may func(label string) bool) decision {
+	d := decision{fired: res.Fired, effects: map[string]*effect{}}
 	for _, id := range res.Fired {
-		d.deeds[id] = &deed{}
+		d.effects[id] = &effect{}
 	}
 	if !res.Message.Decision.Writes() {
 		return d // escalated: people decide, and nothing is written
 	}
 	for k, a := range res.Message.Actions {
-		deed := d.deeds[res.Sources[k]]
-		if deed == nil {
+		does := d.effects[res.Sources[k]]
+		if does == nil {
 			continue
 		}
-		deed.acts += a.String() + "\n"
+		does.actions += a.String() + "\n"
 		switch a.Type {
 		case protocol.ActionAddLabel:
 			name, _, _ := a.Text("label")
-			e.add(deed, name)
+			does.labels = e.permitted(does.labels, may, name)
 		case protocol.ActionAddLabels:
 			names, _, _ := a.Texts("labels")
-			e.add(deed, names...)
+			does.labels = e.permitted(does.labels, may, names...)
 		case protocol.ActionCloseIssue:
-			deed.closes, _, _ = a.Text("reason")
-			if deed.closes == "" {
-				deed.closes = completed
+			does.closes, _, _ = a.Text("reason")
+			if does.closes == "" {
+				does.closes = completed
 			}
 		case protocol.ActionMarkDuplicate:
-			deed.closes = "duplicate"
+			does.closes = "duplicate"
 		}
 	}
 	return d
 }
 
-// add notes labels that the policy permits.
-func (e *engine) add(d *deed, names ...string) {
+// permitted adds to labels the names that the policy permits, and records the others.
+func (e *engine) permitted(labels []string, may func(label string) bool, names ...string) []string {
 	for _, name := range names {
 		switch {
-		case !e.may(name):
-			if len(e.refuse) < maxLabels {
-				e.refuse[name] = true
+		case !may(name):
+			if len(e.refused) < maxLabels {
+				e.refused[name] = true
 			}
-		case !slices.Contains(d.labels, name):
-			d.labels = append(d.labels, name)
+		case !slices.Contains(labels, name):
+			labels = append(labels, name)
 		}
 	}
+	return labels
 }
+
+// maxLabels is how many different labels are counted at most.
+const maxLabels = 5000
 
 // A lookup answers for the time of an issue's opening.
 type lookup struct {
@@ -158,7 +159,7 @@ type lookup struct {
 	unable error // what it could not answer
 }
 
-// errPermission: GitHub tells of today only.
+// errPermission is the answer because GitHub returns only present permissions.
 var errPermission = errors.New("it asks for actor.permission, which nobody knows of the past")
 
 func (l *lookup) Permission(string) (string, error) {
@@ -173,8 +174,8 @@ func (l *lookup) Memory() (facts.Memory, error) { return facts.Memory{}, nil }
 // unreplayed lists the events other than the replayed one that rules listen to.
 func (e *engine) unreplayed() []string {
 	events := map[string]bool{}
-	for _, t := range e.rules {
-		for _, on := range t.info.On {
+	for _, info := range e.infos {
+		for _, on := range info.On {
 			events[on] = on != replayedEvent
 		}
 	}

@@ -9,6 +9,10 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
+// KeptAfter is how long people must have left a label or a closing by a program alone,
+// so that it counts as theirs.
+const KeptAfter = 30 * 24 * time.Hour
+
 // A history is an issue as it is now, and what happened on it.
 type history struct {
 	triage.Timeline
@@ -65,7 +69,7 @@ func (h history) opening() triage.Issue {
 	return i
 }
 
-// past is what rules could have been told of the timeline at the opening.
+// past returns the part of the timeline that rules could see at the opening.
 func (h history) past() facts.Past {
 	var p facts.Past
 	for _, e := range h.Events {
@@ -78,7 +82,7 @@ func (h history) past() facts.Past {
 	return p
 }
 
-// A verdict is what people say to something that a rule would have done.
+// A verdict compares an effect of a rule with the decisions of people.
 type verdict int
 
 const (
@@ -89,14 +93,14 @@ const (
 	disagreed // the strongest
 )
 
-// label judges the adding of a label, and says why when people disagree.
+// label judges the adding of a label, and returns the reason when people disagree.
 func (h history) label(name string) (verdict, string) {
 	last, found := h.last(func(e triage.TimelineEvent) bool {
 		return (e.Kind == "labeled" || e.Kind == "unlabeled") && strings.EqualFold(e.Label, name)
 	})
 	switch {
 	case h.bears(name):
-		// A label without an event was renamed, or is older than what is known.
+		// A label without an event was renamed, or is older than the timeline.
 		return h.stood(last, found), ""
 	case found && h.human(last):
 		return disagreed, "a person took " + name + " off"
@@ -127,7 +131,7 @@ func (h history) closing(reason string) (verdict, string) {
 // completed is the reason of a closing that names none.
 const completed = "completed"
 
-// stood judges what is so today by who did it, and when.
+// stood judges a present state by the actor and the time of the event that led to it.
 func (h history) stood(e triage.TimelineEvent, found bool) verdict {
 	switch {
 	case !found || h.human(e):
@@ -138,7 +142,7 @@ func (h history) stood(e triage.TimelineEvent, found bool) verdict {
 	return undecided
 }
 
-// untouched reports whether the issue is open and nobody but its author did anything.
+// untouched reports whether the issue is open and only its author did anything.
 func (h history) untouched() bool {
 	if h.issue.State == "closed" {
 		return false

@@ -59,7 +59,7 @@ svg text{fill:var(--fg);font:12px system-ui,sans-serif}
 .good{fill:var(--good)}.bad{fill:var(--bad)}.open{fill:var(--open)}.bar{fill:var(--bar)}.old{fill:var(--old)}
 `
 
-// A page is a document in the making. What is not raw is escaped.
+// A page is a document in the making. All but raw text is escaped.
 type page struct{ b strings.Builder }
 
 // raw writes markup; only constants and numbers may get here.
@@ -98,7 +98,7 @@ func (p *page) table(r Report) {
 	p.raw("</tbody>\n</table>\n")
 }
 
-// rule tells of a rule what does not fit into the table.
+// rule renders the details of a rule, which do not fit into the table.
 func (p *page) rule(r Rule) {
 	if r.NotReplayed == "" && r.Failed == 0 && len(r.Labels) < 2 && len(r.Disagreements)+len(r.NewlyFiresOn)+len(r.NoLongerFiresOn) == 0 {
 		return

@@ -16,7 +16,7 @@ const (
 // Markdown writes a report as a comment on a pull request that changes the rules: what
 // they do against what the old ones did, and where people disagree. It is at most
 // 60,000 bytes long. Nothing in it mentions anybody or refers to an issue, whatever the
-// titles say: links lead to the issues by way of a redirect, which leaves no trace on
+// titles contain: links lead to the issues by way of a redirect, which leaves no trace on
 // them.
 func Markdown(r Report) string {
 	var b strings.Builder
@@ -62,7 +62,7 @@ func Markdown(r Report) string {
 	return b.String() + end
 }
 
-// markdownRule tells of a rule what does not fit into the table.
+// markdownRule renders the details of a rule, which do not fit into the table.
 func markdownRule(r Rule) string {
 	var list []string
 	if r.NotReplayed != "" {

@@ -3,24 +3,15 @@ package backtest
 import (
 	"slices"
 	"strings"
-
-	"github.com/org/foreman-action/internal/sanitize"
-	"github.com/org/foreman-action/rules"
 )
 
-// The most different labels and months that are counted.
-const (
-	maxLabels = 5000
-	maxMonths = 600
-	maxTitle  = 80 // characters
-)
+// maxMonths is how many months are counted at most.
+const maxMonths = 600
 
 // A tally counts for one rule.
 type tally struct {
 	Figures
-	info    rules.Info
-	unable  string // why it cannot be replayed; empty: it can
-	names   []string
+	names   []string            // of the labels that it adds
 	labels  map[string]*Figures // by name in lower case
 	against []Link
 	fails   int
@@ -61,8 +52,8 @@ func (t *tally) label(name string) *Figures {
 	return f
 }
 
-// judge counts what people say to what a rule does on an issue.
-func (t *tally) judge(h history, d deed, links int) {
+// judge counts the verdict on an effect of the rule.
+func (t *tally) judge(h history, does effect, links int) {
 	worst := unjudged
 	var why []string
 	add := func(v verdict, reason string) {
@@ -71,13 +62,13 @@ func (t *tally) judge(h history, d deed, links int) {
 			why = append(why, reason)
 		}
 	}
-	for _, name := range d.labels {
+	for _, name := range does.labels {
 		v, reason := h.label(name)
 		t.label(name).take(v)
 		add(v, reason)
 	}
-	if d.closes != "" {
-		add(h.closing(d.closes))
+	if does.closes != "" {
+		add(h.closing(does.closes))
 	}
 	t.take(worst)
 	if worst == disagreed {
@@ -96,99 +87,106 @@ func linkTo(h history, why string) Link {
 	return Link{Issue: h.issue.Number, Title: oneLine(h.issue.Title), URL: webURL(h.issue.URL), Why: oneLine(why)}
 }
 
-// oneLine makes foreign text fit for a line of any of the formats; each escapes it
-// besides.
-func oneLine(s string) string {
-	r := []rune(sanitize.Line(s))
-	if len(r) > maxTitle {
-		r = append(r[:maxTitle-1], '…')
-	}
-	return string(r)
+// A ruleCount counts for the rules of one engine.
+type ruleCount struct {
+	rules  map[string]*tally // by id
+	failed int               // issues on which a rule fails, so that none acts
+	why    string            // the first failure of the rules as a whole
 }
 
-// webURL is an address that may stand in a link, or nothing.
-func webURL(s string) string {
-	web := strings.HasPrefix(s, "https://") || strings.HasPrefix(s, "http://")
-	odd := func(r rune) bool { return r <= ' ' || r > '~' || strings.ContainsRune("\"'<>()[]\\`", r) }
-	if !web || strings.ContainsFunc(s, odd) || len(s) >= 500 {
-		return ""
+func newRuleCount(e *engine) *ruleCount {
+	c := &ruleCount{rules: map[string]*tally{}}
+	for _, info := range e.infos {
+		c.rules[info.ID] = &tally{labels: map[string]*Figures{}}
 	}
-	return s
+	return c
 }
 
-// count counts one issue: with what the rules decide on it, where its timeline was
-// read; elsewhere they have nothing to say.
-func (r *replay) count(h history, read bool) {
-	r.replayed++
+// add counts a decision on an issue.
+func (c *ruleCount) add(h history, d decision, links int) {
+	if d.err != nil {
+		c.failed++
+		at := &c.why
+		if t := c.rules[d.failed]; t != nil {
+			t.fails++
+			at = &t.failure
+		}
+		if *at == "" {
+			*at = firstLine(d.err.Error())
+		}
+	}
+	for _, id := range d.fired {
+		c.rules[id].judge(h, *d.effects[id], links)
+	}
+}
+
+// counts are those of a replay.
+type counts struct {
+	replayed, pulls, ours, timelines int
+
+	carried map[string]int    // issues that bear a label as people left it, by its name in lower case
+	months  map[string]*Month // by name
+	engines []*ruleCount      // of the new rules, and of the old ones
+}
+
+func newCounts(engines []*engine) counts {
+	c := counts{carried: map[string]int{}, months: map[string]*Month{}}
+	for _, e := range engines {
+		c.engines = append(c.engines, newRuleCount(e))
+	}
+	return c
+}
+
+// add counts one issue with the decision of each engine; nil when its timeline was not
+// read, because the rules do nothing with it.
+func (c *counts) add(h history, decisions []decision, links int) {
+	c.replayed++
 	for _, name := range h.issue.Labels {
 		key := strings.ToLower(name)
 		if v, _ := h.label(name); v == agreed || v == kept {
-			if _, known := r.carried[key]; known || len(r.carried) < maxLabels {
-				r.carried[key]++
+			if _, known := c.carried[key]; known || len(c.carried) < maxLabels {
+				c.carried[key]++
 			}
 		}
 	}
-	month := r.month(h)
+	month := c.month(h)
 	month.Issues++
-	if !read {
-		return
+	for k, d := range decisions {
+		c.engines[k].add(h, d, links)
 	}
-	event := r.event(h.opening())
-	decisions := make([]decision, len(r.engines))
-	for k, e := range r.engines {
-		decisions[k] = e.decide(event, &h)
-		e.count(h, decisions[k], r.Links)
-	}
-	if len(decisions[0].fired) > 0 {
+	if len(decisions) > 0 && len(decisions[0].fired) > 0 {
 		month.Fired++
 	}
-	if len(r.engines) == 2 {
+	if len(decisions) == 2 {
 		if len(decisions[1].fired) > 0 {
 			month.OldFired++
 		}
-		r.compare(h, decisions[0], decisions[1])
+		c.compare(h, decisions[0], decisions[1], links)
 	}
 }
 
-func (r *replay) month(h history) *Month {
+func (c *counts) month(h history) *Month {
 	name := h.issue.CreatedAt.UTC().Format("2006-01")
-	m := r.months[name]
+	m := c.months[name]
 	if m == nil {
 		m = &Month{Month: name}
-		if len(r.months) < maxMonths {
-			r.months[name] = m
+		if len(c.months) < maxMonths {
+			c.months[name] = m
 		}
 	}
 	return m
 }
 
-// count counts what the rules decide on an issue.
-func (e *engine) count(h history, d decision, links int) {
-	if d.why != nil {
-		e.failed++
-		at := &e.why
-		if t := e.rules[d.failed]; t != nil {
-			t.fails++
-			at = &t.failure
-		}
-		if *at == "" {
-			*at = firstLine(d.why.Error())
-		}
-	}
-	for _, id := range d.fired {
-		e.rules[id].judge(h, *d.deeds[id], links)
-	}
-}
-
-// compare counts on which issues a rule fires now, and on which no longer.
-func (r *replay) compare(h history, now, before decision) {
-	for id, deed := range now.deeds {
-		t := r.engines[0].rules[id]
-		switch old := before.deeds[id]; {
+// compare counts the issues on which a rule fires only now, and those on which it no
+// longer fires.
+func (c *counts) compare(h history, now, before decision, links int) {
+	for id, does := range now.effects {
+		t := c.engines[0].rules[id]
+		switch old := before.effects[id]; {
 		case old == nil:
 			t.newly++
-			note(&t.newlyOn, linkTo(h, ""), r.Links)
-		case old.acts != deed.acts:
+			note(&t.newlyOn, linkTo(h, ""), links)
+		case old.actions != does.actions:
 			t.changed++
 		}
 	}
@@ -196,11 +194,11 @@ func (r *replay) compare(h history, now, before decision) {
 		if slices.Contains(now.fired, id) {
 			continue
 		}
-		t := r.engines[0].rules[id]
+		t := c.engines[0].rules[id]
 		if t == nil {
-			t = r.engines[1].rules[id]
+			t = c.engines[1].rules[id]
 		}
 		t.gone++
-		note(&t.goneOn, linkTo(h, ""), r.Links)
+		note(&t.goneOn, linkTo(h, ""), links)
 	}
 }

@@ -38,7 +38,7 @@ func Text(r Report) string {
 	return b.String()
 }
 
-// headline says what was replayed.
+// headline describes the replayed issues.
 func headline(r Report) string {
 	s := fmt.Sprintf("%s: %s replayed as %s", r.Repo, many(r.Issues, "issue"), r.Event)
 	if r.Since != nil {

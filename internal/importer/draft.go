@@ -1,238 +1,153 @@
 package importer
 
 import (
-	"fmt"
 	"slices"
-	"strconv"
 	"strings"
-	"unicode"
-	"unicode/utf8"
-
-	"gopkg.in/yaml.v3"
 
 	"github.com/org/foreman-action/internal/strictyaml"
 )
 
-// A draft is a configuration file in the making.
+// A draft is a configuration file of ours before it is rendered.
 type draft struct {
-	tool    string
-	file    *strictyaml.File // the source
-	lines   []string         // of the source
-	entries []*entry
-	now     *entry // the one that notes and rules belong to; nil: the top of the file
-	top     []string
-	notes   strictyaml.Problems
-	lost    int // notes beyond maxNotes
-	noted   map[mark]bool
-	read    map[string]pattern // what was translated, for aliases may repeat it
-	ids     map[string]int     // the last number that was given to a name; 1: none
-	hints   []string           // how the file differs in general
-	mode    string
+	source  string   // name of the file that it comes from
+	action  string   // name of the action that the file is for
+	hints   []string // how the source differs in general
+	top     []string // notes that belong to no entry
+	shadow  bool     // mode: shadow
 	policy  policy
-	size    int // of the rules so far, roughly
+	entries []entry
 }
 
-// A mark tells a note: where it stands, and what it says.
-type mark struct {
-	node *yaml.Node
-	at   int
-	msg  string
-}
-
-// A policy is what the rules need beyond the defaults.
+// A policy holds the needs of the rules beyond the defaults.
 type policy struct {
 	limits   map[string]int
 	interval bool // comments may follow each other at once
 }
 
-// An entry is a part of the source and what became of it.
+// An entry is a part of the source with its rules and notes.
 type entry struct {
-	name     string
-	from, to int // lines of the source
-	notes    []string
-	rules    []rule
+	name  string
+	line  int      // of the source; 0: none
+	text  []string // lines of the source, for an entry without rules
+	notes []string
+	rules []rule
 }
 
-// A rule is one rule of ours.
-type rule struct {
-	id       string
-	on       []string
-	scan     string
-	when     term // empty: always
-	elseUndo bool
-	then     []act
-}
-
-// An act is an action of a rule: its name and its parameters, of which the only one may
-// have no key.
-type act struct {
-	name   string
-	params []param
-}
-
-type param struct{ key, value string }
-
-// do returns an action with its main parameter; an empty one is left out.
-func do(name, value string) act {
-	if value == "" {
-		return act{name: name}
+// count returns the number of rules.
+func (d draft) count() int {
+	n := 0
+	for _, e := range d.entries {
+		n += len(e.rules)
 	}
-	return act{name, []param{{"", value}}}
+	return n
 }
 
-const (
-	maxNotes = 1000
-	maxRules = 5000 // as package rules has it
-	maxWas   = 12   // lines of the source that are shown for what is left out
-	maxID    = 64
-	maxLabel = 50 // characters that GitHub takes
-)
+// files are the sources of an import. Without a workflow, or when it is the source
+// itself, both are the same.
+type files struct{ source, workflow *strictyaml.File }
 
-func newDraft(tool string, f *strictyaml.File, src []byte) *draft {
-	text := strings.NewReplacer("\r\n", "\n", "\r", "\n", "\u0085", "\n", "\u2028", "\n", "\u2029", "\n").Replace(string(src))
-	return &draft{
-		tool: tool, file: f, lines: strings.Split(text, "\n"), ids: map[string]int{},
-		policy: policy{limits: map[string]int{}}, noted: map[mark]bool{}, read: map[string]pattern{},
-	}
-}
-
-// begin starts the entry of a key of the source's top mapping, which ends where the next
-// one starts.
-func (d *draft) begin(name string, key, next *yaml.Node) {
-	d.now = &entry{name: name}
-	if key != nil {
-		d.now.from, d.now.to = key.Line, len(d.lines)
-		if next != nil {
-			d.now.to = next.Line - 1
+// assemble turns a reading into a draft and a report. Mistakes are recorded in the files.
+// It stops when the rules become larger than a file may be; size is then more than that.
+func assemble(in files, lines []string, r reading) (d draft, found *report, size int) {
+	found = newReport()
+	d = draft{source: in.source.Name(), shadow: r.shadow, policy: policy{limits: map[string]int{}}}
+	for action, n := range r.limits {
+		if n > 0 {
+			d.policy.limits[action] = n
 		}
 	}
-	d.entries = append(d.entries, d.now)
-}
-
-// full reports whether no more rules fit; what is left is only counted then.
-func (d *draft) full() bool { return d.size > strictyaml.MaxSize }
-
-// note records that something at n has no counterpart.
-func (d *draft) note(n *yaml.Node, format string, args ...any) {
-	d.noteIn(d.file, n, 0, fmt.Sprintf(format, args...))
-}
-
-// noteIn is noteAt for any of the files. What was said already is not said again.
-func (d *draft) noteIn(f *strictyaml.File, n *yaml.Node, offset int, msg string) {
-	m := mark{n, offset, msg}
-	if d.noted[m] {
-		return
-	}
-	if len(d.notes) == maxNotes {
-		d.lost++
-		return
-	}
-	d.noted[m] = true
-	line, col := 1, 1
-	if offset > 0 {
-		before := string([]rune(n.Value)[:offset])
-		line += strings.Count(before, "\n")
-		col += utf8.RuneCountInString(before[strings.LastIndexByte(before, '\n')+1:])
-	} else {
-		n = &yaml.Node{Line: n.Line, Column: n.Column} // its start, and not that of its text
-	}
-	d.keep(d.now, f.At(n, line, col, msg))
-}
-
-// keep adds a note to the report and to an entry, or to the top of the file.
-func (d *draft) keep(e *entry, p strictyaml.Problem) {
-	const most = 10_000
-	if len(p.Source) > most {
-		p.Source = "" // it takes long to show a part of it
-	}
-	d.notes = append(d.notes, p)
-	text := fmt.Sprintf("%s:%d:%d: %s", p.File, p.Line, p.Column, p.Msg)
-	if e == nil {
-		d.top = append(d.top, text)
-		return
-	}
-	e.notes = append(e.notes, text)
-}
-
-// hint adds a sentence about how the file differs in general, once.
-func (d *draft) hint(text string) {
-	if !slices.Contains(d.hints, text) {
-		d.hints = append(d.hints, text)
-	}
-}
-
-// rule adds a rule to the current entry.
-func (d *draft) rule(r rule) {
-	d.now.rules = append(d.now.rules, r)
-	d.size += 100 + len(r.scan) + r.when.size()
-	for _, a := range r.then {
-		for _, p := range a.params {
-			d.size += len(p.value) + len(p.key) + 30
+	// sort puts findings where they belong and returns the lines that are notes.
+	sort := func(list findings) []string {
+		var notes []string
+		for _, f := range list {
+			file := in.source
+			if f.workflow {
+				file = in.workflow
+			}
+			switch f.kind {
+			case noCounterpart:
+				notes = append(notes, found.add(file, f)...)
+			case mistake:
+				file.Problemf(f.node, "%s", f.msg)
+			case hint:
+				if !slices.Contains(d.hints, f.msg) {
+					d.hints = append(d.hints, f.msg)
+				}
+			}
 		}
+		return notes
 	}
-}
-
-// limit makes room for n actions of a type per event.
-func (d *draft) limit(action string, n int) {
-	if n > usual(action) {
-		d.policy.limits[action] = max(n, d.policy.limits[action])
-	}
-}
-
-// usual is how many actions of a type one event may bring when the policy says nothing.
-func usual(action string) int {
-	if strings.HasSuffix(action, "_label") {
-		return 5
-	}
-	return 1
-}
-
-// id returns a new id of a rule that tells what the text says.
-func (d *draft) id(text string) string {
-	var b strings.Builder
-	for _, r := range strings.ToLower(text) {
-		switch {
-		case r < utf8.RuneSelf && (unicode.IsLower(r) || unicode.IsDigit(r)), r == '_' && b.Len() > 0:
-			b.WriteRune(r)
-		case b.Len() > 0 && !strings.HasSuffix(b.String(), "-"):
-			b.WriteByte('-')
+	d.top = sort(r.before)
+	given := ids{}
+	for p := range r.parts {
+		e := entry{name: p.name, line: p.from, notes: sort(p.found), rules: given.number(p.rules), text: excerpt(lines, p.from, p.to)}
+		for _, one := range e.rules {
+			size += one.size()
+			d.policy.need(one)
 		}
-		if b.Len() == maxID-8 {
+		d.policy.interval = d.policy.interval || p.interval
+		if d.entries = append(d.entries, e); size > strictyaml.MaxSize {
 			break
 		}
 	}
-	base := strings.Trim(b.String(), "-")
-	if base == "" {
-		base = "rule"
-	}
-	id := base
-	for d.ids[id] > 0 {
-		// The last number is kept, or many of the same name would take long.
-		d.ids[base]++
-		id = base + "-" + strconv.Itoa(d.ids[base])
-	}
-	d.ids[id] = 1
-	return id
+	sort(r.after)
+	return d, found, size
 }
 
-// labelName checks the name of a label; ok is false when no label can have it.
-func (d *draft) labelName(n *yaml.Node, name string) (string, bool) {
-	name = strings.TrimSpace(name)
-	if name == "" || len(name) > 4*maxLabel || utf8.RuneCountInString(name) > maxLabel {
-		d.note(n, "%s is no name of a label: it has 1 to %d characters", quoted(name), maxLabel)
-		return "", false
+// need makes room for the actions of a rule.
+func (p policy) need(r rule) {
+	for _, a := range r.then {
+		if n := beyondUsual(a.name, r.count(a.name)); n > p.limits[a.name] {
+			p.limits[a.name] = n
+		}
 	}
-	return name, true
 }
 
-// quoted shows a foreign value in a message.
-func quoted(s string) string {
-	const most = 60
-	if len(s) > 4*most {
-		s = strings.ToValidUTF8(s[:4*most], "")
+// beyondUsual returns n, or 0 when one event may bring n actions of a type without a word
+// in the policy.
+func beyondUsual(action string, n int) int {
+	usual := 1
+	if strings.HasSuffix(action, "_label") {
+		usual = 5
 	}
-	if r := []rune(s); len(r) > most {
-		s = string(r[:most]) + "…"
+	if n <= usual {
+		return 0
 	}
-	return strconv.Quote(s)
+	return n
+}
+
+// splitLines splits a text where YAML's scanner does.
+func splitLines(src []byte) []string {
+	text := strings.NewReplacer("\r\n", "\n", "\r", "\n", "\u0085", "\n", "\u2028", "\n", "\u2029", "\n").Replace(string(src))
+	return strings.Split(text, "\n")
+}
+
+// excerpt returns the lines of the source from one number to another, both from 1, as
+// far as they are few.
+func excerpt(lines []string, from, to int) []string {
+	if from == 0 || from > len(lines) {
+		return nil
+	}
+	const (
+		maxLines = 12
+		most     = 200 // bytes of a line
+	)
+	lines = lines[from-1 : max(from, min(to, len(lines)))]
+	for len(lines) > 1 {
+		last := strings.TrimSpace(lines[len(lines)-1])
+		if last != "" && !strings.HasPrefix(last, "#") {
+			break
+		}
+		lines = lines[:len(lines)-1]
+	}
+	out := slices.Clone(lines[:min(len(lines), maxLines)])
+	for i, line := range out {
+		if len(line) > most {
+			out[i] = strings.ToValidUTF8(line[:most], "") + "…"
+		}
+	}
+	if len(lines) > maxLines {
+		out = append(out, "…")
+	}
+	return out
 }

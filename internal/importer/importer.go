@@ -1,10 +1,14 @@
 // Package importer turns the configuration of other triage tools into ours.
 //
 // [Import] reads a file of one of [Tools] and returns a configuration file with the
-// same rules, and what of the source has no counterpart: each with its place, in the
-// order of the source, and as a comment beside the rule that it is about. A rule that
-// would do something else than in the source is left out and stands in a comment.
-// What is produced was compiled by package rules, so that it loads.
+// same rules, and the parts of the source without a counterpart: each with its place, in
+// the order of the source, and as a comment beside its rule. A rule that would do
+// something else than in the source is left out and stands in a comment. Package
+// rules has compiled the result, so that it loads.
+//
+// Each tool reads its configuration into a reading, which is a value: rules, and findings
+// about the source. assemble turns readings into a draft and a report, render turns the
+// draft into text, and finish checks that text.
 //
 // The source may be hostile: its size is bounded by package strictyaml, that of the
 // result by the same limit.
@@ -13,6 +17,7 @@ package importer
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/org/foreman-action/internal/strictyaml"
 )
@@ -23,7 +28,7 @@ type Source struct {
 	Data []byte
 }
 
-// A Request is what to import.
+// A Request is the input of [Import].
 type Request struct {
 	Tool string // one of Tools
 	File Source
@@ -32,61 +37,80 @@ type Request struct {
 	Workflow Source
 }
 
-// A Result is what became of a file.
+// A Result is the outcome of [Import].
 type Result struct {
 	// Config is the text of our configuration file; nil when Rules is 0.
 	Config []byte
-	// Unmapped says what has no counterpart, in the order of the source.
+	// Unmapped lists the parts without a counterpart, in the order of the source.
 	Unmapped strictyaml.Problems
 	// Rules is the number of rules in Config.
 	Rules int
 }
 
-// Tools returns the names of the tools that can be imported.
-func Tools() []string { return []string{"labeler", "issue-labeler", "label-actions", "stale"} }
+// A tool is a source format.
+type tool struct {
+	name   string
+	action string // its name in workflows
+	read   func(doc document, s step) reading
+	inFlow bool // the configuration is the workflow itself
+}
 
-// action returns the name of a tool's action in workflows.
-func action(tool string) string {
-	switch tool {
-	case "labeler", "stale":
-		return "actions/" + tool
-	case "issue-labeler":
-		return "github/" + tool
+// tools are in the order in which they are offered.
+func tools() []tool {
+	return []tool{
+		{"labeler", "actions/labeler", readLabeler, false},
+		{"issue-labeler", "github/issue-labeler", readIssueLabeler, false},
+		{"label-actions", "dessant/label-actions", readLabelActions, false},
+		{"stale", "actions/stale", readStale, true},
 	}
-	return "dessant/" + tool
+}
+
+// Tools returns the names of the tools that can be imported.
+func Tools() []string {
+	var names []string
+	for _, t := range tools() {
+		names = append(names, t.name)
+	}
+	return names
 }
 
 // Import converts a file. The error is a [strictyaml.Problems] when the file, or the
 // workflow, is no configuration of the tool; it holds all mistakes of both.
 func Import(r Request) (Result, error) {
-	read := map[string]func(*draft, step){
-		"labeler": (*draft).labeler, "issue-labeler": (*draft).issueLabeler, "label-actions": (*draft).labelActions,
-	}[r.Tool]
-	if read == nil && r.Tool != "stale" {
+	all := tools()
+	i := slices.IndexFunc(all, func(t tool) bool { return t.name == r.Tool })
+	if i < 0 {
 		return Result{}, fmt.Errorf("import: unknown tool %q", r.Tool)
 	}
-	f, err := strictyaml.Parse(r.File.Name, r.File.Data)
+	t := all[i]
+	source, err := strictyaml.Parse(r.File.Name, r.File.Data)
 	if err != nil {
 		return Result{}, err
 	}
-	d := newDraft(r.Tool, f, r.File.Data)
-	if read == nil {
-		d.stale()
-		return d.finish(f)
-	}
+	in := files{source, source}
 	var s step
-	flow := f
-	if r.Workflow.Name != "" {
-		if flow, err = strictyaml.Parse(r.Workflow.Name, r.Workflow.Data); err != nil {
-			return Result{}, problems(err, f.Err())
+	var before findings
+	if !t.inFlow && r.Workflow.Name != "" {
+		if in.workflow, err = strictyaml.Parse(r.Workflow.Name, r.Workflow.Data); err != nil {
+			return Result{}, problems(err, source.Err())
 		}
-		s = d.stepOf(flow)
+		s, before = readStep(in.workflow.Root(), t.action)
 	}
-	read(d, s)
-	return d.finish(f, flow)
+	content := t.read(document{source.Name(), source.Root()}, s)
+	content.before = append(before, content.before...)
+	d, found, size := assemble(in, splitLines(r.File.Data), content)
+	d.action = t.action
+	if err := strictyaml.Err(slices.Compact([]*strictyaml.File{in.source, in.workflow})...); err != nil {
+		return Result{}, err
+	}
+	if d.count() > maxRules || size > strictyaml.MaxSize {
+		return Result{}, strictyaml.Problems{{File: source.Name(), Msg: fmt.Sprintf(
+			"import: the rules would be more than %d, or the file larger than %d bytes; split the source", maxRules, strictyaml.MaxSize)}}
+	}
+	return finish(d, found, source)
 }
 
-// problems joins what was found wrong in several files.
+// problems joins the mistakes of several files.
 func problems(errs ...error) error {
 	var all strictyaml.Problems
 	for _, err := range errs {

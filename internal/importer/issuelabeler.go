@@ -3,139 +3,158 @@ package importer
 import (
 	"regexp"
 	"strings"
-	"time"
 
 	"gopkg.in/yaml.v3"
 
+	"github.com/org/foreman-action/internal/importer/jsregexp"
 	"github.com/org/foreman-action/internal/strictyaml"
 )
 
 // slashes is how a regular expression with flags is written.
 var slashes = regexp.MustCompile(`^/(.+)/(.*)$`)
 
-// issueLabeler reads a configuration of github/issue-labeler: for each label the regular
-// expressions that must all match.
-func (d *draft) issueLabeler(s step) {
-	on := s.listenTo([]string{"issues.opened", "issues.edited"}, "issues", "pull_request", "issue_comment")
-	undo := d.flag(s, "sync-labels")
-	about := d.target(s)
-	always := all(d.notBefore(s), d.version(s))
-	pairs := d.pairs()
-	d.missingVersion(s, on)
-	for i, p := range pairs {
-		if d.full() {
-			break
-		}
-		d.begin(p.key.Value, p.key, next(pairs, i))
-		name, ok := d.labelName(p.key, p.key.Value)
-		when := always
-		if p.value.Kind != yaml.SequenceNode && p.value.Kind != yaml.ScalarNode {
-			d.file.Problemf(p.value, "want a regular expression or a list of them, got %s", strictyaml.Kind(p.value))
-			continue
-		}
-		for _, item := range items(p.value) {
-			text, fine := d.text(item, "a regular expression")
-			if !fine {
-				ok = false
-				continue
-			}
-			flags := ""
-			if m := slashes.FindStringSubmatch(text); m != nil {
-				text, flags = m[1], m[2]
-			}
-			if when.size() > 2*maxCondition {
-				break // it is refused as it is
-			}
-			t, fine := d.pattern(item, about, text, flags)
-			when, ok = all(when, t), ok && fine
-		}
-		if ok {
-			d.rule(rule{id: d.id(name), on: on, when: when, elseUndo: undo && !when.empty(), then: []act{do("add_label", template(name))}})
-		}
-	}
-	d.limit("add_label", min(len(pairs), 100))
-	if s.file == nil {
-		d.hint("The workflow was not read: name it with --workflow when it sets inputs such as include-title, sync-labels or not-before.")
-	}
-	d.hint("A label that does not exist is not created, unless policy.create_labels is true.")
+// An issueLabeler is the part of a configuration of github/issue-labeler that holds for
+// every label.
+type issueLabeler struct {
+	on     []string
+	undo   bool   // a label is removed when its expressions no longer match
+	about  string // the value that the regular expressions are about
+	always term   // holds for each rule
+	read   patterns
 }
 
-// target returns what the regular expressions are about.
-func (d *draft) target(s step) string {
-	body, n := d.input(s, "include-body")
-	title := d.flag(s, "include-title")
+// readIssueLabeler reads a configuration of github/issue-labeler: for each label the
+// regular expressions that must all match.
+func readIssueLabeler(doc document, s step) reading {
+	l := issueLabeler{on: s.listenTo([]string{"issues.opened", "issues.edited"}, "issues", "pull_request", "issue_comment"), read: patterns{}}
+	undo, found := s.flag("sync-labels")
+	about, more := target(s)
+	found = append(found, more...)
+	since, more := notBefore(s)
+	found = append(found, more...)
+	version, more := version(s, doc.name)
+	found = append(found, more...)
+	l.undo, l.about, l.always = undo, about, all(since, version)
+	pairs, more := labels(doc.root, "github/issue-labeler")
+	found = append(found, more...)
+	missing, more := missingVersion(s, l.on)
+	r := reading{before: append(found, more...), limits: map[string]int{"add_label": beyondUsual("add_label", min(len(pairs), 100))}}
+	r.parts = func(yield func(part) bool) {
+		for _, p := range missing {
+			if !yield(p) {
+				return
+			}
+		}
+		eachPair(pairs, everyKey, l.label)(yield)
+	}
+	if !s.given {
+		r.after = append(r.after, general("The workflow was not read: name it with --workflow when it sets inputs such as include-title, sync-labels or not-before."))
+	}
+	r.after = append(r.after, general(hintCreate))
+	return r
+}
+
+// hintCreate is about labels that a source adds.
+const hintCreate = "A label that does not exist is not created, unless policy.create_labels is true."
+
+// label reads the regular expressions of one label.
+func (l issueLabeler) label(p pair) part {
+	name, found := labelName(p.key, p.key.Value)
+	ok := len(found) == 0
+	if p.value.Kind != yaml.SequenceNode && p.value.Kind != yaml.ScalarNode {
+		return part{found: append(found, wrong(p.value, "want a regular expression or a list of them, got %s", strictyaml.Kind(p.value)))}
+	}
+	when := l.always
+	for _, item := range items(p.value) {
+		text, mistakes := text(item, "a regular expression")
+		if len(mistakes) > 0 {
+			found, ok = append(found, mistakes...), false
+			continue
+		}
+		flags := ""
+		if m := slashes.FindStringSubmatch(text); m != nil {
+			text, flags = m[1], m[2]
+		}
+		if when.size() > 2*maxCondition {
+			break // it is refused as it is
+		}
+		t, fine, more := l.read.matching(item, l.about, text, flags)
+		when, ok, found = all(when, t), ok && fine, append(found, more...)
+	}
+	if !ok {
+		return part{found: found}
+	}
+	r := rule{name: name, on: l.on, when: when, elseUndo: l.undo && !when.empty(), then: []act{do("add_label", template(name))}}
+	return part{rules: []rule{r}, found: found}
+}
+
+// target returns the value that the regular expressions are about.
+func target(s step) (string, findings) {
+	body, n, found := s.input("include-body")
+	title, more := s.flag("include-title")
+	found = append(found, more...)
 	switch {
 	case title && (n == nil || body == "1"):
-		return "issue.text"
+		return "issue.text", found
 	case title:
-		return "issue.title"
+		return "issue.title", found
 	}
-	return "issue.body"
+	return "issue.body", found
 }
 
 // notBefore returns the condition of the input not-before.
-func (d *draft) notBefore(s step) term {
-	text, n := d.input(s, "not-before")
+func notBefore(s step) (term, findings) {
+	text, n, found := s.input("not-before")
 	if text == "" {
-		return term{}
+		return term{}, found
 	}
-	date, ok := when(text)
+	date, ok := parseTime(text)
 	if !ok {
-		s.file.Problemf(n, "not-before: want a time such as 2020-01-15T02:54:32Z, got %s", quoted(text))
+		found = append(found, wrong(n, "not-before: want a time such as 2020-01-15T02:54:32Z, got %s", quoted(text)).inWorkflow())
 	}
-	return is("issue.created_at >= date(\"" + date + "\")")
-}
-
-// when reads a time as people write it in JavaScript's company.
-func when(text string) (string, bool) {
-	for _, layout := range []string{time.RFC3339, time.DateOnly, "2006-01-02T15:04:05", "2006-01-02T15:04", "2006-01-02 15:04:05", "2006-01", time.RFC1123Z, time.RFC1123, "2 Jan 2006", "Jan 2, 2006"} {
-		if t, err := time.Parse(layout, text); err == nil && t.Year() > 0 && t.Year() < 10000 {
-			return t.UTC().Format(time.RFC3339), true
-		}
-	}
-	return "", false
+	return is("issue.created_at >= date(\"" + date + "\")"), found
 }
 
 // fileVersion finds the version of a file such as labeler-v2.yml.
 var fileVersion = regexp.MustCompile(`-v([0-9A-Za-z.]+)\.ya?ml$`)
 
 // version returns the condition that an issue belongs to this version of the file.
-func (d *draft) version(s step) term {
-	src, n := d.versioned(s)
+func version(s step, file string) (term, findings) {
+	src, n, found := versioned(s)
 	if n == nil {
-		return term{}
+		return term{}, found
 	}
-	m := fileVersion.FindStringSubmatch(d.file.Name())
+	m := fileVersion.FindStringSubmatch(file)
 	if m == nil {
-		d.noteIn(s.file, n, 0, "enable-versioned-regex: the name of "+quoted(d.file.Name())+" holds no version, such as labeler-v1.yml; its rules hold for every issue")
-		return term{}
+		return term{}, append(found, lost(n, "enable-versioned-regex: the name of %s holds no version, such as labeler-v1.yml; its rules hold for every issue", quoted(file)).inWorkflow())
 	}
 	open, end := capture(src)
 	if open < 0 {
-		d.noteIn(s.file, n, 0, "versioned-regex: it captures no version; the rules hold for every issue")
-		return term{}
+		return term{}, append(found, lost(n, "versioned-regex: it captures no version; the rules hold for every issue").inWorkflow())
 	}
 	// The version must not be the start of a longer one.
-	text, found := translate(src[:open]+"(?:"+regexp.QuoteMeta(m[1])+`)\b`+src[end:], "")
-	for _, p := range found {
-		d.noteIn(s.file, n, 0, "versioned-regex: "+p.msg+"; the rules hold for every issue")
+	text, problems := jsregexp.Translate(src[:open]+"(?:"+regexp.QuoteMeta(m[1])+`)\b`+src[end:], "")
+	if len(problems) == 0 {
+		return is("issue.body matches `" + text + "`"), found
 	}
-	if len(found) > 0 {
-		return term{}
+	for _, p := range problems {
+		found = append(found, lost(n, "versioned-regex: %s; the rules hold for every issue", p.Msg).inWorkflow())
 	}
-	return is("issue.body matches `" + text + "`")
+	return term{}, found
 }
 
-// versioned returns the input versioned-regex when it counts.
-func (d *draft) versioned(s step) (string, *yaml.Node) {
-	if !d.flag(s, "enable-versioned-regex") {
-		return "", nil
+// versioned returns the input versioned-regex when it counts; otherwise n is nil.
+func versioned(s step) (src string, n *yaml.Node, found findings) {
+	on, found := s.flag("enable-versioned-regex")
+	if !on {
+		return "", nil, found
 	}
-	text, n := d.input(s, "versioned-regex")
+	src, n, more := s.input("versioned-regex")
+	found = append(found, more...)
 	if n == nil && s.with != nil {
-		d.noteIn(s.file, s.with, 0, "enable-versioned-regex without versioned-regex")
+		found = append(found, lost(s.with, "enable-versioned-regex without versioned-regex").inWorkflow())
 	}
-	return text, n
+	return src, n, found
 }
 
 // capture returns the place of the first group that captures; -1 when there is none.
@@ -159,19 +178,21 @@ func capture(src string) (open, end int) {
 	return -1, 0
 }
 
-// missingVersion adds the rule of the input body-missing-regex-label.
-func (d *draft) missingVersion(s step, on []string) {
-	src, at := d.versioned(s)
-	name, n := d.input(s, "body-missing-regex-label")
+// missingVersion returns the part of the input body-missing-regex-label, if it counts.
+func missingVersion(s step, on []string) ([]part, findings) {
+	src, at, found := versioned(s)
+	name, n, more := s.input("body-missing-regex-label")
+	found = append(found, more...)
 	if at == nil || name == "" {
-		return
+		return nil, found
 	}
-	text, found := translate(src, "")
-	if len(found) > 0 {
-		return // version has noted it
+	text, problems := jsregexp.Translate(src, "")
+	if len(problems) > 0 {
+		return nil, found // version has noted it
 	}
-	d.begin(name, nil, nil)
-	if name, ok := d.labelName(n, name); ok {
-		d.rule(rule{id: d.id(name), on: on, when: is("not (issue.body matches `" + text + "`)"), elseUndo: true, then: []act{do("add_label", template(name))}})
+	p := part{name: name}
+	if name, p.found = labelName(n, name); len(p.found) == 0 {
+		p.rules = []rule{{name: name, on: on, when: is("not (issue.body matches `" + text + "`)"), elseUndo: true, then: []act{do("add_label", template(name))}}}
 	}
+	return []part{p}, found
 }

@@ -9,116 +9,128 @@ import (
 	"github.com/org/foreman-action/internal/strictyaml"
 )
 
-// maxCondition leaves room in the 4,096 bytes of a condition.
-const maxCondition = 3800
-
 // pullEvents is when actions/labeler usually runs.
 func pullEvents() []string {
 	return []string{"pull_request.opened", "pull_request.synchronize", "pull_request.reopened"}
 }
 
-// A labeler is what holds for every label of a configuration of actions/labeler.
+// A labeler is the part of a configuration of actions/labeler that holds for every label.
 type labeler struct {
-	*draft
-	on       []string
-	undo     bool
+	on   []string
+	undo bool // a label is removed when its condition no longer holds
+	labelerOptions
+	read patterns
+}
+
+// labelerOptions are the keys of the configuration that are no labels.
+type labelerOptions struct {
 	maxFiles string // condition; empty: none
+	limit    int    // of labels; 0: none
 	skip     bool   // labels that depend on files are never added
 }
 
-// labeler reads a configuration of actions/labeler, in its old form (globs) or in the one
-// since version 5 (changed-files, base-branch, head-branch).
-func (d *draft) labeler(s step) {
-	l := labeler{draft: d, on: s.listenTo(pullEvents(), "pull_request")}
-	l.undo = d.flag(s, "sync-labels")
-	if dot, n := d.input(s, "dot"); n != nil && dot != "true" {
-		d.noteIn(s.file, n, 0, "dot: files whose names begin with a dot always match here")
+// readLabeler reads a configuration of actions/labeler, in its old form (globs) or in the
+// one since version 5 (changed-files, base-branch, head-branch).
+func readLabeler(doc document, s step) reading {
+	l := labeler{on: s.listenTo(pullEvents(), "pull_request"), read: patterns{}}
+	undo, found := s.flag("sync-labels")
+	l.undo = undo
+	dot, n, more := s.input("dot")
+	if found = append(found, more...); n != nil && dot != "true" {
+		found = append(found, lost(n, "dot: files whose names begin with a dot always match here").inWorkflow())
 	}
-	pairs := d.pairs()
-	l.options(pairs)
-	labels := 0
-	for i, p := range pairs {
-		if l.isOption(p.key.Value) || d.full() {
-			continue
+	pairs, more := labels(doc.root, "actions/labeler")
+	found = append(found, more...)
+	l.labelerOptions, more = readLabelerOptions(pairs)
+	r := reading{before: append(found, more...), parts: eachPair(pairs, isLabel, l.label)}
+	r.limits = map[string]int{"add_label": l.limit}
+	if l.limit == 0 {
+		n := 0
+		for _, p := range pairs {
+			if isLabel(p.key.Value) {
+				n++
+			}
 		}
-		labels++
-		d.begin(p.key.Value, p.key, next(pairs, i))
-		l.label(p.key, p.value)
+		r.limits["add_label"] = beyondUsual("add_label", min(n, 100))
 	}
-	if _, limited := d.policy.limits["add_label"]; !limited {
-		d.limit("add_label", min(labels, 100))
+	if !s.given {
+		r.after = append(r.after, general("The workflow was not read: name it with --workflow when it sets inputs such as sync-labels."))
 	}
-	if s.file == nil {
-		d.hint("The workflow was not read: name it with --workflow when it sets inputs such as sync-labels.")
-	}
-	d.hint("A label that does not exist is not created, unless policy.create_labels is true.")
+	r.after = append(r.after, general(hintCreate))
+	return r
 }
 
-func (l *labeler) isOption(key string) bool {
-	return key == "changed-files-labels-limit" || key == "max-files-changed"
+// isLabel reports whether a key of the configuration is a label, and no option.
+func isLabel(key string) bool {
+	return key != "changed-files-labels-limit" && key != "max-files-changed"
 }
 
-// options reads the keys that are no labels.
-func (l *labeler) options(pairs []pair) {
+// readLabelerOptions reads the keys that are no labels.
+func readLabelerOptions(pairs []pair) (out labelerOptions, found findings) {
 	for _, p := range pairs {
-		if !l.isOption(p.key.Value) {
+		if isLabel(p.key.Value) {
 			continue
 		}
 		n, err := strconv.Atoi(strings.TrimSpace(p.value.Value))
 		if p.value.Kind != yaml.ScalarNode || err != nil || n < 0 {
-			l.file.Problemf(p.value, "%s: want a whole number from 0, got %s", p.key.Value, strictyaml.Kind(p.value))
+			found = append(found, wrong(p.value, "%s: want a whole number from 0, got %s", p.key.Value, strictyaml.Kind(p.value)))
 			continue
 		}
 		if p.key.Value == "max-files-changed" {
-			l.maxFiles = "pr.changed_files <= " + strconv.Itoa(n)
+			out.maxFiles = "pr.changed_files <= " + strconv.Itoa(n)
 			continue
 		}
-		l.policy.limits["add_label"] = n
-		l.skip = n == 0
-		if n == 0 {
-			delete(l.policy.limits, "add_label")
-			continue
+		out.limit, out.skip = n, n == 0
+		if n > 0 {
+			found = append(found, lost(p.key, "changed-files-labels-limit became policy.limits.add_label: of more labels the first are added where the source adds none, and labels of branches count too"))
 		}
-		l.note(p.key, "changed-files-labels-limit became policy.limits.add_label: of more labels the first are added where the source adds none, and labels of branches count too")
 	}
+	return out, found
 }
 
-// label reads what is said of one label.
-func (l *labeler) label(key, value *yaml.Node) {
-	name, ok := l.labelName(key, key.Value)
-	if !ok {
-		return
+// A match is a condition read from a source.
+type match struct {
+	when  term
+	files bool // it asks for changed files
+	ok    bool // it means the same as the source
+	found findings
+}
+
+// label reads the conditions of one label.
+func (l labeler) label(p pair) part {
+	name, bad := labelName(p.key, p.key.Value)
+	if len(bad) > 0 {
+		return part{found: bad}
 	}
-	var when term
-	files := true
-	if old(value) {
-		when, ok = l.globs(value)
+	var m match
+	if old(p.value) {
+		m = globs(p.value)
+		m.files = true
 	} else {
-		when, files, ok = l.matches(value)
+		m = l.matches(p.value)
 	}
-	if files && l.skip {
-		l.note(key, "changed-files-labels-limit is 0: labels that depend on files are never added")
-		return
+	out := part{found: m.found}
+	if m.files && l.skip {
+		out.found = append(out.found, lost(p.key, "changed-files-labels-limit is 0: labels that depend on files are never added"))
+		return out
 	}
-	if !ok || when.empty() {
-		return
+	if !m.ok || m.when.empty() {
+		return out
 	}
-	for _, part := range l.split(when) {
-		if l.full() {
-			break
-		}
-		if files && l.maxFiles != "" {
-			part = all(is(l.maxFiles), part)
+	for _, when := range l.split(m.when) {
+		if m.files && l.maxFiles != "" {
+			when = all(is(l.maxFiles), when)
 			if l.undo {
-				l.hint("Above max-files-changed the labels that Foreman added are taken off; the source leaves them.")
+				out.found = append(out.found, general("Above max-files-changed the labels that Foreman added are taken off; the source leaves them."))
 			}
 		}
-		l.rule(rule{id: l.id(name), on: l.on, when: part, elseUndo: l.undo, then: []act{do("add_label", template(name))}})
+		out.rules = append(out.rules, rule{name: name, on: l.on, when: when, elseUndo: l.undo, then: []act{do("add_label", template(name))}})
 	}
+	return out
 }
 
 // split takes a condition apart that is too long for one rule.
-func (l *labeler) split(when term) []term {
+func (l labeler) split(when term) []term {
 	if when.op != "or" || l.undo || when.size() <= maxCondition {
 		return []term{when}
 	}
@@ -134,108 +146,116 @@ func (l *labeler) split(when term) []term {
 	return append(out, some(part...))
 }
 
-// matches reads the form since version 5: all items must hold. files reports whether one
-// of them asks for changed files.
-func (l *labeler) matches(value *yaml.Node) (when term, files, ok bool) {
+// matches reads the form since version 5: all items must hold.
+func (l labeler) matches(value *yaml.Node) match {
 	if value.Kind != yaml.SequenceNode {
-		l.file.Problemf(value, "want a list of match objects or of globs, got %s", strictyaml.Kind(value))
-		return term{}, false, false
+		return match{found: findings{wrong(value, "want a list of match objects or of globs, got %s", strictyaml.Kind(value))}}
 	}
+	out := match{ok: true}
 	var terms, loose []term
-	ok = true
 	place := -1
 	for _, item := range value.Content {
 		if isNull(item) {
 			continue
 		}
 		if item.Kind != yaml.MappingNode {
-			l.file.Problemf(item, "want a match object such as {changed-files: …}, got %s", strictyaml.Kind(item))
-			return term{}, false, false
+			return match{found: append(out.found, wrong(item, "want a match object such as {changed-files: …}, got %s", strictyaml.Kind(item)))}
 		}
 		for _, p := range pairsOf(item) {
-			var t term
-			var fine, asks bool
+			var m match
 			switch p.key.Value {
 			case "any", "all":
-				t, asks, fine = l.group(p.key, p.value)
-				terms = append(terms, t)
+				m = l.group(p.key, p.value)
+				terms = append(terms, m.when)
 			default:
 				// Options outside of a group are one group of the kind "any".
-				t, asks, fine = l.option(p, false)
-				if loose = append(loose, t); place < 0 {
+				m = l.option(p, false)
+				if loose = append(loose, m.when); place < 0 {
 					place = len(terms)
 					terms = append(terms, term{})
 				}
 			}
-			ok, files = ok && fine, files || asks
+			out = out.and(m)
 		}
 	}
 	if place >= 0 {
 		terms[place] = some(loose...)
 	}
-	if when = all(terms...); ok && when.empty() {
-		l.note(value, "nothing is asked for, so the label is never added")
+	if out.when = all(terms...); out.ok && out.when.empty() {
+		out.found = append(out.found, lost(value, "nothing is asked for, so the label is never added"))
 	}
-	return when, files, ok
+	return out
+}
+
+// and returns the match with all but the condition of another.
+func (m match) and(o match) match {
+	m.ok, m.files, m.found = m.ok && o.ok, m.files || o.files, append(m.found, o.found...)
+	return m
 }
 
 // group reads the value of "any" or "all".
-func (l *labeler) group(key, value *yaml.Node) (t term, files, ok bool) {
+func (l labeler) group(key, value *yaml.Node) match {
 	if value.Kind != yaml.SequenceNode {
-		l.file.Problemf(value, "%s: want a list, got %s", key.Value, strictyaml.Kind(value))
-		return term{}, false, false
+		return match{found: findings{wrong(value, "%s: want a list, got %s", key.Value, strictyaml.Kind(value))}}
 	}
 	every := key.Value == "all"
+	out := match{ok: true}
 	var terms []term
-	ok = true
 	for _, item := range value.Content {
 		if item.Kind != yaml.MappingNode {
-			l.file.Problemf(item, "want an option such as {changed-files: …}, got %s", strictyaml.Kind(item))
-			return term{}, false, false
+			return match{found: append(out.found, wrong(item, "want an option such as {changed-files: …}, got %s", strictyaml.Kind(item)))}
 		}
 		for _, p := range pairsOf(item) {
-			t, asks, fine := l.option(p, every)
-			terms = append(terms, t)
-			ok, files = ok && fine, files || asks
+			m := l.option(p, every)
+			terms = append(terms, m.when)
+			out = out.and(m)
 		}
 	}
-	if t = join(map[bool]string{true: "and", false: "or"}[every], terms); ok && t.empty() {
-		l.note(key, "%s asks for nothing, so the label is never added", key.Value)
-		ok = false
+	if out.when = join(operator(every), terms); out.ok && out.when.empty() {
+		out.found = append(out.found, lost(key, "%s asks for nothing, so the label is never added", key.Value))
+		out.ok = false
 	}
-	return t, files, ok
+	return out
+}
+
+// operator returns the one that joins conditions of which every one, or any, must hold.
+func operator(every bool) string {
+	if every {
+		return "and"
+	}
+	return "or"
 }
 
 // option reads changed-files, base-branch or head-branch.
-func (l *labeler) option(p pair, every bool) (t term, files, ok bool) {
+func (l labeler) option(p pair, every bool) match {
 	switch p.key.Value {
 	case "changed-files":
-		t, ok = l.changed(p.value, every)
-		return t, true, ok
+		m := changed(p.value, every)
+		m.files = true
+		return m
 	case "base-branch":
-		t, ok = l.branch("pr.base", p.value, every)
+		return l.branch("pr.base", p.value, every)
 	case "head-branch":
-		t, ok = l.branch("pr.head", p.value, every)
-	default:
-		l.note(p.key, "unknown option %s%s; the source takes no notice of it", quoted(p.key.Value),
-			strictyaml.DidYouMean(p.key.Value, []string{"changed-files", "base-branch", "head-branch", "any", "all"}))
-		return term{}, false, true
+		return l.branch("pr.head", p.value, every)
 	}
-	return t, false, ok
+	return match{ok: true, found: findings{lost(p.key, "unknown option %s%s; the source takes no notice of it", quoted(p.key.Value),
+		strictyaml.DidYouMean(p.key.Value, []string{"changed-files", "base-branch", "head-branch", "any", "all"}))}}
 }
 
 // branch reads regular expressions about a branch's name.
-func (l *labeler) branch(name string, value *yaml.Node, every bool) (term, bool) {
+func (l labeler) branch(name string, value *yaml.Node, every bool) match {
+	out := match{ok: true}
 	var terms []term
-	ok := true
 	for _, item := range items(value) {
-		text, fine := l.text(item, "a regular expression")
-		if !fine {
-			ok = false
+		text, bad := text(item, "a regular expression")
+		if len(bad) > 0 {
+			out = out.and(match{found: bad})
 			continue
 		}
-		t, fine := l.pattern(item, name, text, "")
-		terms, ok = append(terms, t), ok && fine
+		t, ok, found := l.read.matching(item, name, text, "")
+		terms = append(terms, t)
+		out = out.and(match{ok: ok, found: found})
 	}
-	return join(map[bool]string{true: "and", false: "or"}[every], terms), ok
+	out.when = join(operator(every), terms)
+	return out
 }

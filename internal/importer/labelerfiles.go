@@ -6,6 +6,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
+	"github.com/org/foreman-action/internal/importer/minimatch"
 	"github.com/org/foreman-action/internal/strictyaml"
 )
 
@@ -29,98 +30,104 @@ func old(value *yaml.Node) bool {
 }
 
 // globs reads the form before version 5, where one item must hold.
-func (l *labeler) globs(value *yaml.Node) (term, bool) {
+func globs(value *yaml.Node) match {
+	out := match{ok: true}
 	var terms []term
 	var simple []*yaml.Node
-	ok := true
 	for _, item := range items(value) {
 		switch item.Kind {
 		case yaml.ScalarNode:
 			simple = append(simple, item)
 		case yaml.MappingNode:
-			t, fine := l.oldMatch(item)
-			terms, ok = append(terms, t), ok && fine
+			m := oldMatch(item)
+			terms = append(terms, m.when)
+			out = out.and(m)
 		default:
-			l.file.Problemf(item, "want a glob, got %s", strictyaml.Kind(item))
-			return term{}, false
+			return match{found: append(out.found, wrong(item, "want a glob, got %s", strictyaml.Kind(item)))}
 		}
 	}
-	t, fine := l.anyToAny(simple)
-	return some(append([]term{t}, terms...)...), ok && fine
+	m := anyToAny(simple)
+	out = out.and(m)
+	out.when = some(append([]term{m.when}, terms...)...)
+	return out
 }
 
 // oldMatch reads {any: [glob, …], all: [glob, …]}, where each must hold.
-func (l *labeler) oldMatch(item *yaml.Node) (term, bool) {
+func oldMatch(item *yaml.Node) match {
+	out := match{ok: true}
 	var terms []term
-	ok := true
 	for _, p := range pairsOf(item) {
-		var t term
-		fine := true
+		var m match
 		switch p.key.Value {
 		case "any":
-			t, fine = l.allToAny(p.key, items(p.value))
+			m = allToAny(p.key, items(p.value))
 		case "all":
-			t, fine = l.allToAll(items(p.value))
+			m = allToAll(items(p.value))
 		default:
-			l.note(p.key, "unknown option %s; the source takes no notice of it", quoted(p.key.Value))
+			m = match{ok: true, found: findings{lost(p.key, "unknown option %s; the source takes no notice of it", quoted(p.key.Value))}}
 		}
-		terms, ok = append(terms, t), ok && fine
+		terms = append(terms, m.when)
+		out = out.and(m)
 	}
-	return all(terms...), ok
+	out.when = all(terms...)
+	return out
 }
 
 // changed reads the value of changed-files.
-func (l *labeler) changed(value *yaml.Node, every bool) (term, bool) {
+func changed(value *yaml.Node, every bool) match {
+	out := match{ok: true}
 	var terms []term
-	ok := true
 	for _, item := range items(value) {
 		if item.Kind != yaml.MappingNode {
-			l.file.Problemf(item, "changed-files: want an option such as {any-glob-to-any-file: …}, got %s", strictyaml.Kind(item))
-			return term{}, false
+			return match{found: append(out.found, wrong(item, "changed-files: want an option such as {any-glob-to-any-file: …}, got %s", strictyaml.Kind(item)))}
 		}
 		for _, p := range pairsOf(item) {
-			var t term
-			fine := false
+			var m match
 			switch list := items(p.value); p.key.Value {
 			case "any-glob-to-any-file":
-				t, fine = l.anyToAny(list)
+				m = anyToAny(list)
 			case "any-glob-to-all-files":
-				t, fine = l.anyToAll(list)
+				m = anyToAll(list)
 			case "all-globs-to-any-file":
-				t, fine = l.allToAny(p.key, list)
+				m = allToAny(p.key, list)
 			case "all-globs-to-all-files":
-				t, fine = l.allToAll(list)
+				m = allToAll(list)
 			default:
-				l.file.UnknownKey(p.key, []string{"any-glob-to-any-file", "any-glob-to-all-files", "all-globs-to-any-file", "all-globs-to-all-files"})
+				m.found = findings{unknownKey(p.key, []string{"any-glob-to-any-file", "any-glob-to-all-files", "all-globs-to-any-file", "all-globs-to-all-files"})}
 			}
-			terms, ok = append(terms, t), ok && fine
+			terms = append(terms, m.when)
+			out = out.and(m)
 		}
 	}
-	return join(map[bool]string{true: "and", false: "or"}[every], terms), ok
+	out.when = join(operator(every), terms)
+	return out
 }
 
 // anyToAny holds when a file matches a glob. A glob that cannot be translated is left out
 // when there are others.
-func (l *labeler) anyToAny(list []*yaml.Node) (term, bool) {
+func anyToAny(list []*yaml.Node) match {
+	out := match{found: tooMany(list)}
+	if len(out.found) > 0 {
+		return out
+	}
 	var terms []term
 	var positive []string
-	lost := false
-	if !l.few(list) {
-		return term{}, false
-	}
+	complete := true
 	for _, n := range list {
-		g, ok := l.glob(n)
+		g, bad := globAt(n)
+		out.found = append(out.found, bad...)
 		switch {
-		case !ok:
-			lost = true
-		case g.negated:
-			terms = append(terms, not(is(call("all_files", g.any...))))
+		case len(bad) > 0:
+			complete = false
+		case g.Negated:
+			terms = append(terms, not(is(call("all_files", g.Any...))))
 		default:
-			positive = append(positive, g.any...)
+			positive = append(positive, g.Any...)
 		}
 	}
-	t := some(append(calls("any_file", positive), terms...)...)
-	return t, !lost || !t.empty()
+	out.when = some(append(calls("any_file", positive), terms...)...)
+	out.ok = complete || !out.when.empty()
+	return out
 }
 
 // calls returns the calls of a function that together have all the texts, each of a
@@ -141,64 +148,60 @@ func calls(function string, texts []string) []term {
 }
 
 // anyToAll holds when there is a glob that all files match.
-func (l *labeler) anyToAll(list []*yaml.Node) (term, bool) {
-	t, ok := l.each(list)
-	return some(t...), ok
-}
+func anyToAll(list []*yaml.Node) match { return eachGlob("or", list) }
 
 // allToAll holds when all files match all globs.
-func (l *labeler) allToAll(list []*yaml.Node) (term, bool) {
-	t, ok := l.each(list)
-	return all(t...), ok
-}
+func allToAll(list []*yaml.Node) match { return eachGlob("and", list) }
 
-// each returns for every glob the condition that all files match it.
-func (l *labeler) each(list []*yaml.Node) ([]term, bool) {
+// eachGlob joins for every glob the condition that all files match it.
+func eachGlob(op string, list []*yaml.Node) match {
+	out := match{found: tooMany(list)}
+	out.ok = len(out.found) == 0
 	var terms []term
-	ok := l.few(list)
 	for _, n := range list[:min(len(list), maxGlobs)] {
-		g, fine := l.glob(n)
-		ok = ok && fine
+		g, bad := globAt(n)
+		out = out.and(match{ok: len(bad) == 0, found: bad})
 		switch {
-		case !fine:
-		case g.negated:
-			terms = append(terms, not(is(call("any_file", g.any...))))
+		case len(bad) > 0:
+		case g.Negated:
+			terms = append(terms, not(is(call("any_file", g.Any...))))
 		default:
-			terms = append(terms, is(call("all_files", g.any...)))
+			terms = append(terms, is(call("all_files", g.Any...)))
 		}
 	}
-	return terms, ok
+	out.when = join(op, terms)
+	return out
 }
 
-// allToAny holds when there is a file that matches all globs, which we can only say of
-// one glob.
-func (l *labeler) allToAny(key *yaml.Node, list []*yaml.Node) (term, bool) {
+// allToAny holds when there is a file that matches all globs, which our rules can only
+// express for one glob.
+func allToAny(key *yaml.Node, list []*yaml.Node) match {
 	if len(list) == 1 {
-		return l.anyToAny(list)
+		return anyToAny(list)
 	}
-	l.note(key, "%s asks for one file that matches all of several globs, which has no counterpart; any_file(…) and not any_file(…) comes near", key.Value)
-	return term{}, false
+	return match{found: findings{lost(key, "%s asks for one file that matches all of several globs, which has no counterpart; any_file(…) and not any_file(…) comes near", key.Value)}}
 }
 
 // maxGlobs is how many globs one condition is made of.
 const maxGlobs = 2000
 
-// few reports whether there are not too many globs.
-func (l *labeler) few(list []*yaml.Node) bool {
+// tooMany returns the finding that there are too many globs, or none.
+func tooMany(list []*yaml.Node) findings {
 	if len(list) > maxGlobs {
-		l.note(list[0], "more than %d globs in one list", maxGlobs)
+		return findings{lost(list[0], "more than %d globs in one list", maxGlobs)}
 	}
-	return len(list) <= maxGlobs
+	return nil
 }
 
-func (l *labeler) glob(n *yaml.Node) (glob, bool) {
-	text, ok := l.text(n, "a glob")
-	if !ok {
-		return glob{}, false
+// globAt reads the glob in a scalar. It is usable when there are no findings.
+func globAt(n *yaml.Node) (minimatch.Glob, findings) {
+	text, bad := text(n, "a glob")
+	if len(bad) > 0 {
+		return minimatch.Glob{}, bad
 	}
-	g, problem := readGlob(strings.TrimSpace(text))
+	g, problem := minimatch.Parse(strings.TrimSpace(text))
 	if problem != "" {
-		l.note(n, "the glob %s: %s", quoted(text), problem)
+		return minimatch.Glob{}, findings{lost(n, "the glob %s: %s", quoted(text), problem)}
 	}
-	return g, problem == ""
+	return g, nil
 }

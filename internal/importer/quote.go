@@ -48,6 +48,18 @@ func remark(s string) string {
 	}, strings.ReplaceAll(s, "\t", "  "))
 }
 
+// quoted shows a foreign value in a message.
+func quoted(s string) string {
+	const most = 60
+	if len(s) > 4*most {
+		s = strings.ToValidUTF8(s[:4*most], "")
+	}
+	if r := []rune(s); len(r) > most {
+		s = string(r[:most]) + "…"
+	}
+	return strconv.Quote(s)
+}
+
 // quote writes a text of a condition.
 func quote(s string) string { return strconv.Quote(s) }
 

@@ -7,10 +7,46 @@ import (
 	"strings"
 )
 
-// A writer puts a draft on paper.
+// A page is the text of a configuration file.
+type page struct {
+	text   string
+	starts []int // the line on which each rule starts, from 1
+}
+
+// render returns the whole file.
+func render(d draft) page {
+	w := writer{line: 1}
+	w.printf("# Imported by foreman rules import from %s, a configuration of %s.\n", remark(d.source), d.action)
+	for _, h := range d.hints {
+		w.printf("# %s\n", h)
+	}
+	if len(d.top) > 0 {
+		w.printf("# What could not be mapped and belongs to no rule:\n")
+		w.notes("# ", d.top)
+	}
+	w.printf("version: 1\n")
+	if d.shadow {
+		w.printf("mode: shadow\n")
+	}
+	w.policy(d.policy, d.closes(), d.action)
+	w.printf("rules:\n")
+	for _, e := range d.entries {
+		w.entry(e)
+	}
+	return page{w.b.String(), w.rules}
+}
+
+// closes reports whether a rule closes something.
+func (d draft) closes() bool {
+	return slices.ContainsFunc(d.entries, func(e entry) bool {
+		return slices.ContainsFunc(e.rules, func(r rule) bool { return r.count("close_issue") > 0 })
+	})
+}
+
+// A writer collects the text of a page.
 type writer struct {
 	b     strings.Builder
-	line  int   // of what is written next
+	line  int   // of the text that is written next
 	rules []int // the line on which each rule starts
 }
 
@@ -20,56 +56,23 @@ func (w *writer) printf(format string, args ...any) {
 	w.b.WriteString(text)
 }
 
-// render writes the whole file.
-func (d *draft) render() *writer {
-	w := &writer{line: 1}
-	w.printf("# Imported by foreman rules import from %s, a configuration of %s.\n", remark(d.file.Name()), action(d.tool))
-	for _, h := range d.hints {
-		w.printf("# %s\n", h)
-	}
-	if len(d.top) > 0 {
-		w.printf("# What could not be mapped and belongs to no rule:\n")
-		w.notes("# ", d.top)
-	}
-	w.printf("version: 1\n")
-	if d.mode != "" {
-		w.printf("mode: %s\n", d.mode)
-	}
-	d.renderPolicy(w)
-	w.printf("rules:\n")
-	for _, e := range d.entries {
-		d.renderEntry(w, e)
-	}
-	return w
-}
-
-func (d *draft) renderPolicy(w *writer) {
-	closes := d.closes()
-	if !closes && len(d.policy.limits) == 0 && !d.policy.interval {
+func (w *writer) policy(p policy, closes bool, action string) {
+	if !closes && len(p.limits) == 0 && !p.interval {
 		return
 	}
 	w.printf("policy:\n")
 	if closes {
 		w.printf("  allow_close: true\n")
 	}
-	if len(d.policy.limits) > 0 {
+	if len(p.limits) > 0 {
 		w.printf("  limits:\n")
-		for _, name := range slices.Sorted(maps.Keys(d.policy.limits)) {
-			w.printf("    %s: %d\n", name, d.policy.limits[name])
+		for _, name := range slices.Sorted(maps.Keys(p.limits)) {
+			w.printf("    %s: %d\n", name, p.limits[name])
 		}
 	}
-	if d.policy.interval {
-		w.printf("  comment_interval: 0s # %s has no such limit\n", action(d.tool))
+	if p.interval {
+		w.printf("  comment_interval: 0s # %s has no such limit\n", action)
 	}
-}
-
-// closes reports whether a rule closes something.
-func (d *draft) closes() bool {
-	return slices.ContainsFunc(d.entries, func(e *entry) bool {
-		return slices.ContainsFunc(e.rules, func(r rule) bool {
-			return slices.ContainsFunc(r.then, func(a act) bool { return a.name == "close_issue" })
-		})
-	})
 }
 
 func (w *writer) notes(prefix string, notes []string) {
@@ -78,44 +81,19 @@ func (w *writer) notes(prefix string, notes []string) {
 	}
 }
 
-func (d *draft) renderEntry(w *writer, e *entry) {
+func (w *writer) entry(e entry) {
 	if len(e.rules) == 0 && len(e.notes) == 0 {
 		return
 	}
 	w.notes("  # ", e.notes)
 	if len(e.rules) == 0 {
 		w.printf("  # Left out: %s\n", remark(e.name))
-		w.notes("  #   ", d.was(e))
+		w.notes("  #   ", e.text)
 	}
 	for _, r := range e.rules {
 		w.rules = append(w.rules, w.line)
 		w.rule(r)
 	}
-}
-
-// was returns the lines of the source that an entry stands on, as far as they are few.
-func (d *draft) was(e *entry) []string {
-	if e.from == 0 || e.from > len(d.lines) {
-		return nil
-	}
-	const most = 200 // bytes of a line
-	lines := slices.Clone(d.lines[e.from-1 : max(e.from, min(e.to, len(d.lines)))])
-	for len(lines) > 1 {
-		last := strings.TrimSpace(lines[len(lines)-1])
-		if last != "" && !strings.HasPrefix(last, "#") {
-			break
-		}
-		lines = lines[:len(lines)-1]
-	}
-	for i, line := range lines {
-		if len(line) > most {
-			lines[i] = strings.ToValidUTF8(line[:most], "") + "…"
-		}
-	}
-	if len(lines) > maxWas {
-		lines = append(lines[:maxWas], "…")
-	}
-	return lines
 }
 
 func (w *writer) rule(r rule) {

@@ -1,25 +1,27 @@
 package importer
 
 import (
-	"slices"
 	"strings"
+	"time"
+	"unicode/utf8"
 
 	"gopkg.in/yaml.v3"
 
+	"github.com/org/foreman-action/internal/importer/jsregexp"
 	"github.com/org/foreman-action/internal/strictyaml"
 )
+
+const maxLabel = 50 // characters that GitHub takes
 
 // A pair is a key of a mapping and its value.
 type pair struct{ key, value *yaml.Node }
 
-// pairs returns the entries of the file's top mapping.
-func (d *draft) pairs() []pair {
-	root := d.file.Root()
+// labels returns the entries of a file's top mapping, which a tool has its labels in.
+func labels(root *yaml.Node, action string) ([]pair, findings) {
 	if root.Kind != yaml.MappingNode {
-		d.file.Problemf(root, "this is no configuration of %s: want a mapping of labels, got %s", action(d.tool), strictyaml.Kind(root))
-		return nil
+		return nil, findings{wrong(root, "this is no configuration of %s: want a mapping of labels, got %s", action, strictyaml.Kind(root))}
 	}
-	return pairsOf(root)
+	return pairsOf(root), nil
 }
 
 func pairsOf(n *yaml.Node) []pair {
@@ -30,22 +32,6 @@ func pairsOf(n *yaml.Node) []pair {
 	return out
 }
 
-func next(pairs []pair, i int) *yaml.Node {
-	if i+1 < len(pairs) {
-		return pairs[i+1].key
-	}
-	return nil
-}
-
-// flag reads an input that is true or false, or 1 or 0.
-func (d *draft) flag(s step, name string) bool {
-	text, n := d.input(s, name)
-	if n != nil && !slices.Contains([]string{"true", "false", "1", "0", ""}, strings.ToLower(text)) {
-		s.file.Problemf(n, "%s: want true or false, got %s", name, quoted(text))
-	}
-	return strings.EqualFold(text, "true") || text == "1"
-}
-
 // items returns the items of a list, or a single value as one.
 func items(n *yaml.Node) []*yaml.Node {
 	if n.Kind == yaml.SequenceNode {
@@ -54,40 +40,73 @@ func items(n *yaml.Node) []*yaml.Node {
 	return []*yaml.Node{n}
 }
 
+// isNull reports whether a value was left out.
+func isNull(n *yaml.Node) bool {
+	return n == nil || n.Kind == yaml.ScalarNode && n.ShortTag() == "!!null"
+}
+
 // text reads a scalar that must be a text; anything else is a mistake.
-func (d *draft) text(n *yaml.Node, want string) (string, bool) {
+func text(n *yaml.Node, want string) (string, findings) {
 	if n.Kind != yaml.ScalarNode || n.ShortTag() != "!!str" {
-		d.file.Problemf(n, "want %s, got %s", want, strictyaml.Kind(n))
-		return "", false
+		return "", findings{wrong(n, "want %s, got %s", want, strictyaml.Kind(n))}
 	}
-	return n.Value, true
+	return n.Value, nil
 }
 
-// A pattern is a condition made of a regular expression, or what it cannot say.
-type pattern struct {
-	term  term
-	found []regexProblem
+// labelName reads the name of a label, which stands at n. There is a finding when no
+// label can have it.
+func labelName(n *yaml.Node, name string) (string, findings) {
+	name = strings.TrimSpace(name)
+	if name == "" || len(name) > 4*maxLabel || utf8.RuneCountInString(name) > maxLabel {
+		return "", findings{lost(n, "%s is no name of a label: it has 1 to %d characters", quoted(name), maxLabel)}
+	}
+	return name, nil
 }
 
-// pattern returns the condition that a value matches a JavaScript regular expression,
-// which stands in the scalar n.
-func (d *draft) pattern(n *yaml.Node, value, src, flags string) (term, bool) {
-	key := value + "/" + src + "/" + flags
-	p, ok := d.read[key]
-	if !ok {
-		text, found := translate(src, flags)
-		p = pattern{is(value + " matches `" + text + "`"), found}
-		d.read[key] = p
-		if strings.Contains(text, `\s`) || strings.Contains(text, `\S`) {
-			d.hint(`In a pattern \s and \S know ASCII's white space only.`)
+// parseTime reads a time as people write it in JavaScript's company.
+func parseTime(text string) (string, bool) {
+	for _, layout := range []string{time.RFC3339, time.DateOnly, "2006-01-02T15:04:05", "2006-01-02T15:04", "2006-01-02 15:04:05", "2006-01", time.RFC1123Z, time.RFC1123, "2 Jan 2006", "Jan 2, 2006"} {
+		if t, err := time.Parse(layout, text); err == nil && t.Year() > 0 && t.Year() < 10000 {
+			return t.UTC().Format(time.RFC3339), true
 		}
 	}
-	offset := 0
-	if n.Value != src {
-		offset = 1 // behind the first slash
+	return "", false
+}
+
+// patterns keeps translated regular expressions, because aliases may repeat them.
+type patterns map[string]pattern
+
+// A pattern is the condition for a regular expression of JavaScript, or the parts of the
+// expression that have no counterpart.
+type pattern struct {
+	when     term
+	problems []jsregexp.Problem
+	spaces   bool // it has a set of white space
+}
+
+// matching returns the condition that a value matches a JavaScript regular expression,
+// which stands in the scalar n. ok is false when it has no counterpart.
+func (ps patterns) matching(n *yaml.Node, value, src, flags string) (t term, ok bool, found findings) {
+	key := value + "/" + src + "/" + flags
+	p, known := ps[key]
+	if !known {
+		text, problems := jsregexp.Translate(src, flags)
+		p = pattern{
+			when:     is(value + " matches `" + text + "`"),
+			problems: problems,
+			spaces:   strings.Contains(text, `\s`) || strings.Contains(text, `\S`),
+		}
+		ps[key] = p
 	}
-	for _, f := range p.found {
-		d.noteIn(d.file, n, offset+f.at, f.msg)
+	if p.spaces {
+		found = append(found, general(`In a pattern \s and \S know ASCII's white space only.`))
 	}
-	return p.term, len(p.found) == 0
+	if len(p.problems) > 0 {
+		at := finding{kind: noCounterpart, node: n, places: p.problems}
+		if n.Value != src {
+			at.shift = 1 // behind the first slash
+		}
+		found = append(found, at)
+	}
+	return p.when, len(p.problems) == 0, found
 }

@@ -2,7 +2,6 @@ package importer
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -11,50 +10,65 @@ import (
 	"github.com/org/foreman-action/internal/strictyaml"
 )
 
-// stale reads a workflow that uses actions/stale, or a mapping of its inputs.
-func (d *draft) stale() {
-	root := d.file.Root()
+// readStale reads a workflow that uses actions/stale, or a mapping of its inputs.
+func readStale(doc document, _ step) reading {
+	root := doc.root
 	if root.Kind != yaml.MappingNode {
-		d.file.Problemf(root, "want a workflow that uses actions/stale, or a mapping of its inputs; got %s", strictyaml.Kind(root))
-		return
+		return mistaken(wrong(root, "want a workflow that uses actions/stale, or a mapping of its inputs; got %s", strictyaml.Kind(root)))
 	}
 	steps := uses(root, "actions/stale")
 	if with := strictyaml.Child(root, "with"); len(steps) == 0 && with != nil {
 		root = with
 	}
+	var parts []part
+	shadow := false
+	var found findings
+	add := func(at, with *yaml.Node) {
+		one, dry := staleStep(at, with)
+		// Mistakes are reported even when the rules become too large.
+		one.found = slices.DeleteFunc(one.found, func(f finding) bool {
+			if f.kind == mistake {
+				found = append(found, f)
+			}
+			return f.kind == mistake
+		})
+		parts, shadow = append(parts, one), shadow || dry
+	}
 	switch {
 	case len(steps) > 0:
 	case strictyaml.Child(root, "jobs") != nil || strictyaml.Child(root, "runs") != nil:
-		d.file.Problemf(root, "no step of this workflow uses actions/stale")
-		return
+		return mistaken(wrong(root, "no step of this workflow uses actions/stale"))
 	case !slices.ContainsFunc(pairsOf(root), func(p pair) bool { return slices.Contains(staleInputs(), p.key.Value) }):
-		d.file.Problemf(root, "this is neither a workflow that uses actions/stale nor a mapping of its inputs")
-		return
+		return mistaken(wrong(root, "this is neither a workflow that uses actions/stale nor a mapping of its inputs"))
 	default:
-		d.staleStep(root, root)
+		add(root, root)
 	}
 	if len(steps) > maxSteps {
-		d.file.Problemf(steps[maxSteps], "more than %d steps use actions/stale", maxSteps)
-		return
+		return mistaken(wrong(steps[maxSteps], "more than %d steps use actions/stale", maxSteps))
 	}
 	for _, s := range steps {
 		with := strictyaml.Child(s, "with")
 		if !isNull(with) && with.Kind != yaml.MappingNode {
-			d.file.Problemf(with, "with: want a mapping of inputs, got %s", strictyaml.Kind(with))
+			found = append(found, wrong(with, "with: want a mapping of inputs, got %s", strictyaml.Kind(with)))
 			continue
 		}
-		d.staleStep(s, with)
+		add(s, with)
 	}
-	d.staleHints()
+	return reading{before: found, parts: slices.Values(parts), after: staleHints(doc.root), shadow: shadow}
+}
+
+// mistaken is the reading of a file that is no configuration of the tool.
+func mistaken(f finding) reading {
+	return reading{before: findings{f}, parts: slices.Values[[]part](nil)}
 }
 
 // maxSteps is how many steps of one workflow may use actions/stale.
 const maxSteps = 50
 
-// cron finds the times of a workflow.
-func (d *draft) cron() string {
+// cron returns the times at which a workflow runs.
+func cron(workflow *yaml.Node) string {
 	var times []string
-	schedule := strictyaml.Child(d.file.Root(), "on", "schedule")
+	schedule := strictyaml.Child(workflow, "on", "schedule")
 	if schedule != nil {
 		for _, item := range schedule.Content {
 			if c := strictyaml.Child(item, "cron"); c != nil && len(c.Value) < 100 {
@@ -65,90 +79,41 @@ func (d *draft) cron() string {
 	return strings.Join(times, ", ")
 }
 
-func (d *draft) staleHints() {
+func staleHints(workflow *yaml.Node) findings {
 	when := ""
-	if times := d.cron(); times != "" {
+	if times := cron(workflow); times != "" {
 		when = " (cron " + times + ")"
 	}
-	d.hint("The workflow that runs Foreman needs the events schedule" + when + " and those that the rules name.")
-	d.hint("idle() is the time since a person did something; actions/stale counts programs as well.")
-	d.hint("A comment is posted once for an issue, also when it goes stale again.")
-}
-
-// An inputs reads the inputs of one step.
-type inputs struct {
-	*draft
-
-	source step
-	wrong  map[*yaml.Node]bool // what was reported, as both kinds ask
-}
-
-// problem records a mistake once.
-func (in inputs) problem(n *yaml.Node, format string, args ...any) {
-	if !in.wrong[n] {
-		in.wrong[n] = true
-		in.file.Problemf(n, format, args...)
+	return findings{
+		general("The workflow that runs Foreman needs the events schedule" + when + " and those that the rules name."),
+		general("idle() is the time since a person did something; actions/stale counts programs as well."),
+		general("A comment is posted once for an issue, also when it goes stale again."),
 	}
 }
 
-// get returns an input, or else the more general one; empty ones count as not given.
-func (in inputs) get(names ...string) (string, *yaml.Node) {
-	for _, name := range names {
-		if text, n := in.input(in.source, name); text != "" {
-			return text, n
-		}
-	}
-	return "", nil
-}
-
-// words returns the words of a list with commas.
-func (in inputs) words(names ...string) []string {
-	text, _ := in.get(names...)
-	var out []string
-	for word := range strings.SplitSeq(text, ",") {
-		if word = strings.TrimSpace(word); word != "" {
-			out = append(out, word)
-		}
-	}
-	return out
-}
-
-// on reports whether an input says true.
-func (in inputs) on(names ...string) bool {
-	for _, name := range names {
-		switch text, n := in.get(name); text {
-		case "true", "false":
-			return text == "true"
-		case "":
-		default:
-			in.problem(n, "%s: want true or false, got %s", name, quoted(text))
-		}
-	}
-	return false
-}
-
-// staleStep adds the rules of one step.
-func (d *draft) staleStep(at, with *yaml.Node) {
-	in := inputs{d, step{file: d.file, with: with}, map[*yaml.Node]bool{}}
-	d.begin("actions/stale", nil, nil)
-	d.now.from, d.now.to = at.Line, at.Line
+// staleStep returns the rules of one step. dry reports that it only pretends to write.
+func staleStep(at, with *yaml.Node) (out part, dry bool) {
+	in := newInputs(with)
 	if with != nil {
-		in.report(with)
+		in.checkKeys()
 	}
-	if in.on("debug-only") {
-		d.mode = "shadow"
-		d.hint("debug-only became mode: shadow: decisions are made and reported, nothing is written.")
+	if dry = in.on("debug-only"); dry {
+		in.add(general("debug-only became mode: shadow: decisions are made and reported, nothing is written."))
 	}
-	issues, prs := in.rules("issue"), in.rules("pr")
+	issues, prs := staleRules(in, "issue"), staleRules(in, "pr")
+	out = part{name: "actions/stale", from: at.Line, to: at.Line}
 	for i, r := range issues {
+		out.interval = out.interval || r.soon || prs[i].soon
 		// The same rule for both needs to stand there only once.
 		if r.same(prs[i]) {
-			d.add(r.both(prs[i]), "")
+			out.rules = append(out.rules, r.both(prs[i]).final("")...)
 			continue
 		}
-		d.add(r, "-issues")
-		d.add(prs[i], "-prs")
+		out.rules = append(out.rules, r.final("-issues")...)
+		out.rules = append(out.rules, prs[i].final("-prs")...)
 	}
+	out.found = in.found()
+	return out, dry
 }
 
 // A lasting is a rule of a stale step before it has its id.
@@ -156,7 +121,8 @@ type lasting struct {
 	rule
 
 	comment string // posted before the actions; empty: none
-	kind    term   // that tells issues from pull requests, where the events do not
+	kind    term   // the condition for issues or for pull requests, where events are shared
+	soon    bool   // its comment may follow that of another rule at once
 }
 
 func (r lasting) same(o lasting) bool {
@@ -175,39 +141,15 @@ func (r lasting) both(o lasting) lasting {
 	return r
 }
 
-// add gives a rule its id and adds it, unless it does nothing.
-func (d *draft) add(r lasting, suffix string) {
+// final returns the rule with a suffix to its name, or none when it does nothing.
+func (r lasting) final(suffix string) []rule {
 	if len(r.then) == 0 {
-		return
+		return nil
 	}
-	r.id = d.id(r.id + suffix)
+	r.name += suffix
 	r.when = all(r.kind, r.when)
 	if r.comment != "" {
-		r.then = append([]act{comment(r.id, r.comment)}, r.then...)
+		r.then = append([]act{comment(r.comment)}, r.then...)
 	}
-	for _, action := range []string{"add_label", "remove_label"} {
-		n := 0
-		for _, a := range r.then {
-			if a.name == action {
-				n++
-			}
-		}
-		d.limit(action, n)
-	}
-	d.rule(r.rule)
-}
-
-// simpleWord is a word that GitHub's search needs no quotes for.
-var simpleWord = regexp.MustCompile(`^[A-Za-z0-9_./-]+$`)
-
-// search writes a qualifier of GitHub's search; it is empty for a value that the search
-// cannot take.
-func search(qualifier, value string) string {
-	switch {
-	case simpleWord.MatchString(value):
-		return " " + qualifier + ":" + value
-	case strings.ContainsFunc(value, notPrinted), strings.ContainsAny(value, `"\`):
-		return ""
-	}
-	return " " + qualifier + `:"` + value + `"`
+	return []rule{r.rule}
 }

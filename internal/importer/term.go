@@ -2,6 +2,9 @@ package importer
 
 import "strings"
 
+// maxCondition leaves room in the 4,096 bytes of a condition.
+const maxCondition = 3800
+
 // A term is a condition: a text, or others that are joined by "and" or "or".
 type term struct {
 	text  string

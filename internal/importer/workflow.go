@@ -11,14 +11,9 @@ import (
 
 // A step is a step of a workflow that runs a tool.
 type step struct {
-	file   *strictyaml.File // nil: there is no workflow
-	with   *yaml.Node       // its inputs; nil: none
-	events []string         // of the workflow, as "on" of a rule has them; nil: not known
-}
-
-// isNull reports whether a value was left out.
-func isNull(n *yaml.Node) bool {
-	return n == nil || n.Kind == yaml.ScalarNode && n.ShortTag() == "!!null"
+	given  bool       // there is a workflow
+	with   *yaml.Node // its inputs; nil: none
+	events []string   // of the workflow, as "on" of a rule has them; nil: not known
 }
 
 // uses returns the mappings below n that run an action.
@@ -46,45 +41,51 @@ func uses(n *yaml.Node, action string) []*yaml.Node {
 	return found
 }
 
-// stepOf returns the step of a workflow that runs the draft's tool.
-func (d *draft) stepOf(f *strictyaml.File) step {
-	name := action(d.tool)
-	found := uses(f.Root(), name)
-	if len(found) == 0 {
-		f.Problemf(f.Root(), "no step of this workflow uses %s", name)
-		return step{}
+// readStep returns the step of a workflow that runs an action.
+func readStep(root *yaml.Node, action string) (step, findings) {
+	steps := uses(root, action)
+	if len(steps) == 0 {
+		return step{}, findings{wrong(root, "no step of this workflow uses %s", action).inWorkflow()}
 	}
-	for _, more := range found[1:] {
-		d.noteIn(f, more, 0, "another step that uses "+name+"; only the inputs of the first count")
+	var found findings
+	for _, more := range steps[1:] {
+		found = append(found, lost(more, "another step that uses %s; only the inputs of the first count", action).inWorkflow())
 	}
-	s := step{file: f, with: strictyaml.Child(found[0], "with")}
+	s := step{given: true, with: strictyaml.Child(steps[0], "with")}
 	if isNull(s.with) {
 		s.with = nil
 	} else if s.with.Kind != yaml.MappingNode {
-		f.Problemf(s.with, "with: want a mapping of inputs, got %s", strictyaml.Kind(s.with))
+		found = append(found, wrong(s.with, "with: want a mapping of inputs, got %s", strictyaml.Kind(s.with)).inWorkflow())
 	}
-	s.events = d.eventsOf(f)
-	return s
+	events, more := eventsOf(strictyaml.Child(root, "on"))
+	s.events = events
+	return s, append(found, more...)
 }
 
-// input returns the text of an input; n is nil when it is not given. What a workflow
-// computes is noted and counts as not given.
-func (d *draft) input(s step, name string) (text string, n *yaml.Node) {
+// input returns the text of an input; n is nil when it is not given. An input that the
+// workflow computes is a finding and counts as not given.
+func (s step) input(name string) (text string, n *yaml.Node, found findings) {
 	n = strictyaml.Child(s.with, name)
 	switch {
 	case isNull(n):
-		return "", nil
+		return "", nil, nil
 	case n.Kind != yaml.ScalarNode:
-		s.file.Problemf(n, "%s: want a text, got %s", name, strictyaml.Kind(n))
-		return "", nil
+		return "", nil, findings{wrong(n, "%s: want a text, got %s", name, strictyaml.Kind(n)).inWorkflow()}
 	case len(n.Value) > maxComment:
-		s.file.Problemf(n, "%s: more than %d bytes", name, maxComment)
-		return "", nil
+		return "", nil, findings{wrong(n, "%s: more than %d bytes", name, maxComment).inWorkflow()}
 	case strings.Contains(n.Value, "${{"):
-		d.noteIn(s.file, n, 0, name+": what the workflow computes is not known here; it counts as not given")
-		return "", nil
+		return "", nil, findings{lost(n, "%s: what the workflow computes is not known here; it counts as not given", name).inWorkflow()}
 	}
-	return strings.TrimSpace(n.Value), n
+	return strings.TrimSpace(n.Value), n, nil
+}
+
+// flag reads an input that is true or false, or 1 or 0.
+func (s step) flag(name string) (bool, findings) {
+	text, n, found := s.input(name)
+	if n != nil && !slices.Contains([]string{"true", "false", "1", "0", ""}, strings.ToLower(text)) {
+		found = append(found, wrong(n, "%s: want true or false, got %s", name, quoted(text)).inWorkflow())
+	}
+	return strings.EqualFold(text, "true") || text == "1", found
 }
 
 // activities are those of the events that a workflow may name and a rule may listen to.
@@ -101,16 +102,19 @@ func activities(event string) []string {
 	return nil
 }
 
-// eventsOf returns the issue and pull request events of a workflow.
-func (d *draft) eventsOf(f *strictyaml.File) []string {
-	on := strictyaml.Child(f.Root(), "on")
+// eventsOf returns the issue and pull request events of a workflow, which stand at its
+// key "on".
+func eventsOf(on *yaml.Node) ([]string, findings) {
 	var out []string
+	var found findings
 	add := func(name string, types *yaml.Node) {
 		event := strings.TrimSuffix(name, "_target")
 		if activities(event) == nil {
 			return
 		}
-		for _, e := range d.typesOf(f, event, types) {
+		events, more := typesOf(event, types)
+		found = append(found, more...)
+		for _, e := range events {
 			if !slices.Contains(out, e) {
 				out = append(out, e)
 			}
@@ -119,8 +123,8 @@ func (d *draft) eventsOf(f *strictyaml.File) []string {
 	switch {
 	case on == nil:
 	case on.Kind == yaml.MappingNode:
-		for i := 0; i+1 < len(on.Content); i += 2 {
-			add(on.Content[i].Value, strictyaml.Child(on.Content[i+1], "types"))
+		for _, p := range pairsOf(on) {
+			add(p.key.Value, strictyaml.Child(p.value, "types"))
 		}
 	case on.Kind == yaml.SequenceNode:
 		for _, item := range on.Content {
@@ -129,30 +133,27 @@ func (d *draft) eventsOf(f *strictyaml.File) []string {
 	default:
 		add(on.Value, nil)
 	}
-	return out
+	return out, found
 }
 
 // typesOf returns the activities of one event; without types they are GitHub's choice.
-func (d *draft) typesOf(f *strictyaml.File, event string, types *yaml.Node) []string {
+func typesOf(event string, types *yaml.Node) ([]string, findings) {
 	switch {
 	case isNull(types) && event == "pull_request":
-		return []string{"pull_request.opened", "pull_request.synchronize", "pull_request.reopened"}
+		return []string{"pull_request.opened", "pull_request.synchronize", "pull_request.reopened"}, nil
 	case isNull(types):
-		return []string{event + ".*"}
-	}
-	items := []*yaml.Node{types}
-	if types.Kind == yaml.SequenceNode {
-		items = types.Content
+		return []string{event + ".*"}, nil
 	}
 	var out []string
-	for _, item := range items {
+	var found findings
+	for _, item := range items(types) {
 		if !slices.Contains(activities(event), item.Value) {
-			d.noteIn(f, item, 0, "no rule can listen to "+quoted(event+"."+item.Value))
+			found = append(found, lost(item, "no rule can listen to %s", quoted(event+"."+item.Value)).inWorkflow())
 			continue
 		}
 		out = append(out, event+"."+item.Value)
 	}
-	return out
+	return out, found
 }
 
 // listenTo returns the events of the workflow that belong to one of the names, or the

@@ -9,7 +9,7 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// A NodeDecoder decodes itself from a node; what is wrong it records in f. The
+// A NodeDecoder decodes itself from a node and records mistakes in f. The
 // node is never an alias and never null.
 type NodeDecoder interface {
 	DecodeYAML(f *File, n *yaml.Node)
@@ -66,7 +66,9 @@ func (f *File) value(n *yaml.Node, v reflect.Value, to target) {
 	}
 	switch {
 	case v.Type() == durationType:
-		f.duration(n, v, to)
+		if msg := setDuration(n, v); msg != "" {
+			f.Problemf(n, "%s%s", to.prefix(), msg)
+		}
 	case v.Kind() == reflect.Pointer:
 		p := reflect.New(v.Type().Elem())
 		f.value(n, p.Elem(), to)
@@ -78,7 +80,9 @@ func (f *File) value(n *yaml.Node, v reflect.Value, to target) {
 	case v.Kind() == reflect.Map:
 		f.mapping(n, v, to)
 	default:
-		f.scalar(n, v, to)
+		if want := setScalar(n, v); want != "" {
+			f.Problemf(n, "%s%s", to.prefix(), wrongType(n, want))
+		}
 	}
 }
 

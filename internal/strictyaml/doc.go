@@ -1,5 +1,5 @@
-// Package strictyaml decodes YAML documents strictly and says where each mistake
-// stands.
+// Package strictyaml decodes YAML documents strictly and reports the place of each
+// mistake.
 //
 // [Parse] reads one document; [File.Decode] fills Go values from its nodes.
 // Unknown and repeated keys, wrong types and missing values are problems, each

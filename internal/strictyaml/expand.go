@@ -10,8 +10,8 @@ var variable = regexp.MustCompile(`\$\{[^}]*\}?`)
 
 var variableName = regexp.MustCompile(`^\$\{([A-Za-z_][A-Za-z0-9_]*)\}$`)
 
-// Expand replaces each ${NAME} in s by getenv(NAME). What comes in is not looked
-// at again. A variable that is empty or unset and a name that is none are errors;
+// Expand replaces each ${NAME} in s by getenv(NAME). Values are not expanded
+// again. A variable that is empty or unset and a name that is none are errors;
 // they name the variable and never hold a value. A "$" without "{" stays.
 func Expand(s string, getenv func(string) string) (string, error) {
 	if !strings.Contains(s, "${") {

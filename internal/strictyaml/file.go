@@ -2,12 +2,8 @@ package strictyaml
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
-	"io"
 	"reflect"
-	"strings"
-	"unicode/utf8"
 
 	"gopkg.in/yaml.v3"
 )
@@ -24,8 +20,7 @@ const (
 // A File is one parsed document and the problems found in it so far. It is not
 // safe for concurrent use.
 type File struct {
-	name     string
-	lines    []string
+	source   source
 	root     *yaml.Node
 	problems Problems // at most maxRecorded
 	errors   int      // the number of errors, those that were not kept included
@@ -33,7 +28,7 @@ type File struct {
 }
 
 // Parse reads src, which must be one YAML document of at most [MaxSize] bytes; an
-// empty one counts as an empty mapping. The error is a [Problems] and says that
+// empty one counts as an empty mapping. The error is a [Problems] and means that
 // there is no document to work with: bad syntax, too large, too deep. Repeated
 // keys, merge keys and custom tags are reported by [File.Err] together with what
 // is found later.
@@ -41,54 +36,33 @@ type File struct {
 // Aliases are replaced by what they stand for, so no alias nodes are left.
 func Parse(name string, src []byte) (*File, error) {
 	src = bytes.TrimPrefix(src, []byte("\xef\xbb\xbf"))
-	f := &File{name: name}
 	if len(src) > MaxSize {
 		return nil, Problems{{File: name, Msg: fmt.Sprintf("the file has %d bytes; at most %d are allowed", len(src), MaxSize)}}
 	}
-	f.lines = splitLines(string(src))
-	if p, ok := f.badCharacter(src); ok {
+	f := &File{source: newSource(name, string(src))}
+	if p, ok := badCharacter(f.source, src); ok {
 		return nil, Problems{p}
 	}
 	doc, err := decodeOne(src)
 	if err != nil {
-		return nil, Problems{f.syntaxProblem(src, err)}
+		return nil, Problems{syntaxProblem(f.source, src, err)}
 	}
 	f.root = &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map", Line: 1, Column: 1}
 	if len(doc.Content) > 0 && doc.Content[0].ShortTag() != "!!null" {
 		f.root = doc.Content[0]
 	}
-	w := walker{f: f, left: maxNodes, open: map[*yaml.Node]bool{}, seen: map[*yaml.Node]bool{}}
-	if err := w.walk(f.root, 0); err != nil {
-		return nil, Problems{f.at(w.at, err.Error())}
+	found, fatal := walk(f.root)
+	if fatal != nil {
+		return nil, Problems{f.at(fatal.node, fatal.msg)}
+	}
+	for _, m := range found {
+		f.Problemf(m.node, "%s", m.msg)
 	}
 	return f, nil
 }
 
-// errSecond says that more follows the document.
-var errSecond = errors.New("a second document starts here; a file holds one")
-
-// decodeOne decodes the only document of src; an empty src gives an empty node.
-func decodeOne(src []byte) (*yaml.Node, error) {
-	dec := yaml.NewDecoder(bytes.NewReader(src))
-	var doc, next yaml.Node
-	if err := dec.Decode(&doc); err != nil {
-		if errors.Is(err, io.EOF) {
-			return &doc, nil
-		}
-		return nil, err
-	}
-	switch err := dec.Decode(&next); {
-	case errors.Is(err, io.EOF):
-		return &doc, nil
-	case err != nil:
-		return nil, err
-	default:
-		return nil, errSecond
-	}
-}
-
 // Name returns the name given to [Parse].
-func (f *File) Name() string { return f.name }
+func (f *File) Name() string { return f.source.name }
 
 // Root returns the document's top node, usually a mapping. It must not be changed.
 func (f *File) Root() *yaml.Node { return f.root }
@@ -124,13 +98,12 @@ func (f *File) keeps() bool { return len(f.problems) < maxRecorded || f.errors =
 // At returns a problem inside the scalar n as [File.ProblemIn] would record it,
 // without recording it. It may be called concurrently with itself.
 func (f *File) At(n *yaml.Node, line, col int, msg string) Problem {
-	l, c := f.locate(n, line, col)
-	return f.problem(l, c, msg)
+	l, c := locate(f.source, n, line, col)
+	return f.source.problem(l, c, msg)
 }
 
 // Err returns the errors found so far as a [Problems], or nil. Of more than 1,000
-// problems the later ones are left out, and a last entry tells how many errors
-// those are.
+// problems the later ones are left out, and a last entry counts them.
 func (f *File) Err() error { return Err(f) }
 
 // Warnings returns the warnings found so far, sorted.
@@ -142,29 +115,37 @@ func (f *File) ErrorCount() int { return f.errors }
 
 func (f *File) at(n *yaml.Node, msg string) Problem {
 	if n == nil {
-		return f.problem(1, 1, msg)
+		return f.source.problem(1, 1, msg)
 	}
-	return f.problem(n.Line, n.Column, msg)
+	return f.source.problem(n.Line, n.Column, msg)
 }
 
-func (f *File) problem(line, col int, msg string) Problem {
-	// The parser puts what is left out at the very end on a line after the last.
-	if last := len(f.lines); line > last {
-		line, col = last, utf8.RuneCountInString(f.line(last))+1
+// Err returns the errors of all the files as one [Problems], or nil when there
+// are none. A nil file has none. For a file with too many to keep, an entry without
+// a line at the end counts those that are left out.
+func Err(files ...*File) error {
+	var all Problems
+	for _, f := range files {
+		if f != nil {
+			all = append(all, f.problems.filter(false)...)
+		}
 	}
-	return Problem{File: f.name, Line: line, Column: col, Msg: msg, Source: f.line(line)}
+	all.sort()
+	for _, f := range files {
+		if n := f.leftOut(); n > 0 {
+			all = append(all, Problem{File: f.source.name, Msg: fmt.Sprintf("%d more mistakes are not listed", n)})
+		}
+	}
+	if len(all) > 0 {
+		return all
+	}
+	return nil
 }
 
-// line returns the text of a line counted from 1, without its end.
-func (f *File) line(n int) string {
-	if n < 1 || n > len(f.lines) {
-		return ""
+// leftOut returns how many errors were counted and not kept; a nil file has none.
+func (f *File) leftOut() int {
+	if f == nil {
+		return 0
 	}
-	return f.lines[n-1]
-}
-
-// splitLines splits where YAML's scanner does, so that line numbers agree.
-func splitLines(s string) []string {
-	s = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\u0085", "\n", "\u2028", "\n", "\u2029", "\n").Replace(s)
-	return strings.Split(s, "\n")
+	return f.errors - len(f.problems.filter(false))
 }

@@ -14,14 +14,14 @@ const maxLine = 16 << 10
 // locate maps a line and column of a scalar's value to those of the file. For
 // folded blocks, which keep no line structure, and for anything that does not
 // line up, it returns the start of the scalar.
-func (f *File) locate(n *yaml.Node, line, col int) (int, int) {
+func locate(s source, n *yaml.Node, line, col int) (int, int) {
 	if n == nil {
 		return 1, 1
 	}
-	if n.Kind != yaml.ScalarNode || line < 1 || col < 1 || len(f.line(n.Line)) > maxLine {
+	if n.Kind != yaml.ScalarNode || line < 1 || col < 1 || len(s.line(n.Line)) > maxLine {
 		return n.Line, n.Column
 	}
-	c := cursor{f: f, line: n.Line, col: n.Column - 1}
+	c := cursor{source: s, row: n.Line, col: n.Column - 1}
 	c.load()
 	c.skipProperties()
 	switch {
@@ -36,25 +36,25 @@ func (f *File) locate(n *yaml.Node, line, col int) (int, int) {
 
 // A cursor is a place in the file.
 type cursor struct {
-	f    *File
-	line int    // from 1
+	source
+	row  int    // from 1
 	col  int    // in characters, from 0
 	text []rune // of the line
 	end  int    // of the text without the blanks at its end
 }
 
 func (c *cursor) load() {
-	c.text = []rune(c.f.line(c.line))
+	c.text = []rune(c.line(c.row))
 	c.end = len(c.text)
 	for c.end > 0 && (c.text[c.end-1] == ' ' || c.text[c.end-1] == '\t') {
 		c.end--
 	}
 }
 
-func (c *cursor) more() bool { return c.line < len(c.f.lines) }
+func (c *cursor) more() bool { return c.row < len(c.lines) }
 
 func (c *cursor) next() {
-	c.line++
+	c.row++
 	c.col = 0
 	c.load()
 }
@@ -88,16 +88,16 @@ func (c *cursor) blankRest() bool { return c.col >= c.end }
 // without the indentation.
 func (c *cursor) inLiteral(n *yaml.Node, line, col int) (int, int) {
 	lines := strings.Split(n.Value, "\n")
-	if line > len(lines) || c.line+line > len(c.f.lines) {
+	if line > len(lines) || c.row+line > len(c.lines) {
 		return n.Line, n.Column
 	}
 	value := []rune(lines[line-1])
-	text := []rune(c.f.line(c.line + line))
+	text := []rune(c.line(c.row + line))
 	indent := len(text) - len(value)
 	if indent < 0 || string(text[indent:]) != string(value) {
 		return n.Line, n.Column
 	}
-	return c.line + line, indent + min(col, len(value)+1)
+	return c.row + line, indent + min(col, len(value)+1)
 }
 
 // inFlow maps a place in a plain or quoted scalar by reading it again.
@@ -119,7 +119,7 @@ func (c *cursor) inFlow(n *yaml.Node, line, col int) (int, int) {
 		}
 		done += c.step(quote)
 	}
-	return c.line, c.col + 1
+	return c.row, c.col + 1
 }
 
 // offset returns the number of characters before a place in the value; at most

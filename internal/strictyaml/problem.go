@@ -155,33 +155,3 @@ func (ps Problems) filter(warnings bool) Problems {
 	out.sort()
 	return out
 }
-
-// Err returns the errors of all the files as one [Problems], or nil when there
-// are none. A nil file has none. For a file with too many to keep, an entry without
-// a line at the end tells how many are left out.
-func Err(files ...*File) error {
-	var all Problems
-	for _, f := range files {
-		if f != nil {
-			all = append(all, f.problems.filter(false)...)
-		}
-	}
-	all.sort()
-	for _, f := range files {
-		if n := f.leftOut(); n > 0 {
-			all = append(all, Problem{File: f.name, Msg: fmt.Sprintf("%d more mistakes are not listed", n)})
-		}
-	}
-	if len(all) > 0 {
-		return all
-	}
-	return nil
-}
-
-// leftOut returns how many errors were counted and not kept; a nil file has none.
-func (f *File) leftOut() int {
-	if f == nil {
-		return 0
-	}
-	return f.errors - len(f.problems.filter(false))
-}

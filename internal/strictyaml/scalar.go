@@ -11,8 +11,9 @@ import (
 	"github.com/org/foreman-action/internal/duration"
 )
 
-// scalar decodes into a string, a boolean or a number.
-func (f *File) scalar(n *yaml.Node, v reflect.Value, to target) {
+// setScalar decodes into a string, a boolean or a number. It returns what it wants when
+// the node is something else, and otherwise "".
+func setScalar(n *yaml.Node, v reflect.Value) (want string) {
 	tag := n.ShortTag()
 	if n.Kind != yaml.ScalarNode {
 		tag = ""
@@ -20,55 +21,56 @@ func (f *File) scalar(n *yaml.Node, v reflect.Value, to target) {
 	switch v.Kind() {
 	case reflect.String:
 		if tag != "!!str" {
-			f.wrongType(n, to, "a string")
-			return
+			return wantString
 		}
 		v.SetString(n.Value)
 	case reflect.Bool:
 		var b bool
 		if tag != "!!bool" || n.Decode(&b) != nil {
-			f.wrongType(n, to, "true or false")
-			return
+			return "true or false"
 		}
 		v.SetBool(b)
 	case reflect.Int, reflect.Int64:
 		var i int64
 		if tag != "!!int" || n.Decode(&i) != nil || v.OverflowInt(i) {
-			f.wrongType(n, to, "a whole number")
-			return
+			return "a whole number"
 		}
 		v.SetInt(i)
 	case reflect.Float64:
 		var x float64
 		if tag != "!!int" && tag != "!!float" || n.Decode(&x) != nil || math.IsNaN(x) || math.IsInf(x, 0) {
-			f.wrongType(n, to, "a number")
-			return
+			return "a number"
 		}
 		v.SetFloat(x)
 	default:
 		panic(fmt.Sprintf("strictyaml: cannot decode into %s", v.Type()))
 	}
+	return ""
 }
 
-func (f *File) duration(n *yaml.Node, v reflect.Value, to target) {
+const wantString = "a string"
+
+// setDuration decodes into a [time.Duration]. It returns the message about a wrong node,
+// and otherwise "".
+func setDuration(n *yaml.Node, v reflect.Value) (msg string) {
 	d, err := duration.Parse(n.Value)
 	switch {
 	case n.Kind != yaml.ScalarNode || err != nil && !errors.Is(err, duration.ErrTooLong):
-		f.wrongType(n, to, `a duration such as "90s", "1h30m" or "14d"`)
-		return
+		return wrongType(n, `a duration such as "90s", "1h30m" or "14d"`)
 	case err != nil:
-		f.Problemf(n, "%s%v, got %s", to.prefix(), err, kind(n))
-		return
+		return fmt.Sprintf("%v, got %s", err, kind(n))
 	}
 	v.SetInt(int64(d))
+	return ""
 }
 
-func (f *File) wrongType(n *yaml.Node, to target, want string) {
+// wrongType is the message that a node is not what is wanted.
+func wrongType(n *yaml.Node, want string) string {
 	hint := ""
-	if want == "a string" && n.Kind == yaml.ScalarNode {
+	if want == wantString && n.Kind == yaml.ScalarNode {
 		hint = "; quote it"
 	}
-	f.Problemf(n, "%swant %s, got %s%s", to.prefix(), want, kind(n), hint)
+	return fmt.Sprintf("want %s, got %s%s", want, kind(n), hint)
 }
 
 // Kind describes the value of n for messages, such as "a list" or "the number 3".

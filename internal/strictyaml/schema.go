@@ -8,7 +8,7 @@ import (
 )
 
 // Schema returns the JSON Schema, draft 2020-12, of what [File.Decode] takes for a
-// struct type. More is asked for what the type does not tell, by the names of the keys
+// struct type. More is asked for the rest, by the names of the keys
 // on the way, such as "policy.limits": a description, or the schema of a node that is
 // decoded elsewhere. Its entries replace those of the type; nil adds none. Schema
 // panics for a type that Decode does not know.
@@ -47,7 +47,7 @@ func (s schemer) structure(t reflect.Type, path string) map[string]any {
 func (s schemer) value(t reflect.Type, path string) map[string]any {
 	switch {
 	case t == nodeType || t == reflect.PointerTo(nodeType):
-		return map[string]any{} // what it takes is for more to tell
+		return map[string]any{} // its form comes from more
 	case t == durationType:
 		return map[string]any{"anyOf": []any{
 			map[string]any{"type": "string", "pattern": duration.Pattern}, map[string]any{"const": 0},

@@ -1,29 +1,33 @@
 package strictyaml
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"regexp"
 	"slices"
 	"sort"
 	"strings"
 	"unicode/utf8"
+
+	"gopkg.in/yaml.v3"
 )
 
 // badCharacter finds bytes that no YAML document may hold; the parser reports
 // them without a position.
-func (f *File) badCharacter(src []byte) (Problem, bool) {
-	if utf8.Valid(src) && !slices.ContainsFunc(f.lines, hasBadRune) {
+func badCharacter(s source, src []byte) (Problem, bool) {
+	if utf8.Valid(src) && !slices.ContainsFunc(s.lines, hasBadRune) {
 		return Problem{}, false
 	}
-	for i, line := range f.lines {
+	for i, line := range s.lines {
 		col := 1
 		for j, r := range line {
 			switch {
 			case r == utf8.RuneError && !strings.HasPrefix(line[j:], string(utf8.RuneError)):
-				return f.problem(i+1, col, fmt.Sprintf("byte %#02x is not UTF-8; save the file as UTF-8", line[j])), true
+				return s.problem(i+1, col, fmt.Sprintf("byte %#02x is not UTF-8; save the file as UTF-8", line[j])), true
 			case badRune(r):
-				return f.problem(i+1, col, fmt.Sprintf("character %U is not allowed in YAML", r)), true
+				return s.problem(i+1, col, fmt.Sprintf("character %U is not allowed in YAML", r)), true
 			}
 			col++
 		}
@@ -39,10 +43,33 @@ func badRune(r rune) bool {
 	return r < 0x20 && r != '\t' || r == 0x7f || r >= 0x80 && r < 0xa0 || r == 0xfeff || r == 0xfffe || r == 0xffff
 }
 
+// errSecond means that more follows the document.
+var errSecond = errors.New("a second document starts here; a file holds one")
+
+// decodeOne decodes the only document of src; an empty src gives an empty node.
+func decodeOne(src []byte) (*yaml.Node, error) {
+	dec := yaml.NewDecoder(bytes.NewReader(src))
+	var doc, next yaml.Node
+	if err := dec.Decode(&doc); err != nil {
+		if errors.Is(err, io.EOF) {
+			return &doc, nil
+		}
+		return nil, err
+	}
+	switch err := dec.Decode(&next); {
+	case errors.Is(err, io.EOF):
+		return &doc, nil
+	case err != nil:
+		return nil, err
+	default:
+		return nil, errSecond
+	}
+}
+
 // syntaxProblem turns a parser's error into a problem. The parser names the line
 // where the surrounding construct starts, or none; the shortest beginning of src
-// that fails in the same way tells where it stumbled.
-func (f *File) syntaxProblem(src []byte, err error) Problem {
+// that fails in the same way is the place where it stumbled.
+func syntaxProblem(s source, src []byte, err error) Problem {
 	reason := parserReason(err)
 	fails := func(n int) bool {
 		_, err := decodeOne(src[:n])
@@ -55,7 +82,7 @@ func (f *File) syntaxProblem(src []byte, err error) Problem {
 		start = ends[line-1]
 	}
 	n := sort.Search(ends[line]-start, func(i int) bool { return fails(start + i) })
-	text := f.line(line + 1)
+	text := s.line(line + 1)
 	col := utf8.RuneCount(src[start : start+n])
 	// A parser that stumbles over the end of a line, or before its text, is better
 	// answered at the text.
@@ -64,7 +91,7 @@ func (f *File) syntaxProblem(src []byte, err error) Problem {
 	if errors.Is(err, errSecond) {
 		col = 1
 	}
-	return f.problem(line+1, col, f.explain(reason, line+1))
+	return s.problem(line+1, col, explain(s, reason, line+1))
 }
 
 // lineEnds returns the offset after each line of src.
@@ -123,15 +150,15 @@ var (
 	tabIndent = regexp.MustCompile(`^ *\t`)
 )
 
-// explain adds to the parser's reason what was probably meant.
-func (f *File) explain(reason string, line int) string {
+// explain adds to the parser's reason the probable intention.
+func explain(s source, reason string, line int) string {
 	switch reason {
 	case errSecond.Error():
 		return reason
 	case "did not find expected <document start>":
 		return "the document ends before this text"
 	}
-	text := f.line(line)
+	text := s.line(line)
 	if tabIndent.MatchString(text) {
 		return "indent with spaces; YAML does not allow tabs there"
 	}
@@ -142,7 +169,7 @@ func (f *File) explain(reason string, line int) string {
 		}
 	}
 	// A comment cuts a value short; the parser only notices on the next line.
-	if before := f.line(line - 1); strings.Contains(before, " #") {
+	if before := s.line(line - 1); strings.Contains(before, " #") {
 		return "the value on the line above ends at \" #\", which starts a comment; " + hintBlock + " (" + reason + ")"
 	}
 	return reason

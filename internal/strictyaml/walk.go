@@ -8,14 +8,33 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// A walker visits a fresh tree once: it resolves aliases, bounds the tree and
-// records what no document may hold.
+// A mistake is a wrong node.
+type mistake struct {
+	node *yaml.Node
+	msg  string
+}
+
+// walk visits a fresh tree once: it resolves aliases, bounds the tree and returns what no
+// document may hold. A fatal mistake stops it.
+func walk(root *yaml.Node) (found []mistake, fatal *mistake) {
+	w := walker{left: maxNodes, open: map[*yaml.Node]bool{}, seen: map[*yaml.Node]bool{}}
+	if err := w.walk(root, 0); err != nil {
+		return nil, &mistake{w.at, err.Error()}
+	}
+	return w.found, nil
+}
+
+// A walker is one visit of a tree.
 type walker struct {
-	f    *File
-	left int                 // nodes that may still come
-	open map[*yaml.Node]bool // the nodes on the way from the root
-	seen map[*yaml.Node]bool // aliased nodes come again; their problems do not
-	at   *yaml.Node          // the last node entered
+	found []mistake
+	left  int                 // nodes that may still come
+	open  map[*yaml.Node]bool // the nodes on the way from the root
+	seen  map[*yaml.Node]bool // aliased nodes come again; their problems do not
+	at    *yaml.Node          // the last node entered
+}
+
+func (w *walker) wrong(n *yaml.Node, format string, args ...any) {
+	w.found = append(w.found, mistake{n, fmt.Sprintf(format, args...)})
 }
 
 func (w *walker) walk(n *yaml.Node, depth int) error {
@@ -58,7 +77,7 @@ func (w *walker) checkTag(n *yaml.Node) {
 	if !strings.HasPrefix(n.Tag, "!") || strings.HasPrefix(n.Tag, "!!") {
 		return
 	}
-	w.f.Problemf(n, "%q is a YAML tag here; %s", n.Tag, hintNot)
+	w.wrong(n, "%q is a YAML tag here; %s", n.Tag, hintNot)
 	switch n.Kind {
 	case yaml.ScalarNode:
 		n.Tag = "!!str"
@@ -75,11 +94,11 @@ func (w *walker) checkKeys(n *yaml.Node) {
 		k := n.Content[i]
 		switch {
 		case k.Kind != yaml.ScalarNode || k.ShortTag() == "!!null":
-			w.f.Problemf(k, "want a key, got %s", kind(k))
+			w.wrong(k, "want a key, got %s", kind(k))
 		case k.ShortTag() == "!!merge":
-			w.f.Problemf(k, "merge keys (<<) are not supported; write the keys out, or use an alias as a whole value")
+			w.wrong(k, "merge keys (<<) are not supported; write the keys out, or use an alias as a whole value")
 		case first[k.Value] != nil && first[k.Value] != k:
-			w.f.Problemf(k, "%s is set twice in this mapping; the first is on line %d", k.Value, first[k.Value].Line)
+			w.wrong(k, "%s is set twice in this mapping; the first is on line %d", k.Value, first[k.Value].Line)
 		default:
 			first[k.Value] = k
 		}

@@ -1,4 +1,8 @@
-package importer
+// Package minimatch translates globs of the library minimatch to those of our conditions.
+//
+// The functions are pure and safe for concurrent use. The work is bounded by the length
+// of the glob, which is bounded.
+package minimatch
 
 import (
 	"fmt"
@@ -11,17 +15,17 @@ const (
 	maxFolders = 32  // as any_file takes them
 )
 
-// A glob is a pattern of minimatch in our syntax.
-type glob struct {
-	negated bool
-	any     []string // it matches what one of them matches
+// A Glob is a translated glob. It is usable when there was no problem.
+type Glob struct {
+	Negated bool     // a file matches when none of Any does
+	Any     []string // a file matches when one of them does
 }
 
-// readGlob translates a pattern; problem says why it cannot be.
-func readGlob(s string) (g glob, problem string) {
+// Parse translates a glob. problem is the reason why it cannot be translated, or empty.
+func Parse(s string) (g Glob, problem string) {
 	rest := s
 	for strings.HasPrefix(rest, "!") && !strings.HasPrefix(rest, "!(") {
-		rest, g.negated = rest[1:], !g.negated
+		rest, g.Negated = rest[1:], !g.Negated
 	}
 	switch {
 	case len(s) > 1000:
@@ -45,7 +49,7 @@ func readGlob(s string) (g glob, problem string) {
 		if problem != "" {
 			return g, problem
 		}
-		g.any = append(g.any, text)
+		g.Any = append(g.Any, text)
 	}
 	return g, ""
 }

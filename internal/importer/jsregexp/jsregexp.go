@@ -1,4 +1,8 @@
-package importer
+// Package jsregexp translates regular expressions of JavaScript to the syntax of RE2.
+//
+// The functions are pure and safe for concurrent use. The work is bounded by the length
+// of the expression, which is bounded.
+package jsregexp
 
 import (
 	"fmt"
@@ -7,10 +11,10 @@ import (
 	"unicode"
 )
 
-// A regexProblem is a part of a JavaScript regular expression that has no counterpart.
-type regexProblem struct {
-	at  int // in characters from its start
-	msg string
+// A Problem is a part of a regular expression that has no counterpart in RE2.
+type Problem struct {
+	At  int    // in characters from the start of the expression
+	Msg string // the part and the reason, on one line
 }
 
 const (
@@ -18,12 +22,12 @@ const (
 	maxRepeat  = 1000 // as RE2 takes it
 )
 
-// translate writes a JavaScript regular expression in RE2's syntax. A group that is not
-// referred to needs no name, so names are dropped. When there are problems, the text is
-// worth nothing.
-func translate(src, flags string) (string, []regexProblem) {
+// Translate renders a regular expression of JavaScript, without its slashes, in RE2's
+// syntax; flags are the letters behind the last slash. Groups lose their names, because
+// nothing can refer to them. When there are problems, the text is not usable.
+func Translate(src, flags string) (string, []Problem) {
 	if len(src) > maxPattern {
-		return "", []regexProblem{{0, fmt.Sprintf("the regular expression has more than %d bytes", maxPattern)}}
+		return "", []Problem{{0, fmt.Sprintf("the regular expression has more than %d bytes", maxPattern)}}
 	}
 	t := &translator{in: []rune(src)}
 	start := t.flags(flags)
@@ -48,7 +52,7 @@ type translator struct {
 	in      []rune
 	pos     int
 	out     strings.Builder
-	found   []regexProblem
+	found   []Problem
 	unicode bool
 	mode    mode
 	open    []mode // those outside of the groups that are open
@@ -60,7 +64,7 @@ type translator struct {
 type mode struct{ multi, dotAll bool }
 
 func (t *translator) problem(at int, format string, args ...any) {
-	t.found = append(t.found, regexProblem{at, fmt.Sprintf(format, args...)})
+	t.found = append(t.found, Problem{at, fmt.Sprintf(format, args...)})
 }
 
 // flags reads the flags and returns how the translation starts.
@@ -100,23 +104,13 @@ func (t *translator) survey() {
 			class = c != ']'
 		case c == '[':
 			class = true
-		case c == '(' && !t.has(i+1, "?"):
+		case c == '(' && !has(t.in, i+1, "?"):
 			t.groups++
-		case c == '(' && t.has(i+1, "?<") && !t.has(i+1, "?<=") && !t.has(i+1, "?<!"):
+		case c == '(' && has(t.in, i+1, "?<") && !has(t.in, i+1, "?<=") && !has(t.in, i+1, "?<!"):
 			t.groups++
 			t.named = true
 		}
 	}
-}
-
-// has reports whether a text stands at an offset.
-func (t *translator) has(at int, text string) bool {
-	for i, r := range []rune(text) {
-		if at+i >= len(t.in) || t.in[at+i] != r {
-			return false
-		}
-	}
-	return true
 }
 
 // term translates what stands at t.pos outside of classes.
@@ -127,7 +121,7 @@ func (t *translator) term() {
 	case '\\':
 		t.escape()
 	case '[':
-		t.class()
+		t.take(class(t.in, t.pos, t.unicode))
 	case '(':
 		t.group()
 	case ')':
@@ -145,7 +139,46 @@ func (t *translator) term() {
 	case '^', '*', '+', '?', '|':
 		t.out.WriteRune(c)
 	default:
-		t.literal(c)
+		t.out.WriteString(literal(c, special))
+	}
+}
+
+// special has meaning outside of classes.
+const special = `\.+*?()|[]{}^$`
+
+// take adds a part that was translated.
+func (t *translator) take(a atom) {
+	t.out.WriteString(a.text)
+	t.pos, t.found = a.next, append(t.found, a.found...)
+}
+
+// escape translates an escape outside of a class, whose backslash is behind t.pos.
+func (t *translator) escape() {
+	at := t.pos - 1
+	if t.pos == len(t.in) {
+		t.problem(at, "the regular expression ends with a backslash")
+		return
+	}
+	switch c := t.in[t.pos]; {
+	case c >= '1' && c <= '9':
+		start := t.pos
+		for t.pos < len(t.in) && unicode.IsDigit(t.in[t.pos]) {
+			t.pos++
+		}
+		digits := string(t.in[start:t.pos])
+		if n := 0; number(digits, &n) && n > t.groups && !t.unicode {
+			t.problem(at, `\%s is an octal escape: write \xHH`, digits)
+			return
+		}
+		t.problem(at, `the back-reference \%s has no counterpart in RE2`, digits)
+	case c == 'k' && (t.named || t.unicode):
+		t.pos++
+		t.problem(at, `the back-reference \k has no counterpart in RE2`)
+	case c == 'b' || c == 'B':
+		t.pos++
+		t.out.WriteString(`\` + string(c))
+	default:
+		t.take(escaped(t.in, t.pos, t.unicode, special))
 	}
 }
 
@@ -190,18 +223,18 @@ func (t *translator) group() {
 	at := t.pos - 1
 	t.open = append(t.open, t.mode)
 	switch {
-	case !t.has(t.pos, "?"):
+	case !has(t.in, t.pos, "?"):
 		t.out.WriteByte('(')
 		return
-	case t.has(t.pos, "?="), t.has(t.pos, "?!"):
+	case has(t.in, t.pos, "?="), has(t.in, t.pos, "?!"):
 		t.problem(at, "look-ahead (%s has no counterpart in RE2", string(t.in[t.pos:t.pos+2]))
 		t.pos += 2
-	case t.has(t.pos, "?<="), t.has(t.pos, "?<!"):
+	case has(t.in, t.pos, "?<="), has(t.in, t.pos, "?<!"):
 		t.problem(at, "look-behind (%s has no counterpart in RE2", string(t.in[t.pos:t.pos+3]))
 		t.pos += 3
-	case t.has(t.pos, "?:"):
+	case has(t.in, t.pos, "?:"):
 		t.pos += 2
-	case t.has(t.pos, "?<"):
+	case has(t.in, t.pos, "?<"):
 		for t.pos < len(t.in) && t.in[t.pos] != '>' {
 			t.pos++
 		}
@@ -234,25 +267,4 @@ func (t *translator) modifiers(at int) {
 	}
 	t.out.WriteString("(" + string(t.in[t.pos:end+1]))
 	t.pos = end + 1
-}
-
-// literal writes a character that stands for itself.
-func (t *translator) literal(r rune) { t.out.WriteString(literal(r, `\.+*?()|[]{}^$`)) }
-
-// literal writes a character; those in special, and what cannot be seen or would end a
-// text in backticks, are escaped.
-func literal(r rune, special string) string {
-	switch {
-	case r == '\n':
-		return `\n`
-	case r == '\r':
-		return `\r`
-	case r == '\t':
-		return `\t`
-	case strings.ContainsRune(special, r):
-		return `\` + string(r)
-	case r == '`' || !unicode.IsPrint(r):
-		return fmt.Sprintf(`\x{%x}`, r)
-	}
-	return string(r)
 }

@@ -1,0 +1,91 @@
+package importer
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/org/foreman-action/internal/strictyaml"
+	"github.com/org/foreman-action/rules"
+)
+
+const (
+	maxRules = 5000 // as package rules has it
+	maxTries = 20   // how often the remaining rules are compiled again
+)
+
+// finish renders a draft and compiles its rules. Rules that the language refuses, such as
+// those with patterns that would take too long, are left out and reported.
+func finish(d draft, found *report, source *strictyaml.File) (Result, error) {
+	for range maxTries {
+		p := render(d)
+		mistakes, err := compile(p.text)
+		if err != nil {
+			return Result{}, err
+		}
+		if len(mistakes) == 0 || d.count() == 0 {
+			return result(d, p, found.problems(source.Name())), nil
+		}
+		d.entries = drop(d.entries, refusals(p, mistakes), found, source)
+	}
+	return Result{}, errors.New("import: what was produced does not compile")
+}
+
+func result(d draft, p page, unmapped strictyaml.Problems) Result {
+	r := Result{Unmapped: unmapped, Rules: d.count()}
+	if r.Rules > 0 {
+		r.Config = []byte(p.text)
+	}
+	return r
+}
+
+// compile returns the mistakes in the rules of a file that we wrote.
+func compile(text string) (strictyaml.Problems, error) {
+	f, err := strictyaml.Parse("imported", []byte(text))
+	if err != nil {
+		return nil, fmt.Errorf("import: read what was produced: %w", err)
+	}
+	src := rules.Source{File: f, Node: strictyaml.Child(f.Root(), "rules")}
+	if src.Node == nil || src.Node.Tag == "!!null" {
+		return nil, nil
+	}
+	_, err = rules.Compile(src)
+	ps, _ := errors.AsType[strictyaml.Problems](err)
+	return ps, nil
+}
+
+// refusals returns the first mistake of each rule that has any, by the rule's number in
+// the page, from 0.
+func refusals(p page, mistakes strictyaml.Problems) map[int]string {
+	out := map[int]string{}
+	for _, m := range mistakes {
+		i, exact := slices.BinarySearch(p.starts, m.Line)
+		if !exact {
+			i--
+		}
+		if out[i] == "" {
+			out[i] = m.Msg
+		}
+	}
+	return out
+}
+
+// drop returns the entries without the refused rules, which are reported.
+func drop(entries []entry, refused map[int]string, found *report, source *strictyaml.File) []entry {
+	out := slices.Clone(entries)
+	i := -1
+	for at, e := range out {
+		var rest []rule
+		for _, r := range e.rules {
+			i++
+			if refused[i] == "" {
+				rest = append(rest, r)
+				continue
+			}
+			e.notes = append(e.notes, found.addLine(source, max(e.line, 1), "our rules cannot say "+r.id+": "+refused[i])...)
+		}
+		e.rules = rest
+		out[at] = e
+	}
+	return out
+}

@@ -1,0 +1,46 @@
+package jsregexp_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/org/foreman-action/internal/importer/jsregexp"
+)
+
+// TestTranslate shows the syntax of the result. That it matches the same texts is tested
+// by the importer, against the answers of Node.js.
+func TestTranslate(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		src, flags string
+		want       string
+		problems   []jsregexp.Problem
+	}{
+		{"a.b", "", `a[^\r\n]b`, nil},
+		{"a.b", "is", "(?is)a.b", nil},
+		{"^x$", "m", `(?m)^x(?:\r?$)`, nil},
+		{"(?<year>a)", "", "(?:a)", nil},
+		{"x", "y", `\A(?:x)`, nil},
+		{"a{,2}`", "", `a\{,2\}\x{60}`, nil},
+		{`[^]|[]`, "", `[\x00-\x{10FFFF}]|[^\x00-\x{10FFFF}]`, nil},
+		{`[\b\d-x[]`, "", `[\x08\d\-x\[]`, nil},
+		{`\u{1F600}\x41\cA`, "u", "\U0001F600A\\x{1}", nil},
+		{`\p{Script=Greek}`, "u", `\p{Greek}`, nil},
+		{"ab(?=c)", "", "", []jsregexp.Problem{{At: 2, Msg: "look-ahead (?= has no counterpart in RE2"}}},
+		{`(a)\1`, "", "", []jsregexp.Problem{{At: 3, Msg: `the back-reference \1 has no counterpart in RE2`}}},
+		{"[b-a]", "", "", []jsregexp.Problem{{At: 1, Msg: "the range in a class is the wrong way round"}}},
+		{"x[a", "", "", []jsregexp.Problem{{At: 1, Msg: "the class is not closed"}}},
+		{`\ud800`, "", "", []jsregexp.Problem{{At: 0, Msg: "half of a character has no counterpart in RE2"}}},
+		{"x", "q", "", []jsregexp.Problem{{At: 0, Msg: `'q' is no flag of a regular expression`}}},
+	}
+	for _, tt := range tests {
+		got, problems := jsregexp.Translate(tt.src, tt.flags)
+		if diff := cmp.Diff(tt.problems, problems); diff != "" {
+			t.Errorf("/%s/%s: problems differ (-want +got):\n%s", tt.src, tt.flags, diff)
+		}
+		if tt.problems == nil && got != tt.want {
+			t.Errorf("/%s/%s: got %s, want %s", tt.src, tt.flags, got, tt.want)
+		}
+	}
+}

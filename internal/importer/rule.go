@@ -1,0 +1,127 @@
+package importer
+
+import (
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+const (
+	maxID      = 64
+	maxComment = 60_000 // bytes of a comment, beyond which it is not looked at
+)
+
+// A rule is one rule of ours.
+type rule struct {
+	name     string // that the id is made of
+	id       string // empty before numbering
+	on       []string
+	scan     string
+	when     term // empty: always
+	elseUndo bool
+	then     []act
+}
+
+// An act is an action of a rule: its name and its parameters, of which the only one may
+// have no key.
+type act struct {
+	name   string
+	params []param
+	own    bool // the "once" of a comment gets an id of its own, not that of the rule
+}
+
+type param struct{ key, value string }
+
+// do returns an action with its main parameter; an empty one is left out.
+func do(name, value string) act {
+	if value == "" {
+		return act{name: name}
+	}
+	return act{name: name, params: []param{{"", value}}}
+}
+
+// onceKey is the parameter of a comment that is filled in with the rule's id.
+const onceKey = "once"
+
+// comment returns the action that posts a comment once.
+func comment(body string) act {
+	return act{name: "comment", params: []param{{onceKey, ""}, {"body", body}}}
+}
+
+// size returns the length of a rule in the file, roughly, in bytes.
+func (r rule) size() int {
+	size := 100 + len(r.scan) + r.when.size()
+	for _, a := range r.then {
+		for _, p := range a.params {
+			size += len(p.value) + len(p.key) + 30
+		}
+	}
+	return size
+}
+
+// count returns how many actions of the rule have a name.
+func (r rule) count(action string) int {
+	n := 0
+	for _, a := range r.then {
+		if a.name == action {
+			n++
+		}
+	}
+	return n
+}
+
+// ids holds the last number that was given to a name; 1: none.
+type ids map[string]int
+
+// number returns the rules with their ids. A rule without actions takes an id as well,
+// and is left out.
+func (s ids) number(rules []rule) []rule {
+	var out []rule
+	for _, r := range rules {
+		r.id = s.next(r.name)
+		if len(r.then) == 0 {
+			continue
+		}
+		for i, a := range r.then {
+			if len(a.params) == 0 || a.params[0].key != onceKey {
+				continue
+			}
+			id := r.id
+			if a.own {
+				id = s.next(r.id)
+			}
+			r.then[i].params = append([]param{{onceKey, id}}, a.params[1:]...)
+		}
+		out = append(out, r)
+	}
+	return out
+}
+
+// next returns a new id of a rule, made of a text.
+func (s ids) next(text string) string {
+	var b strings.Builder
+	for _, r := range strings.ToLower(text) {
+		switch {
+		case r < utf8.RuneSelf && (unicode.IsLower(r) || unicode.IsDigit(r)), r == '_' && b.Len() > 0:
+			b.WriteRune(r)
+		case b.Len() > 0 && !strings.HasSuffix(b.String(), "-"):
+			b.WriteByte('-')
+		}
+		if b.Len() == maxID-8 {
+			break
+		}
+	}
+	base := strings.Trim(b.String(), "-")
+	if base == "" {
+		base = "rule"
+	}
+	id := base
+	for s[id] > 0 {
+		// The last number is kept, or many of the same name would take long.
+		s[base]++
+		id = base + "-" + strconv.Itoa(s[base])
+	}
+	s[id] = 1
+	return id
+}

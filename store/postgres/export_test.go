@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/org/foreman-action/store/internal/sqlstore"
+	"github.com/org/foreman-action/store/internal/sqlqueue"
 )
 
 // Settings returns what a transaction of the store runs with.
@@ -34,8 +34,8 @@ func (s *Store) Clock(t *testing.T) time.Time {
 
 // Between returns a store on the same database that calls f once, before it first looks for
 // the task that a new one is a duplicate of.
-func (s *Store) Between(f func()) *sqlstore.Store {
-	return sqlstore.New(&between{engine: s.engine, f: f})
+func (s *Store) Between(f func()) *sqlqueue.Store {
+	return sqlqueue.New(&between{engine: s.engine, f: f})
 }
 
 type between struct {
@@ -44,7 +44,7 @@ type between struct {
 	f func()
 }
 
-func (b *between) Read(ctx context.Context, f func(sqlstore.Tx) error) error {
+func (b *between) Read(ctx context.Context, f func(sqlqueue.Tx) error) error {
 	if between := b.f; between != nil {
 		b.f = nil
 		between()

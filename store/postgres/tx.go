@@ -7,7 +7,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgtype"
 
-	"github.com/org/foreman-action/store/internal/sqlstore"
+	"github.com/org/foreman-action/store/internal/sqlqueue"
 )
 
 // executor is what a pool and a transaction have in common.
@@ -21,10 +21,10 @@ type tx struct {
 	now   any
 }
 
-// Now implements sqlstore.Tx.
+// Now implements sqlqueue.Tx.
 func (t *tx) Now() any { return t.now }
 
-// Exec implements sqlstore.Tx.
+// Exec implements sqlqueue.Tx.
 func (t *tx) Exec(query string, args ...any) (int64, error) {
 	rows, err := t.query(query, args)
 	if err != nil {
@@ -34,8 +34,8 @@ func (t *tx) Exec(query string, args ...any) (int64, error) {
 	return rows.CommandTag().RowsAffected(), rows.Err()
 }
 
-// Query implements sqlstore.Tx.
-func (t *tx) Query(query string, each func(sqlstore.Row) error, args ...any) error {
+// Query implements sqlqueue.Tx.
+func (t *tx) Query(query string, each func(sqlqueue.Row) error, args ...any) error {
 	rows, err := t.query(query, args)
 	if err != nil {
 		return err
@@ -50,10 +50,10 @@ func (t *tx) Query(query string, each func(sqlstore.Row) error, args ...any) err
 	return rows.Err()
 }
 
-// A row is a sqlstore.Row.
+// A row is a sqlqueue.Row.
 type row struct{ rows pgx.Rows }
 
-// Scan implements sqlstore.Row.
+// Scan implements sqlqueue.Row.
 func (r row) Scan(dest ...any) error {
 	for i, d := range dest {
 		switch d := d.(type) {

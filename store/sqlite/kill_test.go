@@ -15,7 +15,7 @@ import (
 	"testing"
 
 	"github.com/org/foreman-action/queue"
-	"github.com/org/foreman-action/store/internal/sqlstore"
+	"github.com/org/foreman-action/store/internal/sqlqueue"
 )
 
 var kills = flag.Int("kill.rounds", 5, "how often two processes on one file are killed")
@@ -133,8 +133,8 @@ func TestKill(t *testing.T) {
 // twice makes sure that no task was handed out more than once: no claim ran out.
 func twice(t *testing.T, s *Store) {
 	t.Helper()
-	err := s.engine.Read(t.Context(), func(tx sqlstore.Tx) error {
-		return tx.Query("SELECT task_id FROM task WHERE attempt > 1 OR epoch > 1", func(r sqlstore.Row) error {
+	err := s.engine.Read(t.Context(), func(tx sqlqueue.Tx) error {
+		return tx.Query("SELECT task_id FROM task WHERE attempt > 1 OR epoch > 1", func(r sqlqueue.Row) error {
 			var id string
 			err := r.Scan(&id)
 			t.Errorf("%s was handed out twice", id)

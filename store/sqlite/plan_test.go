@@ -11,7 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/org/foreman-action/store/internal/sqlstore"
+	"github.com/org/foreman-action/store/internal/sqlqueue"
 )
 
 // TestPlans pins how SQLite carries out each statement. One that is run often searches an
@@ -25,7 +25,7 @@ func TestPlans(t *testing.T) {
 	defer s.Close()
 	// Those that people ask for, and that count: they read what they count.
 	counting := map[string]bool{"counts": true, "agents": true, "oldest": true, "backlogClaimed": true}
-	statements := sqlstore.Statements(sqlstore.SQLite())
+	statements := sqlqueue.Statements(sqlqueue.SQLite())
 	var got strings.Builder
 	for _, name := range slices.Sorted(maps.Keys(statements)) {
 		plan := planOf(t, s, statements[name])
@@ -56,8 +56,8 @@ func planOf(t *testing.T, s *Store, statement string) string {
 	t.Helper()
 	args := make([]any, 20) // as many as a statement has parameters
 	var b strings.Builder
-	err := s.engine.Read(t.Context(), func(tx sqlstore.Tx) error {
-		return tx.Query("EXPLAIN QUERY PLAN "+statement, func(r sqlstore.Row) error {
+	err := s.engine.Read(t.Context(), func(tx sqlqueue.Tx) error {
+		return tx.Query("EXPLAIN QUERY PLAN "+statement, func(r sqlqueue.Row) error {
 			var id, parent, unused int64
 			var detail string
 			err := r.Scan(&id, &parent, &unused, &detail)

@@ -10,7 +10,7 @@ import (
 	"modernc.org/libc"
 	lib "modernc.org/sqlite/lib"
 
-	"github.com/org/foreman-action/store/internal/sqlstore"
+	"github.com/org/foreman-action/store/internal/sqlqueue"
 )
 
 // TestPreparedOnce checks that SQLite compiles no statement again when it gets other
@@ -27,7 +27,7 @@ func TestPreparedOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	db := openRaw(t, path)
-	statements := sqlstore.Statements(sqlstore.SQLite())
+	statements := sqlqueue.Statements(sqlqueue.SQLite())
 	for _, name := range slices.Sorted(maps.Keys(statements)) {
 		text, _ := positional(statements[name])
 		if n := db.compilations(t, text); n != 0 {

@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/org/foreman-action/store/internal/sqlstore"
+	"github.com/org/foreman-action/store/internal/sqlqueue"
 )
 
 // Purge implements queue.Queue. It gives a part of the room that became free back to the
@@ -15,7 +15,7 @@ func (s *Store) Purge(ctx context.Context, before time.Time, limit int) (int, er
 	if err != nil || n == 0 {
 		return n, err
 	}
-	return n, s.engine.Write(ctx, func(tx sqlstore.Tx) error {
+	return n, s.engine.Write(ctx, func(tx sqlqueue.Tx) error {
 		_, err := tx.Exec("PRAGMA incremental_vacuum(200)")
 		return err
 	})

@@ -19,7 +19,7 @@ import (
 	"time"
 
 	"github.com/org/foreman-action/queue"
-	"github.com/org/foreman-action/store/internal/sqlstore"
+	"github.com/org/foreman-action/store/internal/sqlqueue"
 )
 
 // Options are those of a store. The zero value is good.
@@ -35,7 +35,7 @@ type Options struct {
 
 // A Store keeps everything in one file. It is safe for concurrent use.
 type Store struct {
-	*sqlstore.Store
+	*sqlqueue.Store
 
 	engine *engine
 }
@@ -83,11 +83,11 @@ func openFile(ctx context.Context, d driver.Driver, path string, o Options) (*St
 	if err := e.start(); err != nil {
 		return nil, medium(err)
 	}
-	err = e.Write(ctx, func(tx sqlstore.Tx) error { return migrate(tx, e.Dialect(), c) })
+	err = e.Write(ctx, func(tx sqlqueue.Tx) error { return migrate(tx, e.Dialect(), c) })
 	if err != nil {
 		return nil, errors.Join(err, e.close())
 	}
-	return &Store{sqlstore.New(e), e}, nil
+	return &Store{sqlqueue.New(e), e}, nil
 }
 
 // create makes sure that there is a file that nobody else can read, on a medium that
@@ -148,7 +148,7 @@ func (s *Store) Healthy() error {
 		fmt.Sprintf("INSERT INTO poll_cursor (repo, at, data) VALUES ($1, 0, zeroblob(%d)) ON CONFLICT (repo) DO UPDATE SET data = excluded.data", roomOfTask),
 		"DELETE FROM poll_cursor WHERE repo = $1",
 	} {
-		err := s.engine.Write(context.Background(), func(tx sqlstore.Tx) error {
+		err := s.engine.Write(context.Background(), func(tx sqlqueue.Tx) error {
 			_, err := tx.Exec(sql, "?probe") // no repository's name
 			return err
 		})

@@ -1,4 +1,4 @@
-// Package sqlstore keeps tasks, records, ledgers and cursors in a SQL database: one
+// Package sqlqueue keeps tasks, records, ledgers and cursors in a SQL database: one
 // body of statements for every engine. Packages sqlite and postgres put an [Engine]
 // beneath it.
 //
@@ -6,7 +6,7 @@
 // texts, and what was decided. Tasks that wait for a time have states of their own, and
 // every statement that is run often reads one partial index from its beginning, so that
 // none of them gets slower with the number of tasks.
-package sqlstore
+package sqlqueue
 
 import (
 	"context"

@@ -8,64 +8,60 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/org/foreman-action/queue"
-	"github.com/org/foreman-action/store/internal/sqlqueue"
+	"github.com/org/foreman-action/store/internal/sqlstore"
 )
 
-// An engine is a sqlqueue.Engine over a pool of connections.
+// An engine is a sqlstore.Engine over a pool of connections.
 type engine struct {
 	pool    *pgxpool.Pool
-	dialect sqlqueue.Dialect
 	now     func() time.Time // nil: the database's
 	news    *news
 	timeout time.Duration // of a call whose context has no deadline
 }
 
-var _ sqlqueue.Engine = (*engine)(nil)
+var _ sqlstore.Engine = (*engine)(nil)
 
 // maxRuns is how often a transaction is run, when others get in its way or connections
 // turn out to be cut off.
 const maxRuns = 50
 
-// Dialect implements sqlqueue.Engine.
-func (e *engine) Dialect() sqlqueue.Dialect { return e.dialect }
-
-// Announce implements sqlqueue.Engine.
+// Announce implements sqlstore.Engine.
 func (e *engine) Announce(c queue.Change) { e.news.add(c) }
 
-// Write implements sqlqueue.Engine.
-func (e *engine) Write(ctx context.Context, f func(sqlqueue.Tx) error) error {
+// Write implements sqlstore.Engine.
+func (e *engine) Write(ctx context.Context, f func(sqlstore.Tx) error) error {
 	return e.again(ctx, func(ctx context.Context) (bool, error) {
 		return e.transact(ctx, pgx.TxOptions{IsoLevel: pgx.ReadCommitted, AccessMode: pgx.ReadWrite}, f)
 	})
 }
 
-// Single implements sqlqueue.Engine: a statement is a transaction by itself, and needs no
+// Single implements sqlstore.Engine: a statement is a transaction by itself, and needs no
 // words before and after it.
-func (e *engine) Single(ctx context.Context, f func(sqlqueue.Tx) error) error {
+func (e *engine) Single(ctx context.Context, f func(sqlstore.Tx) error) error {
 	return e.again(ctx, func(ctx context.Context) (bool, error) { return true, f(e.tx(ctx, e.pool)) })
 }
 
-// Together implements sqlqueue.Engine: transactions do not wait for each other here, and
+// Together implements sqlstore.Engine: transactions do not wait for each other here, and
 // each has its own.
-func (e *engine) Together(ctx context.Context, f func(sqlqueue.Tx, []*sqlqueue.Wish) error, w *sqlqueue.Wish) error {
-	return e.Write(ctx, func(tx sqlqueue.Tx) error { return f(tx, []*sqlqueue.Wish{w}) })
+func (e *engine) Together(ctx context.Context, f func(sqlstore.Tx, []*sqlstore.Wish) error, w *sqlstore.Wish) error {
+	return e.Write(ctx, func(tx sqlstore.Tx) error { return f(tx, []*sqlstore.Wish{w}) })
 }
 
-// Read implements sqlqueue.Engine. All statements of f see the same state.
-func (e *engine) Read(ctx context.Context, f func(sqlqueue.Tx) error) error {
+// Read implements sqlstore.Engine. All statements of f see the same state.
+func (e *engine) Read(ctx context.Context, f func(sqlstore.Tx) error) error {
 	return e.again(ctx, func(ctx context.Context) (bool, error) {
 		_, err := e.transact(ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}, f)
 		return false, err
 	})
 }
 
-// Look implements sqlqueue.Engine.
-func (e *engine) Look(ctx context.Context, f func(sqlqueue.Tx) error) error {
+// Look implements sqlstore.Engine.
+func (e *engine) Look(ctx context.Context, f func(sqlstore.Tx) error) error {
 	return e.again(ctx, func(ctx context.Context) (bool, error) { return false, f(e.tx(ctx, e.pool)) })
 }
 
 // transact runs f in a transaction, and reports whether it went as far as committing it.
-func (e *engine) transact(ctx context.Context, o pgx.TxOptions, f func(sqlqueue.Tx) error) (committing bool, err error) {
+func (e *engine) transact(ctx context.Context, o pgx.TxOptions, f func(sqlstore.Tx) error) (committing bool, err error) {
 	t, err := e.pool.BeginTx(ctx, o)
 	if err != nil {
 		return false, err
@@ -114,12 +110,12 @@ const schemaLock = 0x666f72656d616e64
 
 // migrate brings the database to the newest version of the schema.
 func (e *engine) migrate(ctx context.Context) error {
-	return e.Write(ctx, func(tx sqlqueue.Tx) error {
-		ignore := func(sqlqueue.Row) error { return nil }
+	return e.Write(ctx, func(tx sqlstore.Tx) error {
+		ignore := func(sqlstore.Row) error { return nil }
 		if err := tx.Query("SELECT pg_advisory_xact_lock($1::bigint # hashtext(current_schema()))", ignore, int64(schemaLock)); err != nil {
 			return err
 		}
-		if _, err := sqlqueue.Migrate(tx, e.dialect); err != nil {
+		if _, err := sqlstore.Migrate(tx, sqlstore.PostgreSQL()); err != nil {
 			return err
 		}
 		return tune(tx)
@@ -129,10 +125,10 @@ func (e *engine) migrate(ctx context.Context) error {
 // tune has dead rows cleaned up early in the tables that change often: a task is
 // written some four times, and each time leaves a dead row at the beginning of an index
 // that every claim reads. What people set by themselves is left alone.
-func tune(tx sqlqueue.Tx) error {
+func tune(tx sqlstore.Tx) error {
 	var tables []string
 	err := tx.Query(`SELECT relname::text FROM pg_class
-WHERE oid IN ('task'::regclass, 'task_body'::regclass, 'task_result'::regclass, 'task_log'::regclass) AND reloptions IS NULL`, func(r sqlqueue.Row) error {
+WHERE oid IN ('task'::regclass, 'task_body'::regclass, 'task_result'::regclass, 'task_log'::regclass) AND reloptions IS NULL`, func(r sqlstore.Row) error {
 		var name string
 		err := r.Scan(&name)
 		tables = append(tables, name)

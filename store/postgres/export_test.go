@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/org/foreman-action/store/internal/sqlqueue"
+	"github.com/org/foreman-action/store/internal/sqlstore"
 )
 
 // Settings returns what a transaction of the store runs with.
@@ -34,8 +35,8 @@ func (s *Store) Clock(t *testing.T) time.Time {
 
 // Between returns a store on the same database that calls f once, before it first looks for
 // the task that a new one is a duplicate of.
-func (s *Store) Between(f func()) *sqlqueue.Store {
-	return sqlqueue.New(&between{engine: s.engine, f: f})
+func (s *Store) Between(f func()) *sqlqueue.Queue {
+	return sqlqueue.New(&between{engine: s.engine, f: f}, sqlstore.PostgreSQL())
 }
 
 type between struct {
@@ -44,7 +45,7 @@ type between struct {
 	f func()
 }
 
-func (b *between) Read(ctx context.Context, f func(sqlqueue.Tx) error) error {
+func (b *between) Read(ctx context.Context, f func(sqlstore.Tx) error) error {
 	if between := b.f; between != nil {
 		b.f = nil
 		between()

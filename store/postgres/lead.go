@@ -26,7 +26,7 @@ const leadSilence = "15s"
 // leadLock names the lock of a leader.
 const leadLock = "hashtextextended('foreman lead ' || current_schema() || ' ' || $1, 0)"
 
-// Lead is sqlqueue's Lead, by a lock that a connection of its own holds. The lock goes with the connection, and so
+// Lead is what sqlstore.Leaders do, by a lock that a connection of its own holds. The lock goes with the connection, and so
 // with the process: another one leads a moment after this one is killed. A pooler would lend the
 // connection to others, with the lock; there it is the lock of a transaction that is left open.
 func (s *Store) Lead(ctx context.Context, name string, f func(context.Context) error) error {

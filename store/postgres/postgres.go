@@ -20,6 +20,7 @@ import (
 
 	"github.com/org/foreman-action/queue"
 	"github.com/org/foreman-action/store/internal/sqlqueue"
+	"github.com/org/foreman-action/store/internal/sqlstore"
 )
 
 // Options are those of a store. The zero value is good.
@@ -39,7 +40,11 @@ type Options struct {
 // A Store keeps everything in one database, in the first schema of the search path. It is
 // safe for concurrent use.
 type Store struct {
-	*sqlqueue.Store
+	*sqlqueue.Queue
+	*sqlstore.Records
+	*sqlstore.Ledgers
+	*sqlstore.Cursors
+	*sqlstore.Slots
 
 	engine *engine
 	config *pgx.ConnConfig
@@ -81,14 +86,19 @@ func open(ctx context.Context, config *pgxpool.Config, o Options) (*Store, error
 	if err != nil {
 		return nil, err
 	}
-	e := &engine{pool: pool, dialect: sqlqueue.PostgreSQL(), now: o.Now, timeout: cmp.Or(max(o.Timeout, 0), defaultTimeout)}
+	e := &engine{pool: pool, now: o.Now, timeout: cmp.Or(max(o.Timeout, 0), defaultTimeout)}
 	if err := e.migrate(ctx); err != nil {
 		pool.Close()
 		return nil, err
 	}
 	e.news = newNews(config.ConnConfig, e.timeout, o.Log)
 	e.news.deaf = pooled
-	s := &Store{Store: sqlqueue.New(e), engine: e, config: config.ConnConfig, pooled: pooled, log: o.Log}
+	d := sqlstore.PostgreSQL()
+	s := &Store{
+		Queue: sqlqueue.New(e, d), Records: sqlstore.NewRecords(e, d), Ledgers: sqlstore.NewLedgers(e, d),
+		Cursors: sqlstore.NewCursors(e, d), Slots: sqlstore.NewSlots(e, d),
+		engine: e, config: config.ConnConfig, pooled: pooled, log: o.Log,
+	}
 	run, stop := context.WithCancel(context.WithoutCancel(ctx))
 	ended := make(chan struct{})
 	go func() {
@@ -111,7 +121,7 @@ func (s *Store) Close() error {
 
 // Healthy tells why the database cannot be written now, or nil.
 func (s *Store) Healthy(ctx context.Context) error {
-	return s.engine.Write(ctx, func(tx sqlqueue.Tx) error {
+	return s.engine.Write(ctx, func(tx sqlstore.Tx) error {
 		n, err := tx.Exec("UPDATE foreman_schema SET version = version WHERE id = $1", int64(1))
 		if err == nil && n == 0 {
 			err = errors.New("the schema is gone")

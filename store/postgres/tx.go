@@ -7,7 +7,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgtype"
 
-	"github.com/org/foreman-action/store/internal/sqlqueue"
+	"github.com/org/foreman-action/store/internal/sqlstore"
 )
 
 // executor is what a pool and a transaction have in common.
@@ -21,10 +21,10 @@ type tx struct {
 	now   any
 }
 
-// Now implements sqlqueue.Tx.
+// Now implements sqlstore.Tx.
 func (t *tx) Now() any { return t.now }
 
-// Exec implements sqlqueue.Tx.
+// Exec implements sqlstore.Tx.
 func (t *tx) Exec(query string, args ...any) (int64, error) {
 	rows, err := t.query(query, args)
 	if err != nil {
@@ -34,8 +34,8 @@ func (t *tx) Exec(query string, args ...any) (int64, error) {
 	return rows.CommandTag().RowsAffected(), rows.Err()
 }
 
-// Query implements sqlqueue.Tx.
-func (t *tx) Query(query string, each func(sqlqueue.Row) error, args ...any) error {
+// Query implements sqlstore.Tx.
+func (t *tx) Query(query string, each func(sqlstore.Row) error, args ...any) error {
 	rows, err := t.query(query, args)
 	if err != nil {
 		return err
@@ -50,10 +50,10 @@ func (t *tx) Query(query string, each func(sqlqueue.Row) error, args ...any) err
 	return rows.Err()
 }
 
-// A row is a sqlqueue.Row.
+// A row is a sqlstore.Row.
 type row struct{ rows pgx.Rows }
 
-// Scan implements sqlqueue.Row.
+// Scan implements sqlstore.Row.
 func (r row) Scan(dest ...any) error {
 	for i, d := range dest {
 		switch d := d.(type) {

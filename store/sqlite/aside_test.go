@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/org/foreman-action/memory"
-	"github.com/org/foreman-action/store/internal/sqlqueue"
+	"github.com/org/foreman-action/store/internal/sqlstore"
 )
 
 // TestAside puts more records aside than are kept, and purges what is old.
@@ -16,15 +16,15 @@ func TestAside(t *testing.T) {
 	t.Parallel()
 	s := openAt(t, filepath.Join(t.TempDir(), "foreman.db"))
 	count := func() (n int, newest string) {
-		err := s.engine.Read(t.Context(), func(tx sqlqueue.Tx) error {
-			return tx.Query("SELECT count(*), max(path) FROM memory_aside", func(r sqlqueue.Row) error { return r.Scan(&n, &newest) })
+		err := s.engine.Read(t.Context(), func(tx sqlstore.Tx) error {
+			return tx.Query("SELECT count(*), max(path) FROM memory_aside", func(r sqlstore.Row) error { return r.Scan(&n, &newest) })
 		})
 		if err != nil {
 			t.Fatal(err)
 		}
 		return n, newest
 	}
-	err := s.engine.Write(t.Context(), func(tx sqlqueue.Tx) error {
+	err := s.engine.Write(t.Context(), func(tx sqlstore.Tx) error {
 		for i := range 1000 {
 			if _, err := tx.Exec("INSERT INTO memory_aside (path, at, data) VALUES ($1, $2, $3)", fmt.Sprint("a", i), int64(i), []byte("x")); err != nil {
 				return err

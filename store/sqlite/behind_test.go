@@ -7,7 +7,7 @@ import (
 
 	"github.com/org/foreman-action/queue"
 	"github.com/org/foreman-action/queue/queuetest"
-	"github.com/org/foreman-action/store/internal/sqlqueue"
+	"github.com/org/foreman-action/store/internal/sqlstore"
 )
 
 // behind opens a store with a task that was claimed, and one that waits for its end.
@@ -36,7 +36,7 @@ func behind(t *testing.T, path string, clock *queuetest.Clock) (*Store, queue.Cl
 // change runs statements behind the queue's back.
 func change(t *testing.T, s *Store, statements ...string) {
 	t.Helper()
-	err := s.engine.Write(t.Context(), func(tx sqlqueue.Tx) error {
+	err := s.engine.Write(t.Context(), func(tx sqlstore.Tx) error {
 		for _, text := range statements {
 			if _, err := tx.Exec(text); err != nil {
 				return err

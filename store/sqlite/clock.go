@@ -4,7 +4,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/org/foreman-action/store/internal/sqlqueue"
+	"github.com/org/foreman-action/store/internal/sqlstore"
 )
 
 // A clock tells the time of a file: it does not jump with that of the day, and all
@@ -61,7 +61,7 @@ const maxLead = time.Minute
 
 // agree takes over the clock that other processes use on the file, or else says which one
 // they are to use.
-func (c *clock) agree(tx sqlqueue.Tx) error {
+func (c *clock) agree(tx sqlstore.Tx) error {
 	if c.boot == "" {
 		return nil // each process has its own
 	}
@@ -71,7 +71,7 @@ func (c *clock) agree(tx sqlqueue.Tx) error {
 	}
 	var boot string
 	var start int64
-	err = tx.Query("SELECT boot, start FROM foreman_clock WHERE id = $1", func(r sqlqueue.Row) error { return r.Scan(&boot, &start) }, int64(1))
+	err = tx.Query("SELECT boot, start FROM foreman_clock WHERE id = $1", func(r sqlstore.Row) error { return r.Scan(&boot, &start) }, int64(1))
 	if err != nil {
 		return err
 	}
@@ -99,10 +99,10 @@ func (c *clock) agree(tx sqlqueue.Tx) error {
 // setBack lets nothing wait longer because the time of the day was set back while the machine
 // was off. What was noted later than now was noted just now, and what waits for a time that
 // lies ahead does so for as much less.
-func (c *clock) setBack(tx sqlqueue.Tx) error {
+func (c *clock) setBack(tx sqlstore.Tx) error {
 	var seen int64
 	err := tx.Query("SELECT max(coalesce((SELECT max(at) FROM poll_cursor), 0), coalesce((SELECT created_at FROM task ORDER BY seq DESC LIMIT 1), 0))",
-		func(r sqlqueue.Row) error { return r.Scan(&seen) })
+		func(r sqlstore.Row) error { return r.Scan(&seen) })
 	now := c.now()
 	if err != nil || seen <= now {
 		return err

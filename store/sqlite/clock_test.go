@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/org/foreman-action/queue"
-	"github.com/org/foreman-action/store/internal/sqlqueue"
+	"github.com/org/foreman-action/store/internal/sqlstore"
 )
 
 // A day is a machine whose time of the day can be set.
@@ -172,7 +172,7 @@ func TestLeadAfterBoot(t *testing.T) {
 	t.Parallel()
 	d, path := noon(), filepath.Join(t.TempDir(), "foreman.db")
 	s := d.open(t, path)
-	err := s.engine.Write(t.Context(), func(tx sqlqueue.Tx) error {
+	err := s.engine.Write(t.Context(), func(tx sqlstore.Tx) error {
 		_, err := tx.Exec("INSERT INTO leader (name, owner, until) VALUES ($1, $2, $3)", "poll", "one that was killed", s.engine.now()+15_000)
 		return err
 	})

@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/org/foreman-action/store/internal/sqlqueue"
+	"github.com/org/foreman-action/store/internal/sqlstore"
 )
 
 // maxStatements bounds the prepared statements of a connection.
@@ -61,7 +61,7 @@ const vacuum = "auto_vacuum = INCREMENTAL"
 func (c *conn) set(pragma string) error {
 	if pragma == vacuum {
 		var pages int64
-		_, err := c.query("PRAGMA page_count", func(r sqlqueue.Row) error { return r.Scan(&pages) })
+		_, err := c.query("PRAGMA page_count", func(r sqlstore.Row) error { return r.Scan(&pages) })
 		if err != nil || pages > 0 {
 			return err
 		}
@@ -179,7 +179,7 @@ func (c *conn) once(query string) error {
 }
 
 // query runs a statement, calls each for every row, and returns how many there were.
-func (c *conn) query(query string, each func(sqlqueue.Row) error, args ...any) (n int64, err error) {
+func (c *conn) query(query string, each func(sqlstore.Row) error, args ...any) (n int64, err error) {
 	s, values, err := c.bind(query, args)
 	if err != nil {
 		return 0, err
@@ -206,7 +206,7 @@ func (c *conn) query(query string, each func(sqlqueue.Row) error, args ...any) (
 // A row is one row of a result.
 type row struct{ values []driver.Value }
 
-// Scan implements sqlqueue.Row.
+// Scan implements sqlstore.Row.
 func (r *row) Scan(dest ...any) error {
 	if len(dest) != len(r.values) {
 		return fmt.Errorf("%d columns for %d places", len(r.values), len(dest))

@@ -8,10 +8,10 @@ import (
 	"time"
 
 	"github.com/org/foreman-action/queue"
-	"github.com/org/foreman-action/store/internal/sqlqueue"
+	"github.com/org/foreman-action/store/internal/sqlstore"
 )
 
-// An engine is a sqlqueue.Engine over one file: one connection that writes, and a few
+// An engine is a sqlstore.Engine over one file: one connection that writes, and a few
 // that read.
 type engine struct {
 	driver  driver.Driver
@@ -49,12 +49,12 @@ func (e *engine) start() error {
 		return err
 	}
 	var version, mode string
-	_, err = c.query("SELECT sqlite_version()", func(r sqlqueue.Row) error { return r.Scan(&version) })
+	_, err = c.query("SELECT sqlite_version()", func(r sqlstore.Row) error { return r.Scan(&version) })
 	if err == nil {
 		err = checkVersion(version)
 	}
 	if err == nil {
-		_, err = c.query("PRAGMA journal_mode", func(r sqlqueue.Row) error { return r.Scan(&mode) })
+		_, err = c.query("PRAGMA journal_mode", func(r sqlstore.Row) error { return r.Scan(&mode) })
 	}
 	if err == nil && mode != "wal" {
 		err = fmt.Errorf("the journal mode is %s, for the file system cannot do better; want a local disk", mode)
@@ -87,30 +87,27 @@ func (e *engine) close() error {
 	return err
 }
 
-// Dialect implements sqlqueue.Engine.
-func (e *engine) Dialect() sqlqueue.Dialect { return sqlqueue.SQLite() }
-
-// Write implements sqlqueue.Engine.
-func (e *engine) Write(ctx context.Context, f func(sqlqueue.Tx) error) error {
+// Write implements sqlstore.Engine.
+func (e *engine) Write(ctx context.Context, f func(sqlstore.Tx) error) error {
 	return e.writer.write(ctx, &op{f: f})
 }
 
-// Single implements sqlqueue.Engine.
-func (e *engine) Single(ctx context.Context, f func(sqlqueue.Tx) error) error {
+// Single implements sqlstore.Engine.
+func (e *engine) Single(ctx context.Context, f func(sqlstore.Tx) error) error {
 	return e.writer.write(ctx, &op{f: f})
 }
 
-// Together implements sqlqueue.Engine.
-func (e *engine) Together(ctx context.Context, f func(sqlqueue.Tx, []*sqlqueue.Wish) error, w *sqlqueue.Wish) error {
+// Together implements sqlstore.Engine.
+func (e *engine) Together(ctx context.Context, f func(sqlstore.Tx, []*sqlstore.Wish) error, w *sqlstore.Wish) error {
 	return e.writer.write(ctx, &op{all: f, wish: w})
 }
 
-// Announce implements sqlqueue.Engine: processes that share a file look again by
+// Announce implements sqlstore.Engine: processes that share a file look again by
 // themselves.
 func (e *engine) Announce(queue.Change) {}
 
-// Read implements sqlqueue.Engine.
-func (e *engine) Read(ctx context.Context, f func(sqlqueue.Tx) error) error {
+// Read implements sqlstore.Engine.
+func (e *engine) Read(ctx context.Context, f func(sqlstore.Tx) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -126,11 +123,11 @@ func (e *engine) Read(ctx context.Context, f func(sqlqueue.Tx) error) error {
 	}
 }
 
-// Look implements sqlqueue.Engine.
-func (e *engine) Look(ctx context.Context, f func(sqlqueue.Tx) error) error { return e.Read(ctx, f) }
+// Look implements sqlstore.Engine.
+func (e *engine) Look(ctx context.Context, f func(sqlstore.Tx) error) error { return e.Read(ctx, f) }
 
 // read runs f on a reader, in a transaction: all its statements see the same state.
-func (e *engine) read(r *reader, f func(sqlqueue.Tx) error) (err error) {
+func (e *engine) read(r *reader, f func(sqlstore.Tx) error) (err error) {
 	if r.conn == nil {
 		if r.conn, err = open(e.driver, e.dsn, busy, "query_only = ON", "temp_store = MEMORY"); err != nil {
 			return err

@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/org/foreman-action/queue"
-	"github.com/org/foreman-action/store/internal/sqlqueue"
+	"github.com/org/foreman-action/store/internal/sqlstore"
 )
 
 // TestDiskFull fills a simulated disk, makes room, and cuts the power: what was promised
@@ -81,7 +81,7 @@ func TestUnavailable(t *testing.T) {
 	t.Parallel()
 	s := openAt(t, filepath.Join(t.TempDir(), "foreman.db"))
 	limit := func(pages int) {
-		err := s.engine.Write(t.Context(), func(tx sqlqueue.Tx) error {
+		err := s.engine.Write(t.Context(), func(tx sqlstore.Tx) error {
 			_, err := tx.Exec(fmt.Sprint("PRAGMA max_page_count = ", pages))
 			return err
 		})
@@ -130,15 +130,15 @@ func TestGroupFailure(t *testing.T) {
 	w := s.engine.writer
 	boom := errors.New("boom")
 	add := func(id string, then error) *op {
-		return &op{done: make(chan struct{}), f: func(tx sqlqueue.Tx) error {
+		return &op{done: make(chan struct{}), f: func(tx sqlstore.Tx) error {
 			_, err := tx.Exec("INSERT INTO poll_cursor (repo, at, data) VALUES ($1, 0, $2)", id, []byte{})
 			return errors.Join(err, then)
 		}}
 	}
-	calm := &op{done: make(chan struct{}), f: func(sqlqueue.Tx) error { return boom }}
+	calm := &op{done: make(chan struct{}), f: func(sqlstore.Tx) error { return boom }}
 	group := []*op{add("a", nil), calm, add("b", boom), add("a", nil), add("c", nil)}
 	block := make(chan struct{})
-	first := &op{done: make(chan struct{}), f: func(sqlqueue.Tx) error { <-block; return nil }}
+	first := &op{done: make(chan struct{}), f: func(sqlstore.Tx) error { <-block; return nil }}
 	_ = w.enter(first)
 	for _, o := range group {
 		_ = w.enter(o)
@@ -164,7 +164,7 @@ func TestCancelled(t *testing.T) {
 	t.Parallel()
 	s := openAt(t, filepath.Join(t.TempDir(), "foreman.db"))
 	block := make(chan struct{})
-	first := &op{done: make(chan struct{}), f: func(sqlqueue.Tx) error { <-block; return nil }}
+	first := &op{done: make(chan struct{}), f: func(sqlstore.Tx) error { <-block; return nil }}
 	_ = s.engine.writer.enter(first)
 	ctx, cancel := context.WithCancel(t.Context())
 	result := make(chan error)
@@ -265,8 +265,8 @@ func TestPragmas(t *testing.T) {
 	s := openAt(t, filepath.Join(t.TempDir(), "foreman.db"))
 	for pragma, want := range map[string]string{"journal_mode": "wal", "synchronous": "2", "auto_vacuum": "2", "journal_size_limit": "67108864"} {
 		var got []byte
-		err := s.engine.Write(t.Context(), func(tx sqlqueue.Tx) error {
-			return tx.Query("SELECT CAST(p."+pragma+" AS TEXT) FROM pragma_"+pragma+" p", func(r sqlqueue.Row) error { return r.Scan(&got) })
+		err := s.engine.Write(t.Context(), func(tx sqlstore.Tx) error {
+			return tx.Query("SELECT CAST(p."+pragma+" AS TEXT) FROM pragma_"+pragma+" p", func(r sqlstore.Row) error { return r.Scan(&got) })
 		})
 		if err != nil || string(got) != want {
 			t.Errorf("%s: got %s, %v, want %s", pragma, got, err, want)

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/org/foreman-action/queue"
-	"github.com/org/foreman-action/store/internal/sqlqueue"
+	"github.com/org/foreman-action/store/internal/sqlstore"
 )
 
 // blocked keeps the writer busy while start starts n operations, so that they become one
@@ -23,7 +23,7 @@ func blocked(t *testing.T, s *Store, n int, start func()) {
 	t.Helper()
 	w := s.engine.writer
 	release, running := make(chan struct{}), make(chan struct{})
-	first := &op{f: func(sqlqueue.Tx) error {
+	first := &op{f: func(sqlstore.Tx) error {
 		close(running)
 		<-release
 		return nil
@@ -47,8 +47,8 @@ func blocked(t *testing.T, s *Store, n int, start func()) {
 func TestPanic(t *testing.T) {
 	t.Parallel()
 	s := openAt(t, filepath.Join(t.TempDir(), "foreman.db"))
-	add := func(id string, panics bool) func(sqlqueue.Tx) error {
-		return func(tx sqlqueue.Tx) error {
+	add := func(id string, panics bool) func(sqlstore.Tx) error {
+		return func(tx sqlstore.Tx) error {
 			_, err := tx.Exec("INSERT INTO poll_cursor (repo, at, data) VALUES ($1, 0, $2)", id, []byte{})
 			if panics {
 				panic("boom")
@@ -91,7 +91,7 @@ func TestPanicReading(t *testing.T) {
 	for range maxReaders + 1 {
 		func() {
 			defer func() { _ = recover() }()
-			_ = s.engine.Read(t.Context(), func(sqlqueue.Tx) error { panic("boom") })
+			_ = s.engine.Read(t.Context(), func(sqlstore.Tx) error { panic("boom") })
 		}()
 	}
 	if _, err := s.Inspect(t.Context(), "1"); !errors.Is(err, queue.ErrNotFound) {
@@ -175,7 +175,7 @@ func TestLocked(t *testing.T) {
 	w := s.engine.writer
 	group := make([]*op, 20)
 	for i := range group {
-		group[i] = &op{f: func(tx sqlqueue.Tx) error {
+		group[i] = &op{f: func(tx sqlstore.Tx) error {
 			_, err := tx.Exec("INSERT INTO poll_cursor (repo, at, data) VALUES ($1, 0, $2)", "one", []byte{})
 			return err // all but the first are in each other's way
 		}}
@@ -205,7 +205,7 @@ func TestCommitOfReader(t *testing.T) {
 	t.Parallel()
 	s, f := openFaulty(t)
 	broken := errors.New("broken")
-	look := func() error { return s.engine.Read(t.Context(), func(sqlqueue.Tx) error { return nil }) }
+	look := func() error { return s.engine.Read(t.Context(), func(sqlstore.Tx) error { return nil }) }
 	f.fail = func(query string) error {
 		if query == "COMMIT" {
 			return broken
@@ -245,7 +245,7 @@ func TestClaimTogether(t *testing.T) {
 			}
 		}
 	}
-	err = s.engine.Write(t.Context(), func(tx sqlqueue.Tx) error {
+	err = s.engine.Write(t.Context(), func(tx sqlstore.Tx) error {
 		_, err := tx.Exec("UPDATE task_body SET message = $1 WHERE seq = (SELECT seq FROM task WHERE task_id = $2)", []byte("no JSON"), "http://a4")
 		return err
 	})

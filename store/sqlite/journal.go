@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/org/foreman-action/store/internal/sqlqueue"
+	"github.com/org/foreman-action/store/internal/sqlstore"
 )
 
 // maxJournal is how many pages the journal has before they are moved into the file, by the
@@ -43,7 +43,7 @@ func (w *writer) shorten() {
 // has.
 func (w *writer) journal(how string) (pages int64, err error) {
 	var hindered, moved int64
-	_, err = w.conn.query("PRAGMA wal_checkpoint("+how+")", func(r sqlqueue.Row) error { return r.Scan(&hindered, &pages, &moved) })
+	_, err = w.conn.query("PRAGMA wal_checkpoint("+how+")", func(r sqlstore.Row) error { return r.Scan(&hindered, &pages, &moved) })
 	if err == nil && hindered != 0 {
 		err = fmt.Errorf("%d of %d pages were moved, for somebody reads", moved, pages)
 	}

@@ -15,7 +15,7 @@ import (
 	"testing"
 
 	"github.com/org/foreman-action/queue"
-	"github.com/org/foreman-action/store/internal/sqlqueue"
+	"github.com/org/foreman-action/store/internal/sqlstore"
 )
 
 var kills = flag.Int("kill.rounds", 5, "how often two processes on one file are killed")
@@ -36,7 +36,7 @@ func TestChild(t *testing.T) {
 	for c := range 4 {
 		wg.Go(func() {
 			for round := 0; ; round++ { // until it is killed
-				work(t, s.Store, os.Getpid()*10+c, func(id string, p promised) {
+				work(t, s.Queue, os.Getpid()*10+c, func(id string, p promised) {
 					mu.Lock()
 					defer mu.Unlock()
 					fmt.Fprintf(os.Stdout, "promised %s %s %d\n", id, p.state, p.attempt)
@@ -133,8 +133,8 @@ func TestKill(t *testing.T) {
 // twice makes sure that no task was handed out more than once: no claim ran out.
 func twice(t *testing.T, s *Store) {
 	t.Helper()
-	err := s.engine.Read(t.Context(), func(tx sqlqueue.Tx) error {
-		return tx.Query("SELECT task_id FROM task WHERE attempt > 1 OR epoch > 1", func(r sqlqueue.Row) error {
+	err := s.engine.Read(t.Context(), func(tx sqlstore.Tx) error {
+		return tx.Query("SELECT task_id FROM task WHERE attempt > 1 OR epoch > 1", func(r sqlstore.Row) error {
 			var id string
 			err := r.Scan(&id)
 			t.Errorf("%s was handed out twice", id)

@@ -1,11 +1,11 @@
 package sqlite
 
-import "github.com/org/foreman-action/store/internal/sqlqueue"
+import "github.com/org/foreman-action/store/internal/sqlstore"
 
 // migrate brings a file to the newest version of the schema, and takes over what a
 // published harness left in it.
-func migrate(tx sqlqueue.Tx, d sqlqueue.Dialect, c *clock) error {
-	if _, err := sqlqueue.Migrate(tx, d); err != nil {
+func migrate(tx sqlstore.Tx, d sqlstore.Dialect, c *clock) error {
+	if _, err := sqlstore.Migrate(tx, d); err != nil {
 		return err
 	}
 	if err := c.agree(tx); err != nil {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/org/foreman-action/queue"
 	"github.com/org/foreman-action/store/internal/sqlqueue"
+	"github.com/org/foreman-action/store/internal/sqlstore"
 )
 
 var cuts = flag.Int("power.cuts", 60, "how often the power is cut")
@@ -23,12 +24,12 @@ var cuts = flag.Int("power.cuts", 60, "how often the power is cut")
 // alone is an engine without readers: the simulated disk has no memory to share.
 type alone struct{ *engine }
 
-// Read implements sqlqueue.Engine.
-func (a alone) Read(ctx context.Context, f func(sqlqueue.Tx) error) error { return a.Write(ctx, f) }
+// Read implements sqlstore.Engine.
+func (a alone) Read(ctx context.Context, f func(sqlstore.Tx) error) error { return a.Write(ctx, f) }
 
 // on opens a store on a simulated disk, by another build of SQLite, with our pragmas and
 // statements.
-func (d *disk) on(t *testing.T, more ...string) (*sqlqueue.Store, *engine, error) {
+func (d *disk) on(t *testing.T, more ...string) (*sqlqueue.Queue, *engine, error) {
 	t.Helper()
 	name := fmt.Sprintf("disk-%p", d)
 	vfs.Register(name, d)
@@ -43,11 +44,11 @@ func (d *disk) on(t *testing.T, more ...string) (*sqlqueue.Store, *engine, error
 	if err := e.start(); err != nil {
 		return nil, nil, err
 	}
-	if err := e.Write(t.Context(), func(tx sqlqueue.Tx) error { return migrate(tx, e.Dialect(), &clock{}) }); err != nil {
+	if err := e.Write(t.Context(), func(tx sqlstore.Tx) error { return migrate(tx, sqlstore.SQLite(), &clock{}) }); err != nil {
 		e.close()
 		return nil, nil, err
 	}
-	return sqlqueue.New(alone{e}), e, nil
+	return sqlqueue.New(alone{e}, sqlstore.SQLite()), e, nil
 }
 
 // promised is what callers were told of a task.
@@ -59,7 +60,7 @@ type promised struct {
 
 // work takes tasks through their lives until something fails, and keeps what was
 // promised.
-func work(t *testing.T, s *sqlqueue.Store, client int, promise func(id string, p promised)) {
+func work(t *testing.T, s *sqlqueue.Queue, client int, promise func(id string, p promised)) {
 	t.Helper()
 	ctx := t.Context()
 	agent := fmt.Sprint("http://agent-", client)
@@ -149,8 +150,8 @@ func rank(s queue.State) int { return slices.Index(queue.States(), s) + 1 }
 
 func checkIntegrity(t *testing.T, e *engine) {
 	t.Helper()
-	err := e.Write(t.Context(), func(tx sqlqueue.Tx) error {
-		return tx.Query("PRAGMA integrity_check", func(r sqlqueue.Row) error {
+	err := e.Write(t.Context(), func(tx sqlstore.Tx) error {
+		return tx.Query("PRAGMA integrity_check", func(r sqlstore.Row) error {
 			var text string
 			if err := r.Scan(&text); err != nil || text != "ok" {
 				t.Errorf("integrity check: %s, %v", text, err)

@@ -9,8 +9,6 @@ import (
 
 	"modernc.org/libc"
 	lib "modernc.org/sqlite/lib"
-
-	"github.com/org/foreman-action/store/internal/sqlqueue"
 )
 
 // TestPreparedOnce checks that SQLite compiles no statement again when it gets other
@@ -27,11 +25,11 @@ func TestPreparedOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	db := openRaw(t, path)
-	statements := sqlqueue.Statements(sqlqueue.SQLite())
-	for _, name := range slices.Sorted(maps.Keys(statements)) {
-		text, _ := positional(statements[name])
+	texts := statements()
+	for _, name := range slices.Sorted(maps.Keys(texts)) {
+		text, _ := positional(texts[name])
 		if n := db.compilations(t, text); n != 0 {
-			t.Errorf("%s was compiled %d times more:\n%s", name, n, statements[name])
+			t.Errorf("%s was compiled %d times more:\n%s", name, n, texts[name])
 		}
 	}
 }

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/org/foreman-action/store/internal/sqlqueue"
+	"github.com/org/foreman-action/store/internal/sqlstore"
 )
 
 // TestPurgeShrinks makes sure that what was purged does not take room for ever.
@@ -24,8 +24,8 @@ func TestPurgeShrinks(t *testing.T) {
 		}
 	}
 	pages := func() (n int) {
-		err := s.engine.Write(t.Context(), func(tx sqlqueue.Tx) error {
-			return tx.Query("PRAGMA page_count", func(r sqlqueue.Row) error { return r.Scan(&n) })
+		err := s.engine.Write(t.Context(), func(tx sqlstore.Tx) error {
+			return tx.Query("PRAGMA page_count", func(r sqlstore.Row) error { return r.Scan(&n) })
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -41,8 +41,8 @@ func TestPurgeShrinks(t *testing.T) {
 	}
 	left := 0
 	for _, table := range []string{"task", "task_body", "task_log"} {
-		err := s.engine.Read(t.Context(), func(tx sqlqueue.Tx) error {
-			return tx.Query("SELECT count(*) FROM "+table, func(r sqlqueue.Row) error { return r.Scan(&left) })
+		err := s.engine.Read(t.Context(), func(tx sqlstore.Tx) error {
+			return tx.Query("SELECT count(*) FROM "+table, func(r sqlstore.Row) error { return r.Scan(&left) })
 		})
 		if err != nil || left != 0 {
 			t.Errorf("%s: %d rows are left, %v", table, left, err)

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/org/foreman-action/queue"
-	"github.com/org/foreman-action/store/internal/sqlqueue"
+	"github.com/org/foreman-action/store/internal/sqlstore"
 )
 
 // TestSlotsForgotten keeps no slots that nobody has to look at any more.
@@ -26,8 +26,8 @@ func TestSlotsForgotten(t *testing.T) {
 		}
 	}
 	var n int
-	err = s.engine.Read(t.Context(), func(tx sqlqueue.Tx) error {
-		return tx.Query("SELECT count(*) FROM write_slot", func(r sqlqueue.Row) error { return r.Scan(&n) })
+	err = s.engine.Read(t.Context(), func(tx sqlstore.Tx) error {
+		return tx.Query("SELECT count(*) FROM write_slot", func(r sqlstore.Row) error { return r.Scan(&n) })
 	})
 	if err != nil || n != 60 {
 		t.Errorf("got %d slots, %v, want those of an hour", n, err)

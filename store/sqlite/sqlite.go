@@ -20,6 +20,7 @@ import (
 
 	"github.com/org/foreman-action/queue"
 	"github.com/org/foreman-action/store/internal/sqlqueue"
+	"github.com/org/foreman-action/store/internal/sqlstore"
 )
 
 // Options are those of a store. The zero value is good.
@@ -35,7 +36,12 @@ type Options struct {
 
 // A Store keeps everything in one file. It is safe for concurrent use.
 type Store struct {
-	*sqlqueue.Store
+	*sqlqueue.Queue
+	*sqlstore.Records
+	*sqlstore.Ledgers
+	*sqlstore.Cursors
+	*sqlstore.Leaders
+	*sqlstore.Slots
 
 	engine *engine
 }
@@ -65,7 +71,7 @@ func registered() driver.Driver {
 	return db.Driver()
 }
 
-func openFile(ctx context.Context, d driver.Driver, path string, o Options) (*Store, error) {
+func openFile(ctx context.Context, by driver.Driver, path string, o Options) (*Store, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {
 		return nil, err
@@ -74,7 +80,7 @@ func openFile(ctx context.Context, d driver.Driver, path string, o Options) (*St
 		return nil, err
 	}
 	c := newClock(o.machine)
-	e := &engine{driver: d, dsn: (&url.URL{Scheme: "file", Path: path}).String(), pragmas: durable(), now: c.now, ahead: c.ahead, patient: o.Now == nil}
+	e := &engine{driver: by, dsn: (&url.URL{Scheme: "file", Path: path}).String(), pragmas: durable(), now: c.now, ahead: c.ahead, patient: o.Now == nil}
 	if o.Now != nil {
 		c.boot = ""
 		e.now = func() int64 { return o.Now().UnixMilli() }
@@ -83,11 +89,15 @@ func openFile(ctx context.Context, d driver.Driver, path string, o Options) (*St
 	if err := e.start(); err != nil {
 		return nil, medium(err)
 	}
-	err = e.Write(ctx, func(tx sqlqueue.Tx) error { return migrate(tx, e.Dialect(), c) })
+	d := sqlstore.SQLite()
+	err = e.Write(ctx, func(tx sqlstore.Tx) error { return migrate(tx, d, c) })
 	if err != nil {
 		return nil, errors.Join(err, e.close())
 	}
-	return &Store{sqlqueue.New(e), e}, nil
+	return &Store{
+		sqlqueue.New(e, d), sqlstore.NewRecords(e, d), sqlstore.NewLedgers(e, d), sqlstore.NewCursors(e, d),
+		sqlstore.NewLeaders(e, d), sqlstore.NewSlots(e, d), e,
+	}, nil
 }
 
 // create makes sure that there is a file that nobody else can read, on a medium that
@@ -148,7 +158,7 @@ func (s *Store) Healthy() error {
 		fmt.Sprintf("INSERT INTO poll_cursor (repo, at, data) VALUES ($1, 0, zeroblob(%d)) ON CONFLICT (repo) DO UPDATE SET data = excluded.data", roomOfTask),
 		"DELETE FROM poll_cursor WHERE repo = $1",
 	} {
-		err := s.engine.Write(context.Background(), func(tx sqlqueue.Tx) error {
+		err := s.engine.Write(context.Background(), func(tx sqlstore.Tx) error {
 			_, err := tx.Exec(sql, "?probe") // no repository's name
 			return err
 		})

@@ -3,7 +3,7 @@ package sqlite
 import (
 	"strings"
 
-	"github.com/org/foreman-action/store/internal/sqlqueue"
+	"github.com/org/foreman-action/store/internal/sqlstore"
 )
 
 // A tx runs statements on a connection, and knows whether they changed anything.
@@ -13,7 +13,7 @@ type tx struct {
 	dirty bool // something was changed, or a statement failed
 }
 
-// Exec implements sqlqueue.Tx.
+// Exec implements sqlstore.Tx.
 func (t *tx) Exec(query string, args ...any) (int64, error) {
 	if len(args) == 0 { // one of the schema
 		t.dirty = true
@@ -24,12 +24,12 @@ func (t *tx) Exec(query string, args ...any) (int64, error) {
 	return n, err
 }
 
-// Query implements sqlqueue.Tx.
-func (t *tx) Query(query string, each func(sqlqueue.Row) error, args ...any) error {
+// Query implements sqlstore.Tx.
+func (t *tx) Query(query string, each func(sqlstore.Row) error, args ...any) error {
 	n, err := t.conn.query(query, each, args...)
 	t.dirty = t.dirty || err != nil || n > 0 && !strings.HasPrefix(query, "SELECT") && !strings.HasPrefix(query, "\nSELECT")
 	return err
 }
 
-// Now implements sqlqueue.Tx.
+// Now implements sqlstore.Tx.
 func (t *tx) Now() any { return t.now() }

@@ -13,6 +13,7 @@ import (
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/queue"
 	"github.com/org/foreman-action/store/internal/sqlqueue"
+	"github.com/org/foreman-action/store/internal/sqlstore"
 )
 
 // Files of the published harness have tables of other names. What is in them is taken
@@ -23,10 +24,10 @@ import (
 const graceful = 5 * 60 * 1000
 
 // takeOver takes over the tables of the published harness, if there are any.
-func takeOver(tx sqlqueue.Tx) error {
+func takeOver(tx sqlstore.Tx) error {
 	for _, t := range []struct {
 		table string
-		read  func(sqlqueue.Tx) error
+		read  func(sqlstore.Tx) error
 	}{{"task_queue", takeTasks}, {"action_log", takeMemory}, {"memory_summary", takeMemory}, {"poll_state", takeCursors}} {
 		there, err := exists(tx, t.table)
 		if err == nil && there {
@@ -43,8 +44,8 @@ func takeOver(tx sqlqueue.Tx) error {
 }
 
 // exists reports whether there is a table.
-func exists(tx sqlqueue.Tx, table string) (there bool, err error) {
-	err = tx.Query("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = $1", func(sqlqueue.Row) error {
+func exists(tx sqlstore.Tx, table string) (there bool, err error) {
+	err = tx.Query("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = $1", func(sqlstore.Row) error {
 		there = true
 		return nil
 	}, table)
@@ -52,7 +53,7 @@ func exists(tx sqlqueue.Tx, table string) (there bool, err error) {
 }
 
 // putAway gives a table a name that the published harness does not know.
-func putAway(tx sqlqueue.Tx, table string) error {
+func putAway(tx sqlstore.Tx, table string) error {
 	name := table + "_published"
 	for n := 2; ; n++ {
 		there, err := exists(tx, name)
@@ -68,8 +69,8 @@ func putAway(tx sqlqueue.Tx, table string) error {
 }
 
 // ids runs a query for numbers.
-func ids(tx sqlqueue.Tx, query string) (list []int64, err error) {
-	err = tx.Query(query, func(r sqlqueue.Row) error {
+func ids(tx sqlstore.Tx, query string) (list []int64, err error) {
+	err = tx.Query(query, func(r sqlstore.Row) error {
 		var id int64
 		err := r.Scan(&id)
 		list = append(list, id)
@@ -79,7 +80,7 @@ func ids(tx sqlqueue.Tx, query string) (list []int64, err error) {
 }
 
 // takeTasks takes over the tasks, the oldest first.
-func takeTasks(tx sqlqueue.Tx) error {
+func takeTasks(tx sqlstore.Tx) error {
 	rows, err := ids(tx, "SELECT rowid FROM task_queue ORDER BY created_at, rowid")
 	if err != nil {
 		return err
@@ -104,12 +105,12 @@ type publishedTask struct {
 	retries                     int64
 }
 
-func readTask(tx sqlqueue.Tx, rowid int64) (t publishedTask, err error) {
+func readTask(tx sqlstore.Tx, rowid int64) (t publishedTask, err error) {
 	const millis = "CAST(coalesce(%s, 0) * 1000 AS INTEGER)"
 	query := "SELECT CAST(task_id AS TEXT), CAST(agent_url AS TEXT), CAST(status AS TEXT), CAST(payload AS BLOB), CAST(result AS BLOB), " +
 		fmt.Sprintf(millis+", "+millis+", "+millis, "created_at", "claimed_at", "completed_at") +
 		", CAST(coalesce(retry_count, 0) AS INTEGER) FROM task_queue WHERE rowid = $1"
-	err = tx.Query(query, func(r sqlqueue.Row) error {
+	err = tx.Query(query, func(r sqlstore.Row) error {
 		return r.Scan(&t.id, &t.agent, &t.status, &t.payload, &t.result, &t.created, &t.claimed, &t.completed, &t.retries)
 	}, rowid)
 	return t, err
@@ -201,7 +202,7 @@ func subject(payload []byte) (repo string, issue int64, err error) {
 }
 
 // keepTask adds a task to our tables. One that is there already stays as it is.
-func keepTask(tx sqlqueue.Tx, t publishedTask) error {
+func keepTask(tx sqlstore.Tx, t publishedTask) error {
 	k := convert(t)
 	now, _ := tx.Now().(int64)
 	var lease, ended any
@@ -224,7 +225,7 @@ func keepTask(tx sqlqueue.Tx, t publishedTask) error {
 INSERT INTO task (task_id, agent, repo, issue, lane, state, priority, joinable, attempt, claims, lease_until, reason,
   created_at, claimed_at, completed_at, ended_at)
 VALUES ($1, $2, $3, $4, $5, $6, 0, 0, $7, $7, $8, $9, $10, $11, $12, $13) ON CONFLICT DO NOTHING RETURNING seq`,
-		func(r sqlqueue.Row) error { return r.Scan(&seq) },
+		func(r sqlstore.Row) error { return r.Scan(&seq) },
 		k.id, k.agent, k.repo, k.issue, sqlqueue.Lane(k.repo, int(k.issue)), k.state, attempts, lease, k.reason,
 		past(cmp.Or(t.created, now), now), claimed, completed, ended)
 	if err != nil || seq == 0 {

@@ -9,7 +9,7 @@ import (
 
 	"github.com/org/foreman-action/memory"
 	"github.com/org/foreman-action/protocol"
-	"github.com/org/foreman-action/store/internal/sqlqueue"
+	"github.com/org/foreman-action/store/internal/sqlstore"
 	"github.com/org/foreman-action/triage"
 )
 
@@ -31,7 +31,7 @@ const maxTaken = memory.MaxTasks
 
 // takeMemory takes over what was remembered. It is called for either table, and takes
 // what both tell of an issue when it comes to the first.
-func takeMemory(tx sqlqueue.Tx) error {
+func takeMemory(tx sqlstore.Tx) error {
 	for _, table := range []string{"action_log", "memory_summary"} {
 		there, err := exists(tx, table)
 		if err != nil || !there {
@@ -54,11 +54,11 @@ func takeMemory(tx sqlqueue.Tx) error {
 }
 
 // takeIssue takes over what was remembered of the issue in a row.
-func takeIssue(tx sqlqueue.Tx, table string, rowid int64) error {
+func takeIssue(tx sqlstore.Tx, table string, rowid int64) error {
 	var repo string
 	var issue int
 	err := tx.Query("SELECT CAST(repo AS TEXT), CAST(issue_id AS INTEGER) FROM "+table+" WHERE rowid = $1",
-		func(r sqlqueue.Row) error { return r.Scan(&repo, &issue) }, rowid)
+		func(r sqlstore.Row) error { return r.Scan(&repo, &issue) }, rowid)
 	if err != nil {
 		return err
 	}
@@ -98,8 +98,8 @@ func isIssue(repo string, issue int) bool {
 }
 
 // remembered reports whether there is a record of ours.
-func remembered(tx sqlqueue.Tx, repo string, issue int) (had bool, err error) {
-	err = tx.Query("SELECT 1 FROM memory_record WHERE repo = $1 AND issue = $2", func(sqlqueue.Row) error {
+func remembered(tx sqlstore.Tx, repo string, issue int) (had bool, err error) {
+	err = tx.Query("SELECT 1 FROM memory_record WHERE repo = $1 AND issue = $2", func(sqlstore.Row) error {
 		had = true
 		return nil
 	}, strings.ToLower(repo), int64(issue))
@@ -108,7 +108,7 @@ func remembered(tx sqlqueue.Tx, repo string, issue int) (had bool, err error) {
 
 // decisions reads action_log, the oldest first. A decision that was logged several times
 // in a row is one.
-func decisions(tx sqlqueue.Tx, repo string, issue int) (list []memory.Task, err error) {
+func decisions(tx sqlstore.Tx, repo string, issue int) (list []memory.Task, err error) {
 	there, err := exists(tx, "action_log")
 	if err != nil || !there {
 		return nil, err
@@ -116,7 +116,7 @@ func decisions(tx sqlqueue.Tx, repo string, issue int) (list []memory.Task, err 
 	now := nowOf(tx)
 	last := ""
 	err = tx.Query(`SELECT rowid, CAST(decision AS TEXT), CAST(rationale AS TEXT), CAST(actions AS TEXT), CAST(timestamp AS TEXT) FROM action_log
-WHERE rowid IN (SELECT rowid FROM action_log WHERE lower(repo) = lower($1) AND issue_id = $2 ORDER BY rowid DESC LIMIT $3) ORDER BY rowid`, func(r sqlqueue.Row) error {
+WHERE rowid IN (SELECT rowid FROM action_log WHERE lower(repo) = lower($1) AND issue_id = $2 ORDER BY rowid DESC LIMIT $3) ORDER BY rowid`, func(r sqlstore.Row) error {
 		var rowid int64
 		var decision, rationale, actions, at string
 		if err := r.Scan(&rowid, &decision, &rationale, &actions, &at); err != nil {
@@ -136,7 +136,7 @@ WHERE rowid IN (SELECT rowid FROM action_log WHERE lower(repo) = lower($1) AND i
 	return list, err
 }
 
-func nowOf(tx sqlqueue.Tx) time.Time {
+func nowOf(tx sqlstore.Tx) time.Time {
 	ms, _ := tx.Now().(int64)
 	return time.UnixMilli(ms).UTC()
 }
@@ -162,14 +162,14 @@ func logged(text string) []memory.Action {
 
 // confirm marks the decision as carried out that the summary of the issue names, and adds
 // it if it was not logged.
-func confirm(tx sqlqueue.Tx, repo string, issue int, list []memory.Task) ([]memory.Task, error) {
+func confirm(tx sqlstore.Tx, repo string, issue int, list []memory.Task) ([]memory.Task, error) {
 	there, err := exists(tx, "memory_summary")
 	if err != nil || !there {
 		return list, err
 	}
 	var summary, at string
 	err = tx.Query("SELECT CAST(summary AS TEXT), CAST(updated_at AS TEXT) FROM memory_summary WHERE lower(repo) = lower($1) AND issue_id = $2",
-		func(r sqlqueue.Row) error { return r.Scan(&summary, &at) }, repo, int64(issue))
+		func(r sqlstore.Row) error { return r.Scan(&summary, &at) }, repo, int64(issue))
 	if err != nil || summary == "" {
 		return list, err
 	}
@@ -221,9 +221,9 @@ func timeOf(text string, otherwise time.Time) time.Time {
 const missed = 2 * time.Minute
 
 // takeCursors takes over how far the poller came, in the form that ours writes.
-func takeCursors(tx sqlqueue.Tx) error {
+func takeCursors(tx sqlstore.Tx) error {
 	cursors := map[string]time.Time{}
-	err := tx.Query("SELECT CAST(repo AS TEXT), CAST(last_polled AS TEXT) FROM poll_state", func(r sqlqueue.Row) error {
+	err := tx.Query("SELECT CAST(repo AS TEXT), CAST(last_polled AS TEXT) FROM poll_state", func(r sqlstore.Row) error {
 		var repo, at string
 		err := r.Scan(&repo, &at)
 		if t := timeOf(at, time.Time{}); !t.IsZero() && t.Unix() > int64(missed.Seconds()) {

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/org/foreman-action/queue"
-	"github.com/org/foreman-action/store/internal/sqlqueue"
+	"github.com/org/foreman-action/store/internal/sqlstore"
 )
 
 // maxGroup is how many operations share a transaction at most.
@@ -40,7 +40,7 @@ type writer struct {
 	expected int
 	flush    time.Duration    // what it takes to make a group durable, of late
 	timer    *time.Timer      // nil: the writer lets others run, and waits for no time
-	wishes   []*sqlqueue.Wish // of the group that is being run
+	wishes   []*sqlstore.Wish // of the group that is being run
 	longest  int64            // how many pages the journal may have
 	patience time.Duration    // how long it waits for those who read from the journal
 	groups   int              // how many there were
@@ -51,9 +51,9 @@ type writer struct {
 
 // An op is one operation: f, or what is done for all wishes of a group together.
 type op struct {
-	f     func(sqlqueue.Tx) error
-	all   func(sqlqueue.Tx, []*sqlqueue.Wish) error
-	wish  *sqlqueue.Wish
+	f     func(sqlstore.Tx) error
+	all   func(sqlstore.Tx, []*sqlstore.Wish) error
+	wish  *sqlstore.Wish
 	err   error
 	done  chan struct{}
 	state atomic.Int32 // opWaiting and its like
@@ -301,23 +301,23 @@ func (w *writer) begin() error {
 
 // runOne runs one operation, in a transaction that was begun.
 func (w *writer) runOne(o *op) error {
-	return w.guard(func(tx sqlqueue.Tx) error {
+	return w.guard(func(tx sqlstore.Tx) error {
 		if o.all != nil {
-			return o.all(tx, []*sqlqueue.Wish{o.wish})
+			return o.all(tx, []*sqlstore.Wish{o.wish})
 		}
 		return o.f(tx)
 	})
 }
 
 // runWishes fulfils all wishes of a group, and sets the errors of their operations.
-func (w *writer) runWishes(group []*op, f func(sqlqueue.Tx, []*sqlqueue.Wish) error) error {
+func (w *writer) runWishes(group []*op, f func(sqlstore.Tx, []*sqlstore.Wish) error) error {
 	w.wishes = w.wishes[:0]
 	for _, o := range group {
 		if o.all != nil {
 			w.wishes = append(w.wishes, o.wish)
 		}
 	}
-	err := w.guard(func(tx sqlqueue.Tx) error { return f(tx, w.wishes) })
+	err := w.guard(func(tx sqlstore.Tx) error { return f(tx, w.wishes) })
 	clear(w.wishes)
 	for _, o := range group {
 		if o.all != nil {
@@ -337,7 +337,7 @@ type panicked struct {
 func (p *panicked) Error() string { return fmt.Sprintf("%v\n\n%s", p.value, p.stack) }
 
 // guard runs a function, and returns its panic as an error.
-func (w *writer) guard(f func(sqlqueue.Tx) error) (err error) {
+func (w *writer) guard(f func(sqlstore.Tx) error) (err error) {
 	w.tx.dirty = false
 	defer func() {
 		if value := recover(); value != nil {

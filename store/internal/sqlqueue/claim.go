@@ -4,112 +4,112 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
-	"time"
+	"sync"
 
 	"github.com/org/foreman-action/queue"
+	"github.com/org/foreman-action/store/internal/sqlstore"
 )
 
-// ClaimNext implements queue.Queue.
-func (s *Store) ClaimNext(ctx context.Context, agent string, o queue.ClaimOptions) (queue.Claim, error) {
-	if err := o.Check(); err != nil {
-		return queue.Claim{}, doing("claim a task", err)
-	}
-	if !queue.IsText(agent) {
-		return queue.Claim{}, doing("claim a task", queue.ErrEmpty)
-	}
-	for {
-		c, err := s.claim(ctx, agent, o)
-		if err != nil {
-			return queue.Claim{}, doing("claim a task", err)
-		}
-		if queue.Decodable(c.Message) {
-			return c, nil
-		}
-		if err := s.quarantine(ctx, c); err != nil {
-			return queue.Claim{}, doing("set an unreadable task aside", err)
-		}
-	}
+// claiming are the statements that hand out tasks.
+type claiming struct {
+	// Claim hands out one task, also one whose time came, and is run alone; empty: offer and
+	// take do it, for all who claim at the same time.
+	claim, claimedBody string
+	offer, take        string
+	probe              string
+	probes             bool // probe is run before a claim, when the one before found nothing
+	due                due
+	places             places
 }
 
-// claim hands out the next task, whatever is in it.
-func (s *Store) claim(ctx context.Context, agent string, o queue.ClaimOptions) (c queue.Claim, err error) {
-	switch nothing, err := s.nothing(ctx, agent); {
-	case err != nil:
-		return c, err
-	case nothing:
-		return c, queue.ErrEmpty
+func newClaiming(d sqlstore.Dialect) claiming {
+	const pending = "WHERE t.state = 0 AND t.agent = $2 ORDER BY t.priority DESC, t.seq LIMIT "
+	c := claiming{
+		claimedBody: "SELECT b.origin, b.message FROM task t JOIN task_body b ON b.seq = t.seq WHERE t.task_id = $1",
+		probe:       "SELECT 1 FROM task WHERE state = 0 AND agent = $1 LIMIT 1",
+		probes:      d.Probe,
+		due:         newDue(d),
+		places:      newPlaces(d),
 	}
-	w := &Wish{agent: agent, by: queue.CleanText(o.By), lease: millis(o.Lease)}
-	if s.sql.claim == "" {
-		err = s.engine.Together(ctx, s.handOut, w)
-	} else {
-		err = s.claimAlone(ctx, w)
+	if d.Chains {
+		c.claim = d.Expand(claimChained)
+		return c
 	}
-	if err != nil {
-		return c, err
-	}
-	s.tell(w.promoted...)
-	s.foundNothing(agent, !w.found)
-	if !w.found {
-		return c, queue.ErrEmpty
-	}
-	return w.claim, nil
+	c.offer = d.Expand(`SELECT t.task_id, t.attempt + 1, {now} + $3, t.created_at, b.origin, b.message, CASE WHEN t.behind = '' THEN 0 ELSE 1 END
+FROM task t LEFT JOIN task_body b ON b.seq = t.seq ` + pending + "$4")
+	c.take = d.Expand(`UPDATE task SET state = 1, attempt = attempt + 1, claims = claims + 1, claimed_by = $4, claimed_at = {now}, lease_until = {now} + $3, run_at = 0
+WHERE seq IN (SELECT t.seq FROM task t ` + pending + "$5)")
+	return c
 }
 
-// A Wish is a claim that waits for its task.
-type Wish struct {
-	agent, by string
-	lease     int64
+// claimChained hands out the first task of those that are pending and those whose
+// time came. The texts are those from before the statement began, but the task may be newer: the
+// last column is 1 if somebody joined another one to it meanwhile.
+const claimChained = `
+WITH ready AS MATERIALIZED (
+  SELECT t.seq, t.priority FROM task t WHERE t.state = 0 AND t.agent = $2
+  ORDER BY t.priority DESC, t.seq LIMIT 1{skip}
+), due AS MATERIALIZED (
+  SELECT t.seq, t.priority FROM task t WHERE t.state = 6 AND t.agent = $2 AND t.run_at <= {now}
+  ORDER BY t.priority DESC, t.seq LIMIT 1{skip}
+), pick AS MATERIALIZED (
+  SELECT seq FROM (SELECT seq, priority FROM ready UNION ALL SELECT seq, priority FROM due) AS both_of_them ORDER BY priority DESC, seq LIMIT 1
+)
+UPDATE task SET state = 1, attempt = attempt + 1, claims = claims + 1, claimed_by = $4, claimed_at = {now}, lease_until = {now} + $3, run_at = 0
+FROM pick LEFT JOIN task_body b ON b.seq = pick.seq WHERE task.seq = pick.seq
+RETURNING task_id, attempt, lease_until, created_at, b.origin, b.message, CASE WHEN behind = '' THEN 0 ELSE 1 END,
+  CASE WHEN joinable = (SELECT s.joinable FROM task s WHERE s.seq = task.seq) THEN 0 ELSE 1 END`
 
-	// What became of it.
-	claim    queue.Claim
-	found    bool
-	promoted []string // the agents that have tasks whose time came
+// fulfil hands out the next task, whatever is in it, if there is one.
+func (c *claiming) fulfil(ctx context.Context, e sqlstore.Engine, w *sqlstore.Wish) error {
+	if c.claim == "" {
+		return e.Together(ctx, c.handOut, w)
+	}
+	return c.alone(ctx, e, w)
 }
 
-// claimAlone fulfils a wish by a statement that needs no others.
-func (s *Store) claimAlone(ctx context.Context, w *Wish) error {
-	c := &w.claim
+// alone fulfils a wish by a statement that needs no others.
+func (c *claiming) alone(ctx context.Context, e sqlstore.Engine, w *sqlstore.Wish) error {
+	got := &w.Claim
 	var waited, renewed int
-	err := s.engine.Single(ctx, func(tx Tx) (err error) {
+	err := e.Single(ctx, func(tx sqlstore.Tx) (err error) {
 		var until, enqueued int64
-		w.found, err = one(tx, s.sql.claim, func(r Row) error {
-			return r.Scan(&c.ID, &c.Attempt, &until, &enqueued, &c.Origin, &c.Message, &waited, &renewed)
-		}, tx.Now(), w.agent, w.lease, w.by)
-		c.Until, c.Enqueued, c.Waited = timeOf(until), timeOf(enqueued), waited == 1
+		w.Found, err = sqlstore.One(tx, c.claim, func(r sqlstore.Row) error {
+			return r.Scan(&got.ID, &got.Attempt, &until, &enqueued, &got.Origin, &got.Message, &waited, &renewed)
+		}, tx.Now(), w.Agent, w.Lease, w.By)
+		got.Until, got.Enqueued, got.Waited = sqlstore.Time(until), sqlstore.Time(enqueued), waited == 1
 		return err
 	})
-	if err != nil || !w.found || renewed == 0 {
+	if err != nil || !w.Found || renewed == 0 {
 		return err
 	}
-	return s.engine.Look(ctx, func(tx Tx) error {
-		_, err := one(tx, s.sql.claimedBody, func(r Row) error { return r.Scan(&c.Origin, &c.Message) }, c.ID)
+	return e.Look(ctx, func(tx sqlstore.Tx) error {
+		_, err := sqlstore.One(tx, c.claimedBody, func(r sqlstore.Row) error { return r.Scan(&got.Origin, &got.Message) }, got.ID)
 		return err
 	})
 }
 
 // handOut fulfils the wishes of those who claim at the same time: one statement does for
 // all who want the same.
-func (s *Store) handOut(tx Tx, wishes []*Wish) error {
-	promoted, err := s.promote(tx)
+func (c *claiming) handOut(tx sqlstore.Tx, wishes []*sqlstore.Wish) error {
+	promoted, err := c.due.now(tx)
 	if err != nil {
 		return err
 	}
 	for _, w := range wishes {
-		w.found, w.promoted = false, nil
+		w.Found, w.Promoted = false, nil
 	}
-	wishes[0].promoted = promoted
+	wishes[0].Promoted = promoted
 	for rest := slices.Clone(wishes); len(rest) > 0; {
 		same := 1
 		for i := 1; i < len(rest); i++ {
-			if rest[i].like(rest[0]) {
+			if alike(rest[i], rest[0]) {
 				rest[i], rest[same] = rest[same], rest[i]
 				same++
 			}
 		}
-		if err := s.handOutLike(tx, rest[:same]); err != nil {
+		if err := c.handOutAlike(tx, rest[:same]); err != nil {
 			return err
 		}
 		rest = rest[same:]
@@ -117,66 +117,60 @@ func (s *Store) handOut(tx Tx, wishes []*Wish) error {
 	return nil
 }
 
-// like reports whether two wishes differ in nothing.
-func (w *Wish) like(other *Wish) bool {
-	return w.agent == other.agent && w.by == other.by && w.lease == other.lease
+// alike reports whether two wishes are for the same.
+func alike(a, b *sqlstore.Wish) bool {
+	return a.Agent == b.Agent && a.By == b.By && a.Lease == b.Lease
 }
 
-// handOutLike fulfils wishes that are all alike, as far as there are tasks.
-func (s *Store) handOutLike(tx Tx, wishes []*Wish) error {
+// handOutAlike fulfils wishes that are all alike, as far as there are tasks.
+func (c *claiming) handOutAlike(tx sqlstore.Tx, wishes []*sqlstore.Wish) error {
 	w, n, now := wishes[0], 0, tx.Now() // one time for both statements: what is told is what is kept
-	err := tx.Query(s.sql.offer, func(r Row) error {
-		c := &wishes[n].claim
+	err := tx.Query(c.offer, func(r sqlstore.Row) error {
+		got := &wishes[n].Claim
 		var until, enqueued int64
 		var waited int
-		err := r.Scan(&c.ID, &c.Attempt, &until, &enqueued, &c.Origin, &c.Message, &waited)
-		c.Until, c.Enqueued, c.Waited = timeOf(until), timeOf(enqueued), waited == 1
-		wishes[n].found = true
+		err := r.Scan(&got.ID, &got.Attempt, &until, &enqueued, &got.Origin, &got.Message, &waited)
+		got.Until, got.Enqueued, got.Waited = sqlstore.Time(until), sqlstore.Time(enqueued), waited == 1
+		wishes[n].Found = true
 		n++
 		return err
-	}, now, w.agent, w.lease, int64(len(wishes)))
+	}, now, w.Agent, w.Lease, int64(len(wishes)))
 	if err != nil || n == 0 {
 		return err
 	}
-	taken, err := tx.Exec(s.sql.take, now, w.agent, w.lease, w.by, int64(n))
+	taken, err := tx.Exec(c.take, now, w.Agent, w.Lease, w.By, int64(n))
 	if err == nil && taken != int64(n) {
 		err = fmt.Errorf("%d tasks were there and %d could be taken; the database is damaged", n, taken)
 	}
 	return err
 }
 
-// maxAgents bounds the agents that are remembered: anybody can ask for any.
-const maxAgents = 10_000
-
-// foundNothing remembers whether the last claim of an agent found nothing.
-func (s *Store) foundNothing(agent string, nothing bool) {
-	if !s.engine.Dialect().Probe {
-		return
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.empty[agent] == nothing {
-		return
-	}
-	delete(s.empty, agent)
-	if nothing && len(s.empty) < maxAgents {
-		s.empty[agent] = true
-	}
+// quarantine fails a task whose message cannot be read.
+func (c *claiming) quarantine(ctx context.Context, e sqlstore.Engine, got queue.Claim) (o over, err error) {
+	err = e.Write(ctx, func(tx sqlstore.Tx) error {
+		o = over{}
+		t, err := c.places.take(tx, got.ID)
+		if errors.Is(err, queue.ErrNotFound) {
+			return nil
+		}
+		if err != nil || t.state != stateClaimed || t.attempt != got.Attempt {
+			return err // nil: somebody else saw to it
+		}
+		if err := c.places.end(tx, t, "its message is no JSON object"); err != nil {
+			return err
+		}
+		o, err = c.due.lanes.ended(tx, t.lane)
+		return err
+	})
+	return o, err
 }
 
-// nothing reports whether there is no task for an agent. It looks only if there was none
-// the last time: looking costs no place in the line of those who write, but time.
-func (s *Store) nothing(ctx context.Context, agent string) (nothing bool, err error) {
-	s.mu.Lock()
-	look := s.empty[agent]
-	s.mu.Unlock()
-	if !look {
-		return false, nil
-	}
-	err = s.engine.Read(ctx, func(tx Tx) error {
-		there, err := one(tx, s.sql.probe, none, agent)
+// nothing reports whether there is no task for an agent.
+func (c *claiming) nothing(ctx context.Context, e sqlstore.Engine, agent string) (nothing bool, err error) {
+	err = e.Read(ctx, func(tx sqlstore.Tx) error {
+		there, err := sqlstore.One(tx, c.probe, sqlstore.None, agent)
 		if err == nil && !there {
-			there, err = one(tx, s.sql.overdue, none, tx.Now())
+			there, err = c.due.any(tx)
 		}
 		nothing = !there
 		return err
@@ -184,153 +178,33 @@ func (s *Store) nothing(ctx context.Context, agent string) (nothing bool, err er
 	return nothing, err
 }
 
-// quarantine fails a task whose message cannot be read.
-func (s *Store) quarantine(ctx context.Context, c queue.Claim) error {
-	var o over
-	err := s.engine.Write(ctx, func(tx Tx) error {
-		o = over{}
-		t, err := lookup(tx, s.sql.hold, c.ID)
-		if errors.Is(err, queue.ErrNotFound) {
-			return nil
-		}
-		if err != nil || t.state != stateClaimed || t.attempt != c.Attempt {
-			return err // nil: somebody else saw to it
-		}
-		o, err = s.fail(tx, t, "its message is no JSON object")
-		return err
-	})
-	if err == nil {
-		s.follows(ctx, o)
-	}
-	return err
+// maxAgents bounds the agents that are remembered: anybody can ask for any.
+const maxAgents = 10_000
+
+// idle are the agents of which the last claim found nothing: before the next one it pays to
+// look, which costs no place in the line of those who write, but time. It is safe for
+// concurrent use.
+type idle struct {
+	mu     sync.Mutex
+	agents map[string]bool
 }
 
-// A place is where a task stands, as far as those need to know who change it.
-type place struct {
-	lane
-
-	seq, epoch, issue        int64
-	state, attempt, joinable int
-	claimedBy                string
+// has reports whether an agent is one of them.
+func (i *idle) has(agent string) bool {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	return i.agents[agent]
 }
 
-// lookup finds a task by a statement with the columns of findTask.
-func lookup(tx Tx, query, id string) (t place, err error) {
-	if !queue.IsText(id) {
-		return t, queue.ErrNotFound
+// set remembers whether the last claim of an agent found nothing.
+func (i *idle) set(agent string, nothing bool) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if i.agents[agent] == nothing {
+		return
 	}
-	found, err := one(tx, query, func(r Row) error {
-		return r.Scan(&t.seq, &t.state, &t.attempt, &t.claimedBy, &t.epoch, &t.agent, &t.issue, &t.joinable, &t.name, &t.followed)
-	}, id)
-	if err == nil && !found {
-		err = queue.ErrNotFound
+	delete(i.agents, agent)
+	if nothing && len(i.agents) < maxAgents {
+		i.agents[agent] = true
 	}
-	return t, err
-}
-
-// fail fails a task.
-func (s *Store) fail(tx Tx, t place, reason string) (over, error) {
-	if _, err := tx.Exec(s.sql.fail, tx.Now(), t.seq, queue.CleanText(reason)); err != nil {
-		return over{}, err
-	}
-	return s.ended(tx, t.lane)
-}
-
-// Heartbeat implements queue.Queue.
-func (s *Store) Heartbeat(ctx context.Context, ref queue.Ref, lease time.Duration) error {
-	if err := (queue.ClaimOptions{Lease: lease}).Check(); err != nil {
-		return doing("extend a claim", err)
-	}
-	if !queue.IsText(ref.ID) {
-		return doing("extend a claim", queue.ErrNotFound)
-	}
-	ref.By = queue.CleanText(ref.By)
-	var n int64
-	err := s.engine.Single(ctx, func(tx Tx) (err error) {
-		n, err = tx.Exec(s.sql.heartbeat, tx.Now(), ref.ID, attemptOf(ref), ref.By, millis(lease))
-		return err
-	})
-	if err == nil && n == 0 {
-		err = s.notHeld(ctx, ref)
-	}
-	return doing("extend the claim of task "+ref.ID, err)
-}
-
-// notHeld says why a claim is not the caller's.
-func (s *Store) notHeld(ctx context.Context, ref queue.Ref) error {
-	return s.engine.Look(ctx, func(tx Tx) error {
-		t, err := lookup(tx, s.sql.find, ref.ID)
-		if err == nil && ref.By != "" && ref.By != t.claimedBy {
-			err = queue.ErrNotYours
-		} else if err == nil {
-			err = queue.ErrLost
-		}
-		return err
-	})
-}
-
-// attemptOf is which claim is meant, as databases keep it: none has so large a number.
-func attemptOf(ref queue.Ref) int64 { return int64(min(ref.Attempt, math.MaxInt32)) }
-
-// GiveUp implements queue.Queue.
-func (s *Store) GiveUp(ctx context.Context, ref queue.Ref, reason string) error {
-	if !queue.IsText(ref.ID) {
-		return doing("give up a task", queue.ErrNotFound)
-	}
-	ref.By = queue.CleanText(ref.By)
-	var found bool
-	var o over
-	err := s.engine.Write(ctx, func(tx Tx) (err error) {
-		var seq int64
-		var owner, why string
-		var l lane
-		found, err = one(tx, s.sql.giveUp, func(r Row) error { return r.Scan(&seq, &owner, &why, &l.agent, &l.name, &l.followed) },
-			tx.Now(), ref.ID, attemptOf(ref), ref.By, queue.CleanText(reason))
-		if err != nil || !found {
-			return err
-		}
-		if o, err = s.ended(tx, l); err != nil {
-			return err
-		}
-		return s.note(tx, seq, queue.Entry{What: "given up", Who: owner, Text: why})
-	})
-	switch {
-	case err == nil && !found:
-		err = s.notHeld(ctx, ref)
-	case err == nil:
-		s.follows(ctx, o)
-	}
-	return doing("give up task "+ref.ID, err)
-}
-
-// GiveBack implements queue.Queue.
-func (s *Store) GiveBack(ctx context.Context, ref queue.Ref, wait time.Duration) error {
-	if !queue.IsText(ref.ID) {
-		return doing("give back a claim", queue.ErrNotFound)
-	}
-	ref.By = queue.CleanText(ref.By)
-	state := int64(statePending)
-	if wait > 0 {
-		state = stateDelayed
-	}
-	var found bool
-	var agent string
-	err := s.engine.Write(ctx, func(tx Tx) (err error) {
-		var seq int64
-		var attempt int
-		var owner string
-		found, err = one(tx, s.sql.giveBack, func(r Row) error { return r.Scan(&seq, &agent, &attempt, &owner) },
-			tx.Now(), ref.ID, attemptOf(ref), ref.By, state, max(0, millis(wait)))
-		if err != nil || !found {
-			return err
-		}
-		return s.note(tx, seq, queue.Entry{What: "given back", Who: owner, Text: fmt.Sprintf("claim %d", attempt)})
-	})
-	if err == nil && !found {
-		err = s.notHeld(ctx, ref)
-	}
-	if err == nil && wait <= 0 {
-		s.tell(agent)
-	}
-	return doing("give back the claim of task "+ref.ID, err)
 }

@@ -5,60 +5,80 @@ import (
 	"errors"
 
 	"github.com/org/foreman-action/queue"
+	"github.com/org/foreman-action/store/internal/sqlstore"
 )
 
-// Complete implements queue.Queue.
-func (s *Store) Complete(ctx context.Context, ref queue.Ref, decision []byte) (queue.Receipt, error) {
-	if err := queue.CheckDecision(decision); err != nil {
-		return queue.Receipt{}, doing("complete a task", err)
+// completing are the statements that keep decisions.
+type completing struct {
+	complete, result string
+	chained          bool // complete keeps the decision too: $5
+	places           places
+	logbook          logbook
+}
+
+func newCompleting(d sqlstore.Dialect) completing {
+	const complete = `
+UPDATE task SET state = 2, completed_at = {now}, lease_until = NULL, run_at = 0, reason = ''
+WHERE task_id = $2 AND (state IN (0, 6, 12) OR state = 1 AND ($3 = 0 OR attempt = $3)) AND ($4 = '' OR claimed_by = $4)
+RETURNING seq`
+	const kept = " ON CONFLICT (seq) DO UPDATE SET decision = excluded.decision"
+	c := completing{
+		complete: d.Expand(complete),
+		result:   "INSERT INTO task_result (seq, decision) VALUES ($1, $2)" + kept,
+		chained:  d.Chains,
+		places:   newPlaces(d),
+		logbook:  newLogbook(d),
 	}
-	if !queue.IsText(ref.ID) {
-		return queue.Receipt{Reason: noSuchTask}, nil
+	if c.chained {
+		c.complete = d.Expand("WITH t AS (" + complete + ") INSERT INTO task_result (seq, decision) SELECT seq, $5 FROM t" + kept + " RETURNING seq")
 	}
-	ref.By = queue.CleanText(ref.By)
-	d := s.engine.Dialect()
-	do := s.engine.Write
-	if d.Complete != "" {
-		do = s.engine.Single
-	}
-	var accepted bool
-	err := do(ctx, func(tx Tx) (err error) {
-		accepted, err = s.complete(tx, ref, decision)
-		return err
-	})
-	var receipt queue.Receipt
-	if err == nil && accepted {
-		receipt.Accepted = true
-		s.tell("")
-	} else if err == nil {
-		receipt, err = s.refuse(ctx, ref, decision)
-	}
-	return receipt, doing("complete task "+ref.ID, err)
+	return c
 }
 
 // noSuchTask is why a decision is not accepted on a task that is not there.
 const noSuchTask = "there is no such task"
 
-// complete keeps a decision, if the task is waiting for it.
-func (s *Store) complete(tx Tx, ref queue.Ref, decision []byte) (accepted bool, err error) {
+// decide keeps a decision, or says why it does not.
+func (c *completing) decide(ctx context.Context, e sqlstore.Engine, ref queue.Ref, decision []byte) (queue.Receipt, error) {
+	if !queue.IsText(ref.ID) {
+		return queue.Receipt{Reason: noSuchTask}, nil
+	}
+	ref.By = queue.CleanText(ref.By)
+	do := e.Write
+	if c.chained {
+		do = e.Single
+	}
+	var accepted bool
+	err := do(ctx, func(tx sqlstore.Tx) (err error) {
+		accepted, err = c.keep(tx, ref, decision)
+		return err
+	})
+	if err != nil || accepted {
+		return queue.Receipt{Accepted: err == nil}, err
+	}
+	return c.refuse(ctx, e, ref, decision)
+}
+
+// keep keeps a decision, if the task is waiting for it.
+func (c *completing) keep(tx sqlstore.Tx, ref queue.Ref, decision []byte) (accepted bool, err error) {
 	args := []any{tx.Now(), ref.ID, attemptOf(ref), ref.By}
-	if d := s.engine.Dialect(); d.Complete != "" {
-		return one(tx, s.sql.complete, none, append(args, decision)...)
+	if c.chained {
+		return sqlstore.One(tx, c.complete, sqlstore.None, append(args, decision)...)
 	}
 	var seq int64
-	accepted, err = one(tx, s.sql.complete, func(r Row) error { return r.Scan(&seq) }, args...)
+	accepted, err = sqlstore.One(tx, c.complete, func(r sqlstore.Row) error { return r.Scan(&seq) }, args...)
 	if err == nil && accepted {
-		_, err = tx.Exec(s.sql.result, seq, decision)
+		_, err = tx.Exec(c.result, seq, decision)
 	}
 	return accepted, err
 }
 
 // refuse finds out why a decision was not accepted, and notes it.
-func (s *Store) refuse(ctx context.Context, ref queue.Ref, decision []byte) (receipt queue.Receipt, err error) {
+func (c *completing) refuse(ctx context.Context, e sqlstore.Engine, ref queue.Ref, decision []byte) (receipt queue.Receipt, err error) {
 	var why error
-	err = s.engine.Write(ctx, func(tx Tx) error {
+	err = e.Write(ctx, func(tx sqlstore.Tx) error {
 		receipt, why = queue.Receipt{}, nil
-		t, err := lookup(tx, s.sql.hold, ref.ID)
+		t, err := c.places.take(tx, ref.ID)
 		if errors.Is(err, queue.ErrNotFound) {
 			receipt.Reason = noSuchTask
 			return nil
@@ -77,23 +97,10 @@ func (s *Store) refuse(ctx context.Context, ref queue.Ref, decision []byte) (rec
 			receipt.Reason = "the task is decided on already"
 		}
 		text := receipt.Reason + ": " + string(decision[:min(len(decision), 2*queue.MaxText)])
-		return s.note(tx, t.seq, queue.Entry{What: "decision not accepted", Who: ref.By, Text: text})
+		return c.logbook.note(tx, t.seq, queue.Entry{What: "decision not accepted", Who: ref.By, Text: text})
 	})
 	if err == nil {
 		err = why
 	}
 	return receipt, err
-}
-
-// The log of a task keeps its first entries and its newest ones.
-const firstLogs = queue.MaxLogs / 2
-
-// note adds an entry to the log of a task; its time is now.
-func (s *Store) note(tx Tx, seq int64, e queue.Entry) error {
-	var n int64
-	_, err := one(tx, s.sql.log, func(r Row) error { return r.Scan(&n) }, tx.Now(), seq, e.What, queue.CleanText(e.Who), queue.CleanText(e.Text))
-	if err == nil && n > queue.MaxLogs {
-		_, err = tx.Exec(s.sql.trim, seq, int64(firstLogs), n-(queue.MaxLogs-firstLogs))
-	}
-	return err
 }

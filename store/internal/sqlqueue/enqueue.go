@@ -7,61 +7,79 @@ import (
 	"time"
 
 	"github.com/org/foreman-action/queue"
+	"github.com/org/foreman-action/store/internal/sqlstore"
 )
 
-// Enqueue implements queue.Queue.
-func (s *Store) Enqueue(ctx context.Context, t queue.Task) (queue.Enqueued, error) {
-	if err := t.Check(); err != nil {
-		return queue.Enqueued{}, doing("enqueue a task", err)
+// enqueuing are the statements that add a task.
+type enqueuing struct {
+	insert, body, hourly string
+	exclusive            string
+	chained              bool // insert adds the texts too: $15 the message, $16 the origin
+	coalescing           coalescing
+}
+
+func newEnqueuing(d sqlstore.Dialect) enqueuing {
+	const insert = `
+INSERT INTO task (task_id, agent, repo, issue, lane, dedup, hourly, state, priority, joinable, run_at, slot, created_at, completed_at, reason)
+SELECT $2, $3, $4, $5, $6, $7, $8, CAST($9 AS BIGINT), $10, $11, CASE WHEN CAST($9 AS BIGINT) < 6 THEN 0 WHEN $12 > {now} + $13 THEN $12 ELSE {now} + $13 END,
+  CASE WHEN $12 > {now} + $13 THEN $12 ELSE {now} + $13 END, {now}, CASE WHEN CAST($9 AS BIGINT) IN (2, 8) THEN {now} ELSE 0 END, $14
+WHERE NOT EXISTS (SELECT 1 FROM task_also a WHERE a.dedup = $7)
+ON CONFLICT DO NOTHING RETURNING seq`
+	q := enqueuing{
+		insert:     d.Expand(insert),
+		body:       "INSERT INTO task_body (seq, origin, message) VALUES ($1, $2, $3)",
+		hourly:     d.Expand("SELECT slot, {now} FROM task WHERE hourly = $2 ORDER BY slot DESC LIMIT 1 OFFSET $3"),
+		exclusive:  d.Exclusive,
+		chained:    d.Chains,
+		coalescing: newCoalescing(d),
 	}
-	var out queue.Enqueued
-	do := s.engine.Write
-	alone := s.engine.Dialect().Insert != "" && !t.Coalesce && t.HourlyLimit == 0 && t.Wait == 0
+	if q.chained {
+		q.insert = d.Expand("WITH t AS (" + insert + ") INSERT INTO task_body (seq, origin, message) SELECT seq, $16, $15 FROM t RETURNING seq")
+	}
+	return q
+}
+
+// maxTries is how often a task is enqueued that is neither new nor a duplicate.
+const maxTries = 10
+
+// enqueue adds a task, unless there is one already that stands for it.
+func (q *enqueuing) enqueue(ctx context.Context, e sqlstore.Engine, t queue.Task) (out queue.Enqueued, err error) {
+	do := e.Write
+	alone := q.chained && !t.Coalesce && t.HourlyLimit == 0 && t.Wait == 0
 	if alone {
-		do = s.engine.Single
+		do = e.Single
 	}
-	var err error
 	// The task that this one is a duplicate of may be purged before it is looked for.
 	for tries := 0; out.How == "" && err == nil; tries++ {
-		err = do(ctx, func(tx Tx) (err error) {
-			out, err = s.enqueue(tx, t, alone)
+		err = do(ctx, func(tx sqlstore.Tx) (err error) {
+			out, err = q.add(tx, t, alone)
 			return err
 		})
 		if err == nil && alone && out.How == "" {
-			out, err = s.duplicate(ctx, t)
+			out, err = q.duplicate(ctx, e, t)
 		}
 		if err == nil && out.How == "" && tries == maxTries {
 			err = fmt.Errorf("%w: tasks of its id or key come and go", queue.ErrUnavailable)
 		}
 	}
 	if err != nil {
-		return queue.Enqueued{}, doing("enqueue task "+t.ID, err)
-	}
-	switch {
-	case out.How == queue.Duplicate:
-	case out.Behind != "":
-		s.tell(t.Agent, "") // where others look past what is locked, they have missed those ahead
-	case out.Ready.IsZero():
-		s.tell(t.Agent)
+		return queue.Enqueued{}, err
 	}
 	return out, nil
 }
 
-// maxTries is how often a task is enqueued that is neither new nor a duplicate.
-const maxTries = 10
-
-// enqueue adds a task. If it is alone in its transaction, it does not look for the task
+// add adds a task. If it is alone in its transaction, it does not look for the task
 // that it duplicates, and returns nothing if there is one.
-func (s *Store) enqueue(tx Tx, t queue.Task, alone bool) (queue.Enqueued, error) {
+func (q *enqueuing) add(tx sqlstore.Tx, t queue.Task, alone bool) (queue.Enqueued, error) {
 	var notBefore int64
 	var behind string
 	if t.HourlyLimit > 0 { // before those of its issue are held, which others may wait for that have this
-		if err := s.exclusive(tx, strings.ToLower(t.Repo)); err != nil {
+		if err := sqlstore.Exclude(tx, q.exclusive, strings.ToLower(t.Repo)); err != nil {
 			return queue.Enqueued{}, err
 		}
 	}
 	if t.Coalesce && t.Issue > 0 && t.Agent != "" {
-		out, ahead, err := s.coalesce(tx, t)
+		out, ahead, err := q.coalescing.coalesce(tx, t)
 		if err != nil || out.How != "" {
 			return out, err
 		}
@@ -69,11 +87,11 @@ func (s *Store) enqueue(tx Tx, t queue.Task, alone bool) (queue.Enqueued, error)
 	}
 	if t.HourlyLimit > 0 {
 		var err error
-		if notBefore, err = s.turn(tx, t); err != nil {
+		if notBefore, err = q.turn(tx, t); err != nil {
 			return queue.Enqueued{}, err
 		}
 	}
-	seq, err := s.insert(tx, t, notBefore)
+	seq, err := q.keep(tx, t, notBefore)
 	if err != nil {
 		return queue.Enqueued{}, err
 	}
@@ -81,20 +99,20 @@ func (s *Store) enqueue(tx Tx, t queue.Task, alone bool) (queue.Enqueued, error)
 		if alone {
 			return queue.Enqueued{}, nil
 		}
-		return s.find(tx, queue.Duplicate, t)
+		return q.coalescing.stands.find(tx, queue.Duplicate, t)
 	}
 	out := queue.Enqueued{How: queue.Added, ID: t.ID, Behind: behind}
 	if behind != "" {
-		return out, s.keepBehind(tx, seq, behind)
+		return out, q.coalescing.lanes.keepBehind(tx, seq, behind)
 	}
 	if t.Wait > 0 || notBefore > 0 {
-		return s.find(tx, out.How, t)
+		return q.coalescing.stands.find(tx, out.How, t)
 	}
 	return out, nil
 }
 
-// insert adds the rows of a task, and returns 0 if there is one already.
-func (s *Store) insert(tx Tx, t queue.Task, notBefore int64) (seq int64, err error) {
+// keep adds the rows of a task, and returns 0 if there is one already.
+func (q *enqueuing) keep(tx sqlstore.Tx, t queue.Task, notBefore int64) (seq int64, err error) {
 	var dedup, hourly any
 	if t.Dedup != "" {
 		dedup = t.Dedup
@@ -115,146 +133,37 @@ func (s *Store) insert(tx Tx, t queue.Task, notBefore int64) (seq int64, err err
 	}
 	args := []any{
 		tx.Now(), t.ID, t.Agent, t.Repo, int64(t.Issue), Lane(t.Repo, t.Issue), dedup, hourly, state, int64(t.Priority),
-		number(t.Coalesce), notBefore, millis(t.Wait), reason,
+		sqlstore.Truth(t.Coalesce), notBefore, sqlstore.Millis(t.Wait), reason,
 	}
-	each := func(r Row) error { return r.Scan(&seq) }
-	if s.engine.Dialect().Insert != "" {
-		_, err = one(tx, s.sql.insert, each, append(args, text(t.Message), blob(t.Origin))...)
+	each := func(r sqlstore.Row) error { return r.Scan(&seq) }
+	if q.chained {
+		_, err = sqlstore.One(tx, q.insert, each, append(args, sqlstore.Text(t.Message), sqlstore.Blob(t.Origin))...)
 		return seq, err
 	}
-	there, err := one(tx, s.sql.insert, each, args...)
+	there, err := sqlstore.One(tx, q.insert, each, args...)
 	if err != nil || !there {
 		return 0, err
 	}
-	_, err = tx.Exec(s.sql.body, seq, blob(t.Origin), text(t.Message))
+	_, err = tx.Exec(q.body, seq, sqlstore.Blob(t.Origin), sqlstore.Text(t.Message))
 	return seq, err
 }
 
-// number is a truth as it is kept.
-func number(b bool) int64 {
-	if b {
-		return 1
-	}
-	return 0
-}
-
-// text is a text that is never NULL, as a parameter.
-func text(data []byte) any {
-	if data == nil {
-		return []byte{}
-	}
-	return data
-}
-
-// blob is a text as a parameter; nil is NULL.
-func blob(data []byte) any {
-	if data == nil {
-		return nil
-	}
-	return data
-}
-
 // duplicate finds the task that a new one is a duplicate of.
-func (s *Store) duplicate(ctx context.Context, t queue.Task) (out queue.Enqueued, err error) {
-	err = s.engine.Read(ctx, func(tx Tx) error {
-		out, err = s.find(tx, queue.Duplicate, t)
+func (q *enqueuing) duplicate(ctx context.Context, e sqlstore.Engine, t queue.Task) (out queue.Enqueued, err error) {
+	err = e.Read(ctx, func(tx sqlstore.Tx) error {
+		out, err = q.coalescing.stands.find(tx, queue.Duplicate, t)
 		return err
 	})
 	return out, err
 }
 
-// find finds the task of the same id or the same key, and returns nothing if there is
-// none.
-func (s *Store) find(tx Tx, how queue.How, t queue.Task) (queue.Enqueued, error) {
-	out, err := stands(tx, how, s.sql.byID, tx.Now(), t.ID)
-	if err == nil && out.How == "" && t.Dedup != "" {
-		out, err = stands(tx, how, s.sql.byDedup, tx.Now(), t.Dedup)
-	}
-	if err == nil && out.How == "" && t.Dedup != "" {
-		out, err = stands(tx, how, s.sql.byAlso, tx.Now(), t.Dedup)
-	}
-	return out, err
-}
-
-// stands runs a statement with the columns of selectStands.
-func stands(tx Tx, how queue.How, query string, args ...any) (out queue.Enqueued, err error) {
-	var seq, ready int64
-	found, err := one(tx, query, func(r Row) error { return r.Scan(&seq, &out.ID, &ready, &out.Behind) }, args...)
-	if out.Ready = timeOf(ready); found {
-		out.How = how
-	}
-	return out, err
-}
-
-// coalesce lets a task that waits already tell of a new one, if there is one. If there is
-// none, it returns the task that the new one is to wait for; empty: none.
-func (s *Store) coalesce(tx Tx, t queue.Task) (out queue.Enqueued, behind string, err error) {
-	key := Lane(t.Repo, t.Issue)
-	if err := s.exclusive(tx, key); err != nil {
-		return out, "", err
-	}
-	if out, err = s.find(tx, queue.Duplicate, t); err != nil || out.How != "" {
-		return out, "", err
-	}
-	list, err := s.neighbours(tx, key, t.Agent)
-	if err != nil {
-		return out, "", err
-	}
-	if n, ok := joinable(list); ok {
-		if ok, err = s.joinTo(tx, t, n); err != nil || ok {
-			n.How = queue.Coalesced
-			return n.Enqueued, "", err
-		}
-	}
-	return out, ahead(list), nil
-}
-
-// joinTo lets a task that waits tell of a new one too, and reports whether it does.
-func (s *Store) joinTo(tx Tx, t queue.Task, n neighbour) (bool, error) {
-	told, ok, err := s.joined(tx, t, n.seq, n.ID)
-	if err != nil || !ok {
-		return false, err
-	}
-	if _, err := tx.Exec(s.sql.join, n.seq, int64(t.Priority)); err != nil {
-		return false, err
-	}
-	if t.Dedup != "" {
-		if _, err := tx.Exec(s.sql.also, t.Dedup, n.seq); err != nil {
-			return false, err
-		}
-	}
-	_, err = tx.Exec(s.sql.joinBody, n.seq, blob(told.Origin), text(told.Message))
-	return err == nil, err
-}
-
-// joined is what a task that waits tells of together with a new one.
-func (s *Store) joined(tx Tx, t queue.Task, seq int64, id string) (told queue.Told, ok bool, err error) {
-	var old queue.Told
-	if t.Join != nil {
-		var decision, report []byte // there are none
-		_, err = one(tx, s.sql.texts, func(r Row) error { return r.Scan(&old.Origin, &old.Message, &decision, &report) }, seq)
-	}
-	if err == nil {
-		told, ok = t.Joins(id, old)
-	}
-	return told, ok, err
-}
-
-// exclusive keeps others out that enqueue for the same key.
-func (s *Store) exclusive(tx Tx, key string) error {
-	if s.sql.exclusive == "" {
-		return nil
-	}
-	return tx.Query(s.sql.exclusive, none, key)
-}
-
 // turn is when it is the turn of a task of a repository with an hourly limit; 0 if that
 // is over. The repository is the caller's alone.
-func (s *Store) turn(tx Tx, t queue.Task) (at int64, err error) {
+func (q *enqueuing) turn(tx sqlstore.Tx, t queue.Task) (at int64, err error) {
 	key := strings.ToLower(t.Repo)
-	wait := millis(t.Wait)
+	wait := sqlstore.Millis(t.Wait)
 	var next, now int64
-	full, err := one(tx, s.sql.hourly, func(r Row) error { return r.Scan(&next, &now) }, tx.Now(), key, int64(t.HourlyLimit-1))
+	full, err := sqlstore.One(tx, q.hourly, func(r sqlstore.Row) error { return r.Scan(&next, &now) }, tx.Now(), key, int64(t.HourlyLimit-1))
 	if next += time.Hour.Milliseconds(); err != nil || !full || next <= now+wait {
 		return 0, err
 	}

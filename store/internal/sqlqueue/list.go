@@ -3,150 +3,47 @@ package sqlqueue
 import (
 	"cmp"
 	"context"
-	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/org/foreman-action/queue"
+	"github.com/org/foreman-action/store/internal/sqlstore"
 )
 
-// Stats implements queue.Queue.
-func (s *Store) Stats(ctx context.Context) (queue.Stats, error) {
-	if err := s.settle(ctx); err != nil {
-		return queue.Stats{}, doing("count tasks", err)
-	}
-	var out queue.Stats
-	err := s.engine.Read(ctx, func(tx Tx) error {
-		out = queue.Stats{States: map[queue.State]int{}}
-		err := tx.Query(s.sql.counts, func(r Row) error {
-			var state, n int
-			if err := r.Scan(&state, &n); err != nil {
-				return err
-			}
-			if n > 0 {
-				out.States[stateOf(state)] += n
-			}
-			switch state {
-			case stateDelayed, stateHeld, stateBehind:
-				out.Held += n
-			case stateDraining:
-				out.Draining += n
-			}
-			return nil
-		})
-		if err != nil {
-			return err
-		}
-		var at int64
-		if _, err := one(tx, s.sql.oldest, func(r Row) error { return r.Scan(&at) }); err != nil {
-			return err
-		}
-		out.Oldest = timeOf(at)
-		out.Agents, err = s.agents(tx)
-		return err
-	})
-	return out, doing("count tasks", err)
+// reading are the statements that read whole tasks.
+type reading struct {
+	info, inspect, entries string
+	places                 places
 }
 
-// agents counts the tasks of each agent that are pending or claimed.
-func (s *Store) agents(tx Tx) ([]queue.AgentStats, error) {
-	byName := map[string]*queue.AgentStats{}
-	err := tx.Query(s.sql.agents, func(r Row) error {
-		var state, n int
-		var agent string
-		if err := r.Scan(&state, &agent, &n); err != nil {
-			return err
-		}
-		a := byName[agent]
-		if a == nil {
-			a = &queue.AgentStats{Agent: agent}
-			byName[agent] = a
-		}
-		switch state {
-		case stateClaimed:
-			a.Claimed += n
-		case stateDelayed:
-			a.Held += n
-			a.Pending += n
-		default:
-			a.Pending += n
-		}
-		return nil
-	})
-	var list []queue.AgentStats
-	for _, a := range byName {
-		list = append(list, *a)
+func newReading(d sqlstore.Dialect) reading {
+	// What Info holds, in the order of scanInfo.
+	info := d.Expand(`
+SELECT seq, task_id, agent, repo, issue, state, CASE WHEN state >= 6 AND (state = 12 OR run_at > {now}) THEN 1 ELSE 0 END, attempt, tries, priority,
+  reason, created_at, CASE WHEN state = 12 THEN 0 ELSE run_at END, claimed_at, lease_until, completed_at, ended_at, claimed_by, owner, behind
+FROM task `)
+	return reading{
+		info:    info,
+		inspect: info + "WHERE task_id = $2",
+		entries: "SELECT at, what, who, text FROM task_log WHERE seq = $1 ORDER BY n",
+		places:  newPlaces(d),
 	}
-	slices.SortFunc(list, func(a, b queue.AgentStats) int { return cmp.Compare(a.Agent, b.Agent) })
-	return list, err
 }
 
-// Backlog implements queue.Queue.
-func (s *Store) Backlog(ctx context.Context, n int) ([]queue.Backlog, error) {
-	if err := s.settle(ctx); err != nil {
-		return nil, doing("look for waiting tasks", err)
-	}
-	var list []queue.Backlog
-	err := s.engine.Read(ctx, func(tx Tx) (err error) {
-		list, err = s.backlog(tx)
-		for i := range list {
-			if err != nil || n <= 0 {
-				return err
-			}
-			b := &list[i]
-			err = tx.Query(s.sql.backlogIDs, func(r Row) error {
-				var id string
-				err := r.Scan(&id)
-				b.IDs = append(b.IDs, id)
-				return err
-			}, b.Agent, int64(n))
-		}
-		return err
-	})
-	return list, doing("look for waiting tasks", err)
-}
-
-// backlog returns the agents that have tasks waiting, without their ids.
-func (s *Store) backlog(tx Tx) (list []queue.Backlog, err error) {
-	err = tx.Query(s.sql.backlog, func(r Row) error {
-		var b queue.Backlog
-		err := r.Scan(&b.Agent, &b.Pending)
-		list = append(list, b)
-		return err
-	})
-	if err != nil || len(list) == 0 {
-		return list, err
-	}
-	err = tx.Query(s.sql.backlogClaimed, func(r Row) error {
-		var agent string
-		var n int
-		err := r.Scan(&agent, &n)
-		if i, ok := slices.BinarySearchFunc(list, agent, func(b queue.Backlog, agent string) int { return cmp.Compare(b.Agent, agent) }); ok {
-			list[i].Claimed = n
-		}
-		return err
-	})
-	return list, err
-}
-
-// List implements queue.Queue.
-func (s *Store) List(ctx context.Context, f queue.Filter) ([]queue.Info, error) {
-	if !queue.IsText(f.Agent) || !queue.IsText(f.Repo) {
-		return nil, ctx.Err()
-	}
+// list returns the tasks that match a filter.
+func (s *reading) list(ctx context.Context, e sqlstore.Engine, f queue.Filter) (list []queue.Info, err error) {
 	where, args := conditions(f)
-	query := s.sql.info + "WHERE " + strings.Join(where, " AND ") + " ORDER BY seq DESC LIMIT " + strconv.Itoa(limitOf(f))
-	var list []queue.Info
-	err := s.engine.Look(ctx, func(tx Tx) error {
+	query := s.info + "WHERE " + strings.Join(where, " AND ") + " ORDER BY seq DESC LIMIT " + strconv.Itoa(limitOf(f))
+	err = e.Look(ctx, func(tx sqlstore.Tx) error {
 		list = nil
 		args[0] = tx.Now()
-		return tx.Query(query, func(r Row) error {
+		return tx.Query(query, func(r sqlstore.Row) error {
 			i, err := scanInfo(r)
 			list = append(list, i)
 			return err
 		}, args...)
 	})
-	return list, doing("list tasks", err)
+	return list, err
 }
 
 func limitOf(f queue.Filter) int {
@@ -197,8 +94,8 @@ func conditions(f queue.Filter) (where []string, args []any) {
 	return where, args
 }
 
-// scanInfo reads the columns of selectInfo.
-func scanInfo(r Row) (queue.Info, error) {
+// scanInfo reads the columns of reading.info.
+func scanInfo(r sqlstore.Row) (queue.Info, error) {
 	var i queue.Info
 	var state, isHeld int
 	var enqueued, runAt, claimedAt, until, completedAt, ended int64
@@ -212,54 +109,32 @@ func scanInfo(r Row) (queue.Info, error) {
 	if state == stateBehind {
 		i.Behind, i.Reason = behind, queue.CleanText("waits for task "+behind+" of the same issue")
 	}
-	i.Enqueued, i.Ready, i.Claimed, i.Until = timeOf(enqueued), timeOf(runAt), timeOf(claimedAt), timeOf(until)
-	i.Completed, i.Ended = timeOf(completedAt), timeOf(ended)
+	i.Enqueued, i.Ready, i.Claimed, i.Until = sqlstore.Time(enqueued), sqlstore.Time(runAt), sqlstore.Time(claimedAt), sqlstore.Time(until)
+	i.Completed, i.Ended = sqlstore.Time(completedAt), sqlstore.Time(ended)
 	return i, err
 }
 
-// Inspect implements queue.Queue.
-func (s *Store) Inspect(ctx context.Context, id string) (queue.Details, error) {
-	if !queue.IsText(id) {
-		return queue.Details{}, doing("look at a task", queue.ErrNotFound)
-	}
-	var out queue.Details
-	err := s.engine.Read(ctx, func(tx Tx) (err error) {
-		out, err = s.details(tx, id)
-		return err
-	})
-	if err != nil {
-		return queue.Details{}, doing("look at task "+id, err)
-	}
-	return out, nil
-}
-
-func (s *Store) details(tx Tx, id string) (out queue.Details, err error) {
-	found, err := one(tx, s.sql.inspect, func(r Row) error {
+// details returns all that is kept of a task. Error: queue.ErrNotFound.
+func (s *reading) details(tx sqlstore.Tx, id string) (out queue.Details, err error) {
+	found, err := sqlstore.One(tx, s.inspect, func(r sqlstore.Row) error {
 		out.Info, err = scanInfo(r)
 		return err
 	}, tx.Now(), id)
 	if err != nil || !found {
-		return out, cmpErr(err, queue.ErrNotFound)
+		return out, cmp.Or(err, queue.ErrNotFound)
 	}
-	_, err = one(tx, s.sql.texts, func(r Row) error { return r.Scan(&out.Origin, &out.Message, &out.Result, &out.Report) }, out.Seq)
+	t, err := s.places.read(tx, out.Seq)
 	if err != nil {
 		return out, err
 	}
-	err = tx.Query(s.sql.entries, func(r Row) error {
+	out.Origin, out.Message, out.Result, out.Report = t.origin, t.message, t.decision, t.report
+	err = tx.Query(s.entries, func(r sqlstore.Row) error {
 		var e queue.Entry
 		var at int64
 		err := r.Scan(&at, &e.What, &e.Who, &e.Text)
-		e.At = timeOf(at)
+		e.At = sqlstore.Time(at)
 		out.Log = append(out.Log, e)
 		return err
 	}, out.Seq)
 	return out, err
-}
-
-// cmpErr is the first of two errors that is one.
-func cmpErr(first, second error) error {
-	if first != nil {
-		return first
-	}
-	return second
 }

@@ -2,57 +2,72 @@ package sqlqueue
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
-	"time"
 
 	"github.com/org/foreman-action/queue"
+	"github.com/org/foreman-action/store/internal/sqlstore"
 )
 
-// Retry implements queue.Queue.
-func (s *Store) Retry(ctx context.Context, id, by string) (queue.State, error) {
-	var state int
-	var agent string
-	if err := s.settle(ctx); err != nil { // one whose time has come is not held back
-		return "", doing("retry task "+id, err)
+// byHand are the statements for people who take a task up again, or end it.
+type byHand struct {
+	retry, unreport, decided string
+	places                   places
+	logbook                  logbook
+	lanes                    lanes
+}
+
+func newByHand(d sqlstore.Dialect) byHand {
+	return byHand{
+		retry: `UPDATE task SET state = $2, claims = 0, tries = 0, reason = '', run_at = 0, ended_at = NULL, followed = 1,
+  slot = CASE WHEN hourly IS NULL THEN 0 ELSE slot END WHERE seq = $1`,
+		unreport: "DELETE FROM task_report WHERE seq = $1",
+		decided:  "SELECT 1 FROM task_result WHERE seq = $1",
+		places:   newPlaces(d),
+		logbook:  newLogbook(d),
+		lanes:    newLanes(d),
 	}
-	err := s.engine.Write(ctx, func(tx Tx) error {
-		behind, err := s.inLine(tx, id) // before the task itself is held: see crowded
+}
+
+// takeUp takes a task up again, in the name of by, and returns its state and whose task it
+// is then; "" for a decision.
+func (h *byHand) takeUp(ctx context.Context, e sqlstore.Engine, id, by string) (state int, agent string, err error) {
+	err = e.Write(ctx, func(tx sqlstore.Tx) error {
+		before, err := h.places.look(tx, id)
 		if err != nil {
 			return err
 		}
-		t, err := lookup(tx, s.sql.hold, id)
+		behind, err := h.lanes.inLine(tx, before) // before the task itself is held: see Dialect.Crowded
 		if err != nil {
 			return err
 		}
-		if state, err = s.taken(tx, t); err != nil {
+		t, err := h.places.take(tx, id)
+		if err != nil {
+			return err
+		}
+		if state, err = h.next(tx, t); err != nil {
 			return err
 		}
 		if agent = t.agent; state != statePending {
 			agent = ""
 		}
-		if _, err := tx.Exec(s.sql.retry, t.seq, int64(state)); err != nil {
+		if _, err := tx.Exec(h.retry, t.seq, int64(state)); err != nil {
 			return err
 		}
 		if behind != "" && t.state == stateFailed && state == statePending {
-			if err := s.keepBehind(tx, t.seq, behind); err != nil {
+			if err := h.lanes.keepBehind(tx, t.seq, behind); err != nil {
 				return err
 			}
 		}
-		if _, err := tx.Exec(s.sql.unreport, t.seq); err != nil {
+		if _, err := tx.Exec(h.unreport, t.seq); err != nil {
 			return err
 		}
-		return s.note(tx, t.seq, queue.Entry{What: "retried", Who: by})
+		return h.logbook.note(tx, t.seq, queue.Entry{What: "retried", Who: by})
 	})
-	if err != nil {
-		return "", doing("retry task "+id, err)
-	}
-	s.tell(agent)
-	return stateOf(state), nil
+	return state, agent, err
 }
 
-// taken says in which state a task is taken up again.
-func (s *Store) taken(tx Tx, t place) (state int, err error) {
+// next says in which state a task is taken up again.
+func (h *byHand) next(tx sqlstore.Tx, t place) (state int, err error) {
 	switch t.state {
 	case stateBehind:
 		return statePending, nil
@@ -65,17 +80,16 @@ func (s *Store) taken(tx Tx, t place) (state int, err error) {
 	if t.agent == "" {
 		return stateCompleted, nil
 	}
-	if decided, err := one(tx, s.sql.decided, none, t.seq); err != nil || decided {
+	if decided, err := sqlstore.One(tx, h.decided, sqlstore.None, t.seq); err != nil || decided {
 		return stateCompleted, err
 	}
 	return statePending, nil
 }
 
-// Cancel implements queue.Queue.
-func (s *Store) Cancel(ctx context.Context, id, by string) error {
-	var o over
-	err := s.engine.Write(ctx, func(tx Tx) error {
-		t, err := lookup(tx, s.sql.hold, id)
+// cancel fails a task in the name of by.
+func (h *byHand) cancel(ctx context.Context, e sqlstore.Engine, id, by string) (o over, err error) {
+	err = e.Write(ctx, func(tx sqlstore.Tx) error {
+		t, err := h.places.take(tx, id)
 		switch {
 		case err != nil:
 			return err
@@ -84,52 +98,13 @@ func (s *Store) Cancel(ctx context.Context, id, by string) error {
 		case t.state == stateDone || t.state == stateFailed:
 			return fmt.Errorf("%w: it is %s", queue.ErrState, stateOf(t.state))
 		}
-		if o, err = s.fail(tx, t, "cancelled by "+by); err != nil {
+		if err := h.places.end(tx, t, "cancelled by "+by); err != nil {
 			return err
 		}
-		return s.note(tx, t.seq, queue.Entry{What: "cancelled", Who: by})
+		if o, err = h.lanes.ended(tx, t.lane); err != nil {
+			return err
+		}
+		return h.logbook.note(tx, t.seq, queue.Entry{What: "cancelled", Who: by})
 	})
-	if err == nil {
-		s.follows(ctx, o)
-	}
-	return doing("cancel task "+id, err)
-}
-
-// Purge implements queue.Queue.
-func (s *Store) Purge(ctx context.Context, before time.Time, limit int) (int, error) {
-	if limit <= 0 {
-		return 0, ctx.Err()
-	}
-	var gone []int64
-	err := s.engine.Write(ctx, func(tx Tx) error {
-		gone = nil
-		if _, err := tx.Exec(s.sql.purgeAside, before.UnixMilli()); err != nil {
-			return err
-		}
-		for _, state := range []int64{stateDone, stateFailed} {
-			err := tx.Query(s.sql.purge, func(r Row) error {
-				var seq int64
-				err := r.Scan(&seq)
-				gone = append(gone, seq)
-				return err
-			}, before.UnixMilli(), state, int64(limit-len(gone)))
-			if err != nil {
-				return err
-			}
-		}
-		if len(gone) == 0 {
-			return nil
-		}
-		list, err := json.Marshal(gone)
-		if err != nil {
-			return err
-		}
-		for _, query := range s.sql.purgeTexts {
-			if _, err := tx.Exec(query, string(list)); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	return len(gone), doing("purge tasks", err)
+	return o, err
 }

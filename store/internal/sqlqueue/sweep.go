@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/org/foreman-action/queue"
+	"github.com/org/foreman-action/store/internal/sqlstore"
 )
 
 // maxSwept is how many tasks one statement takes up at most. Each is noted in its log, one after
@@ -13,50 +14,58 @@ import (
 // would take longer than a call may, each time anew.
 const maxSwept = 200
 
-// RequeueStale implements queue.Queue. Both parts are one transaction: nobody sees a task
-// between them. Many tasks are several ones. What it passes over, for somebody is changing it,
-// is for the next time.
-func (s *Store) RequeueStale(ctx context.Context, l queue.Limits) ([]queue.Swept, error) {
-	if err := s.settle(ctx); err != nil {
-		return nil, doing("requeue stale tasks", err)
+// sweeps are the statements about claims and leases that ran out.
+type sweeps struct {
+	requeueClaimed, requeueDraining, grace string
+	exhaustPending, exhaustClaimed         string
+	exhaustCompleted, exhaustDraining      string
+	logbook                                logbook
+	lanes                                  lanes
+}
+
+func newSweeps(d sqlstore.Dialect) sweeps {
+	const columns = " RETURNING seq, task_id, agent, claimed_by, reason, lane, followed"
+	update := func(set, condition, columns string) string {
+		return d.Expand(set + " WHERE " + d.Some(condition, maxSwept) + columns)
 	}
-	var all []queue.Swept
-	for {
-		some, more, err := s.sweepSome(ctx, l)
-		all = append(all, some...)
-		if err != nil || !more {
-			return all, doing("requeue stale tasks", err)
-		}
+	return sweeps{
+		requeueClaimed: update("UPDATE task SET state = 0, lease_until = NULL",
+			"lease_until <= {now} AND state = 1 AND ($2 = 0 OR claims < $2)", " RETURNING seq, task_id, agent, claimed_by, attempt"),
+		requeueDraining: update("UPDATE task SET state = 2, lease_until = NULL, tries = tries + 1",
+			"lease_until <= {now} AND state = 3 AND ($2 = 0 OR tries + 1 < $2)", " RETURNING seq, task_id, agent, owner, epoch"),
+		grace:            d.Expand("UPDATE task SET lease_until = {now} + $2 WHERE " + d.InOrder("lease_until < {now} + $2 AND state = 1")),
+		exhaustPending:   update(failing+"reason = $2", "state = 0 AND claims > 0 AND claims >= $3", columns),
+		exhaustClaimed:   update(failing+"reason = $2", "lease_until <= {now} AND state = 1 AND claims >= $3", columns),
+		exhaustCompleted: update(failing+"reason = $2 || reason", "tries > 0 AND state IN (2, 8) AND tries >= $3", columns),
+		exhaustDraining:  update(failing+"tries = tries + 1, reason = $2 || reason", "lease_until <= {now} AND state = 3 AND tries + 1 >= $3", columns),
+		logbook:          newLogbook(d),
+		lanes:            newLanes(d),
 	}
 }
 
-// sweepSome takes up what was left, as far as one transaction goes, and reports whether there may
-// be more.
-func (s *Store) sweepSome(ctx context.Context, l queue.Limits) (list []queue.Swept, more bool, err error) {
-	var w sweeping
-	err = s.engine.Write(ctx, func(tx Tx) error {
+// some takes up what was left, as far as one transaction goes, so that nobody sees a task
+// between its parts. What it passes over, for somebody is changing it, is for the next time.
+func (s *sweeps) some(ctx context.Context, e sqlstore.Engine, l queue.Limits) (w sweeping, err error) {
+	err = e.Write(ctx, func(tx sqlstore.Tx) error {
 		w = sweeping{}
 		if err := s.exhaust(tx, &w, l); err != nil {
 			return err
 		}
-		if err := s.requeue(tx, &w, requeueing{s.sql.requeueClaimed, queue.Pending, l.Claims}); err != nil {
+		if err := s.requeue(tx, &w, requeueing{s.requeueClaimed, queue.Pending, l.Claims}); err != nil {
 			return err
 		}
-		return s.requeue(tx, &w, requeueing{s.sql.requeueDraining, queue.Completed, l.Drains})
+		return s.requeue(tx, &w, requeueing{s.requeueDraining, queue.Completed, l.Drains})
 	})
 	if err != nil {
-		return nil, false, err
+		return sweeping{}, err
 	}
-	var agents []string
 	for _, t := range w.swept {
 		if t.State != queue.Pending {
 			t.Agent = "" // the end of one lets the next decision on the issue go
 		}
-		agents = append(agents, t.Agent)
+		w.over.agents = append(w.over.agents, t.Agent)
 	}
-	s.tell(agents...)
-	s.follows(ctx, w.over)
-	return w.swept, w.more, nil
+	return w, nil
 }
 
 // A sweeping is what was taken up in a transaction.
@@ -67,14 +76,14 @@ type sweeping struct {
 }
 
 // exhaust fails the tasks that were handed out as often as the limits allow.
-func (s *Store) exhaust(tx Tx, w *sweeping, l queue.Limits) error {
+func (s *sweeps) exhaust(tx sqlstore.Tx, w *sweeping, l queue.Limits) error {
 	claims := fmt.Sprintf("given up: handed out %d times, and no decision came", l.Claims)
 	drains := fmt.Sprintf("given up: could not be carried out in %d tries: ", l.Drains)
 	for _, r := range []exhaustion{
-		{s.sql.exhaustPending, claims, l.Claims},
-		{s.sql.exhaustClaimed, claims, l.Claims},
-		{s.sql.exhaustCompleted, drains, l.Drains},
-		{s.sql.exhaustDraining, drains, l.Drains},
+		{s.exhaustPending, claims, l.Claims},
+		{s.exhaustClaimed, claims, l.Claims},
+		{s.exhaustCompleted, drains, l.Drains},
+		{s.exhaustDraining, drains, l.Drains},
 	} {
 		if r.limit <= 0 {
 			continue
@@ -93,9 +102,9 @@ type exhaustion struct {
 }
 
 // sweep runs a statement that fails tasks, and notes it in their logs.
-func (s *Store) sweep(tx Tx, w *sweeping, e exhaustion) error {
+func (s *sweeps) sweep(tx sqlstore.Tx, w *sweeping, e exhaustion) error {
 	var list []sweptTask
-	err := tx.Query(e.query, func(r Row) error {
+	err := tx.Query(e.query, func(r sqlstore.Row) error {
 		t := sweptTask{Swept: queue.Swept{State: queue.Failed}}
 		err := r.Scan(&t.seq, &t.ID, &t.Agent, &t.who, &t.text, &t.lane.name, &t.lane.followed)
 		t.lane.agent = t.Agent
@@ -109,7 +118,7 @@ func (s *Store) sweep(tx Tx, w *sweeping, e exhaustion) error {
 		return err
 	}
 	for _, t := range list {
-		ended, err := s.ended(tx, t.lane)
+		ended, err := s.lanes.ended(tx, t.lane)
 		if err != nil {
 			return err
 		}
@@ -128,9 +137,9 @@ type sweptTask struct {
 }
 
 // noteAll adds an entry to the logs of tasks, and the tasks to those that were swept.
-func (s *Store) noteAll(tx Tx, w *sweeping, what string, list []sweptTask) error {
+func (s *sweeps) noteAll(tx sqlstore.Tx, w *sweeping, what string, list []sweptTask) error {
 	for _, t := range list {
-		if err := s.note(tx, t.seq, queue.Entry{What: what, Who: t.who, Text: t.text}); err != nil {
+		if err := s.logbook.note(tx, t.seq, queue.Entry{What: what, Who: t.who, Text: t.text}); err != nil {
 			return err
 		}
 		w.swept = append(w.swept, t.Swept)
@@ -148,13 +157,13 @@ type requeueing struct {
 }
 
 // requeue runs a statement that makes tasks free, and notes it in their logs.
-func (s *Store) requeue(tx Tx, w *sweeping, q requeueing) error {
+func (s *sweeps) requeue(tx sqlstore.Tx, w *sweeping, q requeueing) error {
 	what, format := "requeued", "claim %d ran out"
 	if q.state == queue.Completed {
 		what, format = "lease ran out", "lease %d"
 	}
 	var list []sweptTask
-	err := tx.Query(q.query, func(r Row) error {
+	err := tx.Query(q.query, func(r sqlstore.Row) error {
 		t := sweptTask{Swept: queue.Swept{State: q.state}}
 		var count int64
 		err := r.Scan(&t.seq, &t.ID, &t.Agent, &t.who, &count)
@@ -168,12 +177,12 @@ func (s *Store) requeue(tx Tx, w *sweeping, q requeueing) error {
 	return s.noteAll(tx, w, what, list)
 }
 
-// Grace implements queue.Queue.
-func (s *Store) Grace(ctx context.Context, d time.Duration) (int, error) {
+// extend makes all claims last for d from now on, and returns how many it made longer.
+func (s *sweeps) extend(ctx context.Context, e sqlstore.Engine, d time.Duration) (int, error) {
 	var n int64
-	err := s.engine.Single(ctx, func(tx Tx) (err error) {
-		n, err = tx.Exec(s.sql.grace, tx.Now(), millis(d))
+	err := e.Single(ctx, func(tx sqlstore.Tx) (err error) {
+		n, err = tx.Exec(s.grace, tx.Now(), sqlstore.Millis(d))
 		return err
 	})
-	return int(n), doing("extend all claims", err)
+	return int(n), err
 }

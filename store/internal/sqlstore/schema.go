@@ -1,4 +1,4 @@
-package sqlqueue
+package sqlstore
 
 import (
 	"embed"
@@ -48,7 +48,7 @@ func step(tx Tx, d Dialect, name string) error {
 	if err != nil {
 		return err
 	}
-	for statement := range strings.SplitSeq(d.expand(string(text)), ";\n") {
+	for statement := range strings.SplitSeq(d.Expand(string(text)), ";\n") {
 		if strings.TrimSpace(statement) == "" {
 			continue
 		}

@@ -1,31 +1,30 @@
-package sqlqueue
+package sqlstore
 
 import (
 	"context"
 	"crypto/rand"
-	"strings"
 	"time"
 )
 
-// Cursor returns what SaveCursor kept of a repository, for a poller; nil: nothing. Case
-// does not matter.
-func (s *Store) Cursor(ctx context.Context, repo string) (data []byte, err error) {
-	err = s.engine.Look(ctx, func(tx Tx) error {
-		data = nil
-		_, err := one(tx, s.sql.cursor, func(r Row) error { return r.Scan(&data) }, strings.ToLower(repo))
-		return err
-	})
-	return data, doing("read the cursor of "+repo, err)
+// Leaders keep who leads, for a time that the one who leads makes longer again and again.
+// They are safe for concurrent use.
+type Leaders struct {
+	engine Engine
+	leadStatements
 }
 
-// SaveCursor keeps how far the poller of a repository came. When it returns nil, that is
-// durable.
-func (s *Store) SaveCursor(ctx context.Context, repo string, data []byte) error {
-	err := s.engine.Single(ctx, func(tx Tx) error {
-		_, err := tx.Exec(s.sql.saveCursor, tx.Now(), strings.ToLower(repo), text(data))
-		return err
-	})
-	return doing("save the cursor of "+repo, err)
+// NewLeaders returns the leaders of a database that [Migrate] was run on.
+func NewLeaders(e Engine, d Dialect) *Leaders { return &Leaders{e, newLeadStatements(d)} }
+
+type leadStatements struct{ seize, abdicate string }
+
+func newLeadStatements(d Dialect) leadStatements {
+	return leadStatements{
+		seize: d.Expand(`INSERT INTO leader (name, owner, until) VALUES ($2, $3, {now} + $4)
+ON CONFLICT (name) DO UPDATE SET owner = excluded.owner, until = excluded.until
+WHERE leader.owner = excluded.owner OR leader.until <= {now}`),
+		abdicate: "DELETE FROM leader WHERE name = $1 AND owner = $2",
+	}
 }
 
 // How leadership is kept. A leader that is not heard of for so long is one no more.
@@ -38,10 +37,10 @@ const (
 // the database: it waits until it is, and ends f's context when it is no more, and then
 // waits again. It returns what f does, once f returned by itself, or the context's error. There may be two
 // leaders for a moment when one is cut off; f must not harm then.
-func (s *Store) Lead(ctx context.Context, name string, f func(context.Context) error) error {
+func (s *Leaders) Lead(ctx context.Context, name string, f func(context.Context) error) error {
 	owner := rand.Text()
 	for {
-		leads, err := s.seize(ctx, name, owner)
+		leads, err := s.take(ctx, name, owner)
 		if err != nil && ctx.Err() == nil {
 			leads = false // the medium; it is tried again
 		}
@@ -59,10 +58,10 @@ func (s *Store) Lead(ctx context.Context, name string, f func(context.Context) e
 	}
 }
 
-// seize makes owner the leader, or keeps it so, if nobody else is.
-func (s *Store) seize(ctx context.Context, name, owner string) (leads bool, err error) {
+// take makes owner the leader, or keeps it so, if nobody else is.
+func (s *Leaders) take(ctx context.Context, name, owner string) (leads bool, err error) {
 	err = s.engine.Single(ctx, func(tx Tx) error {
-		n, err := tx.Exec(s.sql.seize, tx.Now(), name, owner, leadFor.Milliseconds())
+		n, err := tx.Exec(s.seize, tx.Now(), name, owner, leadFor.Milliseconds())
 		leads = n > 0
 		return err
 	})
@@ -71,7 +70,7 @@ func (s *Store) seize(ctx context.Context, name, owner string) (leads bool, err 
 
 // reign runs f while owner is the leader. lost says that it was ended because it is no
 // more.
-func (s *Store) reign(ctx context.Context, name, owner string, f func(context.Context) error) (lost bool, err error) {
+func (s *Leaders) reign(ctx context.Context, name, owner string, f func(context.Context) error) (lost bool, err error) {
 	inner, cancel := context.WithCancel(ctx)
 	defer cancel()
 	done := make(chan error, 1)
@@ -84,14 +83,14 @@ func (s *Store) reign(ctx context.Context, name, owner string, f func(context.Co
 		case err := <-done:
 			// Somebody else need not wait for the lease to run out.
 			_ = s.engine.Single(context.WithoutCancel(ctx), func(tx Tx) error {
-				_, err := tx.Exec(s.sql.abdicate, name, owner)
+				_, err := tx.Exec(s.abdicate, name, owner)
 				return err
 			})
 			return lost, err
 		case <-tick.C:
 		}
 		renewing, stop := context.WithDeadline(ctx, until)
-		leads, err := s.seize(renewing, name, owner)
+		leads, err := s.take(renewing, name, owner)
 		stop()
 		switch {
 		case leads:

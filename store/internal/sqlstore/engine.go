@@ -1,12 +1,9 @@
-// Package sqlqueue keeps tasks, records, ledgers and cursors in a SQL database: one
-// body of statements for every engine. Packages sqlite and postgres put an [Engine]
-// beneath it.
-//
-// A task is three rows, of which only the small one is written often: its state, its
-// texts, and what was decided. Tasks that wait for a time have states of their own, and
-// every statement that is run often reads one partial index from its beginning, so that
-// none of them gets slower with the number of tasks.
-package sqlqueue
+// Package sqlstore is what stores in SQL databases have in common, whatever the engine is:
+// what an [Engine] does, how its [Dialect] differs from others, and the tables. It keeps
+// records, ledgers, cursors and slots, each by a type of its own that holds the statements
+// it needs. Package sqlqueue keeps the tasks. Packages sqlite and postgres put an engine
+// beneath them.
+package sqlstore
 
 import (
 	"context"
@@ -20,8 +17,6 @@ import (
 // but by one at a time: each run sets what it returns anew. It may not call the engine.
 // When it returns an error, nothing of what it did is kept.
 type Engine interface {
-	// Dialect says how statements are written for the database.
-	Dialect() Dialect
 	// Write runs f in a transaction. When it returns nil, what f did is durable.
 	// Transactions may be run together, and again when another one got in their way.
 	Write(ctx context.Context, f func(Tx) error) error
@@ -62,32 +57,13 @@ type Row interface {
 	Scan(dest ...any) error
 }
 
-// A Dialect is what differs between databases in the text of statements.
-type Dialect struct {
-	// Now is an expression for the time in milliseconds since 1970; it may use the
-	// parameter $1, which is Tx.Now.
-	Now string
-	// Skip ends a SELECT of a task "t" that is changed by the same statement: other
-	// transactions look past it. Empty where only one transaction writes.
-	Skip string
-	// Lock ends a SELECT of a row that is changed by the same transaction; empty as above.
-	Lock string
-	// Exclusive is a statement that keeps other transactions out that run it with the
-	// same $1, a text, until this one ends; empty as above.
-	Exclusive string
-	// List is an expression, in parentheses, for the numbers in the JSON array %s, to
-	// stand behind IN.
-	List string
-	// Identity, Blob, Text and Int are types of columns: a number that grows with each
-	// row and is the primary key; bytes; text that is compared byte for byte; 64 bits.
-	Identity, Blob, Text, Int string
-	// Probe says that ClaimNext reads before it writes when it found nothing the last
-	// time, because writes stand in line.
-	Probe bool
-	// Claim, Insert and Complete take the place of shared statements where one does the work
-	// of several; empty: they do not. Claim hands out one task, also one whose time came, and
-	// is run alone; where there is none, those who claim at the same time do so together.
-	// Insert adds a task with its texts ($15 the message, $16 the origin). Complete keeps
-	// the decision ($5) too.
-	Claim, Insert, Complete string
+// A Wish is a claim that waits for its task.
+type Wish struct {
+	Agent, By string // whose task is wanted, and by whom
+	Lease     int64  // how long the claim is to last, in milliseconds
+
+	// What became of it.
+	Claim    queue.Claim
+	Found    bool     // there was a task
+	Promoted []string // the agents that have tasks whose time came; empty text: decisions
 }

@@ -37,6 +37,12 @@ func newClock(m machine) *clock {
 	return c
 }
 
+// sinceNow is a clock that goes on as the process does.
+func sinceNow() func() time.Duration {
+	start := time.Now()
+	return func() time.Duration { return time.Since(start) }
+}
+
 // guess is the start by the time of the day as it is now.
 func (c *clock) guess() int64 { return c.wall().UnixMilli() - c.since().Milliseconds() }
 

@@ -53,9 +53,37 @@ func open(d driver.Driver, dsn string, pragmas ...string) (*conn, error) {
 	return c, nil
 }
 
+// busy is how long another process may hold the file, in milliseconds.
+const busy = "busy_timeout = 10000"
+
 // vacuum is the pragma for a file that can give room back. It is for one that is empty: in
 // another one it writes, though it changes nothing, and on a full disk nobody could look at it.
 const vacuum = "auto_vacuum = INCREMENTAL"
+
+// oldest is the first version of SQLite without the fault that could corrupt a file in
+// write-ahead mode.
+const oldest = "3.51.3"
+
+// checkVersion refuses a SQLite that is too old.
+func checkVersion(got string) error {
+	if number(got) < number(oldest) {
+		return fmt.Errorf("SQLite %s can corrupt files; want %s or newer", got, oldest)
+	}
+	return nil
+}
+
+// number makes versions comparable; 0 is none.
+func number(version string) int {
+	n := 0
+	for part := range strings.SplitSeq(version, ".") {
+		i, err := strconv.Atoi(part)
+		if err != nil {
+			return 0
+		}
+		n = n*1000 + i
+	}
+	return n
+}
 
 // set runs a pragma.
 func (c *conn) set(pragma string) error {

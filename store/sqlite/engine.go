@@ -30,9 +30,6 @@ type reader struct{ conn *conn }
 // maxReaders is how many read at the same time.
 const maxReaders = 4
 
-// busy is how long another process may hold the file, in milliseconds.
-const busy = "busy_timeout = 10000"
-
 // durable are the pragmas of the connection that writes. The order matters: the first ones
 // have no effect on a file that has something in it.
 func durable() []string {

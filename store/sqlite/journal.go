@@ -18,32 +18,46 @@ const tooLong = maxJournal * 5 / 4
 // patience is how long those who write wait for those who read.
 const patience = 100 * time.Millisecond
 
-// shorten has the journal begin anew, if it could not do so by itself: while there is
-// always somebody who reads from it, it grows without end. It waits for those who read, and
-// if that takes long, as a backup does, it tries again when the journal has grown by as much.
-func (w *writer) shorten() {
-	if w.groups++; w.groups%16 != 0 {
-		return // asking takes as long as half a claim
-	}
-	pages, err := w.journal("NOOP")
-	if err != nil || pages <= w.longest {
-		return // an error of the medium comes back when something is to be kept
-	}
-	w.longest = pages + maxJournal
-	if w.conn.once(fmt.Sprintf("PRAGMA busy_timeout = %d", w.patience.Milliseconds())) != nil {
-		return
-	}
-	if _, err = w.journal("RESTART"); err == nil {
-		w.longest = tooLong
-	}
-	_ = w.conn.once("PRAGMA " + busy) // if not, those who write give up sooner
+// A journal keeps the write-ahead journal of a file short, for the connection that writes.
+// It is not safe for concurrent use.
+type journal struct {
+	conn     *conn
+	longest  int64         // how many pages it may have
+	patience time.Duration // how long it waits for those who read from it
+	groups   int           // how many were committed
 }
 
-// journal moves pages of the journal in one of SQLite's ways, and returns how many it
+func newJournal(c *conn) journal {
+	return journal{conn: c, longest: tooLong, patience: patience}
+}
+
+// shorten has the journal begin anew, if it could not do so by itself: while there is
+// always somebody who reads from it, it grows without end. It waits for those who read, and
+// if that takes long, as a backup does, it tries again when the journal has grown by as
+// much. It is called after each group of operations.
+func (j *journal) shorten() {
+	if j.groups++; j.groups%16 != 0 {
+		return // asking takes as long as half a claim
+	}
+	pages, err := j.move("NOOP")
+	if err != nil || pages <= j.longest {
+		return // an error of the medium comes back when something is to be kept
+	}
+	j.longest = pages + maxJournal
+	if j.conn.once(fmt.Sprintf("PRAGMA busy_timeout = %d", j.patience.Milliseconds())) != nil {
+		return
+	}
+	if _, err = j.move("RESTART"); err == nil {
+		j.longest = tooLong
+	}
+	_ = j.conn.once("PRAGMA " + busy) // if not, those who write give up sooner
+}
+
+// move moves pages of the journal in one of SQLite's ways, and returns how many it
 // has.
-func (w *writer) journal(how string) (pages int64, err error) {
+func (j *journal) move(how string) (pages int64, err error) {
 	var hindered, moved int64
-	_, err = w.conn.query("PRAGMA wal_checkpoint("+how+")", func(r sqlstore.Row) error { return r.Scan(&hindered, &pages, &moved) })
+	_, err = j.conn.query("PRAGMA wal_checkpoint("+how+")", func(r sqlstore.Row) error { return r.Scan(&hindered, &pages, &moved) })
 	if err == nil && hindered != 0 {
 		err = fmt.Errorf("%d of %d pages were moved, for somebody reads", moved, pages)
 	}

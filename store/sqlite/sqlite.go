@@ -14,8 +14,6 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/org/foreman-action/queue"
@@ -45,10 +43,6 @@ type Store struct {
 
 	engine *engine
 }
-
-// oldest is the first version of SQLite without the fault that could corrupt a file in
-// write-ahead mode.
-const oldest = "3.51.3"
 
 // Open opens a file, creates it and the folders above it if there is none, and brings it
 // to the newest version of the schema. Errors: queue.ErrNewer; a file system that is not
@@ -114,33 +108,6 @@ func create(path string) error {
 		return err
 	}
 	return f.Close()
-}
-
-// sinceNow is a clock that goes on as the process does.
-func sinceNow() func() time.Duration {
-	start := time.Now()
-	return func() time.Duration { return time.Since(start) }
-}
-
-// checkVersion refuses a SQLite that is too old.
-func checkVersion(got string) error {
-	if number(got) < number(oldest) {
-		return fmt.Errorf("SQLite %s can corrupt files; want %s or newer", got, oldest)
-	}
-	return nil
-}
-
-// number makes versions comparable; 0 is none.
-func number(version string) int {
-	n := 0
-	for part := range strings.SplitSeq(version, ".") {
-		i, err := strconv.Atoi(part)
-		if err != nil {
-			return 0
-		}
-		n = n*1000 + i
-	}
-	return n
 }
 
 // Close closes the store, when it has answered those who wait.

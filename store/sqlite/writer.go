@@ -41,9 +41,7 @@ type writer struct {
 	flush    time.Duration    // what it takes to make a group durable, of late
 	timer    *time.Timer      // nil: the writer lets others run, and waits for no time
 	wishes   []*sqlstore.Wish // of the group that is being run
-	longest  int64            // how many pages the journal may have
-	patience time.Duration    // how long it waits for those who read from the journal
-	groups   int              // how many there were
+	journal  journal
 	// failing is why something could not be kept, until Store.Healthy finds that it can be
 	// again; nil if all could.
 	failing atomic.Pointer[error]
@@ -70,7 +68,7 @@ const (
 func startWriter(c *conn, now func() int64, patient bool) *writer {
 	w := &writer{
 		conn: c, tx: tx{conn: c, now: now}, done: make(chan struct{}),
-		wake: make(chan struct{}, 1), longest: tooLong, patience: patience,
+		wake: make(chan struct{}, 1), journal: newJournal(c),
 	}
 	if patient {
 		w.timer = time.NewTimer(0)
@@ -154,7 +152,7 @@ func (w *writer) run() {
 		}
 		w.commit(group)
 		clear(group)
-		w.shorten()
+		w.journal.shorten()
 	}
 }
 

@@ -13,7 +13,7 @@ import (
 
 // claiming are the statements that hand out tasks.
 type claiming struct {
-	// Claim hands out one task, also one whose time came, and is run alone; empty: offer and
+	// claim hands out one task, also one whose time came, and is run alone; empty: offer and
 	// take do it, for all who claim at the same time.
 	claim, claimedBody string
 	offer, take        string

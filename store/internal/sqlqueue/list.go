@@ -114,7 +114,16 @@ func scanInfo(r sqlstore.Row) (queue.Info, error) {
 	return i, err
 }
 
-// details returns all that is kept of a task. Error: queue.ErrNotFound.
+// whole returns all that is kept of a task. Error: queue.ErrNotFound.
+func (s *reading) whole(ctx context.Context, e sqlstore.Engine, id string) (out queue.Details, err error) {
+	err = e.Read(ctx, func(tx sqlstore.Tx) (err error) {
+		out, err = s.details(tx, id)
+		return err
+	})
+	return out, err
+}
+
+// details is whole within a transaction.
 func (s *reading) details(tx sqlstore.Tx, id string) (out queue.Details, err error) {
 	found, err := sqlstore.One(tx, s.inspect, func(r sqlstore.Row) error {
 		out.Info, err = scanInfo(r)

@@ -48,12 +48,12 @@ func (q *Queue) tell(agents ...string) {
 // after does what is left to be done after a transaction.
 func (q *Queue) after(ctx context.Context, o over) {
 	q.tell(o.agents...)
-	q.tell(q.verbs.finish.lanes.follows(ctx, q.engine, o.lanes)...)
+	q.tell(q.verbs.lanes.follows(ctx, q.engine, o.lanes)...)
 }
 
 // settle makes those tasks ready whose time came, in transactions of its own.
 func (q *Queue) settle(ctx context.Context) error {
-	o, err := q.verbs.drain.due.settle(ctx, q.engine)
+	o, err := q.verbs.due.settle(ctx, q.engine)
 	q.after(ctx, o)
 	return err
 }
@@ -276,14 +276,11 @@ func (q *Queue) List(ctx context.Context, f queue.Filter) ([]queue.Info, error) 
 }
 
 // Inspect implements queue.Queue.
-func (q *Queue) Inspect(ctx context.Context, id string) (out queue.Details, err error) {
+func (q *Queue) Inspect(ctx context.Context, id string) (queue.Details, error) {
 	if !queue.IsText(id) {
 		return queue.Details{}, sqlstore.Doing("look at a task", queue.ErrNotFound)
 	}
-	err = q.engine.Read(ctx, func(tx sqlstore.Tx) (err error) {
-		out, err = q.verbs.read.details(tx, id)
-		return err
-	})
+	out, err := q.verbs.read.whole(ctx, q.engine, id)
 	if err != nil {
 		return queue.Details{}, sqlstore.Doing("look at task "+id, err)
 	}

@@ -20,12 +20,15 @@ type verbs struct {
 	purge    purging
 	count    counting
 	read     reading
+	due      due
+	lanes    lanes
 }
 
 func newVerbs(d sqlstore.Dialect) verbs {
 	return verbs{
 		enqueue: newEnqueuing(d), claim: newClaiming(d), held: newHeld(d), complete: newCompleting(d), drain: newDraining(d),
 		finish: newFinishing(d), sweep: newSweeps(d), hand: newByHand(d), purge: newPurging(d), count: newCounting(), read: newReading(d),
+		due: newDue(d), lanes: newLanes(d),
 	}
 }
 

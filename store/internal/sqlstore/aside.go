@@ -3,7 +3,7 @@ package sqlstore
 // maxAside is how many texts that cannot be read are kept: the newest.
 const maxAside = 1000
 
-// Asides keep texts that cannot be read, for people to look at.
+// asides keep texts that cannot be read, for people to look at.
 type asides struct{ aside, trimAside string }
 
 func newAsides(d Dialect) asides {

@@ -81,7 +81,7 @@ func (f *finishing) end(ctx context.Context, e sqlstore.Engine, h queue.Hold, ho
 		}
 		return err
 	})
-	if err = lostUnless(found, err); err != nil {
+	if err := lostUnless(found, err); err != nil {
 		return over{}, err
 	}
 	o := over{agents: []string{""}} // the next decision on the issue may go

@@ -4,20 +4,12 @@ package policy
 
 import (
 	"maps"
-	"path"
 	"slices"
-	"strings"
 	"time"
 
-	"github.com/org/foreman-action/internal/sanitize"
-	"github.com/org/foreman-action/internal/text"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/triage"
 )
-
-// MaxCommentLength is the longest comment, in characters, that GitHub takes, less
-// what our marker needs.
-const MaxCommentLength = 65_536 - 256
 
 // A Policy is what the executor permits, whoever decides: the rules, an agent, or
 // both. It is never the agent's to change. The zero value is the safe one: labels
@@ -69,22 +61,6 @@ type Policy struct {
 	ShadowPeriod time.Duration
 }
 
-// Pacing is how often we may act on one issue, with the defaults of a policy filled in.
-type Pacing struct {
-	Interval time.Duration // between two commented events; 0: none
-	Comments int           // most of ours on the issue; 0: any number
-	Writes   int           // most changes of ours within an hour; 0: any number
-}
-
-// Pacing returns the limits of what was done on an issue before.
-func (p Policy) Pacing() Pacing {
-	return Pacing{
-		Interval: orDefault(p.CommentInterval, DefaultCommentInterval),
-		Comments: orDefault(p.MaxComments, DefaultMaxComments),
-		Writes:   orDefault(p.MaxWrites, DefaultMaxWrites),
-	}
-}
-
 // Scanned returns the most issues that a scheduled run decides on.
 func (p Policy) Scanned() int { return orDefault(p.MaxScanned, DefaultMaxScanned) }
 
@@ -94,26 +70,6 @@ func (p Policy) Grace() time.Duration {
 		return DefaultShadowPeriod
 	}
 	return p.ShadowPeriod
-}
-
-// Clean returns the body of a comment with everything in it neutralized that its source is
-// not trusted with. The author of a rule is trusted with mentions and links: the values in
-// its text were neutralized when it was rendered.
-func (p Policy) Clean(body string, from triage.Source) string {
-	if from.Rule != "" {
-		return sanitize.Trusted(body)
-	}
-	o := sanitize.Options{}
-	if from.Command != "" {
-		return sanitize.Comment(body, o)
-	}
-	if len(p.Mentions) > 0 {
-		o.AllowMention = func(login string) bool { _, ok := Match(p.Mentions, login); return ok }
-	}
-	if p.Links != nil {
-		o.AllowLink = func(host string) bool { _, ok := Match(p.Links, host); return ok }
-	}
-	return sanitize.Comment(body, o)
 }
 
 // orDefault returns a limit: 0 for none at all.
@@ -144,16 +100,6 @@ const (
 	// MaxScannable is the most issues that GitHub's search returns for a query.
 	MaxScannable = 1000
 )
-
-// A Labels limits labels by glob, without regard to case; "*" matches any
-// run of characters, "/" included.
-type Labels struct {
-	Allow []string `yaml:"allow"` // nil: every label; empty: none
-	Deny  []string `yaml:"deny"`  // wins over Allow
-	// Within is the list of a file that is extended, which must allow the label as
-	// well; nil: every label.
-	Within []string `yaml:"-"`
-}
 
 // defaultLimits are the limits of the types that a policy does not name.
 func defaultLimits() map[string]int {
@@ -193,49 +139,5 @@ func (p Policy) Forbids(action string, s triage.Source) string {
 	return ""
 }
 
-// MaxLength returns the most characters of a comment.
-func (p Policy) MaxLength() int {
-	if p.CommentLength <= 0 {
-		return MaxCommentLength
-	}
-	return min(p.CommentLength, MaxCommentLength)
-}
-
 // MayLabel reports whether a label may be added or removed.
 func (p Policy) MayLabel(name string) bool { return p.Labels.Refuses(name) == "" }
-
-// Allows reports whether a label may be added or removed.
-func (l Labels) Allows(label string) bool { return l.Refuses(label) == "" }
-
-// Refuses says why a label may not be touched, or is empty.
-func (l Labels) Refuses(name string) string {
-	if glob, ok := Match(l.Deny, name); ok {
-		return "policy.labels.deny has " + glob
-	}
-	if _, ok := Match(l.Allow, name); !ok && l.Allow != nil {
-		return "policy.labels.allow does not list it"
-	}
-	if _, ok := Match(l.Within, name); !ok && l.Within != nil {
-		return "policy.labels.allow of the file that is extended does not list it"
-	}
-	return ""
-}
-
-// Match returns the first glob that matches name.
-func Match(globs []string, name string) (string, bool) {
-	for _, g := range globs {
-		if matchGlob(g, name) {
-			return g, true
-		}
-	}
-	return "", false
-}
-
-// matchGlob is path.Match without regard to case and with "*" matching "/" too.
-// A broken glob matches nothing; the configuration loader refuses it earlier.
-func matchGlob(glob, name string) bool {
-	// Label names hold no NUL, so it can stand for the slash.
-	slash := strings.NewReplacer("/", "\x00")
-	ok, err := path.Match(slash.Replace(text.Fold(glob)), slash.Replace(text.Fold(name)))
-	return err == nil && ok
-}

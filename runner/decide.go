@@ -58,7 +58,8 @@ type decided struct {
 type decider struct{ attempt }
 
 // decide asks the rules, and the agent for what they leave open, and adds what commands and
-// reversals ask for. With an error only Why and AskedAs are set.
+// reversals ask for. With an error only Why, AskedAs and, once the rules have answered, Rules are
+// set.
 func (a decider) decide(ctx context.Context) (decided, error) {
 	var dec decided
 	f := a.facts(ctx)
@@ -85,6 +86,7 @@ func (a decider) decide(ctx context.Context) (decided, error) {
 			res = &both
 		}
 	}
+	dec.Rules = res
 	d := a.ofRules(res)
 	if !commands.Mute || dec.Retriaged {
 		if d, err = a.withAgent(ctx, asked, f, res, d); err != nil {
@@ -97,7 +99,7 @@ func (a decider) decide(ctx context.Context) (decided, error) {
 	if d, err = a.withCommands(ctx, d, commands, f); err != nil {
 		return dec, err
 	}
-	dec.Decision, dec.Rules, dec.At = d, res, a.o.Clock.Now().UTC()
+	dec.Decision, dec.At = d, a.o.Clock.Now().UTC()
 	return dec, nil
 }
 

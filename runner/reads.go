@@ -140,10 +140,10 @@ func (r *reads) Remembered(ctx context.Context) memory.Record {
 		return rec
 	}
 	if err != nil {
-		rebuilt := h.Rebuild(r.own)
+		rebuilt := history.Rebuild(h, r.own)
 		rec.Tasks, rec.Earlier = rebuilt.Tasks, rebuilt.Earlier
 	}
-	h.RecordHumans(&rec)
+	history.RecordHumans(h, &rec)
 	return rec
 }
 
@@ -155,7 +155,7 @@ func (r *reads) Recall(ctx context.Context) memory.Record {
 		return rec
 	}
 	if h, ok := r.History(ctx); ok {
-		rec.Tasks = h.Rebuild(r.own).Tasks
+		rec.Tasks = history.Rebuild(h, r.own).Tasks
 	}
 	return rec
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/runner/effect"
 	"github.com/org/foreman-action/runner/internal/execute"
+	"github.com/org/foreman-action/runner/internal/history"
 	"github.com/org/foreman-action/runner/internal/plan"
 	"github.com/org/foreman-action/triage"
 )
@@ -161,13 +162,13 @@ func (a *recorder) save(ctx context.Context, task memory.Task, n noting) error {
 		}
 		h, read := a.reads.history(a.reads.timeline.value), a.reads.timeline.read
 		if r.Revision == 0 && read { // nothing was kept, or nothing that can be used
-			rebuilt := h.Rebuild(a.reads.own)
+			rebuilt := history.Rebuild(h, a.reads.own)
 			r.Tasks, r.Earlier = rebuilt.Tasks, rebuilt.Earlier
 		}
 		n.put(r) // before the task, which makes room
 		r.Put(task)
 		if read {
-			h.RecordHumans(r)
+			history.RecordHumans(h, r)
 		}
 		return nil
 	})

@@ -75,7 +75,11 @@ func (r *Runner) Comment(ctx context.Context, d triage.Delivery, key, body strin
 		Sources: []triage.Source{{Rule: key}},
 	}})
 	in.MayComment = true
-	out := carryOut(ctx, a, plan.Make(in), nil)
+	p := plan.Make(in)
+	if r.o.Host.Issues == nil && !r.dry && p.Writes() {
+		return triage.ActionResult{}, fmt.Errorf("carry out the plan: %w", triage.ErrNeedsHost)
+	}
+	out := carryOut(ctx, a, p, nil)
 	return out.Results[0], out.Err
 }
 
@@ -238,7 +242,7 @@ func carryOut(ctx context.Context, a attempt, p plan.Plan, j *execute.Journal) e
 	if err != nil {
 		return execute.Abort(p, reviewed, err)
 	}
-	return execute.Run(ctx, reviewed, execute.Target{
+	return execute.Run(ctx, p, reviewed, execute.Target{
 		Host: a.o.Host.Issues, Identity: identity, Since: a.reads.since, DryRun: a.dry, Comments: seen.Comments,
 		Journal: j, Guard: a.o.Host.Guard, Sleep: a.o.Clock.Sleep, Log: a.o.Log, Warn: a.warn,
 	})

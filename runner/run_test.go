@@ -181,6 +181,23 @@ func TestAgentFails(t *testing.T) {
 	}
 }
 
+// TestAgentFailsBesideRules reports what the rules answered, also when the agent fails after
+// them.
+func TestAgentFailsBesideRules(t *testing.T) {
+	t.Parallel()
+	_, e, o := world(t, "agent: {when: true}\nrules:\n  - {id: r, on: issues.opened, then: [{add_label: docs}]}\n")
+	o.Agent.Agent = agentFunc(func(context.Context, protocol.TaskMessage) (protocol.DecisionMessage, error) {
+		return protocol.DecisionMessage{}, errors.New("no answer")
+	})
+	rep, err := run(t, o, e)
+	if err == nil || rep.Rules == nil || !slices.Equal(rep.Rules.Fired, []string{"r"}) {
+		t.Errorf("got rules %+v, error %v, want that r fired", rep.Rules, err)
+	}
+	if rep.Decision != "" || rep.By != "" || len(rep.Actions) != 0 {
+		t.Errorf("got %s by %q with %d actions, want no decision", rep.Decision, rep.By, len(rep.Actions))
+	}
+}
+
 // TestAgentOfAnotherTask refuses a decision that is not for the task.
 func TestAgentOfAnotherTask(t *testing.T) {
 	t.Parallel()

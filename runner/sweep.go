@@ -275,7 +275,7 @@ func (s *sweep) event(ctx context.Context, n int) (triage.Delivery, error) {
 
 // closeAll carries out the closes that are due.
 func (s *sweep) closeAll(ctx context.Context) {
-	if s.o.Memory.Agenda == nil || s.o.Memory.Discards {
+	if s.o.Memory.Agenda == nil || s.o.Memory.Store == nil || s.o.Memory.Discards {
 		return
 	}
 	list, err := s.pending(ctx)

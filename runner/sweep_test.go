@@ -257,6 +257,17 @@ func TestSweepMemory(t *testing.T) {
 	}
 }
 
+// TestSweepAgendaAlone looks for no closings that are due where no store has their records.
+func TestSweepAgendaAlone(t *testing.T) {
+	t.Parallel()
+	_, e, o := scheduled(t, closesLater)
+	due(t, o.Memory.Store, longAgo)
+	o.Memory.Store = nil
+	if s, err := sweep(t, o, e); err != nil || len(s.Reports) != 0 {
+		t.Errorf("got %+v, %v", s, err)
+	}
+}
+
 // TestSweepAgent asks the agent on a schedule only when the configuration names it.
 func TestSweepAgent(t *testing.T) {
 	t.Parallel()

@@ -109,6 +109,36 @@ func TestWithIssue(t *testing.T) {
 	}
 }
 
+// TestTaskOfPoll makes the same task of a poll's event as of the webhook's.
+func TestTaskOfPoll(t *testing.T) {
+	t.Parallel()
+	const issue = `{"number": 7, "title": "T", "body": null, "state": "open", "user": {"login": "mona", "type": "User"}, "labels": ["bug"], "node_id": "I_7"}`
+	webhook, err := triage.ParseEvent(triage.EventSource{Name: "issues", Payload: []byte(
+		`{"action": "opened", "repository": {"full_name": "octo/hello"}, "sender": {"login": "mona", "type": "User"}, "issue": ` + issue + `}`)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	snapshot, err := triage.ParseIssue([]byte(issue))
+	if err != nil {
+		t.Fatal(err)
+	}
+	poll, err := triage.NewIssueEvent("opened", triage.Repo{Owner: "octo", Name: "hello"}, snapshot, triage.Actor{Login: "mona", Type: "User"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var list [2]string
+	for i, d := range []triage.Delivery{webhook, poll} {
+		task, err := runner.Task(d, runner.TaskSpec{ID: runTask, AllowClose: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		list[i] = task.Repo + " " + string(task.Payload)
+	}
+	if list[0] != list[1] {
+		t.Errorf("webhook:\n%s\npoll:\n%s", list[0], list[1])
+	}
+}
+
 func realPayload(t testing.TB, name string) []byte {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join("../testdata/events", name+".payload.json"))

@@ -122,7 +122,8 @@ func (d Delivery) Happened() bool {
 	return false
 }
 
-// Snapshot returns the issue with its JSON. The event must carry or have got an issue.
+// Snapshot returns the issue with its JSON; the JSON is nil for a pull request, whose event has
+// no issue. The event must carry an issue, or have got one by [Delivery.WithIssue].
 func (d Delivery) Snapshot() Snapshot { return Snapshot{*d.Issue, d.payload["issue"]} }
 
 // WithIssue returns the delivery with a fetched issue in place, in the payload too.

@@ -20,9 +20,8 @@ var (
 	ErrUncertain = errors.New("the outcome of the write is unknown")
 	// ErrLimited says that the host refuses calls for longer than is worth waiting.
 	ErrLimited = errors.New("the limit of calls is spent")
-	// ErrHalted says that the end of the context, or whoever may stop a run before a
-	// write, did not let the write happen. It was not tried, and a later attempt at the task
-	// goes on from there.
+	// ErrHalted says that a write was not tried: the context ended, or a guard forbade it.
+	// A later attempt at the task continues with that write.
 	ErrHalted = errors.New("the run was stopped before a write")
 )
 

@@ -14,7 +14,8 @@ import (
 const (
 	maxCache      = 256 << 20 // bytes
 	maxCacheFiles = 100_000
-	cacheVersion  = 1 // of the form of an entry
+	maxCacheEntry = 32 << 20 // bytes
+	cacheVersion  = 1        // of the form of an entry
 	cacheSuffix   = ".json"
 	cacheTemp     = "tmp-"
 )
@@ -86,7 +87,7 @@ func (c *cache) load(key string, v any) bool {
 		return false
 	}
 	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, maxAnswer))
+	data, err := io.ReadAll(io.LimitReader(f, maxCacheEntry))
 	return err == nil && decodeEntry(data, v)
 }
 

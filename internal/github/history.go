@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/org/foreman-action/internal/github/rest"
 	"github.com/org/foreman-action/triage"
 )
 
@@ -27,14 +28,18 @@ type HistoryOptions struct {
 // what was read is kept, and asked for again only when it may have changed. A list that
 // was not read to its end is gone on with where it stopped. It is for one goroutine.
 type History struct {
-	client  *Client
-	ref     triage.Ref
+	caller  *rest.Caller
+	op      rest.Op // on the list
 	cache   *cache
 	reserve int
 	calls   HistoryCalls
 	started time.Time // of the reading of the list
 	resumed bool
 }
+
+// A BudgetError is why a [History] stops: the calls that the token has left are to be kept
+// for others.
+type BudgetError = rest.BudgetError
 
 // HistoryCalls counts what a [History] asked for.
 type HistoryCalls struct {
@@ -57,15 +62,15 @@ type IssuePage struct {
 //
 // It is no method of the client, so that programs without a use for it go without.
 func NewHistory(c *Client, owner, repo string, o HistoryOptions) (*History, error) {
-	ref := triage.Ref{Owner: owner, Repo: repo}
-	if err := checkRef(ref, true); err != nil {
-		return nil, fmt.Errorf("read the history of %s/%s: %w", clip(owner, 100), clip(repo, 100), err)
+	op := rest.InRepository("list the issues of", owner, repo, rest.NeedIssuesRead)
+	if err := op.Check(); err != nil {
+		return nil, fmt.Errorf("read the history of %s/%s: %w", rest.Clip(owner, 100), rest.Clip(repo, 100), err)
 	}
-	h := &History{client: c, ref: ref, reserve: o.Reserve}
+	h := &History{caller: c.caller, op: op, reserve: o.Reserve}
 	if o.Dir == "" {
 		return h, nil
 	}
-	host := strings.NewReplacer(":", "_", "[", "", "]", "").Replace(c.host)
+	host := strings.NewReplacer(":", "_", "[", "", "]", "").Replace(c.caller.Host())
 	var err error
 	h.cache, err = openCache(o.Dir, host, strings.ToLower(owner), strings.ToLower(repo))
 	if err != nil {
@@ -110,28 +115,27 @@ func (h *History) Issues(ctx context.Context, n int) (IssuePage, error) {
 		h.calls.Kept++
 		return page.page(), nil
 	}
-	o := lookUp("list the issues of", h.ref)
-	o.wide = true
-	path := fmt.Sprintf("repos/%s/%s/issues?state=all&sort=created&direction=desc&per_page=%d&page=%d", h.ref.Owner, h.ref.Repo, pageSize, n)
+	path := fmt.Sprintf("repos/%s/%s/issues?state=all&sort=created&direction=desc&per_page=%d&page=%d",
+		h.op.Ref.Owner, h.op.Ref.Repo, rest.PageSize, n)
 	var raw []json.RawMessage
-	ask := question{op: o, path: path, out: &raw}
+	ask := rest.Call{Method: http.MethodGet, Path: path, Out: &raw}
 	if found {
-		ask.etag = page.ETag
+		ask.ETag = page.ETag
 	}
 	a, err := h.ask(ctx, ask)
 	if err != nil {
 		return IssuePage{}, err
 	}
-	if !a.same {
-		page = keptPage{ETag: a.etag, More: a.more, About: max(a.last, n) * pageSize}
+	if !a.Same {
+		page = keptPage{ETag: a.ETag, More: a.More, About: max(a.Last, n) * rest.PageSize}
 		if page.Issues, err = parseIssues(raw); err != nil {
-			return IssuePage{}, fmt.Errorf("%s: %w", o, err)
+			return IssuePage{}, fmt.Errorf("%s: %w", h.op, err)
 		}
 		if !page.More {
-			page.About = (n-1)*pageSize + len(page.Issues)
+			page.About = (n-1)*rest.PageSize + len(page.Issues)
 		}
 	}
-	page.At = h.client.now().UTC()
+	page.At = h.caller.Now().UTC()
 	h.keep(key, page)
 	return page.page(), nil
 }
@@ -143,7 +147,7 @@ func (p keptPage) page() IssuePage {
 // begin finds out whether a list is to be gone on with.
 func (h *History) begin() {
 	var list keptList
-	now := h.client.now().UTC()
+	now := h.caller.Now().UTC()
 	h.started = now
 	if h.cache.load(listKey, &list) && now.Sub(list.Started) < resumeWithin && !list.Started.After(now) {
 		h.started, h.resumed = list.Started, true
@@ -181,12 +185,12 @@ func (h *History) Timeline(ctx context.Context, i triage.Issue) (triage.Timeline
 		h.calls.Kept++
 		return t.Timeline, nil
 	}
-	if err := h.client.rate.spend(h.reserve, h.client.now()); err != nil {
+	if err := h.caller.Spend(h.reserve); err != nil {
 		return triage.Timeline{}, err
 	}
-	ref := h.ref
+	ref := h.op.Ref
 	ref.Number = i.Number
-	timeline, asked, err := h.client.timeline(ctx, ref)
+	timeline, asked, err := readTimeline(ctx, h.caller, ref)
 	h.calls.Made += asked
 	if errors.Is(err, triage.ErrTruncated) {
 		timeline, err = triage.Timeline{}, nil
@@ -208,56 +212,24 @@ func (h *History) keep(key string, v any) {
 	}
 }
 
-// A question is a read that may be answered with "as before".
-type question struct {
-	op
-	path, etag string
-	out        any
-}
-
-// A reading is what an answer says besides its body.
-type reading struct {
-	same bool // nothing changed since etag
-	etag string
-	more bool
-	last int // number of the last page; 0 when this is it, or when GitHub does not tell
-}
-
 // ask makes one call within the budget.
-func (h *History) ask(ctx context.Context, q question) (reading, error) {
-	if err := h.client.rate.spend(h.reserve, h.client.now()); err != nil {
-		return reading{}, err
+func (h *History) ask(ctx context.Context, call rest.Call) (rest.Reply, error) {
+	if err := h.caller.Spend(h.reserve); err != nil {
+		return rest.Reply{}, err
 	}
 	h.calls.Made++
-	var a reading
-	err := h.client.do(ctx, q.op, func(ctx context.Context) error {
-		req, err := h.client.newRequest(http.MethodGet, q.path, nil)
-		if err != nil {
-			return err
-		}
-		if q.etag != "" {
-			req.Header.Set("If-None-Match", q.etag)
-		}
-		resp, err := h.client.send(ctx, req, q.out)
-		ex, ok := ctx.Value(exchangeKey{}).(*exchange)
-		if ok && ex.answer != nil && ex.answer.status == http.StatusNotModified && q.etag != "" {
-			a.same = true
-			h.calls.Unchanged++
-			return nil
-		}
-		if err == nil {
-			a = reading{etag: resp.Header.Get("ETag"), more: resp.NextPage != 0 || resp.After != "" || resp.Cursor != "", last: resp.LastPage}
-		}
-		return err
-	})
+	a, err := h.caller.Do(ctx, h.op, call)
+	if a.Same {
+		h.calls.Unchanged++
+	}
 	return a, h.limited(err)
 }
 
 // limited makes a limit that could not be waited for a matter of the budget.
 func (h *History) limited(err error) error {
-	limit, ok := errors.AsType[*LimitError](err)
+	limit, ok := errors.AsType[*rest.LimitError](err)
 	if !ok {
 		return err
 	}
-	return fmt.Errorf("%w: %w", &BudgetError{Reserve: h.reserve, Reset: h.client.now().Add(limit.Wait)}, err)
+	return fmt.Errorf("%w: %w", &BudgetError{Reserve: h.reserve, Reset: h.caller.Now().Add(limit.Wait)}, err)
 }

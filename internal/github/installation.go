@@ -7,12 +7,32 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/org/foreman-action/internal/github/rest"
 	"github.com/org/foreman-action/triage"
 )
 
-// needApp is what the calls of this file need: they are made in the name of an App, with
-// a token that the App signs itself.
+// An App calls GitHub in the name of an App, with a token that the App signs itself. It is
+// safe for concurrent use.
+type App struct {
+	caller *rest.Caller
+}
+
+// NewApp returns an App. It does no I/O; an error says that BaseURL is not usable.
+func NewApp(o Options) (*App, error) {
+	caller, err := rest.New(o)
+	if err != nil {
+		return nil, err
+	}
+	return &App{caller}, nil
+}
+
+// needApp is what the calls of an [App] need.
 const needApp = "the App's own token"
+
+// ofApp is an Op that is about the App and no repository.
+func ofApp(what string) rest.Op {
+	return rest.Op{What: what, Scope: rest.NoRepository, Need: needApp, Absent: triage.ErrNotFound}
+}
 
 // An Installation says what an installation token is asked for.
 type Installation struct {
@@ -21,12 +41,12 @@ type Installation struct {
 	Permissions  map[string]string // such as "issues": "write"; empty: all of the App
 }
 
-// AppSlug returns the name of the App in addresses: its login is "<slug>[bot]".
-func (c *Client) AppSlug(ctx context.Context) (string, error) {
+// Slug returns the name of the App in addresses: its login is "<slug>[bot]".
+func (a *App) Slug(ctx context.Context) (string, error) {
 	var app struct {
 		Slug string `json:"slug"`
 	}
-	if err := c.app(ctx, "read the App", call{http.MethodGet, "app", nil, &app}); err != nil {
+	if _, err := a.caller.Do(ctx, ofApp("read the App"), rest.Call{Method: http.MethodGet, Path: "app", Out: &app}); err != nil {
 		return "", err
 	}
 	if app.Slug == "" {
@@ -37,12 +57,13 @@ func (c *Client) AppSlug(ctx context.Context) (string, error) {
 
 // InstallationID returns where the App is installed for a repository. ErrNotFound when it
 // is not.
-func (c *Client) InstallationID(ctx context.Context, owner, repo string) (int64, error) {
-	o := op{what: "find the App's installation for", ref: triage.Ref{Owner: owner, Repo: repo}, wide: true, need: needApp, absent: triage.ErrNotFound}
+func (a *App) InstallationID(ctx context.Context, owner, repo string) (int64, error) {
+	o := rest.InRepository("find the App's installation for", owner, repo, needApp)
 	var in struct {
 		ID int64 `json:"id"`
 	}
-	if err := c.request(ctx, o, call{http.MethodGet, fmt.Sprintf("repos/%s/%s/installation", owner, repo), nil, &in}); err != nil {
+	path := fmt.Sprintf("repos/%s/%s/installation", owner, repo)
+	if _, err := a.caller.Do(ctx, o, rest.Call{Method: http.MethodGet, Path: path, Out: &in}); err != nil {
 		return 0, err
 	}
 	if in.ID <= 0 {
@@ -53,7 +74,7 @@ func (c *Client) InstallationID(ctx context.Context, owner, repo string) (int64,
 
 // InstallationToken makes a token, and tells until when it is good. ErrNotFound when there
 // is no such installation any more.
-func (c *Client) InstallationToken(ctx context.Context, in Installation) (token string, until time.Time, err error) {
+func (a *App) InstallationToken(ctx context.Context, in Installation) (token string, until time.Time, err error) {
 	var body struct {
 		Repositories []string          `json:"repositories,omitempty"`
 		Permissions  map[string]string `json:"permissions,omitempty"`
@@ -65,22 +86,11 @@ func (c *Client) InstallationToken(ctx context.Context, in Installation) (token 
 	}
 	what := fmt.Sprintf("make a token of the App's installation %d", in.ID)
 	path := fmt.Sprintf("app/installations/%d/access_tokens", in.ID)
-	if err := c.app(ctx, what, call{http.MethodPost, path, body, &out}); err != nil {
+	if _, err := a.caller.Do(ctx, ofApp(what), rest.Call{Method: http.MethodPost, Path: path, In: body, Out: &out}); err != nil {
 		return "", time.Time{}, err
 	}
 	if out.Token == "" {
 		return "", time.Time{}, fmt.Errorf("%s: the answer has no token", what)
 	}
 	return out.Token, out.Until, nil
-}
-
-// app is [Client.request] for a call that is about no repository.
-func (c *Client) app(ctx context.Context, what string, r call) error {
-	ex := &exchange{spent: budgetOf(ctx)}
-	_, err := c.exchange(context.WithValue(ctx, exchangeKey{}, ex), r)
-	if err == nil {
-		return nil
-	}
-	o := op{what: what, need: needApp, absent: triage.ErrNotFound}
-	return fmt.Errorf("%s: %w", what, o.cause(ex, err))
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/org/foreman-action/internal/github"
 	"github.com/org/foreman-action/internal/github/githubtest"
+	"github.com/org/foreman-action/internal/github/rest"
 	"github.com/org/foreman-action/runner/effect"
 	"github.com/org/foreman-action/triage"
 )
@@ -98,7 +99,7 @@ func TestRateLimits(t *testing.T) {
 			s.Fault(tt.fault)
 			c, ticks := client(t, s.URL, func(o *github.Options) { o.MaxWait = tt.maxWait })
 			err := addLabel(t.Context(), c)
-			limit, limited := errors.AsType[*github.LimitError](err)
+			limit, limited := errors.AsType[*rest.LimitError](err)
 			if limited != (tt.wait != 0) || limited && limit.Wait != tt.wait || errors.Is(err, triage.ErrUncertain) {
 				t.Errorf("got %v, want a LimitError for %v", err, tt.wait)
 			}
@@ -158,7 +159,7 @@ func TestOneBudgetForTheStepsOfACall(t *testing.T) {
 	s.Fault(githubtest.Fault{Method: "PATCH", Times: 1, Status: 429, Header: map[string]string{"Retry-After": "60"}})
 	c, ticks := client(t, s.URL)
 	err := put(t.Context(), c, ref, effect.SetMilestone{Title: "v1"})
-	limit, ok := errors.AsType[*github.LimitError](err)
+	limit, ok := errors.AsType[*rest.LimitError](err)
 	if !ok || limit.Left != 30*time.Second {
 		t.Errorf("got %v, want a LimitError with 30 s left", err)
 	}

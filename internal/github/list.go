@@ -1,15 +1,11 @@
 package github
 
 import (
-	"context"
-	"encoding/json"
-	"errors"
-	"fmt"
-	"net/http"
 	"net/url"
 	"strconv"
 	"time"
 
+	"github.com/org/foreman-action/internal/github/rest"
 	"github.com/org/foreman-action/triage"
 )
 
@@ -35,51 +31,8 @@ type ListPage struct {
 	Date   time.Time // of GitHub's clock when it answered; zero when it does not tell
 }
 
-// ListIssues returns a page of the issues of a repository, pull requests among them, in
-// one call. Entries that are no issues are left out. ErrNotFound when there is no such
-// repository, or the token does not see it.
-func (c *Client) ListIssues(ctx context.Context, owner, repo string, q ListQuery) (ListPage, error) {
-	o := lookUp("list the issues of", triage.Ref{Owner: owner, Repo: repo})
-	o.wide = true
-	var page ListPage
-	var raw []json.RawMessage
-	err := c.do(ctx, o, func(ctx context.Context) error {
-		req, err := c.newRequest(http.MethodGet, fmt.Sprintf("repos/%s/%s/issues?%s", owner, repo, q.encode()), nil)
-		if err != nil {
-			return err
-		}
-		if q.ETag != "" {
-			req.Header.Set("If-None-Match", q.ETag)
-		}
-		resp, err := c.send(ctx, req, &raw)
-		if resp != nil {
-			page.Date, _ = http.ParseTime(resp.Header.Get("Date")) // the zero time says that it is not known
-		}
-		ex, ok := ctx.Value(exchangeKey{}).(*exchange)
-		if ok && ex.answer != nil && ex.answer.status == http.StatusNotModified && q.ETag != "" {
-			page.Same = true
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		if raw == nil {
-			return errors.New("the answer is not a list")
-		}
-		page.ETag = resp.Header.Get("ETag")
-		page.More = resp.NextPage != 0 || resp.After != "" || resp.Cursor != ""
-		return nil
-	})
-	for _, r := range raw {
-		if i, err := triage.ParseIssue(r); err == nil {
-			page.Issues = append(page.Issues, i)
-		}
-	}
-	return page, err
-}
-
 func (q ListQuery) encode() string {
-	v := url.Values{"per_page": {strconv.Itoa(pageSize)}, "direction": {"desc"}, "sort": {"created"}, "state": {"open"}}
+	v := url.Values{"per_page": {strconv.Itoa(rest.PageSize)}, "direction": {"desc"}, "sort": {"created"}, "state": {"open"}}
 	if q.State != "" {
 		v.Set("state", q.State)
 	}
@@ -96,13 +49,4 @@ func (q ListQuery) encode() string {
 		v.Set("page", strconv.Itoa(q.Page))
 	}
 	return v.Encode()
-}
-
-// StatusOf returns the status of the answer that an error of a [Client] tells of; 0 when
-// there was none.
-func StatusOf(err error) int {
-	if a, ok := errors.AsType[*answerError](err); ok {
-		return a.status
-	}
-	return 0
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/org/foreman-action/internal/github"
 	"github.com/org/foreman-action/internal/github/githubtest"
+	"github.com/org/foreman-action/internal/github/rest"
 	"github.com/org/foreman-action/triage"
 )
 
@@ -57,10 +58,10 @@ func TestListIssuesFails(t *testing.T) {
 	t.Parallel()
 	s := fake(t)
 	c, _ := client(t, s.URL)
-	if _, err := c.ListIssues(t.Context(), "octo", "nothing", github.ListQuery{}); !errors.Is(err, triage.ErrNotFound) || github.StatusOf(err) != http.StatusNotFound {
+	if _, err := c.ListIssues(t.Context(), "octo", "nothing", github.ListQuery{}); !errors.Is(err, triage.ErrNotFound) || rest.StatusOf(err) != http.StatusNotFound {
 		t.Errorf("got %v, want ErrNotFound", err)
 	}
-	if _, err := c.ListIssues(t.Context(), "octo", "a b", github.ListQuery{}); err == nil || github.StatusOf(err) != 0 {
+	if _, err := c.ListIssues(t.Context(), "octo", "a b", github.ListQuery{}); err == nil || rest.StatusOf(err) != 0 {
 		t.Errorf("got %v, want that the name is none", err)
 	}
 	s.Fault(githubtest.Fault{Status: http.StatusOK, Body: `null`})

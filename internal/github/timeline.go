@@ -3,32 +3,22 @@ package github
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
 	"slices"
 	"time"
 
+	"github.com/org/foreman-action/internal/github/rest"
 	"github.com/org/foreman-action/triage"
 )
 
 // maxTimelinePages is how many pages of a timeline are asked for at most.
 const maxTimelinePages = 5
 
-// Timeline returns what happened on the issue, in at most five requests. GitHub gives
-// pages by number, oldest first, so of a longer timeline the last four are read. See
-// [runner.Issues], and GitHub's "List timeline events for an issue".
-func (c *Client) Timeline(ctx context.Context, ref triage.Ref) (triage.Timeline, error) {
-	t, _, err := c.timeline(ctx, ref)
-	return t, err
-}
-
-// timeline is Timeline, and tells how many pages were asked for.
-func (c *Client) timeline(ctx context.Context, ref triage.Ref) (t triage.Timeline, asked int, err error) {
-	o := onIssue("read the timeline of", ref)
-	o.need = needIssuesRead
-	r := timelineReader{op: o, client: c, pages: map[int][]triage.TimelineEvent{}}
-	complete, err := r.read(withBudget(ctx))
+// readTimeline reads a timeline, and tells how many pages were asked for.
+func readTimeline(ctx context.Context, c *rest.Caller, ref triage.Ref) (t triage.Timeline, asked int, err error) {
+	r := timelineReader{op: rest.ReadIssue("read the timeline of", ref), caller: c, pages: map[int][]triage.TimelineEvent{}}
+	complete, err := r.read(rest.ShareWait(ctx))
 	if err != nil {
 		return triage.Timeline{}, r.asked, err
 	}
@@ -37,8 +27,8 @@ func (c *Client) timeline(ctx context.Context, ref triage.Ref) (t triage.Timelin
 
 // A timelineReader collects the pages of one timeline.
 type timelineReader struct {
-	op
-	client *Client
+	op     rest.Op
+	caller *rest.Caller
 	asked  int
 	pages  map[int][]triage.TimelineEvent
 }
@@ -96,23 +86,14 @@ func (r *timelineReader) forward(ctx context.Context, p timelinePage) (err error
 
 func (r *timelineReader) page(ctx context.Context, n int) (timelinePage, error) {
 	var list []json.RawMessage
-	var p timelinePage
-	path := issuePath(r.ref, fmt.Sprintf("/timeline?per_page=%d&page=%d", pageSize, n))
+	path := issuePath(r.op.Ref, fmt.Sprintf("/timeline?per_page=%d&page=%d", rest.PageSize, n))
 	r.asked++
-	err := r.client.do(ctx, r.op, func(ctx context.Context) error {
-		resp, err := r.client.exchange(ctx, call{http.MethodGet, path, nil, &list})
-		if err != nil {
-			return err
-		}
-		if list == nil {
-			return errors.New("the answer is not a list")
-		}
-		p = timelinePage{next: resp.NextPage, last: resp.LastPage}
-		p.more = p.next != 0 || resp.NextPageToken != "" || resp.After != "" || resp.Cursor != ""
-		return nil
-	})
+	reply, err := r.caller.Do(ctx, r.op, rest.Call{Method: http.MethodGet, Path: path, Out: &list})
+	if err == nil && list == nil {
+		err = fmt.Errorf("%s: the answer is not a list", r.op)
+	}
 	if err != nil {
-		return p, err
+		return timelinePage{}, err
 	}
 	r.pages[n] = nil
 	for _, raw := range list {
@@ -120,7 +101,7 @@ func (r *timelineReader) page(ctx context.Context, n int) (timelinePage, error) 
 			r.pages[n] = append(r.pages[n], e)
 		}
 	}
-	return p, nil
+	return timelinePage{more: reply.More || reply.Named, next: reply.Next, last: reply.Last}, nil
 }
 
 // events puts the pages together: each event once, in order of time.
@@ -242,4 +223,13 @@ func field(raw json.RawMessage, name string) string {
 		return ""
 	}
 	return text(fields[name])
+}
+
+// text returns a JSON string's value, or nothing for any other value.
+func text(raw json.RawMessage) string {
+	var s string
+	if json.Unmarshal(raw, &s) != nil {
+		return ""
+	}
+	return s
 }

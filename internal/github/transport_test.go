@@ -18,6 +18,7 @@ import (
 	"github.com/org/foreman-action/internal/freeport"
 	"github.com/org/foreman-action/internal/github"
 	"github.com/org/foreman-action/internal/github/githubtest"
+	"github.com/org/foreman-action/internal/github/rest"
 	"github.com/org/foreman-action/runner/effect"
 	"github.com/org/foreman-action/triage"
 )
@@ -187,7 +188,7 @@ func TestTheTokenIsInNoErrorAndNoLog(t *testing.T) {
 			if p, ok := errors.AsType[*triage.PermissionError](err); ok {
 				text += p.Error() + p.Err.Error()
 			}
-			if l, ok := errors.AsType[*github.LimitError](err); ok {
+			if l, ok := errors.AsType[*rest.LimitError](err); ok {
 				text += l.Error() + l.Err.Error()
 			}
 			if strings.Contains(text, token[:8]) || !strings.Contains(err.Error(), "***") {

@@ -2,6 +2,7 @@ package github
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -9,105 +10,22 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/org/foreman-action/internal/github/rest"
 	"github.com/org/foreman-action/runner/effect"
 	"github.com/org/foreman-action/triage"
 )
 
-// Write carries one effect out. See [runner.Issues].
-func (c *Client) Write(ctx context.Context, ref triage.Ref, e effect.Effect) (effect.Written, error) {
-	var w effect.Written
-	var err error
-	switch e := e.(type) {
-	case effect.AddLabels:
-		err = c.addLabels(ctx, ref, e.Names)
-	case effect.RemoveLabel:
-		err = c.removeLabel(ctx, ref, e.Name)
-	case effect.Comment:
-		if e.ID == 0 {
-			w.Comment, err = c.createComment(ctx, ref, e.Body)
-		} else {
-			w.Comment, err = c.updateComment(ctx, ref, e.ID, e.Body)
-		}
-	case effect.Close:
-		err = c.edit(ctx, onIssue("close", ref), edit{State: "closed", StateReason: e.Reason})
-	case effect.Reopen:
-		err = c.edit(ctx, onIssue("reopen", ref), edit{State: "open"})
-	case effect.MarkDuplicate:
-		err = c.markDuplicate(ctx, ref, e.Of)
-	case effect.Assign:
-		w.Accepted, err = c.assign(ctx, ref, e.Logins)
-	case effect.Unassign:
-		err = c.unassign(ctx, ref, e.Logins)
-	case effect.SetMilestone:
-		err = c.setMilestone(ctx, ref, e.Title)
-	case effect.SetType:
-		err = c.edit(ctx, onIssue("set the type of", ref), edit{Type: e.Name})
-	case effect.Lock:
-		err = c.lock(ctx, ref, e.Reason)
-	case effect.React:
-		err = c.react(ctx, ref, e)
-	case effect.NeverAgain, effect.AllowAgain, effect.KeepOpen:
-		err = fmt.Errorf("write %s on %s: only the memory keeps it", effect.TypeOf(e), ref)
-	}
-	return w, err
-}
-
-// addLabels adds labels to the issue; no names is no call.
-func (c *Client) addLabels(ctx context.Context, ref triage.Ref, names []string) error {
-	if len(names) == 0 {
-		return nil
-	}
-	in := struct {
-		Labels []string `json:"labels"`
-	}{names}
-	return c.request(ctx, onIssue("add labels to", ref), call{http.MethodPost, issuePath(ref, "/labels"), in, nil})
-}
-
-// removeLabel takes a label off the issue.
-func (c *Client) removeLabel(ctx context.Context, ref triage.Ref, name string) error {
-	o := onIssue(fmt.Sprintf("remove label %q from", clip(name, 100)), ref)
-	if !segment(name) {
-		return fmt.Errorf("%s: %w", o, errors.New("the name cannot be part of a path"))
-	}
-	err := c.request(ctx, o, call{http.MethodDelete, issuePath(ref, "/labels/"+url.PathEscape(name)), nil, nil})
-	if a, ok := errors.AsType[*answerError](err); ok &&
-		a.status == http.StatusNotFound && strings.EqualFold(a.message, "Label does not exist") {
-		return nil
-	}
-	return err
-}
-
-// createComment posts a comment.
-func (c *Client) createComment(ctx context.Context, ref triage.Ref, body string) (triage.Comment, error) {
-	return c.comment(ctx, onIssue("comment on", ref), call{method: http.MethodPost, path: issuePath(ref, "/comments")}, body)
-}
-
-// updateComment replaces the body of a comment; ErrNotFound when the comment is not
-// there.
-func (c *Client) updateComment(ctx context.Context, ref triage.Ref, id int64, body string) (triage.Comment, error) {
-	o := onIssue(fmt.Sprintf("update comment %d of", id), ref)
-	o.absent = triage.ErrNotFound
-	path := fmt.Sprintf("repos/%s/%s/issues/comments/%d", ref.Owner, ref.Repo, id)
-	return c.comment(ctx, o, call{method: http.MethodPatch, path: path}, body)
-}
-
-// comment writes a comment's body and returns the comment as GitHub has it now.
-func (c *Client) comment(ctx context.Context, o op, to call, body string) (triage.Comment, error) {
-	var out comment
-	to.in, to.out = struct {
-		Body string `json:"body"`
-	}{body}, &out
-	err := c.do(ctx, o, func(ctx context.Context) error {
-		_, err := c.exchange(ctx, to)
-		if err == nil && out.ID == 0 {
-			err = errors.New("it has no id")
-		}
-		return err
-	})
-	if err != nil {
-		return triage.Comment{}, err
-	}
-	return out.comment(), nil
+// A write is what carries an effect out: a call, and what it needs to know of GitHub
+// first. The zero write asks for nothing.
+type write struct {
+	op   rest.Op
+	call rest.Call
+	// edit is the body of a call that changes the issue itself. It is completed with the id
+	// of the issue duplicateOf, and with the number of the milestone, unless these are nil.
+	edit        *edit
+	duplicateOf *int
+	milestone   *string
+	missing     string // GitHub's words when what is to be removed is not there
 }
 
 // An edit is what of an issue is to be changed; what is empty stays.
@@ -119,96 +37,231 @@ type edit struct {
 	Type        string `json:"type,omitempty"`
 }
 
-func (c *Client) edit(ctx context.Context, o op, in edit) error {
-	return c.request(ctx, o, call{http.MethodPatch, issuePath(o.ref, ""), in, nil})
+// The bodies of other writes.
+type (
+	labelNames struct {
+		Labels []string `json:"labels"`
+	}
+	commentBody struct {
+		Body string `json:"body"`
+	}
+	assignees struct {
+		Assignees []string `json:"assignees"`
+	}
+	lockReason struct {
+		Reason string `json:"lock_reason"`
+	}
+	reactionContent struct {
+		Content string `json:"content"`
+	}
+)
+
+// An assigned is what is read of an issue that was given assignees, in GitHub's JSON.
+type assigned struct {
+	Assignees []login `json:"assignees"`
+}
+
+// writeOf returns what carries an effect out. Without names or logins there is nothing to
+// do.
+func writeOf(ref triage.Ref, e effect.Effect) (write, error) {
+	switch e := e.(type) {
+	case effect.AddLabels:
+		return onIssue("add labels to", ref).unlessEmpty(e.Names, http.MethodPost, "/labels", labelNames{e.Names}), nil
+	case effect.RemoveLabel:
+		return removeLabel(ref, e.Name)
+	case effect.Comment:
+		return writeComment(ref, e), nil
+	case effect.Close:
+		return onIssue("close", ref).editing(edit{State: "closed", StateReason: e.Reason}), nil
+	case effect.Reopen:
+		return onIssue("reopen", ref).editing(edit{State: "open"}), nil
+	case effect.MarkDuplicate:
+		return markDuplicate(ref, e.Of)
+	case effect.Assign:
+		w := onIssue("assign", ref).unlessEmpty(e.Logins, http.MethodPost, "/assignees", assignees{e.Logins})
+		w.call.Out = &assigned{}
+		return w, nil
+	case effect.Unassign:
+		return onIssue("unassign", ref).unlessEmpty(e.Logins, http.MethodDelete, "/assignees", assignees{e.Logins}), nil
+	case effect.SetMilestone:
+		w := onIssue("set the milestone of", ref).editing(edit{})
+		w.milestone = &e.Title
+		return w, nil
+	case effect.SetType:
+		return onIssue("set the type of", ref).editing(edit{Type: e.Name}), nil
+	case effect.Lock:
+		if e.Reason == "" {
+			return onIssue("lock", ref).with(http.MethodPut, "/lock", nil), nil
+		}
+		return onIssue("lock", ref).with(http.MethodPut, "/lock", lockReason{e.Reason}), nil
+	case effect.React:
+		return react(ref, e), nil
+	case effect.NeverAgain, effect.AllowAgain, effect.KeepOpen:
+		return write{}, fmt.Errorf("write %s on %s: only the memory keeps it", effect.TypeOf(e), ref)
+	}
+	return write{}, nil
+}
+
+// onIssue is a write on the issue itself, as yet without a call.
+func onIssue(what string, ref triage.Ref) write { return write{op: rest.OnIssue(what, ref)} }
+
+// with gives a write its call, to something below the issue.
+func (w write) with(method, below string, body any) write {
+	w.call = rest.Call{Method: method, Path: issuePath(w.op.Ref, below), In: body}
+	return w
+}
+
+// unlessEmpty is with, or nothing at all when there are no names.
+func (w write) unlessEmpty(names []string, method, below string, body any) write {
+	if len(names) == 0 {
+		return w
+	}
+	return w.with(method, below, body)
+}
+
+// editing gives a write its call, to the issue itself.
+func (w write) editing(e edit) write {
+	w = w.with(http.MethodPatch, "", &e)
+	w.edit = &e
+	return w
+}
+
+// removeLabel takes a label off the issue; that it does not bear it is fine.
+func removeLabel(ref triage.Ref, name string) (write, error) {
+	w := onIssue(fmt.Sprintf("remove label %q from", rest.Clip(name, 100)), ref)
+	if !rest.Segment(name) {
+		return w, fmt.Errorf("%s: %w", w.op, errors.New("the name cannot be part of a path"))
+	}
+	w.missing = "Label does not exist"
+	return w.with(http.MethodDelete, "/labels/"+url.PathEscape(name), nil), nil
+}
+
+// writeComment posts a comment, or replaces the body of one; ErrNotFound when that one is
+// not there.
+func writeComment(ref triage.Ref, e effect.Comment) write {
+	w := onIssue("comment on", ref).with(http.MethodPost, "/comments", commentBody{e.Body})
+	if e.ID != 0 {
+		w.op = rest.OnIssue(fmt.Sprintf("update comment %d of", e.ID), ref)
+		w.op.Absent = triage.ErrNotFound
+		w.call.Method, w.call.Path = http.MethodPatch, commentPath(ref, e.ID)
+	}
+	w.call.Out = &comment{}
+	return w
 }
 
 // markDuplicate closes the issue as a duplicate. ErrNotFound when the other is not
 // there or is a pull request.
-func (c *Client) markDuplicate(ctx context.Context, ref triage.Ref, of int) error {
-	o := onIssue(fmt.Sprintf("close as a duplicate of #%d", of), ref)
-	if err := checkRef(ref, false); err != nil {
-		return fmt.Errorf("%s: %w", o, err)
+func markDuplicate(ref triage.Ref, of int) (write, error) {
+	w := onIssue(fmt.Sprintf("close as a duplicate of #%d", of), ref)
+	if err := w.op.Check(); err != nil {
+		return w, fmt.Errorf("%s: %w", w.op, err)
 	}
 	if of == ref.Number {
-		return fmt.Errorf("%s: %w", o, errors.New("an issue is no duplicate of itself"))
+		return w, fmt.Errorf("%s: %w", w.op, errors.New("an issue is no duplicate of itself"))
 	}
-	ctx = withBudget(ctx)
-	id, err := c.issueID(ctx, triage.Ref{Owner: ref.Owner, Repo: ref.Repo, Number: of})
-	if err != nil {
-		return fmt.Errorf("%s: %w", o, err)
-	}
-	return c.edit(ctx, o, edit{State: "closed", StateReason: "duplicate", DuplicateOf: id})
-}
-
-// assignees is the body of the requests about assignees.
-type assignees struct {
-	Assignees []string `json:"assignees"`
-}
-
-// assign adds assignees; no logins is no call.
-func (c *Client) assign(ctx context.Context, ref triage.Ref, logins []string) ([]string, error) {
-	if len(logins) == 0 {
-		return nil, nil
-	}
-	var issue struct {
-		Assignees []login `json:"assignees"`
-	}
-	err := c.request(ctx, onIssue("assign", ref), call{http.MethodPost, issuePath(ref, "/assignees"), assignees{logins}, &issue})
-	if err != nil {
-		return nil, err
-	}
-	var accepted []string
-	for _, user := range issue.Assignees {
-		if slices.ContainsFunc(logins, func(l string) bool { return strings.EqualFold(l, user.Login) }) {
-			accepted = append(accepted, user.Login)
-		}
-	}
-	return accepted, nil
-}
-
-// unassign removes assignees; no logins is no call.
-func (c *Client) unassign(ctx context.Context, ref triage.Ref, logins []string) error {
-	if len(logins) == 0 {
-		return nil
-	}
-	return c.request(ctx, onIssue("unassign", ref), call{http.MethodDelete, issuePath(ref, "/assignees"), assignees{logins}, nil})
-}
-
-// setMilestone sets an open milestone by its title: the first of that spelling, else
-// the first that differs in case only, among 400.
-func (c *Client) setMilestone(ctx context.Context, ref triage.Ref, title string) error {
-	o := onIssue("set the milestone of", ref)
-	ctx = withBudget(ctx)
-	number, err := c.milestone(ctx, ref, title)
-	if err != nil {
-		return fmt.Errorf("%s: %w", o, err)
-	}
-	return c.edit(ctx, o, edit{Milestone: number})
-}
-
-// lock locks the conversation.
-func (c *Client) lock(ctx context.Context, ref triage.Ref, reason string) error {
-	var in any
-	if reason != "" {
-		in = struct {
-			Reason string `json:"lock_reason"`
-		}{reason}
-	}
-	return c.request(ctx, onIssue("lock", ref), call{http.MethodPut, issuePath(ref, "/lock"), in, nil})
+	w = w.editing(edit{State: "closed", StateReason: "duplicate"})
+	w.duplicateOf = &of
+	return w, nil
 }
 
 // react adds a reaction to the issue, or to a comment of it; ErrNotFound when the comment does
 // not exist.
-func (c *Client) react(ctx context.Context, ref triage.Ref, e effect.React) error {
-	o, path := onIssue("react to", ref), issuePath(ref, "/reactions")
+func react(ref triage.Ref, e effect.React) write {
+	w := onIssue("react to", ref).with(http.MethodPost, "/reactions", reactionContent{e.Content})
 	if e.Comment != 0 {
-		o = onIssue(fmt.Sprintf("react to comment %d of", e.Comment), ref)
-		o.absent = triage.ErrNotFound
-		path = fmt.Sprintf("repos/%s/%s/issues/comments/%d/reactions", ref.Owner, ref.Repo, e.Comment)
+		w.op = rest.OnIssue(fmt.Sprintf("react to comment %d of", e.Comment), ref)
+		w.op.Absent = triage.ErrNotFound
+		w.call.Path = commentPath(ref, e.Comment) + "/reactions"
 	}
-	in := struct {
-		Content string `json:"content"`
-	}{e.Content}
-	return c.request(ctx, o, call{http.MethodPost, path, in, nil})
+	return w
+}
+
+// complete looks up what a write has to know. A milestone is open, and is the first of that
+// spelling, else the first that differs in case only, among 400.
+func complete(ctx context.Context, c *rest.Caller, w write) (err error) {
+	ref := w.op.Ref
+	switch {
+	case w.duplicateOf != nil:
+		ref.Number = *w.duplicateOf
+		w.edit.DuplicateOf, err = issueID(ctx, c, ref)
+	case w.milestone != nil:
+		w.edit.Milestone, err = milestoneNumber(ctx, c, ref, *w.milestone)
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", w.op, err)
+	}
+	return nil
+}
+
+// result is what a write that went well tells; logins are those that were to be assigned.
+func result(w write, logins []string) (effect.Written, error) {
+	var out effect.Written
+	switch got := w.call.Out.(type) {
+	case *comment:
+		if got.ID == 0 {
+			return out, w.op.Unreadable(errors.New("it has no id"))
+		}
+		out.Comment = got.comment()
+	case *assigned:
+		for _, user := range got.Assignees {
+			if slices.ContainsFunc(logins, func(l string) bool { return strings.EqualFold(l, user.Login) }) {
+				out.Accepted = append(out.Accepted, user.Login)
+			}
+		}
+	}
+	return out, nil
+}
+
+// milestoneNumber returns the number of the open milestone with that title: the same
+// title, or else the same but for case.
+func milestoneNumber(ctx context.Context, c *rest.Caller, ref triage.Ref, title string) (int, error) {
+	o := rest.LookUp(fmt.Sprintf("look up milestone %q for", rest.Clip(title, 100)), ref)
+	similar := 0
+	path := fmt.Sprintf("repos/%s/%s/milestones?state=open", ref.Owner, ref.Repo)
+	for page, err := range rest.Pages[milestone](ctx, c, o, path) {
+		if err != nil {
+			return 0, err
+		}
+		exact := 0
+		for _, m := range page {
+			switch {
+			case m.Title == title:
+				exact = m.Number
+			case similar == 0 && strings.EqualFold(m.Title, title):
+				similar = m.Number
+			}
+		}
+		if exact != 0 {
+			return exact, nil
+		}
+	}
+	if similar == 0 {
+		return 0, fmt.Errorf("%s: %w", o, triage.ErrNotFound)
+	}
+	return similar, nil
+}
+
+// A milestone is what is read of a milestone in GitHub's JSON.
+type milestone struct {
+	Number int    `json:"number"`
+	Title  string `json:"title"`
+}
+
+// issueID returns the id, not the number, of an issue that another is a duplicate of.
+func issueID(ctx context.Context, c *rest.Caller, ref triage.Ref) (int64, error) {
+	o := rest.LookUp("look up issue", ref)
+	var issue struct {
+		ID          int64           `json:"id"`
+		PullRequest json.RawMessage `json:"pull_request"`
+	}
+	if _, err := c.Do(ctx, o, rest.Call{Method: http.MethodGet, Path: issuePath(ref, ""), Out: &issue}); err != nil {
+		return 0, err
+	}
+	if len(issue.PullRequest) > 0 && string(issue.PullRequest) != "null" {
+		return 0, fmt.Errorf("%s: %w: it is a pull request", o, triage.ErrNotFound)
+	}
+	if issue.ID <= 0 {
+		return 0, fmt.Errorf("%s: %w", o, errors.New("the answer has no id"))
+	}
+	return issue.ID, nil
 }

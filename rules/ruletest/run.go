@@ -2,8 +2,9 @@ package ruletest
 
 import (
 	"errors"
-	"github.com/org/foreman-action/rules"
 	"slices"
+
+	"github.com/org/foreman-action/rules"
 )
 
 // A Result is what became of a test.

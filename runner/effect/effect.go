@@ -35,14 +35,16 @@ func TypeOf(e Effect) string { return e.action() }
 // the text of a comment.
 func Values(e Effect) []string { return e.values() }
 
-// Holds reports whether an issue is as an effect would leave it. It is false where the state
-// does not show it: for comments, reactions, and what the memory keeps.
+// Holds reports whether an issue is already as the effect would leave it. It is always false
+// for effects that a state does not show: comments, reactions, and those that only change the
+// memory's record.
 func Holds(e Effect, s State) bool { return e.holds(s) }
 
-// Change makes the change of an effect to a state.
+// Change applies an effect to a state, for every other holder of the state too.
 func Change(e Effect, s State) { e.change(s) }
 
-// Noted reports whether an effect writes nothing but what the memory keeps for later.
+// Noted reports whether an effect changes only the memory's record of the issue, and not the
+// issue.
 func Noted(e Effect) bool {
 	switch e := e.(type) {
 	case Close:

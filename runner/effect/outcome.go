@@ -31,7 +31,8 @@ func (o Outcome) Key() string { return string(o.Thing) + " " + text.Fold(o.Name)
 // Noted reports whether the memory keeps the thing, and not the issue.
 func (o Outcome) Noted() bool { return o.Thing == Forbidden || o.Thing == Scheduled }
 
-// Holds reports whether the thing is so in a state. It is not for what the memory keeps.
+// Holds reports whether a state shows the outcome. It is not for outcomes that are Noted: no
+// state shows them.
 func (o Outcome) Holds(s State) bool {
 	switch o.Thing {
 	case Label:
@@ -43,9 +44,9 @@ func (o Outcome) Holds(s State) bool {
 	return s.open == o.There
 }
 
-// Outcomes returns what an action that wrote these values left behind, as far as it can be
-// reverted or reverts something. Rule is who asked for it, as records name the source; noted
-// says that the memory kept it for later. It is empty for other actions, such as comments.
+// Outcomes returns the outcomes of an action that wrote these values. rule is the source of the
+// action, as records name it; noted says that the action changed only the memory's record. It
+// is empty for actions that are not reverted and revert nothing, such as comments.
 func Outcomes(typ string, values []string, rule string, noted bool) []Outcome {
 	var thing Thing
 	there := true

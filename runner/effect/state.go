@@ -7,8 +7,8 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// A State is what effects change of an issue, as it would be after some of them. It is a
-// reference: copies share the state.
+// A State is the part of an issue that effects can change, as it is after some of them. It is
+// a reference: copies share the state. It is for one goroutine.
 type State struct{ *state }
 
 type state struct {
@@ -44,8 +44,7 @@ func (s State) Open() bool { return s.open }
 // Milestone returns the title of the issue's milestone; empty: none.
 func (s State) Milestone() string { return s.milestone }
 
-// Names is a set of names, which differ in more than case. The zero value is empty and
-// cannot be changed.
+// Names is a set of names, compared without regard to case. The zero value is empty.
 type Names map[string]bool
 
 // NamesOf returns the set of the names in a list.

@@ -7,10 +7,10 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// Written is what a host reports of a write.
+// Written is a host's report on a write.
 type Written struct {
-	Comment  triage.Comment // that was posted or replaced
-	Accepted []string       // logins that were assigned: a host drops silently who cannot be
+	Comment  triage.Comment // the one that was posted or replaced
+	Accepted []string       // the logins that were assigned: a host drops others silently
 }
 
 type gateKey struct{}

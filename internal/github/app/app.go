@@ -42,7 +42,7 @@ type Options struct {
 // An App is a GitHub App. It is safe for concurrent use.
 type App struct {
 	o      Options
-	client *github.Client // in the App's own name
+	client *github.App // in the App's own name
 	now    func() time.Time
 
 	mu    sync.Mutex
@@ -68,7 +68,7 @@ func New(o Options) (*App, error) {
 	}
 	via := o.GitHub
 	via.Token, via.Tokens = "", &signer{id: o.ID, key: key, now: a.now}
-	if a.client, err = github.New(via); err != nil {
+	if a.client, err = github.NewApp(via); err != nil {
 		return nil, fmt.Errorf("github app: %w", err)
 	}
 	a.o.Key = nil // the signer has it
@@ -83,7 +83,7 @@ func (a *App) Login(ctx context.Context) (string, error) {
 	if a.login != "" {
 		return a.login, nil
 	}
-	slug, err := a.client.AppSlug(ctx)
+	slug, err := a.client.Slug(ctx)
 	if err != nil {
 		return "", fmt.Errorf("github app: %w", err)
 	}
@@ -120,7 +120,7 @@ type signer struct {
 	now func() time.Time
 }
 
-// Token implements [github.TokenSource]. What was refused is not better when it is signed
+// Token implements [rest.TokenSource]. What was refused is not better when it is signed
 // again, but for a clock that was set right meanwhile.
 func (s *signer) Token(context.Context, string) (string, error) {
 	now := s.now()

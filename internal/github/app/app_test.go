@@ -22,6 +22,7 @@ import (
 	"github.com/org/foreman-action/internal/github"
 	"github.com/org/foreman-action/internal/github/app"
 	"github.com/org/foreman-action/internal/github/githubtest"
+	"github.com/org/foreman-action/internal/github/rest"
 	"github.com/org/foreman-action/runner/effect"
 	"github.com/org/foreman-action/triage"
 )
@@ -150,7 +151,7 @@ func TestTokenIsNarrow(t *testing.T) {
 	if err := put(t.Context(), c, ref, effect.AddLabels{Names: []string{"bug"}}); err != nil {
 		t.Error(err)
 	}
-	if _, err := c.Issue(t.Context(), triage.Ref{Owner: "octo", Repo: "other", Number: 7}); github.StatusOf(err) != http.StatusNotFound {
+	if _, err := c.Issue(t.Context(), triage.Ref{Owner: "octo", Repo: "other", Number: 7}); rest.StatusOf(err) != http.StatusNotFound {
 		t.Errorf("another repository: got %v, want 404", err)
 	}
 }
@@ -170,7 +171,7 @@ func TestRefusedTokenIsReplacedOnce(t *testing.T) {
 	}
 	w.calls(t, "POST /repos/octo/hello/issues/7/labels 401", mint, "POST /repos/octo/hello/issues/7/labels 200")
 	w.Fault(githubtest.Fault{Method: "GET", Path: "/repos/octo/hello/issues/7", Status: http.StatusUnauthorized})
-	if _, err := c.Issue(t.Context(), ref); github.StatusOf(err) != http.StatusUnauthorized {
+	if _, err := c.Issue(t.Context(), ref); rest.StatusOf(err) != http.StatusUnauthorized {
 		t.Errorf("got %v, want 401", err)
 	}
 	w.calls(t, stale, mint, stale)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/org/foreman-action/internal/github"
+	"github.com/org/foreman-action/internal/github/rest"
 	"github.com/org/foreman-action/runner/effect"
 	"github.com/org/foreman-action/triage"
 )
@@ -17,7 +18,7 @@ const (
 	shortest = time.Minute     // for which one is used all the same, when the clocks are far apart
 )
 
-var _ github.TokenSource = (*Source)(nil)
+var _ rest.TokenSource = (*Source)(nil)
 
 // A Source gives the tokens of an installation that reach one repository. A token is kept
 // until shortly before it runs out, and replaced once for all who wait. It is safe for
@@ -32,7 +33,7 @@ type Source struct {
 	good         time.Time // until when token is used
 }
 
-// Token implements [github.TokenSource].
+// Token implements [rest.TokenSource].
 func (s *Source) Token(ctx context.Context, refused string) (string, error) {
 	select {
 	case s.turn <- struct{}{}:
@@ -79,7 +80,7 @@ func (s *Source) fetch(ctx context.Context) (token string, until time.Time, err 
 
 // advise says what to do about an error.
 func advise(err error) error {
-	switch github.StatusOf(err) {
+	switch rest.StatusOf(err) {
 	case http.StatusUnauthorized:
 		return fmt.Errorf("%w (check the App's id, its private key and this machine's clock)", err)
 	case http.StatusNotFound:

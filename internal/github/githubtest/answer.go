@@ -9,12 +9,14 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+
+	"github.com/org/foreman-action/internal/github/githubtest/internal/render"
 )
 
 const docsURL = "https://docs.github.com/rest"
 
 // An object is a JSON object of an answer.
-type object = map[string]any
+type object = render.Object
 
 // An answer is what the fake says to one call.
 type answer struct {
@@ -120,11 +122,11 @@ func number(r *http.Request, key string, unset int) int {
 }
 
 // listed answers with one page of a list, rendered.
-func listed[T any](r *http.Request, list []T, render func(T) object) answer {
+func listed[T any](r *http.Request, list []T, form func(T) object) answer {
 	part, link := page(r, list)
 	out := make([]object, 0, len(part))
 	for _, item := range part {
-		out = append(out, render(item))
+		out = append(out, form(item))
 	}
 	a := reply(http.StatusOK, out)
 	maps.Copy(a.header, link)

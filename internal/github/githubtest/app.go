@@ -13,6 +13,9 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/org/foreman-action/internal/github/githubtest/internal/render"
+	"github.com/org/foreman-action/internal/github/githubtest/internal/state"
 )
 
 // An App is a GitHub App. A server that has one takes its tokens alone: what it signed
@@ -39,44 +42,40 @@ type issued struct {
 	permissions  map[string]string
 }
 
-// RevokeTokens makes all installation tokens so far worthless.
-func (s *Server) RevokeTokens() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	clear(s.tokens)
+// The credentials that a server takes.
+type credentials struct {
+	token  string // empty: any
+	app    *App   // nil: token counts
+	clock  *state.Clock
+	tokens map[string]issued // of the App's installations
 }
 
-// MoveInstallation gives the installation of an owner another id: the App was taken away
-// and installed again.
-func (s *Server) MoveInstallation(owner string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	owners := s.config.App.Owners
-	k := slices.IndexFunc(owners, same(owner))
-	owners = append(slices.Clone(owners), owners[k])
+// move gives the installation of an owner another id.
+func (c *credentials) move(owner string) {
+	owners := slices.Clone(c.app.Owners)
+	k := slices.IndexFunc(owners, state.Same(owner))
+	owners = append(owners, owners[k])
 	owners[k] = ""
-	app := *s.config.App
+	app := *c.app
 	app.Owners = owners
-	s.config.App = &app
+	c.app = &app
 }
 
 // authorize checks who calls; ok is false for an answer that refuses.
-func (s *Server) authorize(r *http.Request) (refusal answer, ok bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+func (c *credentials) authorize(r *http.Request) (refusal answer, ok bool) {
 	token, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 	switch {
-	case s.config.App == nil:
-		return failure(http.StatusUnauthorized, "Bad credentials"), s.config.Token == "" || token == s.config.Token
+	case c.app == nil:
+		return failure(http.StatusUnauthorized, "Bad credentials"), c.token == "" || token == c.token
 	case aboutApp(r.URL.Path):
-		problem := s.signed(token)
+		problem := c.signed(token)
 		return failure(http.StatusUnauthorized, problem), problem == ""
 	}
-	t, known := s.tokens[token]
-	if !known || !s.now().Before(t.until) {
+	t, known := c.tokens[token]
+	if !known || !c.clock.Now().Before(t.until) {
 		return failure(http.StatusUnauthorized, "Bad credentials"), false
 	}
-	if !s.reaches(t, r.URL.Path) {
+	if !c.reaches(t, r.URL.Path) {
 		return notFound(), false
 	}
 	if r.Method != http.MethodGet && t.permissions != nil && t.permissions["issues"] != "write" {
@@ -90,18 +89,18 @@ func aboutApp(path string) bool {
 }
 
 // reaches reports whether a token is for the repository of a path.
-func (s *Server) reaches(t issued, path string) bool {
+func (c *credentials) reaches(t issued, path string) bool {
 	parts := strings.Split(path, "/")
 	if len(parts) < 4 || parts[1] != "repos" {
 		return true
 	}
-	return strings.EqualFold(parts[2], s.config.App.Owners[t.installation-1]) &&
+	return strings.EqualFold(parts[2], c.app.Owners[t.installation-1]) &&
 		(len(t.repos) == 0 || slices.Contains(t.repos, strings.ToLower(parts[3])))
 }
 
 // signed says what is wrong with a token that the App made itself, in GitHub's words;
 // empty: nothing.
-func (s *Server) signed(token string) string {
+func (c *credentials) signed(token string) string {
 	parts := strings.Split(token, ".")
 	if len(parts) != 3 {
 		return "A JSON web token could not be decoded"
@@ -117,11 +116,11 @@ func (s *Server) signed(token string) string {
 		return "A JSON web token could not be decoded"
 	}
 	sum := sha256.Sum256([]byte(parts[0] + "." + parts[1]))
-	now := s.now()
+	now := c.clock.Now()
 	switch {
-	case rsa.VerifyPKCS1v15(s.config.App.Key, crypto.SHA256, sum[:], signature) != nil:
+	case rsa.VerifyPKCS1v15(c.app.Key, crypto.SHA256, sum[:], signature) != nil:
 		return "A JSON web token could not be decoded"
-	case strings.Trim(string(claims.Issuer), `"`) != strconv.FormatInt(s.config.App.ID, 10):
+	case strings.Trim(string(claims.Issuer), `"`) != strconv.FormatInt(c.app.ID, 10):
 		return "Integration not found"
 	case claims.Issued > now.Unix():
 		return "'Issued at' claim ('iat') must be an Integer representing the time that the assertion was issued"
@@ -139,33 +138,33 @@ func part(s string, v any) bool {
 }
 
 func getApp(in *input) answer {
-	app := in.config.App
+	app := in.credentials.app
 	if app == nil {
 		return notFound()
 	}
-	at := stamp(in.now())
+	at := render.Stamp(in.clock.Now())
 	return reply(http.StatusOK, object{
-		"id": app.ID, "slug": app.Slug, "node_id": nodeID("Integration", app.ID), "owner": renderUser("octo"), "name": app.Slug,
-		"description": nil, "external_url": webURL, "html_url": webURL + "/apps/" + app.Slug, "created_at": at, "updated_at": at,
+		"id": app.ID, "slug": app.Slug, "node_id": render.NodeID("Integration", app.ID), "owner": render.User("octo"), "name": app.Slug,
+		"description": nil, "external_url": render.WebURL, "html_url": render.WebURL + "/apps/" + app.Slug, "created_at": at, "updated_at": at,
 		"permissions": object{"issues": "write", "metadata": "read"}, "events": []string{"issues"}, "installations_count": len(app.Owners),
 	})
 }
 
 func getInstallation(in *input) answer {
-	app := in.config.App
+	app := in.credentials.app
 	if app == nil {
 		return notFound()
 	}
-	k := slices.IndexFunc(app.Owners, same(in.repo.owner))
+	k := slices.IndexFunc(app.Owners, state.Same(in.repo.Owner))
 	if k < 0 {
 		return notFound()
 	}
-	id, at := int64(k+1), stamp(in.now())
-	tokens := fmt.Sprintf("%s/app/installations/%d/access_tokens", apiURL, id)
+	id, at := int64(k+1), render.Stamp(in.clock.Now())
+	tokens := fmt.Sprintf("%s/app/installations/%d/access_tokens", render.APIURL, id)
 	return reply(http.StatusOK, object{
-		"id": id, "account": renderUser(in.repo.owner), "repository_selection": "all", "access_tokens_url": tokens,
-		"repositories_url": apiURL + "/installation/repositories", "html_url": fmt.Sprintf("%s/settings/installations/%d", webURL, id),
-		"app_id": app.ID, "app_slug": app.Slug, "target_id": userID(in.repo.owner), "target_type": "User",
+		"id": id, "account": render.User(in.repo.Owner), "repository_selection": "all", "access_tokens_url": tokens,
+		"repositories_url": render.APIURL + "/installation/repositories", "html_url": fmt.Sprintf("%s/settings/installations/%d", render.WebURL, id),
+		"app_id": app.ID, "app_slug": app.Slug, "target_id": render.UserID(in.repo.Owner), "target_type": "User",
 		"permissions": object{"issues": "write", "metadata": "read"}, "events": []string{"issues"}, "created_at": at, "updated_at": at,
 		"single_file_name": nil, "suspended_by": nil, "suspended_at": nil,
 	})
@@ -173,7 +172,7 @@ func getInstallation(in *input) answer {
 
 func createToken(in *input) answer {
 	k, err := strconv.Atoi(in.vars["id"])
-	app := in.config.App
+	app := in.credentials.app
 	if err != nil || app == nil || k < 1 || k > len(app.Owners) || app.Owners[k-1] == "" {
 		return notFound()
 	}
@@ -184,23 +183,20 @@ func createToken(in *input) answer {
 	if len(in.body) > 0 && !in.decode(&body) {
 		return failure(http.StatusBadRequest, "Problems parsing JSON")
 	}
-	t := issued{until: in.now().Add(tokenLife), installation: k, permissions: maps.Clone(body.Permissions)}
+	t := issued{until: in.clock.Now().Add(tokenLife), installation: k, permissions: maps.Clone(body.Permissions)}
 	for _, name := range body.Repositories {
 		if in.repos[strings.ToLower(app.Owners[k-1]+"/"+name)] == nil {
 			return failure(http.StatusUnprocessableEntity, "There is at least one repository that does not exist or is not accessible to the parent installation.")
 		}
 		t.repos = append(t.repos, strings.ToLower(name))
 	}
-	token := fmt.Sprintf("ghs_%s%032d", "installation", in.id())
-	if in.tokens == nil {
-		in.tokens = map[string]issued{}
-	}
-	in.tokens[token] = t
+	token := fmt.Sprintf("ghs_%s%032d", "installation", in.clock.ID())
+	in.credentials.tokens[token] = t
 	selection := "all"
 	if len(t.repos) > 0 {
 		selection = "selected"
 	}
-	out := object{"token": token, "expires_at": stamp(t.until), "repository_selection": selection}
+	out := object{"token": token, "expires_at": render.Stamp(t.until), "repository_selection": selection}
 	if t.permissions != nil {
 		out["permissions"] = t.permissions
 	}

@@ -7,34 +7,39 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"github.com/org/foreman-action/internal/github/githubtest/internal/render"
+	"github.com/org/foreman-action/internal/github/githubtest/internal/state"
 )
 
 const maxComment = 65536 // characters
 
 // A located comment knows its issue.
 type located struct {
-	Comment
-	issue *issue
+	state.Comment
+	issue *state.Record
 }
 
-func (in *input) renderLocated(c located) object { return in.repo.renderComment(c.issue, c.Comment) }
+func renderLocated(r *state.Repository) func(located) object {
+	return func(c located) object { return render.Comment(r, c.issue, c.Comment) }
+}
 
 func listComments(in *input) answer {
-	return listed(in.r, in.changed([]*issue{in.issue}), in.renderLocated)
+	return listed(in.r, changed(in, []*state.Record{in.issue}), renderLocated(in.repo))
 }
 
 func listRepoComments(in *input) answer {
-	var issues []*issue
-	for _, i := range in.repo.issues {
+	var issues []*state.Record
+	for _, i := range in.repo.Issues {
 		issues = append(issues, i)
 	}
-	list := in.changed(issues)
+	list := changed(in, issues)
 	slices.SortFunc(list, func(a, b located) int { return int(a.ID - b.ID) })
-	return listed(in.r, list, in.renderLocated)
+	return listed(in.r, list, renderLocated(in.repo))
 }
 
 // changed returns the comments changed at or after the query's since.
-func (in *input) changed(issues []*issue) []located {
+func changed(in *input, issues []*state.Record) []located {
 	since, _ := time.Parse(time.RFC3339, in.r.URL.Query().Get("since"))
 	var list []located
 	for _, i := range issues {
@@ -48,7 +53,7 @@ func (in *input) changed(issues []*issue) []located {
 }
 
 // commentBody reads and checks {"body": "..."}.
-func (in *input) commentBody() (string, answer, bool) {
+func commentBody(in *input) (string, answer, bool) {
 	var body struct{ Body string }
 	switch {
 	case !in.decode(&body) || strings.TrimSpace(body.Body) == "":
@@ -60,112 +65,93 @@ func (in *input) commentBody() (string, answer, bool) {
 }
 
 func createComment(in *input) answer {
-	body, a, ok := in.commentBody()
+	body, a, ok := commentBody(in)
 	if !ok {
 		return a
 	}
-	c := in.repo.newComment(in.issue, in.actor(), body)
-	a = reply(http.StatusCreated, in.repo.renderComment(in.issue, c))
-	a.header.Set("Location", in.repo.api("/issues/comments/%d", c.ID))
+	c := in.repo.NewComment(in.issue, in.actor, body)
+	a = reply(http.StatusCreated, render.Comment(in.repo, in.issue, c))
+	a.header.Set("Location", render.API(in.repo, "/issues/comments/%d", c.ID))
 	return a
 }
 
-// comment finds the comment of the path and its place in its issue.
-func (in *input) comment() (*issue, int) {
+// findComment finds the comment of the path and its place in its issue.
+func findComment(in *input) (*state.Record, int) {
 	id, err := strconv.ParseInt(in.vars["id"], 10, 64)
 	if err != nil {
 		return nil, 0
 	}
-	return in.repo.comment(id)
-}
-
-func (r *Repo) comment(id int64) (*issue, int) {
-	for _, i := range r.issues {
-		k := slices.IndexFunc(i.Comments, func(c Comment) bool { return c.ID == id })
-		if k >= 0 && !i.deleted && i.transferred == "" {
-			return i, k
-		}
-	}
-	return nil, 0
+	return in.repo.Comment(id)
 }
 
 func getComment(in *input) answer {
-	i, k := in.comment()
+	i, k := findComment(in)
 	if i == nil {
 		return notFound()
 	}
-	return reply(http.StatusOK, in.repo.renderComment(i, i.Comments[k]))
+	return reply(http.StatusOK, render.Comment(in.repo, i, i.Comments[k]))
 }
 
 func updateComment(in *input) answer {
-	i, k := in.comment()
+	i, k := findComment(in)
 	if i == nil {
 		return notFound()
 	}
-	body, a, ok := in.commentBody()
+	body, a, ok := commentBody(in)
 	if !ok {
 		return a
 	}
-	i.Comments[k].Body, i.Comments[k].UpdatedAt = body, in.now()
-	return reply(http.StatusOK, in.repo.renderComment(i, i.Comments[k]))
+	in.repo.EditComment(i, k, body)
+	return reply(http.StatusOK, render.Comment(in.repo, i, i.Comments[k]))
 }
 
 func deleteComment(in *input) answer {
-	i, k := in.comment()
+	i, k := findComment(in)
 	if i == nil {
 		return notFound()
 	}
-	in.repo.removeComment(i, in.actor(), k)
+	in.repo.RemoveComment(i, in.actor, k)
 	return reply(http.StatusNoContent, nil)
 }
 
-func listReactions(in *input) answer { return in.listReactions(in.issue.Reactions) }
+func listReactions(in *input) answer { return reactionsOf(in, in.issue.Reactions) }
 
 func listCommentReactions(in *input) answer {
-	i, k := in.comment()
+	i, k := findComment(in)
 	if i == nil {
 		return notFound()
 	}
-	return in.listReactions(i.Comments[k].Reactions)
+	return reactionsOf(in, i.Comments[k].Reactions)
 }
 
-// listReactions knows the filter content.
-func (in *input) listReactions(list []Reaction) answer {
+// reactionsOf knows the filter content.
+func reactionsOf(in *input, list []state.Reaction) answer {
 	want := in.r.URL.Query().Get("content")
-	list = slices.DeleteFunc(slices.Clone(list), func(r Reaction) bool { return want != "" && r.Content != want })
-	return listed(in.r, list, in.renderReaction)
-}
-
-// add puts a reaction there, and reports whether it is new.
-func (r Reaction) add(list *[]Reaction) bool {
-	there := slices.ContainsFunc(*list, func(old Reaction) bool { return old.Author == r.Author && old.Content == r.Content })
-	if !there {
-		*list = append(*list, r)
-	}
-	return !there
+	list = slices.DeleteFunc(slices.Clone(list), func(r state.Reaction) bool { return want != "" && r.Content != want })
+	return listed(in.r, list, func(r state.Reaction) object { return render.Reaction(r, in.clock.Now()) })
 }
 
 // createReaction answers 201 for a new reaction and 200 for one that is there.
-func createReaction(in *input) answer { return in.react(&in.issue.Reactions) }
+func createReaction(in *input) answer { return react(in, &in.issue.Reactions) }
 
 func createCommentReaction(in *input) answer {
-	i, k := in.comment()
+	i, k := findComment(in)
 	if i == nil {
 		return notFound()
 	}
-	return in.react(&i.Comments[k].Reactions)
+	return react(in, &i.Comments[k].Reactions)
 }
 
 // react adds the reaction of a call to those of an issue or a comment.
-func (in *input) react(to *[]Reaction) answer {
+func react(in *input, to *[]state.Reaction) answer {
 	var body struct{ Content string }
 	in.decode(&body)
-	if !slices.Contains(reactions, body.Content) {
+	if !slices.Contains(render.Reactions(), body.Content) {
 		return invalid("Reaction", "content", "invalid", "")
 	}
-	r := Reaction{Author: in.actor(), Content: body.Content}
-	if !r.add(to) {
-		return reply(http.StatusOK, in.renderReaction(r))
+	r := state.Reaction{Author: in.actor, Content: body.Content}
+	if !r.Add(to) {
+		return reply(http.StatusOK, render.Reaction(r, in.clock.Now()))
 	}
-	return reply(http.StatusCreated, in.renderReaction(r))
+	return reply(http.StatusCreated, render.Reaction(r, in.clock.Now()))
 }

@@ -39,37 +39,21 @@ type fault struct {
 	seen int
 }
 
-// Fault adds a fault. Of several that hit the same call the first one set counts.
-func (s *Server) Fault(f Fault) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.faults = append(s.faults, &fault{Fault: f})
+// The faults that are set.
+type faults struct {
+	list  []*fault
+	cutAt int // calls left to serve; negative: no limit
 }
 
-// ClearFaults takes back all faults and CutAt.
-func (s *Server) ClearFaults() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.faults, s.cutAt = nil, -1
-}
-
-// CutAt lets n more calls through and then closes the connection of every one,
-// nothing done: a crash after the n-th call. Negative: no limit.
-func (s *Server) CutAt(n int) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.cutAt = n
-}
-
-// meet returns the fault that hits a call, or the zero Fault. The caller holds s.mu.
-func (s *Server) meet(c *Call) Fault {
+// meet returns the fault that hits a call, or the zero Fault.
+func (s *faults) meet(c *Call) Fault {
 	if s.cutAt == 0 {
 		return Fault{CutBefore: true}
 	}
 	s.cutAt = max(s.cutAt-1, -1)
 	var hit Fault
 	found := false
-	for _, f := range s.faults {
+	for _, f := range s.list {
 		// Each counts its calls, also those that another one hits.
 		if f.hits(c) && !found {
 			hit, found = f.Fault, true

@@ -7,44 +7,47 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/org/foreman-action/internal/github/githubtest/internal/render"
+	"github.com/org/foreman-action/internal/github/githubtest/internal/state"
 )
 
 func getIssue(in *input) answer {
-	return reply(http.StatusOK, in.repo.renderIssue(in.issue))
+	return reply(http.StatusOK, render.Issue(in.repo, in.issue))
 }
 
 // listIssues knows the filters state, labels and since, and the orders by creation and
 // by the last change, either way.
 func listIssues(in *input) answer {
 	q := in.r.URL.Query()
-	state := q.Get("state")
+	want := q.Get("state")
 	since, _ := time.Parse(time.RFC3339, q.Get("since"))
-	var list []*issue
-	for _, i := range in.repo.issues {
-		open := state == "" || state == "all" || state == i.State
-		if state == "" {
+	var list []*state.Record
+	for _, i := range in.repo.Issues {
+		open := want == "" || want == "all" || want == i.State
+		if want == "" {
 			open = i.State == "open"
 		}
-		if open && !i.deleted && i.transferred == "" && !i.updated.Before(since) && bearsAll(i, q.Get("labels")) {
+		if open && i.Visible() && !i.Updated.Before(since) && bearsAll(i, q.Get("labels")) {
 			list = append(list, i)
 		}
 	}
-	slices.SortFunc(list, func(a, b *issue) int {
+	slices.SortFunc(list, func(a, b *state.Record) int {
 		c := b.CreatedAt.Compare(a.CreatedAt)
 		if q.Get("sort") == "updated" {
-			c = b.updated.Compare(a.updated)
+			c = b.Updated.Compare(a.Updated)
 		}
 		return cmp.Or(c, b.Number-a.Number)
 	})
 	if q.Get("direction") == "asc" {
 		slices.Reverse(list)
 	}
-	return listed(in.r, list, in.repo.renderIssue)
+	return listed(in.r, list, with(in.repo, render.Issue))
 }
 
-func bearsAll(i *issue, labels string) bool {
+func bearsAll(i *state.Record, labels string) bool {
 	for name := range strings.SplitSeq(labels, ",") {
-		if name != "" && !i.has(name) {
+		if name != "" && !i.Has(name) {
 			return false
 		}
 	}
@@ -60,13 +63,13 @@ func createIssue(in *input) answer {
 	if !in.decode(&body) || body.Title == "" {
 		return invalid("Issue", "title", "missing_field", "")
 	}
-	i := in.repo.insert(Issue{Title: body.Title, Body: body.Body, Author: in.actor()})
+	i := in.repo.Insert(state.Issue{Title: body.Title, Body: body.Body, Author: in.actor})
 	for _, name := range names(body.Labels) {
-		in.repo.addLabel(i, in.actor(), name)
+		in.repo.AddLabel(i, in.actor, name)
 	}
-	in.repo.assign(i, in.actor(), body.Assignees)
-	a := reply(http.StatusCreated, in.repo.renderIssue(i))
-	a.header.Set("Location", in.repo.api("/issues/%d", i.Number))
+	in.repo.Assign(i, in.actor, body.Assignees)
+	a := reply(http.StatusCreated, render.Issue(in.repo, i))
+	a.header.Set("Location", render.API(in.repo, "/issues/%d", i.Number))
 	return a
 }
 
@@ -93,26 +96,26 @@ func editIssue(in *input) answer {
 			return a
 		}
 	}
-	in.editText(e)
-	in.editState(e)
+	editText(in, e)
+	editState(in, e)
 	if len(e.Labels) > 0 {
-		in.setLabels(names(e.Labels))
+		setLabels(in, names(e.Labels))
 	}
 	if e.Assignees != nil {
-		in.repo.unassign(in.issue, in.actor(), slices.Clone(in.issue.Assignees))
-		in.repo.assign(in.issue, in.actor(), *e.Assignees)
+		in.repo.Unassign(in.issue, in.actor, slices.Clone(in.issue.Assignees))
+		in.repo.Assign(in.issue, in.actor, *e.Assignees)
 	}
 	if len(e.Milestone) > 0 {
 		title := ""
-		if m := in.repo.byNumber(e.Milestone); m != nil {
-			title = m.title
+		if m := milestoneOf(in.repo, e.Milestone); m != nil {
+			title = m.Title
 		}
-		in.repo.setMilestone(in.issue, in.actor(), title)
+		in.repo.SetMilestone(in.issue, in.actor, title)
 	}
 	if len(e.Type) > 0 {
-		in.editType(e)
+		editType(in, e)
 	}
-	return reply(http.StatusOK, in.repo.renderIssue(in.issue))
+	return reply(http.StatusOK, render.Issue(in.repo, in.issue))
 }
 
 func checkState(in *input, e edit) (answer, bool) {
@@ -122,7 +125,7 @@ func checkState(in *input, e edit) (answer, bool) {
 	if e.Of == 0 {
 		return answer{}, true
 	}
-	other := in.repo.byID(e.Of)
+	other := in.repo.ByID(e.Of)
 	if e.State != "closed" || e.Reason != "duplicate" || other == nil || other == in.issue || other.PullRequest {
 		return invalid("Issue", "duplicate_issue_id", "invalid", ""), false
 	}
@@ -130,7 +133,7 @@ func checkState(in *input, e edit) (answer, bool) {
 }
 
 func checkMilestone(in *input, e edit) (answer, bool) {
-	if len(e.Milestone) > 0 && string(e.Milestone) != "null" && in.repo.byNumber(e.Milestone) == nil {
+	if len(e.Milestone) > 0 && string(e.Milestone) != "null" && milestoneOf(in.repo, e.Milestone) == nil {
 		return invalid("Issue", "milestone", "invalid", ""), false
 	}
 	return answer{}, true
@@ -139,74 +142,66 @@ func checkMilestone(in *input, e edit) (answer, bool) {
 func checkType(in *input, e edit) (answer, bool) {
 	var name string
 	if len(e.Type) > 0 && string(e.Type) != "null" {
-		if json.Unmarshal(e.Type, &name) != nil || !slices.ContainsFunc(in.repo.types, same(name)) {
+		if json.Unmarshal(e.Type, &name) != nil || !slices.ContainsFunc(in.repo.Types, state.Same(name)) {
 			return invalid("Issue", "type", "invalid", "The provided value for 'type' is not a valid issue type"), false
 		}
 	}
 	return answer{}, true
 }
 
-func (in *input) editText(e edit) {
+func editText(in *input, e edit) {
 	if e.Title != nil && *e.Title != in.issue.Title {
-		in.repo.rename(in.issue, in.actor(), *e.Title)
+		in.repo.Rename(in.issue, in.actor, *e.Title)
 	}
 	if e.Body != nil {
-		in.issue.Body, in.issue.updated = *e.Body, in.now()
+		in.repo.EditBody(in.issue, *e.Body)
 	}
 }
 
-func (in *input) editState(e edit) {
+func editState(in *input, e edit) {
 	if e.State == "" {
 		return
 	}
 	open := in.issue.State == "open"
-	in.repo.setState(in.issue, in.actor(), e.State, e.Reason)
+	in.repo.SetState(in.issue, in.actor, e.State, e.Reason)
 	if open && e.Of != 0 {
-		in.issue.DuplicateOf = in.repo.byID(e.Of).Number
+		in.issue.DuplicateOf = in.repo.ByID(e.Of).Number
 	}
 }
 
-func (in *input) editType(e edit) {
+func editType(in *input, e edit) {
 	var name string
 	_ = json.Unmarshal(e.Type, &name) // checkType has seen to it
-	if k := slices.IndexFunc(in.repo.types, same(name)); k >= 0 {
-		name = in.repo.types[k]
+	if k := slices.IndexFunc(in.repo.Types, state.Same(name)); k >= 0 {
+		name = in.repo.Types[k]
 	}
-	in.repo.setType(in.issue, in.actor(), name)
+	in.repo.SetType(in.issue, in.actor, name)
 }
 
-func (r *Repo) byID(id int64) *issue {
-	for _, i := range r.issues {
-		if i.id == id {
-			return i
-		}
-	}
-	return nil
-}
-
-func (r *Repo) byNumber(raw json.RawMessage) *milestone {
+// milestoneOf finds a milestone by its number in JSON; nil when there is none.
+func milestoneOf(r *state.Repository, raw json.RawMessage) *state.Milestone {
 	var n int
-	if json.Unmarshal(raw, &n) != nil || n < 1 || n > len(r.milestones) {
+	if json.Unmarshal(raw, &n) != nil {
 		return nil
 	}
-	return r.milestones[n-1]
+	return r.MilestoneAt(n)
 }
 
 // logins reads {"assignees": [...]}.
-func (in *input) logins() []string {
+func logins(in *input) []string {
 	var body struct{ Assignees []string }
 	in.decode(&body)
 	return body.Assignees
 }
 
 func addAssignees(in *input) answer {
-	in.repo.assign(in.issue, in.actor(), in.logins())
-	return reply(http.StatusCreated, in.repo.renderIssue(in.issue))
+	in.repo.Assign(in.issue, in.actor, logins(in))
+	return reply(http.StatusCreated, render.Issue(in.repo, in.issue))
 }
 
 func removeAssignees(in *input) answer {
-	in.repo.unassign(in.issue, in.actor(), in.logins())
-	return reply(http.StatusOK, in.repo.renderIssue(in.issue))
+	in.repo.Unassign(in.issue, in.actor, logins(in))
+	return reply(http.StatusOK, render.Issue(in.repo, in.issue))
 }
 
 func lock(in *input) answer {
@@ -219,14 +214,11 @@ func lock(in *input) answer {
 	if !slices.Contains([]string{"", "off-topic", "too heated", "resolved", "spam"}, body.Reason) {
 		return invalid("Issue", "lock_reason", "invalid", "")
 	}
-	if !in.issue.Locked {
-		in.issue.Locked, in.issue.LockReason = true, body.Reason
-		in.repo.happened(in.issue, event{kind: "locked", actor: in.actor(), reason: body.Reason})
-	}
+	in.repo.Lock(in.issue, in.actor, body.Reason)
 	return reply(http.StatusNoContent, nil)
 }
 
 func unlock(in *input) answer {
-	in.repo.unlock(in.issue, in.actor())
+	in.repo.Unlock(in.issue, in.actor)
 	return reply(http.StatusNoContent, nil)
 }

@@ -5,18 +5,23 @@ import (
 	"net/http"
 	"slices"
 	"unicode/utf8"
+
+	"github.com/org/foreman-action/internal/github/githubtest/internal/render"
+	"github.com/org/foreman-action/internal/github/githubtest/internal/state"
 )
 
 const maxLabels = 100 // of an issue
 
-func listRepoLabels(in *input) answer { return listed(in.r, in.repo.labels, in.repo.renderLabel) }
+func listRepoLabels(in *input) answer {
+	return listed(in.r, in.repo.Labels, with(in.repo, render.Label))
+}
 
 func getLabel(in *input) answer {
-	l := in.repo.label(in.vars["name"])
+	l := in.repo.Label(in.vars["name"])
 	if l == nil {
 		return notFound()
 	}
-	return reply(http.StatusOK, in.repo.renderLabel(l))
+	return reply(http.StatusOK, render.Label(in.repo, l))
 }
 
 func createLabel(in *input) answer {
@@ -24,34 +29,36 @@ func createLabel(in *input) answer {
 	switch {
 	case !in.decode(&body) || body.Name == "":
 		return invalid("Label", "name", "missing_field", "")
-	case in.repo.label(body.Name) != nil:
+	case in.repo.Label(body.Name) != nil:
 		return invalid("Label", "name", "already_exists", "")
 	}
-	l := in.repo.ensureLabel(body.Name)
-	l.description = body.Description
+	l := in.repo.EnsureLabel(body.Name)
+	l.Description = body.Description
 	if body.Color != "" {
-		l.color = body.Color
+		l.Color = body.Color
 	}
-	a := reply(http.StatusCreated, in.repo.renderLabel(l))
-	a.header.Set("Location", in.repo.labelURL(l.name))
+	a := reply(http.StatusCreated, render.Label(in.repo, l))
+	a.header.Set("Location", render.LabelURL(in.repo, l.Name))
 	return a
 }
 
-func listLabels(in *input) answer { return listed(in.r, in.issueLabels(), in.repo.renderLabel) }
+func listLabels(in *input) answer {
+	return listed(in.r, labelsOf(in.repo, in.issue), with(in.repo, render.Label))
+}
 
-func (in *input) issueLabels() []*label {
-	var list []*label
-	for _, name := range in.issue.Labels {
-		list = append(list, in.repo.ensureLabel(name))
+func labelsOf(r *state.Repository, i *state.Record) []*state.Label {
+	var list []*state.Label
+	for _, name := range i.Labels {
+		list = append(list, r.EnsureLabel(name))
 	}
 	return list
 }
 
 // allLabels answers with all labels of the issue: answers to writes are not paged.
-func (in *input) allLabels() answer {
+func allLabels(in *input) answer {
 	list := []object{}
-	for _, l := range in.issueLabels() {
-		list = append(list, in.repo.renderLabel(l))
+	for _, l := range labelsOf(in.repo, in.issue) {
+		list = append(list, render.Label(in.repo, l))
 	}
 	return reply(http.StatusOK, list)
 }
@@ -82,7 +89,7 @@ func names(raw json.RawMessage) []string {
 }
 
 // checkLabels refuses what GitHub refuses.
-func (in *input) checkLabels(list []string) (answer, bool) {
+func checkLabels(list []string) (answer, bool) {
 	for _, name := range list {
 		switch n := utf8.RuneCountInString(name); {
 		case n == 0:
@@ -99,53 +106,53 @@ func (in *input) checkLabels(list []string) (answer, bool) {
 
 func addLabels(in *input) answer {
 	list := names(in.body)
-	if a, ok := in.checkLabels(list); !ok {
+	if a, ok := checkLabels(list); !ok {
 		return a
 	}
 	for _, name := range list {
-		in.repo.addLabel(in.issue, in.actor(), name)
+		in.repo.AddLabel(in.issue, in.actor, name)
 	}
-	return in.allLabels()
+	return allLabels(in)
 }
 
 func replaceLabels(in *input) answer {
 	list := names(in.body)
-	if a, ok := in.checkLabels(list); !ok {
+	if a, ok := checkLabels(list); !ok {
 		return a
 	}
-	in.setLabels(list)
-	return in.allLabels()
+	setLabels(in, list)
+	return allLabels(in)
 }
 
-func (in *input) setLabels(list []string) {
+func setLabels(in *input, list []string) {
 	for _, name := range slices.Clone(in.issue.Labels) {
-		if !slices.ContainsFunc(list, same(name)) {
-			in.repo.removeLabel(in.issue, in.actor(), name)
+		if !slices.ContainsFunc(list, state.Same(name)) {
+			in.repo.RemoveLabel(in.issue, in.actor, name)
 		}
 	}
 	for _, name := range list {
-		in.repo.addLabel(in.issue, in.actor(), name)
+		in.repo.AddLabel(in.issue, in.actor, name)
 	}
 }
 
 func removeLabel(in *input) answer {
-	if !in.repo.removeLabel(in.issue, in.actor(), in.vars["name"]) {
+	if !in.repo.RemoveLabel(in.issue, in.actor, in.vars["name"]) {
 		return failure(http.StatusNotFound, "Label does not exist")
 	}
-	return in.allLabels()
+	return allLabels(in)
 }
 
 // listMilestones knows the filter state.
 func listMilestones(in *input) answer {
-	state := in.r.URL.Query().Get("state")
-	if state == "" {
-		state = "open"
+	want := in.r.URL.Query().Get("state")
+	if want == "" {
+		want = "open"
 	}
-	var list []*milestone
-	for _, m := range in.repo.milestones {
-		if state == "all" || state == m.state {
+	var list []*state.Milestone
+	for _, m := range in.repo.Milestones {
+		if want == "all" || want == m.State {
 			list = append(list, m)
 		}
 	}
-	return listed(in.r, list, in.repo.renderMilestone)
+	return listed(in.r, list, with(in.repo, render.Milestone))
 }

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/org/foreman-action/internal/github/githubtest/internal/state"
 )
 
 // A limit is how many calls the token has left. The zero value does not count.
@@ -17,45 +19,55 @@ type limit struct {
 	reset time.Time
 }
 
-// LimitCalls leaves the token n calls until a time from now, when there are 5,000 again.
-// Answers say how many are left; a call beyond is refused. Calls that are answered with
-// 304 cost nothing.
-func (s *Server) LimitCalls(n int, reset time.Duration) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.limit = limit{on: true, left: n, reset: s.now().Add(reset)}
-}
-
-// refuse refuses a call when none is left. The caller holds s.mu.
-func (s *Server) refuse() (answer, bool) {
-	if s.limit.on && !s.now().Before(s.limit.reset) {
-		s.limit.left, s.limit.reset = 5000, s.now().Add(time.Hour)
+// refuse refuses a call when none is left.
+func (l *limit) refuse(c *state.Clock) (answer, bool) {
+	if l.on && !c.Now().Before(l.reset) {
+		l.left, l.reset = 5000, c.Now().Add(time.Hour)
 	}
-	if !s.limit.on || s.limit.left > 0 {
+	if !l.on || l.left > 0 {
 		return answer{}, false
 	}
 	a := failure(http.StatusForbidden, "API rate limit exceeded for installation ID 1.")
-	maps.Copy(a.header, s.limit.header())
+	maps.Copy(a.header, l.header())
 	return a, true
 }
 
-// account counts a call that was answered, and lets the answer say what is left. The
-// caller holds s.mu.
-func (s *Server) account(a *answer) {
-	if !s.limit.on {
+// account counts a call that was answered, and lets the answer say what is left.
+func (l *limit) account(a answer) {
+	if !l.on {
 		return
 	}
 	if a.status != http.StatusNotModified {
-		s.limit.left--
+		l.left--
 	}
-	maps.Copy(a.header, s.limit.header())
+	maps.Copy(a.header, l.header())
 }
 
-func (l limit) header() http.Header {
+func (l *limit) header() http.Header {
 	h := http.Header{}
 	h.Set("X-Ratelimit-Remaining", strconv.Itoa(l.left))
 	h.Set("X-Ratelimit-Reset", strconv.FormatInt(l.reset.Unix(), 10))
 	return h
+}
+
+// A budget is how many calls are told of; no call is refused for want of one.
+type budget struct {
+	on   bool
+	left int
+}
+
+// spend writes into an answer how many calls are left.
+func (b *budget) spend(r *http.Request, a answer) {
+	switch {
+	case a.header == nil:
+	case strings.HasPrefix(r.URL.Path, "/search/"):
+		a.header.Set("X-Ratelimit-Resource", "search")
+		a.header.Set("X-Ratelimit-Remaining", "29")
+	case b.on:
+		b.left = max(b.left-1, 0)
+		a.header.Set("X-Ratelimit-Resource", "core")
+		a.header.Set("X-Ratelimit-Remaining", strconv.Itoa(b.left))
+	}
 }
 
 // conditional gives the answer to a read its entity tag, and answers 304 to a caller who

@@ -1,31 +1,11 @@
 package githubtest
 
 import (
-	"encoding/json"
 	"net/http"
 	"net/url"
 	"strconv"
 	"strings"
 )
-
-// An input is one call on its way to its handler. The handler holds the server's
-// mutex.
-type input struct {
-	*Server
-	r     *http.Request
-	body  []byte
-	vars  map[string]string
-	repo  *Repo
-	issue *issue
-}
-
-// actor is who the call is made by.
-func (in *input) actor() string { return in.config.Login }
-
-// decode reads the body as JSON; false means that it is none of that form.
-func (in *input) decode(v any) bool { return json.Unmarshal(in.body, v) == nil }
-
-type handler func(*input) answer
 
 type route struct {
 	method string
@@ -146,13 +126,13 @@ func onIssue(h handler) handler {
 		if err != nil {
 			return notFound()
 		}
-		in.issue = in.repo.issues[n]
+		in.issue = in.repo.Issues[n]
 		switch {
 		case in.issue == nil:
 			return notFound()
-		case in.issue.deleted:
+		case in.issue.Deleted:
 			return failure(http.StatusGone, "This issue was deleted")
-		case in.issue.transferred != "":
+		case in.issue.Transferred != "":
 			return moved(in)
 		}
 		return h(in)
@@ -162,7 +142,7 @@ func onIssue(h handler) handler {
 func moved(in *input) answer {
 	// What stands below the issue's path is kept.
 	parts := strings.SplitN(in.r.URL.EscapedPath(), "/", 7)
-	to := "http://" + in.r.Host + in.issue.transferred
+	to := "http://" + in.r.Host + in.issue.Transferred
 	if len(parts) == 7 {
 		to += "/" + parts[6]
 	}

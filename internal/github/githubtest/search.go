@@ -6,43 +6,36 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-)
 
-// LagSearch makes the search show an issue from now on as it is now, whatever becomes of
-// it: GitHub's index is behind.
-func (r *Repo) LagSearch(number int) *Repo {
-	return r.as(number, func(i *issue) {
-		was := *i
-		was.Issue = i.snapshot()
-		i.indexed = &was
-	})
-}
+	"github.com/org/foreman-action/internal/github/githubtest/internal/render"
+	"github.com/org/foreman-action/internal/github/githubtest/internal/state"
+)
 
 // search knows the qualifiers repo, is, state, type, label, author, no and, before one of
 // them, "-". Other words are looked for in title and body. It has no OR.
 func search(in *input) answer {
 	q := in.r.URL.Query()
 	type hit struct {
-		repo  *Repo
-		issue *issue
+		repo  *state.Repository
+		issue *state.Record
 	}
 	var hits []hit
 	for _, r := range in.repos {
-		for _, i := range r.issues {
-			if i.indexed != nil {
-				i = i.indexed
+		for _, i := range r.Issues {
+			if i.Indexed != nil {
+				i = i.Indexed
 			}
-			ok, err := r.matches(i, words(q.Get("q")))
+			ok, err := matches(r, i, words(q.Get("q")))
 			if err != nil {
 				return invalid("Search", "q", "invalid", err.Error())
 			}
-			if ok && !i.deleted && i.transferred == "" {
+			if ok && i.Visible() {
 				hits = append(hits, hit{r, i})
 			}
 		}
 	}
 	slices.SortFunc(hits, func(a, b hit) int {
-		if c := a.issue.updated.Compare(b.issue.updated); c != 0 && q.Get("sort") == "updated" {
+		if c := a.issue.Updated.Compare(b.issue.Updated); c != 0 && q.Get("sort") == "updated" {
 			return c
 		}
 		return a.issue.Number - b.issue.Number
@@ -53,7 +46,7 @@ func search(in *input) answer {
 	part, link := page(in.r, hits)
 	items := make([]object, 0, len(part))
 	for _, h := range part {
-		o := h.repo.renderIssue(h.issue)
+		o := render.Issue(h.repo, h.issue)
 		o["score"] = 1
 		if h.issue.Body == "" {
 			delete(o, "body") // which the description does not let be null here
@@ -80,10 +73,10 @@ func words(q string) []string {
 	return list
 }
 
-func (r *Repo) matches(i *issue, query []string) (bool, error) {
+func matches(r *state.Repository, i *state.Record, query []string) (bool, error) {
 	for _, word := range query {
 		positive, minus := strings.CutPrefix(word, "-")
-		ok, err := r.match(i, positive)
+		ok, err := match(r, i, positive)
 		if err != nil {
 			return false, err
 		}
@@ -94,7 +87,7 @@ func (r *Repo) matches(i *issue, query []string) (bool, error) {
 	return true, nil
 }
 
-func (r *Repo) match(i *issue, word string) (bool, error) {
+func match(r *state.Repository, i *state.Record, word string) (bool, error) {
 	name, value, qualified := strings.Cut(word, ":")
 	if !qualified {
 		text := strings.ToLower(i.Title + "\n" + i.Body)
@@ -116,9 +109,9 @@ func (r *Repo) match(i *issue, word string) (bool, error) {
 	}
 	switch name {
 	case "repo":
-		return strings.EqualFold(value, r.owner+"/"+r.name), nil
+		return strings.EqualFold(value, r.Owner+"/"+r.Name), nil
 	case "label":
-		return i.has(value), nil
+		return i.Has(value), nil
 	case "author":
 		return strings.EqualFold(value, i.Author), nil
 	}

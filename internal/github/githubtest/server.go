@@ -14,16 +14,14 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"strconv"
-	"strings"
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/org/foreman-action/internal/github/githubtest/internal/state"
 )
 
 const (
-	apiURL       = "https://api.github.com" // in the url fields of answers, so that they do not depend on the port
-	webURL       = "https://github.com"
 	defaultLogin = "github-actions[bot]"
 	maxBody      = 8 << 20
 )
@@ -52,26 +50,22 @@ type Server struct {
 	// URL is the API's root, without a trailing slash.
 	URL string
 
-	config  Config
+	login   string // who calls
 	http    *httptest.Server
 	routes  []route
 	checker *checker // nil: no validation
 	closed  chan struct{}
 	once    sync.Once
 
-	mu       sync.Mutex // guards what follows, and the repositories
-	repos    map[string]*Repo
-	ahead    time.Duration // of the server's clock before Config.Now
-	spare    int           // calls that are left in the hour
-	spends   bool          // they are counted
-	lastID   int64
-	lastOpen int64 // id of the last event of an issue's opening
-	calls    []*Call
-	faults   []*fault
-	cutAt    int // calls left to serve; negative: no limit
-	limit    limit
-	tokens   map[string]issued // of the App's installations
-	problems []string
+	mu          sync.Mutex // guards what follows, and the repositories
+	clock       *state.Clock
+	repos       map[string]*state.Repository
+	credentials credentials
+	calls       []*Call
+	faults      faults
+	limit       limit
+	budget      budget
+	problems    []string
 }
 
 // New starts a server that lives as long as the test and fails it in the end for
@@ -105,7 +99,11 @@ func Start(c Config) (*Server, error) {
 	if c.Now == nil {
 		c.Now = time.Now
 	}
-	s := &Server{config: c, repos: map[string]*Repo{}, lastID: 1000, cutAt: -1, closed: make(chan struct{})}
+	clock := state.NewClock(c.Now)
+	s := &Server{
+		login: c.Login, closed: make(chan struct{}), clock: clock, repos: map[string]*state.Repository{},
+		credentials: credentials{token: c.Token, app: c.App, clock: clock, tokens: map[string]issued{}}, faults: faults{cutAt: -1},
+	}
 	if !c.SkipValidation {
 		checker, err := newChecker()
 		if err != nil {
@@ -138,9 +136,9 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		return // the caller hung up
 	}
-	n, f := s.arrive(r, body)
+	c, f := s.arrive(r, body)
 	if !f.hold(r.Context(), s.closed) || f.CutBefore {
-		s.record(n, 0, true)
+		s.record(c, 0, true)
 		panic(http.ErrAbortHandler)
 	}
 	a, checked := s.answer(r, body, f)
@@ -148,7 +146,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.check(r, body, &a)
 	}
 	s.spend(r, a)
-	s.record(n, a.status, f.CutAfter)
+	s.record(c, a.status, f.CutAfter)
 	if f.CutAfter {
 		panic(http.ErrAbortHandler)
 	}
@@ -156,11 +154,33 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	a.write(w)
 }
 
+// arrive records a call, and returns it and the fault that it meets.
+func (s *Server) arrive(r *http.Request, body []byte) (*Call, Fault) {
+	c := newCall(r, body)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.calls = append(s.calls, c)
+	return c, s.faults.meet(c)
+}
+
+func (s *Server) record(c *Call, status int, cut bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c.Status, c.Cut = status, cut
+}
+
+// spend writes into an answer how many calls are left.
+func (s *Server) spend(r *http.Request, a answer) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.budget.spend(r, a)
+}
+
 // date is the time as the header of that name has it.
 func (s *Server) date() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.now().Format(http.TimeFormat)
+	return s.clock.Now().Format(http.TimeFormat)
 }
 
 // answer makes the answer to a call. checked says that it is a fault's own and not
@@ -180,12 +200,19 @@ func (s *Server) answer(r *http.Request, body []byte, f Fault) (a answer, checke
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if a, refused := s.refuse(); refused {
+	if a, refused := s.limit.refuse(s.clock); refused {
 		return a, true
 	}
-	a = conditional(r, handle(&input{Server: s, r: r, body: body, vars: vars}))
-	s.account(&a)
+	in := &input{clock: s.clock, repos: s.repos, credentials: &s.credentials, actor: s.login, r: r, body: body, vars: vars}
+	a = conditional(r, handle(in))
+	s.limit.account(a)
 	return a, false
+}
+
+func (s *Server) authorize(r *http.Request) (refusal answer, ok bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.credentials.authorize(r)
 }
 
 func (s *Server) check(r *http.Request, body []byte, a *answer) {
@@ -201,89 +228,4 @@ func (s *Server) problem(format string, args ...any) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.problems = append(s.problems, fmt.Sprintf(format, args...))
-}
-
-// Problems returns what did not fit GitHub's description so far: requests, answers
-// of the fake, and routes that it does not have.
-func (s *Server) Problems() []string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return append([]string(nil), s.problems...)
-}
-
-// Repo returns the repository "owner/name", which is made on first use: public, with
-// the issue types Bug, Feature and Task and nothing else.
-func (s *Server) Repo(fullName string) *Repo {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	key := strings.ToLower(fullName)
-	if r := s.repos[key]; r != nil {
-		return r
-	}
-	owner, name, ok := strings.Cut(fullName, "/")
-	if !ok {
-		panic(fmt.Sprintf("githubtest: repository %q: want owner/name", fullName))
-	}
-	r := newRepo(s, owner, name)
-	s.repos[key] = r
-	return r
-}
-
-// Issue returns a copy of an issue as it is now; the zero Issue when there is none.
-func (s *Server) Issue(fullName string, number int) Issue {
-	r := s.Repo(fullName)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if i := r.issues[number]; i != nil {
-		return i.snapshot()
-	}
-	return Issue{}
-}
-
-// Advance moves the server's clock on: what happens from now on happens that much
-// later than [Config].Now says. It adds to what was advanced before.
-func (s *Server) Advance(d time.Duration) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.ahead += d
-}
-
-// SetBudget lets n more calls be told of in the hour: from now on each answer says one
-// less. The search has a budget of its own, and no call is refused for want of one.
-func (s *Server) SetBudget(n int) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.spare, s.spends = n, true
-}
-
-// spend writes into an answer how many calls are left.
-func (s *Server) spend(r *http.Request, a answer) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	switch {
-	case a.header == nil:
-	case strings.HasPrefix(r.URL.Path, "/search/"):
-		a.header.Set("X-Ratelimit-Resource", "search")
-		a.header.Set("X-Ratelimit-Remaining", "29")
-	case s.spends:
-		s.spare = max(s.spare-1, 0)
-		a.header.Set("X-Ratelimit-Resource", "core")
-		a.header.Set("X-Ratelimit-Remaining", strconv.Itoa(s.spare))
-	}
-}
-
-// now is the time with the precision that GitHub keeps. The caller holds s.mu.
-func (s *Server) now() time.Time { return s.config.Now().Add(s.ahead).UTC().Truncate(time.Second) }
-
-// id returns a new id. The caller holds s.mu.
-func (s *Server) id() int64 {
-	s.lastID++
-	return s.lastID
-}
-
-// openID returns a new id for an event of an issue's opening. These count apart from
-// 1, so that an issue with more labels changes no other id. The caller holds s.mu.
-func (s *Server) openID() int64 {
-	s.lastOpen++
-	return s.lastOpen
 }

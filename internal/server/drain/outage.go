@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/org/foreman-action/internal/github"
+	"github.com/org/foreman-action/internal/github/rest"
 	"github.com/org/foreman-action/runner"
 	"github.com/org/foreman-action/triage"
 )
@@ -87,7 +87,7 @@ func (o *outages) met(identity, task string) (wait time.Duration, ok bool) {
 // unreached reports whether an attempt failed before it knew the issue, for a reason that
 // every issue would have met.
 func unreached(rep runner.Report, err error) bool {
-	status := github.StatusOf(err)
+	status := rest.StatusOf(err)
 	if errors.Is(err, triage.ErrGone) {
 		return false // every other issue may be there
 	}

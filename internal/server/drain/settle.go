@@ -7,7 +7,7 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/org/foreman-action/internal/github"
+	"github.com/org/foreman-action/internal/github/rest"
 	"github.com/org/foreman-action/internal/wait"
 	"github.com/org/foreman-action/queue"
 	"github.com/org/foreman-action/runner"
@@ -63,7 +63,7 @@ func (d *Drainer) judge(o outcome) verdict {
 		return verdict{status: statusDone}
 	}
 	v := verdict{status: statusGivenOff, reason: firstLine(o.err.Error())}
-	limit, limited := errors.AsType[*github.LimitError](o.err)
+	limit, limited := errors.AsType[*rest.LimitError](o.err)
 	out, outage := errors.AsType[*outageError](o.err)
 	rate, rated := errors.AsType[*rateError](o.err)
 	switch {

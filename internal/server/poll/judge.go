@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/org/foreman-action/internal/github"
+	"github.com/org/foreman-action/internal/github/rest"
 	"github.com/org/foreman-action/queue"
 	"github.com/org/foreman-action/triage"
 )
@@ -58,7 +58,7 @@ var errNoRoom = fmt.Errorf("%d issues wait already", maxWaiting)
 // hold lets an issue wait after an error, so that it does not hold up the others. It
 // returns the error when that would not help, or when there is no room.
 func (f *follower) hold(ctx context.Context, c *cursor, n int, w waiting, err error) error {
-	if status := github.StatusOf(err); status == http.StatusUnauthorized || status == http.StatusForbidden {
+	if status := rest.StatusOf(err); status == http.StatusUnauthorized || status == http.StatusForbidden {
 		return err
 	}
 	if ctx.Err() != nil || limited(err) || errors.Is(err, queue.ErrUnavailable) {

@@ -11,7 +11,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/org/foreman-action/internal/github"
+	"github.com/org/foreman-action/internal/github/rest"
 	"github.com/org/foreman-action/triage"
 )
 
@@ -128,7 +128,7 @@ func (f *follower) pause(err error, failures int) time.Duration {
 	if wait <= 0 || wait > slowest {
 		wait = max(slowest, f.o.Interval)
 	}
-	if limit, ok := errors.AsType[*github.LimitError](err); ok {
+	if limit, ok := errors.AsType[*rest.LimitError](err); ok {
 		wait = max(wait, min(limit.Wait, longest))
 	}
 	return f.jitter(wait)
@@ -150,7 +150,7 @@ func advice(err error) string {
 	if need, ok := errors.AsType[*triage.PermissionError](err); ok {
 		return "the token may not read issues; give it " + need.Need
 	}
-	switch status := github.StatusOf(err); {
+	switch status := rest.StatusOf(err); {
 	case status == http.StatusUnauthorized:
 		return "GitHub refuses the token; it may have run out or been revoked: check identity"
 	case status == http.StatusForbidden:

@@ -45,6 +45,7 @@ type param struct {
 	whole *expression.Expression // yields an int
 }
 
+// The bounds of a rule's actions.
 const (
 	MaxActions  = 50     // of one rule
 	MaxList     = 100    // items of a list parameter

@@ -10,6 +10,7 @@ import (
 	"github.com/org/foreman-action/rules/internal/expression"
 )
 
+// The bounds of what expressions put into parameters.
 const (
 	MaxName    = 256  // characters of a name or keyword
 	MaxForeign = 4096 // characters of one value in Markdown

@@ -13,6 +13,7 @@ import (
 	"github.com/org/foreman-action/rules/internal/symbols"
 )
 
+// The bounds of an expression.
 const (
 	MaxLength   = 4096 // bytes
 	MaxBrackets = 100  // open at the same time

@@ -218,7 +218,8 @@ func (e *Explainer) evaluate(src string) (any, error) {
 	return eval(&e.evaluation.machine, program, e.evaluation.env)
 }
 
-const MaxValue = 200 // characters of a value that are shown
+// MaxValue is how many characters of a value an explanation shows.
+const MaxValue = 200
 
 // shown is a value as an expression.
 func shown(value any) string {

@@ -291,7 +291,8 @@ func fieldPath(n ast.Node) string {
 
 // fieldIndex returns the path of a field of the environment, and its type.
 func fieldIndex(n ast.Node) ([]int, reflect.Type) {
-	name, index, typ := "", []int(nil), reflect.TypeFor[env]()
+	var name string
+	index, typ := []int(nil), reflect.TypeFor[env]()
 	switch n := n.(type) {
 	case *ast.IdentifierNode:
 		name = n.Value

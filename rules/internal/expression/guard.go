@@ -19,6 +19,7 @@ import (
 	"github.com/org/foreman-action/rules/internal/symbols"
 )
 
+// The bounds of loops in an expression.
 const (
 	MaxLoops = 2    // loops inside each other
 	MaxRange = 1000 // elements of a..b
@@ -33,7 +34,6 @@ type guard struct {
 	states   *int                         // that the patterns for long texts go through
 	names    *symbols.Table
 	fields   map[string]*forms.Field // variables that are a field of a form
-	on       []string                // the events that the rule names; nil: none
 }
 
 // check visits the tree at place, which lies inside that many loops.

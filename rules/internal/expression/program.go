@@ -107,6 +107,7 @@ func settled(n ast.Node) bool {
 // A Type is what an expression must yield.
 type Type int
 
+// The types.
 const (
 	Bool  Type = iota // a condition
 	Text              // text, a number or a boolean

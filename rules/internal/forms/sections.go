@@ -1,8 +1,9 @@
 package forms
 
 import (
-	"github.com/org/foreman-action/rules/internal/markdown"
 	"strings"
+
+	"github.com/org/foreman-action/rules/internal/markdown"
 )
 
 // A section is what stands between a heading and the next.

@@ -1,15 +1,17 @@
 package forms
 
 import (
-	"github.com/org/foreman-action/rules/internal/markdown"
-	"github.com/org/foreman-action/rules/internal/semver"
 	"math"
 	"regexp"
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/org/foreman-action/rules/internal/markdown"
+	"github.com/org/foreman-action/rules/internal/semver"
 )
 
+// The bounds of a list in an issue form.
 const (
 	MaxItems = 100 // of a list; later ones are left out
 	maxItem  = 256 // characters; longer ones are no option of a form

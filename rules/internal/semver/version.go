@@ -18,6 +18,7 @@ type Version struct {
 	pre   []string // identifiers of the pre-release; none for a release
 }
 
+// The bounds of a version.
 const (
 	MaxVersion = 256 // bytes
 	maxDigits  = 18  // of a part of the core

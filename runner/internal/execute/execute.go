@@ -47,7 +47,7 @@ type Target struct {
 	Warn  func(format string, args ...any)
 }
 
-// An Outcome is what became of a plan.
+// An Outcome is the result of carrying out a plan.
 type Outcome struct {
 	Results  []triage.ActionResult // one for each step
 	Steps    []plan.Step           // as they were carried out
@@ -70,9 +70,11 @@ func Executed(list []triage.ActionResult) int {
 	return n
 }
 
-// Run carries out a reviewed plan.
-func Run(ctx context.Context, p plan.Plan, t Target) Outcome {
-	x := newExecution(p, t)
+// Run carries out a reviewed plan. made is the plan as it was before its review: after a
+// failure the steps that were not reached have its verdicts.
+func Run(ctx context.Context, made, reviewed plan.Plan, t Target) Outcome {
+	x := newExecution(made, t)
+	x.resumed, x.out.Steps = reviewed.Resumed, slices.Clone(reviewed.Steps)
 	for i := range x.out.Steps {
 		if !x.step(ctx, i) {
 			break
@@ -82,13 +84,13 @@ func Run(ctx context.Context, p plan.Plan, t Target) Outcome {
 }
 
 // Abort returns the outcome of a plan that was not begun, because of an error: only what an
-// earlier attempt carried out is done. p is the plan as it was made, reviewed as far as its
-// review got.
-func Abort(p, reviewed plan.Plan, err error) Outcome {
-	out := newExecution(p, Target{}).out
-	for i := range p.Steps {
+// earlier attempt carried out is done. made is the plan as it was before its review, reviewed
+// the same plan as far as its review got.
+func Abort(made, reviewed plan.Plan, err error) Outcome {
+	out := newExecution(made, Target{}).out
+	for i := range made.Steps {
 		s := &reviewed.Steps[i]
-		if p.Steps[i].Verdict == triage.Do && s.Verdict == triage.Do && s.Landed {
+		if made.Steps[i].Verdict == triage.Do && s.Verdict == triage.Do && s.Landed {
 			s.Reason = didBefore
 			out.Results[i] = done(s)
 		}
@@ -116,20 +118,26 @@ type execution struct {
 func newExecution(p plan.Plan, t Target) *execution {
 	x := &execution{Target: t, resumed: p.Resumed, comments: t.Comments}
 	x.out.Steps = slices.Clone(p.Steps)
-	for _, s := range p.Steps {
-		r := s.ActionResult
-		r.Values = nil
-		switch s.Verdict {
-		case triage.Do:
-			r.State = triage.NotRun
-		case triage.Refuse:
-			r.State = triage.Refused
-		case triage.Skip:
-			r.State = triage.Skipped
-		}
-		x.out.Results = append(x.out.Results, r)
+	for i := range p.Steps {
+		x.out.Results = append(x.out.Results, untried(&p.Steps[i]))
 	}
 	return x
+}
+
+// untried is the result of a step that was not tried: by its verdict, or because the run ended
+// before it.
+func untried(s *plan.Step) triage.ActionResult {
+	r := s.ActionResult
+	r.Values, r.URL = nil, "" // of an earlier attempt
+	switch s.Verdict {
+	case triage.Do:
+		r.State = triage.NotRun
+	case triage.Refuse:
+		r.State = triage.Refused
+	case triage.Skip:
+		r.State = triage.Skipped
+	}
+	return r
 }
 
 // done is the result of a step that was carried out.
@@ -145,6 +153,7 @@ func done(s *plan.Step) triage.ActionResult {
 // step carries out one step, and reports whether the next one follows.
 func (x *execution) step(ctx context.Context, i int) bool {
 	s, r := &x.out.Steps[i], &x.out.Results[i]
+	*r = untried(s)
 	switch {
 	case s.Unknown:
 		r.State = triage.Failed
@@ -322,7 +331,9 @@ func (x *execution) post(ctx context.Context, s *plan.Step, c effect.Comment) er
 		c.ID = x.Identity.Latest(all, c.Key)
 	}
 	c.Body += "\n\n" + x.Identity.Marker(c, s.Source.Command).String()
-	x.comments = nil
+	if x.comments != nil && x.comments.Err == nil {
+		x.comments = nil // outdated; that there are too many stays so
+	}
 	w, err := x.Host.Write(ctx, x.Identity.Ref, c)
 	if c.ID != 0 && errors.Is(err, triage.ErrNotFound) { // it was deleted meanwhile
 		c.ID = 0

@@ -320,7 +320,7 @@ func (c *applyCase) apply(t *testing.T, p plan.Plan, resumed bool) execute.Outco
 	}
 	target := c.target
 	target.Comments = seen.Comments
-	return execute.Run(t.Context(), plan.Review(p, a, seen), target)
+	return execute.Run(t.Context(), p, plan.Review(p, a, seen), target)
 }
 
 // read reads what a review needs next.

@@ -4,9 +4,7 @@
 package history
 
 import (
-	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/org/foreman-action/internal/text"
@@ -20,35 +18,6 @@ type History struct {
 
 	Bot   string // our login; empty: unknown, then nothing is ours
 	Issue triage.Issue
-}
-
-// Ours reports whether an event happened under our login, which we may share with other
-// programs. A deleted account has no login, and is never ours.
-func (h History) Ours(e triage.TimelineEvent) bool { return SameLogin(e.Actor, h.Bot) }
-
-// SameLogin reports whether two logins are the same account's; an empty one is no account's.
-func SameLogin(a, b string) bool { return a != "" && strings.EqualFold(a, b) }
-
-// Human reports whether an event was caused by a person, whose account may be deleted by now:
-// neither by us nor by another program.
-func (h History) Human(e triage.TimelineEvent) bool {
-	return !h.Ours(e) && e.ActorType != "Bot" && !strings.HasSuffix(e.Actor, "[bot]")
-}
-
-// formTime is how soon after the opening of an issue GitHub has applied what its form or
-// template asks for.
-const formTime = time.Minute
-
-// fromForm reports whether an event came with the issue, applied by a form or a template:
-// GitHub names the author for it, also one who may not label or assign.
-func (h History) fromForm(e triage.TimelineEvent) bool {
-	switch e.Kind {
-	case "labeled", "assigned", "milestoned", "issue_type_added":
-	default:
-		return false
-	}
-	return SameLogin(e.Actor, h.Issue.Author) && !triage.IsMaintainer(h.Issue.Association) &&
-		!h.Issue.CreatedAt.IsZero() && e.At.Sub(h.Issue.CreatedAt) <= formTime
 }
 
 // Covers reports whether the timeline has every event since a time. An empty timeline, whose
@@ -81,54 +50,6 @@ func (h History) Commented(task, scope string) bool {
 		m, ok := h.OurComment(e)
 		return ok && m.Task == task && m.Scope == scope
 	})
-}
-
-// AddedBack returns why a thing that we removed, or would remove, must stay, and an empty
-// text when it need not: the last event about it is that a person put it there.
-func (h History) AddedBack(o effect.Outcome, did string) string {
-	there, _ := kindsOf(o.Thing)
-	return h.Override(there, did, about(o))
-}
-
-// RemovedBefore returns why a thing must not be put there, and an empty text when it may: the
-// last event about it is that a person removed it.
-func (h History) RemovedBefore(o effect.Outcome, did string) string {
-	_, gone := kindsOf(o.Thing)
-	return h.Override(gone, did, about(o))
-}
-
-// Override returns why people's decision stands against a step, and an empty text when it
-// does not: the last of the events that match is a person's, and of the given kind, of any
-// when it is empty. did says what the person did.
-func (h History) Override(kind, did string, match func(triage.TimelineEvent) bool) string {
-	e, found := h.Last(match)
-	switch {
-	case !found && !h.Complete:
-		return "the timeline of the issue is too long to tell what people did"
-	case !found || kind != "" && e.Kind != kind || !h.Human(e) || h.fromForm(e):
-		return ""
-	}
-	return fmt.Sprintf("%s %s on %s, and people have the last word (override_humans)", Who(e), did, e.At.UTC().Format(time.DateOnly))
-}
-
-// Since returns what a person did from a time on, and an empty text when nobody did: an event
-// of the kind that counts.
-func (h History) Since(at time.Time, kind, did string, counts func(triage.TimelineEvent) bool) string {
-	e, ok := h.Last(func(e triage.TimelineEvent) bool {
-		return e.Kind == kind && !e.At.Before(at) && h.Human(e) && counts(e)
-	})
-	if !ok {
-		return ""
-	}
-	return fmt.Sprintf("%s %s on %s", Who(e), did, e.At.UTC().Format(time.DateOnly))
-}
-
-// Who returns the login of an event's actor, for people.
-func Who(e triage.TimelineEvent) string {
-	if e.Actor == "" {
-		return "somebody"
-	}
-	return text.Quote(e.Actor)
 }
 
 // Kinds matches events of the given kinds.

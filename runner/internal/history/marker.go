@@ -36,8 +36,8 @@ func (m Marker) String() string {
 	return b.String()
 }
 
-// ParseMarker reads the marker in the last line of a comment's body. Comment is -1 where the
-// marker has no number.
+// ParseMarker reads the marker in the last line of a comment's body. Of a repeated field the
+// last value counts. Comment is -1 where the marker has no number.
 func ParseMarker(body string) (Marker, bool) {
 	body = strings.TrimSpace(body)
 	line := body[strings.LastIndexByte(body, '\n')+1:]
@@ -56,6 +56,7 @@ func ParseMarker(body string) (Marker, bool) {
 		case "task":
 			m.Task = value
 		case "comment":
+			m.Comment = -1
 			if n, err := strconv.Atoi(value); err == nil && strconv.Itoa(n) == value {
 				m.Comment = n
 			}

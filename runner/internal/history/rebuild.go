@@ -12,7 +12,8 @@ import (
 )
 
 // ActionOf returns the type and the values of the action that leads to an event; ok is false
-// for events that no action of ours leads to. Of comments it knows those with our marker.
+// for events that no action leads to, and for comments without a marker. It does not ask whose
+// event it is.
 func ActionOf(e triage.TimelineEvent) (typ string, values []string, ok bool) {
 	named := func(typ, value string) (string, []string, bool) { return typ, one(value), true }
 	switch e.Kind {
@@ -72,10 +73,10 @@ func (t Trace) joins(e triage.TimelineEvent, task string) bool {
 
 var taskID = regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`)
 
-// Rebuild makes a record of what the timeline shows of us: events under our login, and of
+// Rebuild makes a record of what a timeline shows of us: events under our login, and of
 // comments those with our marker. Who asked for an action, and why, is lost. Traces for
 // which own holds are left out: they belong to the present task.
-func (h History) Rebuild(own func(Trace) bool) memory.Record {
+func Rebuild(h History, own func(Trace) bool) memory.Record {
 	var traces []Trace
 	for _, e := range h.Events {
 		if _, _, ok := ActionOf(e); !ok || !h.Ours(e) {
@@ -124,18 +125,18 @@ func (t Trace) record() memory.Task {
 
 // RecordHumans puts into a record what people did. Of a timeline that is not complete it puts
 // in what there is, and keeps what the record has of the time before.
-func (h History) RecordHumans(r *memory.Record) {
+func RecordHumans(h History, r *memory.Record) {
 	switch {
 	case h.Complete:
-		r.SetHumans(h.HumanChanges())
+		r.SetHumans(HumanChanges(h))
 	case len(h.Events) > 0:
-		r.AddHumans(h.HumanChanges(), h.Events[0].At)
+		r.AddHumans(HumanChanges(h), h.Events[0].At)
 	}
 }
 
 // HumanChanges returns what people did to the issue, without what they wrote and without
 // the labels that came with the issue.
-func (h History) HumanChanges() []memory.Change {
+func HumanChanges(h History) []memory.Change {
 	var list []memory.Change
 	for _, e := range h.Events {
 		typ, values, ok := ActionOf(e)

@@ -60,8 +60,8 @@ func TestRebuild(t *testing.T) {
 			h := History{Timeline: timelineOf(t, string(ar.Files[0].Data)), Bot: rebuildBot, Issue: triage.Issue{
 				Author: "hubot", CreatedAt: time.Date(2026, 4, 10, 8, 1, 0, 0, time.UTC),
 			}}
-			rec := h.Rebuild(func(Trace) bool { return false })
-			rec.SetHumans(h.HumanChanges())
+			rec := Rebuild(h, func(Trace) bool { return false })
+			rec.SetHumans(HumanChanges(h))
 			rec.Repo, rec.Issue = "octo/hello", 7
 			var b strings.Builder
 			for _, task := range rec.Tasks {
@@ -102,9 +102,9 @@ func FuzzRebuild(f *testing.F) {
 			return
 		}
 		h := History{Timeline: tl, Bot: rebuildBot}
-		rec := h.Rebuild(func(Trace) bool { return false })
+		rec := Rebuild(h, func(Trace) bool { return false })
 		rec.Repo, rec.Issue, rec.Revision = "octo/hello", 7, 1
-		rec.SetHumans(h.HumanChanges())
+		rec.SetHumans(HumanChanges(h))
 		stored, err := memory.Encode(rec)
 		if err != nil {
 			t.Fatal(err)

@@ -16,8 +16,8 @@ import (
 // UndoCommand is the name of the command by which people revert a task.
 const UndoCommand = "undo"
 
-// A Made is an outcome that a task of the record left behind, and the last that any left of
-// the same thing.
+// A Made is an outcome with the task of a record that left it. [LastMade] returns only the last
+// one of each thing.
 type Made struct {
 	effect.Outcome
 
@@ -108,7 +108,7 @@ func (h History) Revert(r memory.Record, list []Made) (Reversal, error) {
 	return out, nil
 }
 
-// touched returns who else changed a thing after us; empty: nobody did.
+// touched returns who else changed a thing after us; empty: no other account did.
 func (h History) touched(m Made) string {
 	e, found := h.Last(about(m.Outcome))
 	switch {

@@ -154,7 +154,7 @@ func (m *Maker) judge(s *Step, nth int) {
 	case effect.Lock:
 		skip(s, effect.Holds(e, m.now), "already locked")
 	case effect.React:
-		if s.Answers() {
+		if s.Answers() && !skip(s, m.commentID == 0, "the event has no comment to react to") {
 			e.Comment = m.commentID
 			s.Effect = e
 		}

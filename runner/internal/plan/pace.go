@@ -50,8 +50,8 @@ func newPace(limits policy.Pacing, h history.History, a Attempt) *pace {
 	return p
 }
 
-// hold skips a step that would be too much. A task that has begun to comment may go on to its
-// end.
+// hold skips a step that exceeds a limit. A task that has begun to comment may post the rest of
+// its comments.
 func (p *pace) hold(s *Step) {
 	c, comments := s.Comment()
 	fresh := comments && c.Key == "" // and not one that is kept up to date

@@ -56,7 +56,7 @@ func (d Decision) With(from triage.Source, items ...protocol.ActionItem) Decisio
 	return d
 }
 
-// Wants reports whether the decision asks for what an outcome is.
+// Wants reports whether the decision asks for an outcome.
 func (d Decision) Wants(o effect.Outcome) bool {
 	return slices.ContainsFunc(d.Message.Actions, func(a protocol.ActionItem) bool {
 		values := memory.NewAction(0, a).Values
@@ -81,8 +81,14 @@ type Step struct {
 	Landed bool
 }
 
-// Noted reports whether the step writes nothing but what the memory keeps for later.
-func (s *Step) Noted() bool { return s.Effect != nil && effect.Noted(s.Effect) }
+// Noted reports whether the step writes nothing but what the memory keeps for later. A step
+// that was not judged has no effect, only its type.
+func (s *Step) Noted() bool {
+	if s.Effect == nil {
+		return s.Action.Type == protocol.ActionNeverAgain
+	}
+	return effect.Noted(s.Effect)
+}
 
 // Comment returns the comment that the step posts; ok is false when it posts none.
 func (s *Step) Comment() (c effect.Comment, ok bool) {

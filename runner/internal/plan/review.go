@@ -63,10 +63,11 @@ func Needs(p Plan, a Attempt, seen Seen) Need {
 	return need
 }
 
-// Review returns the plan with final verdicts: without what people stand against, what would
-// be too much for one issue, what the memory forbids and labels that the repository does not
-// have; and with what an earlier attempt carried out marked as landed. They are final when
-// [Needs] returns nothing.
+// Review returns the plan with its verdicts reviewed: it skips steps that people decided
+// against, steps beyond the limits of one issue, labels that the memory forbids and labels that
+// the repository does not have, and marks what an earlier attempt carried out as landed. It
+// never permits a step that the plan does not. The verdicts are final when [Needs] returns
+// nothing.
 func Review(p Plan, a Attempt, seen Seen) Plan {
 	p, _ = review(p, a, seen)
 	return p
@@ -146,8 +147,8 @@ func (r *reviewer) markLanded() bool {
 	return true
 }
 
-// past skips what people stand against, and what would be too much for one issue. The
-// timeline is not read where nothing can have happened.
+// past skips steps that people decided against, and steps beyond the limits of one issue. The
+// timeline is read only where something can have happened that a step depends on.
 func (r *reviewer) past() bool {
 	pacing := r.policy.Pacing()
 	paced := pacing.Interval > 0 || pacing.Comments > 0 || pacing.Writes > 0
@@ -211,8 +212,8 @@ func overridable(e effect.Effect) bool {
 	return false
 }
 
-// override takes out of a step what people decided against, and skips it when nothing is
-// left.
+// override removes from a step the names that people decided against, and skips it when none is
+// left. It is false when the record has to be read first.
 func (r *reviewer) override(s *Step) bool {
 	switch e := s.Effect.(type) {
 	case effect.AddLabels:
@@ -265,8 +266,8 @@ func (r *reviewer) overrideNames(s *Step, list []string, o effect.Outcome, did s
 	return kept, complete
 }
 
-// undone returns when a person reverted by command what a step would do again; empty: nobody
-// did. The record is read only where the timeline shows that we reverted it ourselves.
+// undone returns when a person reverted by command the outcome that a step asks for; empty: no
+// person did. The record is read only where the timeline shows that we reverted it ourselves.
 func (r *reviewer) undone(s *Step, o effect.Outcome) (why string, ok bool) {
 	if s.Source.Command != "" {
 		return "", true

@@ -1,0 +1,124 @@
+package render
+
+import (
+	"slices"
+	"time"
+
+	"github.com/org/foreman-action/internal/github/githubtest/internal/state"
+)
+
+// Reactions are the contents that GitHub knows.
+func Reactions() []string {
+	return []string{"+1", "-1", "laugh", "confused", "heart", "hooray", "rocket", "eyes"}
+}
+
+// rollup counts reactions.
+func rollup(at string, list []state.Reaction) Object {
+	o := Object{"url": at + "/reactions", "total_count": len(list)}
+	for _, content := range Reactions() {
+		n := 0
+		for _, r := range list {
+			if r.Content == content {
+				n++
+			}
+		}
+		o[content] = n
+	}
+	return o
+}
+
+// Reaction is a reaction, at most as old as now.
+func Reaction(x state.Reaction, now time.Time) Object {
+	id := UserID(x.Author + x.Content)
+	if x.At.IsZero() {
+		x.At = now
+	}
+	return Object{
+		"id": id, "node_id": NodeID("Reaction", id), "user": User(x.Author),
+		"content": x.Content, "created_at": Stamp(x.At),
+	}
+}
+
+// Event is an entry of an issue's timeline.
+func Event(r *state.Repository, i *state.Record, e state.Event) Object {
+	if e.Kind == "commented" {
+		return commented(r, i, e)
+	}
+	o := Object{
+		"id": e.ID, "node_id": NodeID("Event", e.ID), "url": API(r, "/issues/events/%d", e.ID),
+		"actor": User(e.Actor), "event": e.Kind, "commit_id": nil, "commit_url": nil,
+		"created_at": Stamp(e.At), "performed_via_github_app": nil,
+	}
+	switch e.Kind {
+	case "labeled", "unlabeled":
+		o["label"] = Object{"name": e.Label, "color": r.EnsureLabel(e.Label).Color}
+	case "assigned", "unassigned":
+		o["assignee"] = User(e.Assignee)
+	case "milestoned", "demilestoned":
+		o["milestone"] = Object{"title": e.Milestone}
+	case "closed":
+		o["state_reason"] = orNull(e.Reason)
+	case "locked":
+		o["lock_reason"] = orNull(e.Reason)
+	case "renamed":
+		o["rename"] = Object{"from": e.RenamedFrom, "to": e.Renamed}
+	case "issue_type_added":
+		o["issue_type"] = eventType(r, e.IssueType)
+	case "issue_type_changed":
+		o["issue_type"], o["prev_issue_type"] = eventType(r, e.IssueType), eventType(r, e.PrevType)
+	case "issue_type_removed":
+		o["prev_issue_type"] = eventType(r, e.PrevType)
+	}
+	return o
+}
+
+// eventType is what an event says of an issue type.
+func eventType(r *state.Repository, name string) Object {
+	whole := Type(r, name)
+	return Object{"id": whole["id"], "name": whole["name"], "color": whole["color"]}
+}
+
+func commented(r *state.Repository, i *state.Record, e state.Event) Object {
+	k := slices.IndexFunc(i.Comments, func(c state.Comment) bool { return c.ID == e.Comment })
+	o := Comment(r, i, i.Comments[k])
+	o["event"], o["actor"] = "commented", User(e.Actor)
+	return o
+}
+
+// Repository is the repository with every field that GitHub's description asks for.
+func Repository(r *state.Repository) Object {
+	at, page := API(r, ""), Web(r, "")
+	o := Object{
+		"id": r.ID, "node_id": NodeID("Repository", r.ID), "name": r.Name, "full_name": r.Owner + "/" + r.Name,
+		"owner": User(r.Owner), "private": false, "html_url": page, "description": nil, "fork": false, "url": at,
+		"created_at": Stamp(r.Created), "updated_at": Stamp(r.Created), "pushed_at": Stamp(r.Created),
+		"git_url": "git://github.com/" + r.Owner + "/" + r.Name + ".git", "ssh_url": "git@github.com:" + r.Owner + "/" + r.Name + ".git",
+		"clone_url": page + ".git", "svn_url": page, "homepage": nil, "language": nil, "mirror_url": nil, "license": nil,
+		"size": 1, "stargazers_count": 0, "watchers_count": 0, "forks_count": 0, "forks": 0, "watchers": 0,
+		"open_issues_count": r.Open(), "open_issues": r.Open(), "network_count": 0, "subscribers_count": 0,
+		"has_issues": true, "has_projects": true, "has_wiki": true, "has_pages": false, "has_discussions": false,
+		"archived": false, "disabled": false, "default_branch": "main", "visibility": "public",
+	}
+	for key, below := range repoLinks() {
+		o[key] = at + below
+	}
+	return o
+}
+
+func repoLinks() map[string]string {
+	return map[string]string{
+		"archive_url": "/{archive_format}{/ref}", "assignees_url": "/assignees{/user}", "blobs_url": "/git/blobs{/sha}",
+		"branches_url": "/branches{/branch}", "collaborators_url": "/collaborators{/collaborator}",
+		"comments_url": "/comments{/number}", "commits_url": "/commits{/sha}", "compare_url": "/compare/{base}...{head}",
+		"contents_url": "/contents/{+path}", "contributors_url": "/contributors", "deployments_url": "/deployments",
+		"downloads_url": "/downloads", "events_url": "/events", "forks_url": "/forks", "git_commits_url": "/git/commits{/sha}",
+		"git_refs_url": "/git/refs{/sha}", "git_tags_url": "/git/tags{/sha}", "hooks_url": "/hooks",
+		"issue_comment_url": "/issues/comments{/number}", "issue_events_url": "/issues/events{/number}",
+		"issues_url": "/issues{/number}", "keys_url": "/keys{/key_id}", "labels_url": "/labels{/name}",
+		"languages_url": "/languages", "merges_url": "/merges", "milestones_url": "/milestones{/number}",
+		"notifications_url": "/notifications{?since,all,participating}", "pulls_url": "/pulls{/number}",
+		"releases_url": "/releases{/id}", "stargazers_url": "/stargazers", "statuses_url": "/statuses/{sha}",
+		"subscribers_url": "/subscribers", "subscription_url": "/subscription", "tags_url": "/tags", "teams_url": "/teams",
+		"trees_url": "/git/trees{/sha}",
+	}
+}

@@ -1,0 +1,156 @@
+package state
+
+import (
+	"slices"
+	"strings"
+	"time"
+)
+
+func (r *Repository) happened(i *Record, e Event) {
+	e.ID, e.At = r.clock.ID(), r.clock.Now()
+	i.Events = append(i.Events, e)
+	i.Updated = e.At
+}
+
+// AddLabel lets somebody add a label, which is made when it is missing.
+func (r *Repository) AddLabel(i *Record, actor, name string) {
+	l := r.EnsureLabel(name)
+	if i.Has(name) {
+		return
+	}
+	i.Labels = append(i.Labels, l.Name)
+	r.happened(i, Event{Kind: "labeled", Actor: actor, Label: l.Name})
+}
+
+// RemoveLabel reports whether the issue bore the label.
+func (r *Repository) RemoveLabel(i *Record, actor, name string) bool {
+	k := slices.IndexFunc(i.Labels, Same(name))
+	if k < 0 {
+		return false
+	}
+	r.happened(i, Event{Kind: "unlabeled", Actor: actor, Label: i.Labels[k]})
+	i.Labels = slices.Delete(i.Labels, k, k+1)
+	return true
+}
+
+// SetType sets the issue's type; the empty name takes it off.
+func (r *Repository) SetType(i *Record, actor, name string) {
+	e := Event{Kind: "issue_type_changed", Actor: actor, IssueType: name, PrevType: i.Type}
+	switch {
+	case i.Type == name:
+		return
+	case i.Type == "":
+		e.Kind = "issue_type_added"
+	case name == "":
+		e.Kind = "issue_type_removed"
+	}
+	i.Type = name
+	r.happened(i, e)
+}
+
+// SetMilestone lets somebody set the milestone; the empty title takes it off.
+func (r *Repository) SetMilestone(i *Record, actor, title string) {
+	if i.Milestone == title {
+		return
+	}
+	if i.Milestone != "" {
+		r.happened(i, Event{Kind: "demilestoned", Actor: actor, Milestone: i.Milestone})
+	}
+	i.Milestone = title
+	if title != "" {
+		r.happened(i, Event{Kind: "milestoned", Actor: actor, Milestone: title})
+	}
+}
+
+// Unlock lets somebody unlock an issue.
+func (r *Repository) Unlock(i *Record, actor string) {
+	if i.Locked {
+		i.Locked, i.LockReason = false, ""
+		r.happened(i, Event{Kind: "unlocked", Actor: actor})
+	}
+}
+
+// NewComment adds a comment.
+func (r *Repository) NewComment(i *Record, author, body string) Comment {
+	c := Comment{ID: r.clock.ID(), Author: author, Body: body, CreatedAt: r.clock.Now(), UpdatedAt: r.clock.Now()}
+	i.Comments = append(i.Comments, c)
+	r.happened(i, Event{Kind: "commented", Actor: author, Comment: c.ID})
+	return c
+}
+
+// RemoveComment takes away the k-th comment. Who deletes the comment of another leaves
+// an event, which GitHub does not document.
+func (r *Repository) RemoveComment(i *Record, actor string, k int) {
+	c := i.Comments[k]
+	i.Comments = slices.Delete(i.Comments, k, k+1)
+	i.Events = slices.DeleteFunc(i.Events, func(e Event) bool { return e.Comment == c.ID })
+	if !strings.EqualFold(actor, c.Author) {
+		r.happened(i, Event{Kind: "comment_deleted", Actor: actor})
+	}
+}
+
+// SetState closes or opens an issue. To do so twice is to do nothing, reason
+// included.
+func (r *Repository) SetState(i *Record, actor, state, reason string) {
+	if i.State == state {
+		return
+	}
+	i.State = state
+	if state == "closed" {
+		if reason == "" {
+			reason = "completed"
+		}
+		i.StateReason, i.Closed, i.ClosedBy = reason, r.clock.Now(), actor
+		r.happened(i, Event{Kind: "closed", Actor: actor, Reason: reason})
+		return
+	}
+	i.StateReason, i.Closed, i.ClosedBy, i.DuplicateOf = "reopened", time.Time{}, "", 0
+	r.happened(i, Event{Kind: "reopened", Actor: actor})
+}
+
+// Rename lets somebody change an issue's title.
+func (r *Repository) Rename(i *Record, actor, title string) {
+	from := i.Title
+	i.Title = title
+	r.happened(i, Event{Kind: "renamed", Actor: actor, RenamedFrom: from, Renamed: title})
+}
+
+// Assign adds who can be assigned, up to ten, and drops the others silently.
+func (r *Repository) Assign(i *Record, actor string, logins []string) {
+	for _, login := range logins {
+		k := slices.IndexFunc(r.Users, Same(login))
+		if k < 0 || len(i.Assignees) == 10 || slices.ContainsFunc(i.Assignees, Same(login)) {
+			continue
+		}
+		i.Assignees = append(i.Assignees, r.Users[k])
+		r.happened(i, Event{Kind: "assigned", Actor: actor, Assignee: r.Users[k]})
+	}
+}
+
+// Unassign lets somebody take assignees off.
+func (r *Repository) Unassign(i *Record, actor string, logins []string) {
+	for _, login := range logins {
+		k := slices.IndexFunc(i.Assignees, Same(login))
+		if k < 0 {
+			continue
+		}
+		r.happened(i, Event{Kind: "unassigned", Actor: actor, Assignee: i.Assignees[k]})
+		i.Assignees = slices.Delete(i.Assignees, k, k+1)
+	}
+}
+
+// Lock lets somebody lock an issue. To do so twice is to do nothing, reason included.
+func (r *Repository) Lock(i *Record, actor, reason string) {
+	if !i.Locked {
+		i.Locked, i.LockReason = true, reason
+		r.happened(i, Event{Kind: "locked", Actor: actor, Reason: reason})
+	}
+}
+
+// EditBody writes an issue's body anew, of which its timeline does not tell.
+func (r *Repository) EditBody(i *Record, body string) { i.Body, i.Updated = body, r.clock.Now() }
+
+// EditComment replaces the body of the k-th comment.
+func (r *Repository) EditComment(i *Record, k int, body string) {
+	i.Comments[k].Body, i.Comments[k].UpdatedAt = body, r.clock.Now()
+}

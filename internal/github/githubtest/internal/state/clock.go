@@ -1,0 +1,33 @@
+package state
+
+import "time"
+
+// A Clock tells the time and gives ids.
+type Clock struct {
+	now      func() time.Time
+	ahead    time.Duration
+	lastID   int64
+	lastOpen int64
+}
+
+// NewClock returns a clock that shows the time of now, and gives ids from 1001.
+func NewClock(now func() time.Time) *Clock { return &Clock{now: now, lastID: 1000} }
+
+// Now is the time with the precision that GitHub keeps.
+func (c *Clock) Now() time.Time { return c.now().Add(c.ahead).UTC().Truncate(time.Second) }
+
+// Advance moves the clock on, by more than what it was moved before.
+func (c *Clock) Advance(d time.Duration) { c.ahead += d }
+
+// ID returns a new id.
+func (c *Clock) ID() int64 {
+	c.lastID++
+	return c.lastID
+}
+
+// openID returns a new id for an event of an issue's opening. These count apart from
+// 1, so that an issue with more labels changes no other id.
+func (c *Clock) openID() int64 {
+	c.lastOpen++
+	return c.lastOpen
+}

@@ -1,0 +1,200 @@
+package state
+
+import (
+	"cmp"
+	"crypto/sha1"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// A Label of a repository.
+type Label struct {
+	ID                       int64
+	Name, Color, Description string
+}
+
+// A Milestone of a repository.
+type Milestone struct {
+	ID           int64
+	Number       int
+	Title, State string
+	Created      time.Time
+}
+
+// A Repository of the server.
+type Repository struct {
+	clock       *Clock
+	ID          int64
+	Owner, Name string
+	Created     time.Time
+	Labels      []*Label
+	Issues      map[int]*Record
+	Milestones  []*Milestone
+	Types       []string
+	Users       []string // who can be assigned
+	Permissions map[string]string
+	Files       map[string]string            // of the default branch
+	Refs        map[string]map[string]string // of other refs
+}
+
+// NewRepository makes an empty repository.
+func NewRepository(c *Clock, owner, name string) *Repository {
+	return &Repository{
+		clock: c, ID: c.ID(), Owner: owner, Name: name, Created: c.Now(),
+		Issues: map[int]*Record{}, Types: []string{"Bug", "Feature", "Task"},
+		Permissions: map[string]string{}, Files: map[string]string{}, Refs: map[string]map[string]string{},
+	}
+}
+
+// Insert adds an issue with its labels, comments and milestone, or replaces the one of
+// that number.
+func (r *Repository) Insert(in Issue) *Record {
+	if in.Number == 0 {
+		for in.Number = 1; r.Issues[in.Number] != nil; in.Number++ {
+			continue
+		}
+	}
+	if in.CreatedAt.IsZero() {
+		in.CreatedAt = r.clock.Now()
+	}
+	in.Title = cmp.Or(in.Title, fmt.Sprintf("Issue %d", in.Number))
+	in.State = cmp.Or(in.State, "open")
+	in.Author = cmp.Or(in.Author, "octocat")
+	i := &Record{Issue: in, ID: r.clock.ID(), Updated: in.CreatedAt}
+	i.Issue = i.Snapshot() // the caller's slices stay the caller's
+	if i.State == "closed" {
+		i.Closed = in.CreatedAt
+	}
+	for _, n := range i.Labels {
+		l := r.EnsureLabel(n)
+		i.Events = append(i.Events, Event{ID: r.clock.openID(), At: in.CreatedAt, Kind: "labeled", Actor: i.Author, Label: l.Name})
+	}
+	if i.Milestone != "" && r.Milestone(i.Milestone) == nil {
+		r.NewMilestone(i.Milestone)
+	}
+	comments := i.Comments
+	i.Comments = nil
+	for _, c := range comments {
+		r.NewComment(i, c.Author, c.Body)
+	}
+	r.Issues[i.Number] = i
+	return i
+}
+
+// Must returns an issue that a test names; a wrong number is a fault of the test.
+func (r *Repository) Must(number int) *Record {
+	i := r.Issues[number]
+	if i == nil {
+		panic(fmt.Sprintf("githubtest: %s/%s has no issue %d", r.Owner, r.Name, number))
+	}
+	return i
+}
+
+// Open counts the open issues.
+func (r *Repository) Open() int {
+	n := 0
+	for _, i := range r.Issues {
+		if i.State == "open" && i.Visible() {
+			n++
+		}
+	}
+	return n
+}
+
+// Label returns a label, whatever its case; nil when there is none.
+func (r *Repository) Label(name string) *Label {
+	k := slices.IndexFunc(r.Labels, func(l *Label) bool { return strings.EqualFold(l.Name, name) })
+	if k < 0 {
+		return nil
+	}
+	return r.Labels[k]
+}
+
+// EnsureLabel returns a label, made silently when it is missing, as GitHub does.
+func (r *Repository) EnsureLabel(name string) *Label {
+	if l := r.Label(name); l != nil {
+		return l
+	}
+	l := &Label{ID: r.clock.ID(), Name: name, Color: "ededed"}
+	r.Labels = append(r.Labels, l)
+	return l
+}
+
+// Milestone returns a milestone by its title; nil when there is none.
+func (r *Repository) Milestone(title string) *Milestone {
+	k := slices.IndexFunc(r.Milestones, func(m *Milestone) bool { return m.Title == title })
+	if k < 0 {
+		return nil
+	}
+	return r.Milestones[k]
+}
+
+// NewMilestone adds an open milestone.
+func (r *Repository) NewMilestone(title string) {
+	r.Milestones = append(r.Milestones, &Milestone{
+		ID: r.clock.ID(), Number: len(r.Milestones) + 1, Title: title, State: "open", Created: r.clock.Now(),
+	})
+}
+
+// ByID returns an issue by its id; nil when there is none.
+func (r *Repository) ByID(id int64) *Record {
+	for _, i := range r.Issues {
+		if i.ID == id {
+			return i
+		}
+	}
+	return nil
+}
+
+// MilestoneAt returns a milestone by its number; nil when there is none.
+func (r *Repository) MilestoneAt(n int) *Milestone {
+	if n < 1 || n > len(r.Milestones) {
+		return nil
+	}
+	return r.Milestones[n-1]
+}
+
+// Comment returns the issue with a comment, and the comment's place in it; nil when there
+// is none.
+func (r *Repository) Comment(id int64) (*Record, int) {
+	for _, i := range r.Issues {
+		k := slices.IndexFunc(i.Comments, func(c Comment) bool { return c.ID == id })
+		if k >= 0 && i.Visible() {
+			return i, k
+		}
+	}
+	return nil, 0
+}
+
+// Commit returns the digits of the commit that a name stands for; empty: none.
+func (r *Repository) Commit(name string) string {
+	for _, ref := range []string{name, "refs/tags/" + name, "refs/heads/" + name} {
+		if _, ok := r.Refs[ref]; ok && !digits(ref) {
+			return BlobSHA(fmt.Sprintf("%s/%s %s", r.Owner, r.Name, ref))
+		}
+	}
+	var found []string
+	for ref := range r.Refs {
+		if digits(ref) && len(name) >= 4 && strings.HasPrefix(ref, name) {
+			found = append(found, ref)
+		}
+	}
+	if len(found) != 1 { // none, or it is not clear which
+		return ""
+	}
+	return found[0]
+}
+
+// digits reports whether a ref is a commit.
+func digits(ref string) bool {
+	return len(ref) == 40 && strings.Trim(ref, "0123456789abcdef") == ""
+}
+
+// BlobSHA returns git's name for a file of that content, which is a SHA-1.
+func BlobSHA(content string) string {
+	sum := sha1.Sum(fmt.Appendf(nil, "blob %d\x00%s", len(content), content))
+	return hex.EncodeToString(sum[:])
+}

@@ -1,0 +1,158 @@
+package github
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/org/foreman-action/internal/github/rest"
+	"github.com/org/foreman-action/runner"
+	"github.com/org/foreman-action/runner/effect"
+	"github.com/org/foreman-action/triage"
+)
+
+// Issue returns the issue as it is now. See [runner.Issues].
+func (c *Client) Issue(ctx context.Context, ref triage.Ref) (triage.Snapshot, error) {
+	o := rest.ReadIssue("read issue", ref)
+	var raw json.RawMessage
+	if _, err := c.caller.Do(ctx, o, rest.Call{Method: http.MethodGet, Path: issuePath(ref, ""), Out: &raw}); err != nil {
+		return triage.Snapshot{}, err
+	}
+	if len(raw) == 0 || raw[0] != '{' {
+		return triage.Snapshot{}, fmt.Errorf("%s: the answer is not a JSON object", o)
+	}
+	return triage.ParseIssue(raw)
+}
+
+// Comments returns the issue's comments. See [runner.Issues].
+func (c *Client) Comments(ctx context.Context, ref triage.Ref, since time.Time) ([]triage.Comment, error) {
+	query := url.Values{}
+	if !since.IsZero() {
+		query.Set("since", since.UTC().Format(time.RFC3339))
+	}
+	var list []triage.Comment
+	path := issuePath(ref, "/comments?") + query.Encode()
+	for page, err := range rest.Pages[comment](ctx, c.caller, rest.ReadIssue("list comments of", ref), path) {
+		if err != nil {
+			return nil, err
+		}
+		for _, c := range page {
+			list = append(list, c.comment())
+		}
+	}
+	return list, nil
+}
+
+// Timeline returns what happened on the issue, in at most five requests. GitHub gives
+// pages by number, oldest first, so of a longer timeline the last four are read. See
+// [runner.Issues], and GitHub's "List timeline events for an issue".
+func (c *Client) Timeline(ctx context.Context, ref triage.Ref) (triage.Timeline, error) {
+	t, _, err := readTimeline(ctx, c.caller, ref)
+	return t, err
+}
+
+// Write carries one effect out. See [runner.Issues].
+func (c *Client) Write(ctx context.Context, ref triage.Ref, e effect.Effect) (effect.Written, error) {
+	w, err := writeOf(ref, e)
+	if err != nil || w.call.Method == "" {
+		return effect.Written{}, err
+	}
+	ctx = rest.ShareWait(ctx)
+	if err := complete(ctx, c.caller, w); err != nil {
+		return effect.Written{}, err
+	}
+	_, err = c.caller.Do(ctx, w.op, w.call)
+	a, ok := errors.AsType[*rest.AnswerError](err)
+	switch {
+	case ok && w.missing != "" && a.Status == http.StatusNotFound && strings.EqualFold(a.Message, w.missing):
+		return effect.Written{}, nil
+	case err != nil:
+		return effect.Written{}, err
+	}
+	return result(w, effect.Values(e))
+}
+
+// ListIssues returns a page of the issues of a repository, pull requests among them, in
+// one call. Entries that are no issues are left out. ErrNotFound when there is no such
+// repository, or the token does not see it.
+func (c *Client) ListIssues(ctx context.Context, owner, repo string, q ListQuery) (ListPage, error) {
+	o := rest.InRepository("list the issues of", owner, repo, rest.NeedIssuesRead)
+	var raw []json.RawMessage
+	path := fmt.Sprintf("repos/%s/%s/issues?%s", owner, repo, q.encode())
+	r, err := c.caller.Do(ctx, o, rest.Call{Method: http.MethodGet, Path: path, Out: &raw, ETag: q.ETag})
+	if err == nil && raw == nil && !r.Same {
+		err = fmt.Errorf("%s: the answer is not a list", o)
+	}
+	page := ListPage{Date: r.Date, Same: r.Same}
+	if err == nil && !r.Same {
+		page.ETag, page.More = r.ETag, r.More
+	}
+	for _, r := range raw {
+		if i, err := triage.ParseIssue(r); err == nil {
+			page.Issues = append(page.Issues, i)
+		}
+	}
+	return page, err
+}
+
+// Find returns the issues that a query finds. See [runner.Search], and GitHub's
+// "Search issues and pull requests".
+func (c *Client) Find(ctx context.Context, ref triage.Ref, query string, most int) (runner.Found, error) {
+	o := rest.InRepository("search issues of", ref.Owner, ref.Repo, rest.NeedIssuesRead)
+	q := url.Values{
+		"q": {searchFor(ref, query)}, "sort": {"updated"}, "order": {"asc"},
+		"per_page": {strconv.Itoa(min(most, rest.PageSize))},
+	}
+	f := runner.Found{Whole: true}
+	ctx = rest.ShareWait(ctx)
+	for n := 1; len(f.Issues) < most && n <= maxFound/rest.PageSize; n++ {
+		q.Set("page", strconv.Itoa(n))
+		var page struct {
+			Total      int               `json:"total_count"`
+			Incomplete bool              `json:"incomplete_results"`
+			Items      []json.RawMessage `json:"items"`
+		}
+		if _, err := c.caller.Do(ctx, o, rest.Call{Method: http.MethodGet, Path: "search/issues?" + q.Encode(), Out: &page}); err != nil {
+			return runner.Found{}, err
+		}
+		f.Total, f.Whole = page.Total, f.Whole && !page.Incomplete
+		for _, raw := range page.Items {
+			issue, ok := found(ref, raw)
+			if ok && len(f.Issues) < most {
+				f.Issues = append(f.Issues, issue)
+			}
+		}
+		if len(page.Items) < min(most, rest.PageSize) {
+			break
+		}
+	}
+	return f, nil
+}
+
+// Reactions returns who reacted to an issue or a comment. See [runner.Search].
+func (c *Client) Reactions(ctx context.Context, ref triage.Ref, comment int64, content string) ([]triage.Reaction, error) {
+	o, path := rest.ReadIssue("list the reactions to", ref), issuePath(ref, "/reactions?")
+	if comment != 0 {
+		o = rest.LookUp(fmt.Sprintf("list the reactions to comment %d of", comment), ref)
+		path = commentPath(ref, comment) + "/reactions?"
+	}
+	path += url.Values{"content": {content}}.Encode()
+	var list []triage.Reaction
+	for page, err := range rest.Pages[reaction](ctx, c.caller, o, path) {
+		if err != nil {
+			return list, err
+		}
+		for _, r := range page {
+			if r.Content == content {
+				list = append(list, r.reaction())
+			}
+		}
+	}
+	return list, nil
+}

@@ -1,0 +1,159 @@
+package github
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/org/foreman-action/config"
+	"github.com/org/foreman-action/internal/github/rest"
+	"github.com/org/foreman-action/triage"
+)
+
+const (
+	maxLabelPages = 20
+	maxFilePages  = 30 // all that GitHub lists of the files of a pull request
+)
+
+// Label returns a label's name as the repository spells it. See [runner.Repository].
+func (c *Client) Label(ctx context.Context, ref triage.Ref, name string) (string, error) {
+	o := rest.LookUp(fmt.Sprintf("look up label %q for", rest.Clip(name, 100)), ref)
+	if !rest.Segment(name) {
+		return "", fmt.Errorf("%s: %w", o, triage.ErrNotFound)
+	}
+	var found label
+	path := fmt.Sprintf("repos/%s/%s/labels/%s", ref.Owner, ref.Repo, url.PathEscape(name))
+	if _, err := c.caller.Do(ctx, o, rest.Call{Method: http.MethodGet, Path: path, Out: &found}); err != nil {
+		return "", err
+	}
+	if !strings.EqualFold(found.Name, name) {
+		// A label that was renamed answers under its new name; it is another one.
+		return "", fmt.Errorf("%s: %w: GitHub answers with %q", o, triage.ErrNotFound, rest.Clip(found.Name, 100))
+	}
+	return found.Name, nil
+}
+
+// Labels returns the names of a repository's labels. ErrTruncated when there are more
+// than 2,000, with the first of them; ErrNotFound when there is no such repository, or
+// the token does not see it.
+func (c *Client) Labels(ctx context.Context, owner, repo string) ([]string, error) {
+	o := rest.InRepository("list the labels of", owner, repo, rest.NeedIssuesRead)
+	o.Pages = maxLabelPages
+	names := []string{}
+	for page, err := range rest.Pages[label](ctx, c.caller, o, fmt.Sprintf("repos/%s/%s/labels?", owner, repo)) {
+		if err != nil {
+			return names, err
+		}
+		for _, l := range page {
+			names = append(names, l.Name)
+		}
+	}
+	return names, nil
+}
+
+// Permission returns what an account may do in the repository. See [runner.Repository].
+func (c *Client) Permission(ctx context.Context, ref triage.Ref, login string) (string, error) {
+	o := rest.LookUp(fmt.Sprintf("look up the permission of %q for", rest.Clip(login, 100)), ref)
+	if !rest.Segment(login) {
+		return "none", nil // a deleted account
+	}
+	var answer struct {
+		Permission string `json:"permission"`
+		Role       string `json:"role_name"`
+	}
+	path := fmt.Sprintf("repos/%s/%s/collaborators/%s/permission", ref.Owner, ref.Repo, url.PathEscape(login))
+	_, err := c.caller.Do(ctx, o, rest.Call{Method: http.MethodGet, Path: path, Out: &answer})
+	switch {
+	case errors.Is(err, triage.ErrNotFound):
+		return "none", nil // nobody of that name
+	case err != nil:
+		return "", err
+	case answer.Role == "maintain" && answer.Permission == "write", answer.Role == "triage" && answer.Permission == "read":
+		return answer.Role, nil // the older field knows neither
+	}
+	return answer.Permission, nil
+}
+
+// Files returns the files that a pull request changes. See [runner.Repository].
+func (c *Client) Files(ctx context.Context, ref triage.Ref) ([]triage.ChangedFile, error) {
+	o := rest.ReadIssue("list the files of", ref)
+	o.Need, o.Pages = rest.NeedPullsRead, maxFilePages
+	var files []triage.ChangedFile
+	path := fmt.Sprintf("repos/%s/%s/pulls/%d/files?", ref.Owner, ref.Repo, ref.Number)
+	for page, err := range rest.Pages[changedFile](ctx, c.caller, o, path) {
+		if err != nil {
+			return files, err
+		}
+		for _, f := range page {
+			if f.Status == "copied" { // the other file stays as it is
+				f.Previous = ""
+			}
+			files = append(files, triage.ChangedFile{Path: f.Filename, Before: f.Previous})
+		}
+	}
+	return files, nil
+}
+
+// A changedFile is what is read of a file of a pull request in GitHub's JSON.
+type changedFile struct {
+	Filename string `json:"filename"`
+	Status   string `json:"status"`
+	Previous string `json:"previous_filename"`
+}
+
+// A label is what is read of a label in GitHub's JSON.
+type label struct {
+	Name string `json:"name"`
+}
+
+// File returns a file, at most 1 MiB. ErrNotFound when it is not there (or the token
+// sees no code), with ErrNoRef when the ref is not; a directory or a larger file is an
+// error.
+func (c *Client) File(ctx context.Context, t Tree, path string) ([]byte, error) {
+	return file(ctx, c.caller, contentsOp("read", "file", t, path), t.Ref, path)
+}
+
+// FileAt is [Client.File] for a tag or a commit. A branch is ErrNotFound: the next
+// push would change the file. So is a branch or a tag whose name looks like the first
+// digits of a commit; a tag like that is written "refs/tags/…".
+func (c *Client) FileAt(ctx context.Context, f config.RemoteFile) ([]byte, error) {
+	ref := f.Ref
+	switch {
+	case !commit.MatchString(ref):
+		ref = "refs/tags/" + strings.TrimPrefix(ref, "refs/tags/")
+	case len(ref) < commitDigits:
+		full, err := fullCommit(ctx, c.caller, f)
+		if err != nil {
+			return nil, err
+		}
+		ref = full
+	}
+	return file(ctx, c.caller, contentsOp("read", "file", Tree{f.Owner, f.Repo, f.Ref}, f.Path), ref, f.Path)
+}
+
+// Dir returns the paths of the files that lie directly in a directory, sorted; "" is
+// the root. Errors are as for [Client.File]. GitHub lists at most 1,000 entries.
+func (c *Client) Dir(ctx context.Context, t Tree, path string) ([]string, error) {
+	o := contentsOp("list", "directory", t, path)
+	raw, err := contents(ctx, c.caller, o, t.Ref, path)
+	if err != nil {
+		return nil, err
+	}
+	var entries []struct{ Type, Path string }
+	if err := json.Unmarshal(raw, &entries); err != nil {
+		return nil, fmt.Errorf("%s: %w", o, &ContentError{errors.New("not a directory")})
+	}
+	var paths []string
+	for _, e := range entries {
+		if e.Type == "file" || e.Type == "symlink" {
+			paths = append(paths, e.Path)
+		}
+	}
+	slices.Sort(paths)
+	return paths, nil
+}

@@ -1,0 +1,156 @@
+package rest
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"unicode"
+)
+
+const (
+	maxMessage = 300 // runes of GitHub's message in an error
+	maxDetails = 3   // validation errors in an error
+)
+
+// An AnswerError is an answer of GitHub other than success. Its text shows no token.
+type AnswerError struct {
+	Status  int
+	Message string   // GitHub's sentence, one line, clipped; may be empty
+	details []string // the first validation errors
+	docs    string   // documentation_url
+}
+
+// Error returns the status, GitHub's message and the first validation errors.
+func (a *AnswerError) Error() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%d %s", a.Status, http.StatusText(a.Status))
+	if a.Message != "" && !strings.EqualFold(a.Message, http.StatusText(a.Status)) {
+		b.WriteString(": " + a.Message)
+	}
+	if len(a.details) > 0 {
+		fmt.Fprintf(&b, " (%s)", strings.Join(a.details, "; "))
+	}
+	return b.String()
+}
+
+// redirect reports whether the answer points elsewhere.
+func (a *AnswerError) redirect() bool {
+	switch a.Status {
+	case http.StatusMovedPermanently, http.StatusFound, http.StatusTemporaryRedirect, http.StatusPermanentRedirect:
+		return true
+	}
+	return false
+}
+
+// permission reports whether a 403 is about what the token may do, by the
+// sentences that GitHub uses for Actions tokens, personal tokens and users.
+func (a *AnswerError) permission() bool {
+	m := strings.ToLower(a.Message)
+	return strings.Contains(m, "not accessible by") || strings.HasPrefix(m, "must have ")
+}
+
+// limit reports whether the message of a 403 or 429 is about a rate limit.
+func (a *AnswerError) limit() bool {
+	m := strings.ToLower(a.Message)
+	return strings.Contains(m, "rate limit") || strings.Contains(m, "abuse detection") ||
+		strings.Contains(a.docs, "rate-limits")
+}
+
+// decodeAnswer reads the body of an answer other than success. Any body will do:
+// what is not GitHub's JSON gives an answer without a message.
+func decodeAnswer(status int, body []byte) *AnswerError {
+	a := &AnswerError{Status: status}
+	var fields map[string]json.RawMessage
+	if json.Unmarshal(body, &fields) != nil {
+		return a
+	}
+	a.Message = Clip(text(fields["message"]), maxMessage)
+	a.docs = Clip(text(fields["documentation_url"]), maxMessage)
+	a.details = details(fields["errors"])
+	return a
+}
+
+// redact hides the token in what the answer says.
+func (a *AnswerError) redact(token string) {
+	a.Message = hide(a.Message, token)
+	for i, d := range a.details {
+		a.details[i] = hide(d, token)
+	}
+}
+
+// details reads "errors": a list of objects, of sentences, or one sentence.
+func details(raw json.RawMessage) []string {
+	if s := text(raw); s != "" {
+		return []string{Clip(s, maxMessage)}
+	}
+	var items []json.RawMessage
+	if json.Unmarshal(raw, &items) != nil {
+		return nil
+	}
+	var list []string
+	for _, item := range items {
+		if s := Clip(detail(item), maxMessage); s != "" {
+			list = append(list, s)
+		}
+		if len(list) == maxDetails {
+			break
+		}
+	}
+	return list
+}
+
+func detail(raw json.RawMessage) string {
+	if s := text(raw); s != "" {
+		return s
+	}
+	var fields map[string]json.RawMessage
+	if json.Unmarshal(raw, &fields) != nil {
+		return ""
+	}
+	if s := text(fields["message"]); s != "" {
+		return s
+	}
+	where := strings.Trim(text(fields["resource"])+"."+text(fields["field"]), ".")
+	return strings.TrimPrefix(where+": "+text(fields["code"]), ": ")
+}
+
+// text returns a JSON string's value, or nothing for any other value.
+func text(raw json.RawMessage) string {
+	var s string
+	if json.Unmarshal(raw, &s) != nil {
+		return ""
+	}
+	return s
+}
+
+// Clip makes foreign text fit for one line of an error: no control characters, at
+// most n runes.
+func Clip(s string, n int) string {
+	if len(s) > 4*n {
+		s = s[:4*n] // bounds the work below; a rune has at most 4 bytes
+	}
+	var b strings.Builder
+	runes := 0
+	for _, r := range s {
+		if runes == n {
+			b.WriteString("…")
+			break
+		}
+		if unicode.IsControl(r) || r == '\u2028' || r == '\u2029' {
+			r = ' '
+		}
+		b.WriteRune(r)
+		runes++
+	}
+	return strings.TrimSpace(b.String())
+}
+
+// StatusOf returns the status of the answer that an error tells of; 0 when there was none.
+func StatusOf(err error) int {
+	if a, ok := errors.AsType[*AnswerError](err); ok {
+		return a.Status
+	}
+	return 0
+}

@@ -1,0 +1,159 @@
+// Package rest carries calls to one GitHub host with one token: it authorises, waits
+// for rate limits, repeats what may be repeated, and says of a write that failed whether it
+// was carried out, was not, or that nobody knows.
+//
+// go-github v62 leaves several things open that matter to a program which must not
+// write twice: it knows rate limits only for 403 and answers later calls from
+// memory, retries nothing, follows redirects (which turns a POST into a GET), does
+// not escape label names and sends labels in a form that GitHub's description does
+// not know. They are settled here, and in the calls of package github. Its typed calls are
+// not used: they give parsed values where packages triage and runner want GitHub's own JSON,
+// fail whole when one field has another form, send other headers, and make the program 64 KiB
+// larger.
+package rest
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	gh "github.com/google/go-github/v62/github"
+
+	"github.com/org/foreman-action/triage"
+)
+
+const (
+	// PageSize is how many entries of a list one call asks for.
+	PageSize = 100
+	maxPages = 4
+)
+
+// A Caller makes calls to one GitHub host with one token. It is safe for concurrent use.
+// Reads are tried up to three times, rate limits are waited for within a bound, and a
+// write whose outcome is unknown is not repeated.
+type Caller struct {
+	// The library's two methods, and not its client: one that reflection can reach
+	// would keep every method of every service in the program, some 2 MB.
+	newRequest func(method, path string, body any, opts ...gh.RequestOption) (*http.Request, error)
+	send       func(ctx context.Context, req *http.Request, out any) (*gh.Response, error)
+	left       *atomic.Int64 // see Left
+	rate       *rate
+	now        func() time.Time
+	host       string // of the API, in lower case
+}
+
+// New returns a caller. It does no I/O; an error says that BaseURL is not usable.
+func New(o Options) (*Caller, error) {
+	base, err := baseURL(o.BaseURL)
+	if err != nil {
+		return nil, err
+	}
+	via := newTransport(o)
+	client := gh.NewClient(&http.Client{
+		Transport:     via,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	})
+	client.BaseURL = base
+	client.UserAgent = o.UserAgent
+	if client.UserAgent == "" {
+		client.UserAgent = defaultUserAgent
+	}
+	return &Caller{
+		newRequest: client.NewRequest, send: client.Do, left: &via.left,
+		rate: via.rate, now: via.now, host: strings.ToLower(base.Host),
+	}, nil
+}
+
+// A Call is one request and where its answer goes. Path is relative to the API's root and
+// already escaped; In and Out may be nil.
+type Call struct {
+	Method, Path string
+	In, Out      any
+	// ETag is what the answer to the same read said before; empty: it is new.
+	ETag string
+}
+
+// A Reply is what an answer says besides its body.
+type Reply struct {
+	Same  bool      // nothing changed since Call.ETag: there is no body
+	ETag  string    // for the next time
+	Date  time.Time // of GitHub's clock; zero when it does not tell
+	More  bool      // there is a page after this one
+	Named bool      // the page after this one has a name and no number
+	Next  int       // number of the page after this one; 0 when it has none
+	Last  int       // number of the last page; 0 when this is it, or when GitHub does not tell
+}
+
+// Do makes one call. An error says what was being done, and keeps the contract of
+// runner.Issues; the Reply then says no more than the date.
+func (c *Caller) Do(ctx context.Context, o Op, call Call) (Reply, error) {
+	if err := o.Check(); err != nil {
+		return Reply{}, fmt.Errorf("%s: %w", o, err)
+	}
+	ex := &exchange{spent: spentOf(ctx)}
+	resp, err := c.exchange(context.WithValue(ctx, exchangeKey{}, ex), call)
+	var r Reply
+	if resp != nil {
+		r.Date, _ = http.ParseTime(resp.Header.Get("Date")) // the zero time says that it is not known
+	}
+	switch {
+	case call.ETag != "" && ex.answer != nil && ex.answer.Status == http.StatusNotModified:
+		r.Same = true
+		return r, nil
+	case err != nil:
+		return r, fmt.Errorf("%s: %w", o, o.cause(ex, err))
+	}
+	r.ETag = resp.Header.Get("ETag")
+	r.Next, r.Last, r.Named = resp.NextPage, resp.LastPage, resp.NextPageToken != ""
+	r.More = r.Next != 0 || resp.After != "" || resp.Cursor != ""
+	return r, nil
+}
+
+func (c *Caller) exchange(ctx context.Context, call Call) (*gh.Response, error) {
+	req, err := c.newRequest(call.Method, call.Path, call.In)
+	if err != nil {
+		return nil, err
+	}
+	if call.ETag != "" {
+		req.Header.Set("If-None-Match", call.ETag)
+	}
+	return c.send(ctx, req, call.Out)
+}
+
+// Left returns how many calls the token may still make in this hour, as far as GitHub has
+// reported; ok is false when it has not.
+func (c *Caller) Left() (left int, ok bool) {
+	n := c.left.Load()
+	return int(n) - 1, n > 0
+}
+
+// Spend returns a [BudgetError] when another call would touch the reserve.
+func (c *Caller) Spend(reserve int) error { return c.rate.spend(reserve, c.now()) }
+
+// Now tells the time.
+func (c *Caller) Now() time.Time { return c.now() }
+
+// Host returns the host of the API, in lower case, with its port if it has one.
+func (c *Caller) Host() string { return c.host }
+
+// Pages reads a list page by page; path ends in "?" or has a query. The pages share one
+// [Options.MaxWait]. The last error is triage.ErrTruncated when there are more pages than
+// [Op.Pages] allows.
+func Pages[T any](ctx context.Context, c *Caller, o Op, path string) iter.Seq2[[]T, error] {
+	return func(yield func([]T, error) bool) {
+		ctx := ShareWait(ctx)
+		most := max(maxPages, o.Pages)
+		for n := 1; n <= most; n++ {
+			var page []T
+			r, err := c.Do(ctx, o, Call{Method: http.MethodGet, Path: fmt.Sprintf("%s&per_page=%d&page=%d", path, PageSize, n), Out: &page})
+			if !yield(page, err) || err != nil || r.Next == 0 {
+				return
+			}
+		}
+		yield(nil, fmt.Errorf("%s: %w: it has more than %d entries", o, triage.ErrTruncated, most*PageSize))
+	}
+}

@@ -1,0 +1,64 @@
+package rest
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/org/foreman-action/triage"
+)
+
+// A LimitError says that GitHub refuses calls for longer than one call may wait.
+// What was tried was certainly not carried out.
+type LimitError struct {
+	Wait time.Duration // how long GitHub asks to wait from now
+	Left time.Duration // how long the call could still have waited
+	Err  error         // GitHub's answer
+}
+
+// Error says how long GitHub asks to wait.
+func (e *LimitError) Error() string {
+	return fmt.Sprintf("rate limited: GitHub asks to wait %s, this call may wait %s more: %v",
+		e.Wait.Round(time.Second), max(e.Left, 0).Round(time.Second), e.Err)
+}
+
+// Unwrap returns GitHub's answer.
+func (e *LimitError) Unwrap() error { return e.Err }
+
+// Is reports whether the target is [triage.ErrLimited].
+func (e *LimitError) Is(target error) bool { return target == triage.ErrLimited }
+
+// An unsentError is a failure of a request that GitHub certainly did not carry out.
+type unsentError struct{ err error }
+
+func (e *unsentError) Error() string { return e.err.Error() }
+func (e *unsentError) Unwrap() error { return e.err }
+
+// minSecret is the length from which on a token is looked for in foreign text:
+// hiding a few letters would mutilate ordinary words.
+const minSecret = 8
+
+// hide takes a token out of text that a server, a proxy or a transport made.
+func hide(text, token string) string {
+	if len(token) < minSecret {
+		return text
+	}
+	return strings.ReplaceAll(text, token, "***")
+}
+
+// redact hides the token in what an error says.
+func redact(err error, token string) error {
+	if text := hide(err.Error(), token); text != err.Error() {
+		return &redactedError{text, err}
+	}
+	return err
+}
+
+// A redactedError is an error with a secret taken out of its text.
+type redactedError struct {
+	text string
+	err  error
+}
+
+func (e *redactedError) Error() string { return e.text }
+func (e *redactedError) Unwrap() error { return e.err }

@@ -1,0 +1,53 @@
+package rest
+
+import (
+	"fmt"
+	"net/http"
+	"strconv"
+	"sync"
+	"time"
+)
+
+// A rate is what GitHub last said about the calls that the token has left.
+type rate struct {
+	mu        sync.Mutex
+	known     bool
+	remaining int
+	reset     time.Time
+}
+
+// note reads it from an answer.
+func (r *rate) note(h http.Header) {
+	remaining, err := strconv.Atoi(h.Get("X-Ratelimit-Remaining"))
+	reset, rerr := strconv.ParseInt(h.Get("X-Ratelimit-Reset"), 10, 64)
+	resource := h.Get("X-Ratelimit-Resource") // the search has a budget of its own
+	if err != nil || rerr != nil || resource != "" && resource != "core" {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.known, r.remaining, r.reset = true, remaining, time.Unix(reset, 0).UTC()
+}
+
+// spend returns a [BudgetError] when another call would touch the reserve.
+func (r *rate) spend(reserve int, now time.Time) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !r.known || r.remaining > reserve || !now.Before(r.reset) {
+		return nil
+	}
+	return &BudgetError{Remaining: r.remaining, Reserve: reserve, Reset: r.reset}
+}
+
+// A BudgetError says that the calls that the token has left are to be kept for others.
+type BudgetError struct {
+	Remaining int       // calls left
+	Reserve   int       // calls to be kept
+	Reset     time.Time // when there are more
+}
+
+// Error says how many calls are left.
+func (e *BudgetError) Error() string {
+	return fmt.Sprintf("the token has %d calls left until %s, and %d are kept for others",
+		e.Remaining, e.Reset.UTC().Format("15:04 MST"), e.Reserve)
+}

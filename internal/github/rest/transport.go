@@ -1,0 +1,307 @@
+package rest
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"strconv"
+	"sync/atomic"
+	"time"
+
+	"github.com/org/foreman-action/internal/roundtrip"
+	"github.com/org/foreman-action/internal/wait"
+	"github.com/org/foreman-action/runner/effect"
+)
+
+const (
+	maxTries  = 3
+	maxAnswer = 32 << 20 // bytes; 100 comments of 64 Ki characters take up to 26 MiB
+)
+
+// errNotSent says that the caller does not want a request to be sent any more.
+var errNotSent = errors.New("the request was not sent")
+
+var errTooLarge = fmt.Errorf("the answer is larger than %d MiB", maxAnswer>>20)
+
+// A transport carries the requests of a client: it authorises, waits for rate
+// limits, repeats reads, and reads each answer whole, so that the time-out and the
+// size limit hold for bodies as well. What happened it tells in the [exchange] of
+// the request's context.
+type transport struct {
+	base    http.RoundTripper
+	token   string
+	tokens  TokenSource // nil: token is all there is
+	now     func() time.Time
+	sleep   func(context.Context, time.Duration) error
+	timeout time.Duration
+	maxWait time.Duration
+	log     *slog.Logger
+	left    atomic.Int64 // see Caller.Left
+	rate    *rate
+}
+
+func newTransport(o Options) *transport {
+	t := &transport{
+		rate: &rate{}, base: o.Transport, token: o.Token, tokens: o.Tokens, now: o.Now, sleep: o.Sleep,
+		timeout: o.RequestTimeout, maxWait: o.MaxWait, log: o.Log,
+	}
+	if t.base == nil {
+		t.base = roundtrip.New()
+	}
+	if t.now == nil {
+		t.now = time.Now
+	}
+	if t.sleep == nil {
+		t.sleep = wait.For
+	}
+	if t.timeout == 0 {
+		t.timeout = defaultRequestTimeout
+	}
+	if t.maxWait == 0 {
+		t.maxWait = defaultMaxWait
+	}
+	if t.log == nil {
+		t.log = slog.New(slog.DiscardHandler)
+	}
+	return t
+}
+
+// An exchange is where the transport tells the maker of a call what happened.
+type exchange struct {
+	spent    *time.Duration // waited so far, shared by the steps of one call
+	write    bool           // the request may change something
+	answered bool           // GitHub answered with success
+	answer   *AnswerError   // GitHub's answer, when it is not a success
+	err      error          // why there is no answer
+}
+
+type (
+	exchangeKey struct{}
+	spentKey    struct{}
+)
+
+// ShareWait makes all calls under the returned context share one [Options.MaxWait]. A
+// context that has one already keeps it.
+func ShareWait(ctx context.Context) context.Context {
+	if _, ok := ctx.Value(spentKey{}).(*time.Duration); ok {
+		return ctx
+	}
+	return context.WithValue(ctx, spentKey{}, new(time.Duration))
+}
+
+func spentOf(ctx context.Context) *time.Duration {
+	if spent, ok := ctx.Value(spentKey{}).(*time.Duration); ok {
+		return spent
+	}
+	return new(time.Duration)
+}
+
+// A reply is an answer that was read whole.
+type reply struct {
+	*http.Response
+	body   []byte
+	answer *AnswerError // nil for success
+	token  string       // that the request was made with
+}
+
+// RoundTrip carries one request, repeating it where that is safe.
+func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
+	ex, ok := req.Context().Value(exchangeKey{}).(*exchange)
+	if !ok {
+		ex = &exchange{spent: new(time.Duration)}
+	}
+	ex.write = changes(req.Method)
+	ex.answered, ex.answer, ex.err = false, nil, nil
+	r, err := t.persist(req, ex)
+	if err != nil {
+		ex.err = err
+		return nil, err
+	}
+	ex.answer, ex.answered = r.answer, r.answer == nil
+	// go-github would remember these and refuse later calls by itself. The answers
+	// that it takes for a secondary limit never get here.
+	r.Header.Del("X-Ratelimit-Remaining")
+	r.Header.Del("X-Ratelimit-Reset")
+	r.Body = io.NopCloser(bytes.NewReader(r.body))
+	r.Request = req
+	return r.Response, nil
+}
+
+// persist tries until there is an answer to hand on, an error that is final, or no
+// time left to wait.
+func (t *transport) persist(req *http.Request, ex *exchange) (*reply, error) {
+	refused, renewed := "", false
+	for limits, failures := 0, 0; ; {
+		r, err := t.once(req, refused)
+		if r != nil && r.StatusCode == http.StatusUnauthorized && t.tokens != nil && !renewed {
+			refused, renewed = r.token, true // it ran out; nothing was done
+			continue
+		}
+		wait, limited := limitWait(r, t.now(), limits)
+		if limited {
+			limits++
+			if left := t.maxWait - *ex.spent; wait > left {
+				return nil, &unsentError{&LimitError{Wait: wait, Left: left, Err: r.answer}}
+			}
+		} else {
+			failures++
+			wait = failureWait(r, failures)
+			if failures == maxTries || !passing(req, r, err) || wait > t.maxWait-*ex.spent {
+				return r, err
+			}
+		}
+		t.log.Warn("waiting before the request is repeated", "method", req.Method, "path", req.URL.Path,
+			"wait", wait, "limited", limited, "cause", cause(r, err))
+		*ex.spent += wait
+		if err := t.sleep(req.Context(), wait); err != nil {
+			return nil, &unsentError{fmt.Errorf("waiting to repeat the request: %w", err)}
+		}
+	}
+}
+
+// cause says for the log why a request is repeated; of an error only its kind, for
+// its text may hold what a proxy or a transport put there.
+func cause(r *reply, err error) string {
+	if err != nil {
+		return fmt.Sprintf("%T", err)
+	}
+	return fmt.Sprint(r.StatusCode)
+}
+
+// once sends the request and reads the answer, within the time-out.
+func (t *transport) once(req *http.Request, refused string) (*reply, error) {
+	parent := req.Context()
+	token, err := t.credential(parent, refused)
+	if err != nil {
+		return nil, &unsentError{&credentialError{err}}
+	}
+	// After the token, which may take a while to come. So may the leave.
+	if err := mayLeave(parent, req.Method); err != nil {
+		return nil, &unsentError{fmt.Errorf("%w: %w", errNotSent, err)}
+	}
+	ctx, cancel := context.WithTimeout(parent, t.timeout)
+	defer cancel()
+	out, err := prepare(ctx, req, token)
+	if err != nil {
+		return nil, &unsentError{err}
+	}
+	start := t.now()
+	r, err := t.exchange(out, token)
+	if err != nil {
+		if ctx.Err() != nil && parent.Err() == nil {
+			err = fmt.Errorf("no answer within %s", t.timeout)
+		}
+		err = redact(err, token)
+		if unsent(err) {
+			err = &unsentError{err}
+		}
+		return nil, err
+	}
+	note(&t.left, r.Header)
+	t.log.Debug("request", "method", req.Method, "path", req.URL.Path,
+		"status", r.StatusCode, "took", t.now().Sub(start))
+	return r, nil
+}
+
+// mayLeave says why a request must not be sent any more. A deadline that has passed counts
+// also before the timer has told the context: a process that stood still may go on first.
+func mayLeave(ctx context.Context, method string) error {
+	if changes(method) {
+		if err := effect.PassGate(ctx); err != nil {
+			return err
+		}
+	}
+	if end, ok := ctx.Deadline(); ok && time.Until(end) <= 0 {
+		return context.DeadlineExceeded
+	}
+	return ctx.Err()
+}
+
+// changes reports whether a request may change something.
+func changes(method string) bool { return method != http.MethodGet && method != http.MethodHead }
+
+// credential returns the token for one try, within the time-out.
+func (t *transport) credential(ctx context.Context, refused string) (string, error) {
+	if t.tokens == nil {
+		return t.token, nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, t.timeout)
+	defer cancel()
+	return t.tokens.Token(ctx, refused)
+}
+
+// A credentialError says that there is no token to be had. Who gives them has tried often
+// enough.
+type credentialError struct{ err error }
+
+func (e *credentialError) Error() string { return "get a token: " + e.err.Error() }
+func (e *credentialError) Unwrap() error { return e.err }
+
+// prepare copies the request for one try, for a body can be read only once.
+func prepare(ctx context.Context, req *http.Request, token string) (*http.Request, error) {
+	out := req.Clone(ctx)
+	if req.GetBody != nil {
+		body, err := req.GetBody()
+		if err != nil {
+			return nil, err
+		}
+		out.Body = body
+	}
+	if token != "" {
+		out.Header.Set("Authorization", "Bearer "+token)
+	}
+	return out, nil
+}
+
+func (t *transport) exchange(req *http.Request, token string) (*reply, error) {
+	resp, err := t.base.RoundTrip(req)
+	if err != nil {
+		return nil, err
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer+1))
+	if err != nil {
+		return nil, fmt.Errorf("read the answer: %w", err)
+	}
+	if len(body) > maxAnswer {
+		return nil, errTooLarge
+	}
+	t.rate.note(resp.Header)
+	r := &reply{Response: resp, body: body, token: token}
+	if resp.StatusCode < 200 || resp.StatusCode > 299 {
+		// Before decoding, for clipping could leave half a token, and after it, for
+		// JSON can spell one in escapes.
+		r.answer = decodeAnswer(resp.StatusCode, []byte(hide(string(body), token)))
+		r.answer.redact(token)
+	}
+	return r, nil
+}
+
+// unsent reports whether an error proves that no byte of the request left.
+func unsent(err error) bool {
+	if _, ok := errors.AsType[*net.DNSError](err); ok {
+		return true
+	}
+	if _, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
+		return true
+	}
+	e, ok := errors.AsType[*net.OpError](err)
+	return ok && (e.Op == "dial" || e.Op == "proxyconnect")
+}
+
+// note keeps what an answer tells of the calls that are left: one more than that in the
+// counter, for 0 is not known. The search has a limit of its own.
+func note(left *atomic.Int64, h http.Header) {
+	if r := h.Get("X-Ratelimit-Resource"); r != "" && r != "core" {
+		return
+	}
+	if n, err := strconv.ParseInt(h.Get("X-Ratelimit-Remaining"), 10, 32); err == nil && n >= 0 {
+		left.Store(n + 1)
+	}
+}

@@ -1,0 +1,43 @@
+package github
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/org/foreman-action/triage"
+)
+
+// maxFound is how much of a query GitHub's search shows.
+const maxFound = 1000
+
+// searchFor is the query for one repository. GitHub wants to know whether issues or pull
+// requests are looked for.
+func searchFor(ref triage.Ref, query string) string {
+	pulls := false
+	for word := range strings.FieldsSeq(strings.ToLower(query)) {
+		switch word {
+		case "is:pr", "is:pull-request", "type:pr":
+			pulls = true
+		}
+	}
+	query += fmt.Sprintf(" repo:%s/%s", ref.Owner, ref.Repo)
+	if !pulls {
+		query += " is:issue"
+	}
+	return query
+}
+
+// found decodes what a search found. A query in which words are joined by OR may find
+// issues of other repositories too, which are none of ours.
+func found(ref triage.Ref, raw json.RawMessage) (triage.Issue, bool) {
+	var at struct {
+		Repo string `json:"repository_url"`
+	}
+	issue, err := triage.ParseIssue(raw)
+	if err != nil || json.Unmarshal(raw, &at) != nil {
+		return triage.Issue{}, false
+	}
+	own := strings.ToLower("/repos/" + ref.Owner + "/" + ref.Repo)
+	return issue.Issue, strings.HasSuffix(strings.ToLower(at.Repo), own)
+}

@@ -1,0 +1,57 @@
+package github
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/org/foreman-action/triage"
+)
+
+// A comment is what is read of a comment in GitHub's JSON.
+type comment struct {
+	ID        int64     `json:"id"`
+	URL       string    `json:"html_url"`
+	Body      string    `json:"body"`
+	CreatedAt time.Time `json:"created_at"`
+	User      *login    `json:"user"` // null for a deleted account
+}
+
+type login struct {
+	Login string `json:"login"`
+}
+
+func (c comment) comment() triage.Comment {
+	out := triage.Comment{ID: c.ID, URL: c.URL, Body: c.Body, CreatedAt: c.CreatedAt}
+	if c.User != nil {
+		out.Author = c.User.Login
+	}
+	return out
+}
+
+// A reaction is what is read of a reaction in GitHub's JSON.
+type reaction struct {
+	Content string    `json:"content"`
+	At      time.Time `json:"created_at"`
+	User    *struct {
+		Login string `json:"login"`
+		Type  string `json:"type"`
+	} `json:"user"` // null for a deleted account
+}
+
+func (r reaction) reaction() triage.Reaction {
+	out := triage.Reaction{At: r.At}
+	if r.User != nil {
+		out.Actor, out.ActorType = r.User.Login, r.User.Type
+	}
+	return out
+}
+
+// issuePath returns the path of an issue or of something below it.
+func issuePath(ref triage.Ref, below string) string {
+	return fmt.Sprintf("repos/%s/%s/issues/%d%s", ref.Owner, ref.Repo, ref.Number, below)
+}
+
+// commentPath returns the path of a comment.
+func commentPath(ref triage.Ref, id int64) string {
+	return fmt.Sprintf("repos/%s/%s/issues/comments/%d", ref.Owner, ref.Repo, id)
+}

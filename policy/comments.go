@@ -1,0 +1,56 @@
+package policy
+
+import (
+	"time"
+
+	"github.com/org/foreman-action/internal/sanitize"
+	"github.com/org/foreman-action/triage"
+)
+
+// MaxCommentLength is the longest comment, in characters, that GitHub takes, less
+// what our marker needs.
+const MaxCommentLength = 65_536 - 256
+
+// Pacing is how often we may act on one issue, with the defaults of a policy filled in.
+type Pacing struct {
+	Interval time.Duration // between two commented events; 0: none
+	Comments int           // most of ours on the issue; 0: any number
+	Writes   int           // most changes of ours within an hour; 0: any number
+}
+
+// Pacing returns the limits of what was done on an issue before.
+func (p Policy) Pacing() Pacing {
+	return Pacing{
+		Interval: orDefault(p.CommentInterval, DefaultCommentInterval),
+		Comments: orDefault(p.MaxComments, DefaultMaxComments),
+		Writes:   orDefault(p.MaxWrites, DefaultMaxWrites),
+	}
+}
+
+// Clean returns the body of a comment with everything in it neutralized that its source is
+// not trusted with. The author of a rule is trusted with mentions and links: the values in
+// its text were neutralized when it was rendered.
+func (p Policy) Clean(body string, from triage.Source) string {
+	if from.Rule != "" {
+		return sanitize.Trusted(body)
+	}
+	o := sanitize.Options{}
+	if from.Command != "" {
+		return sanitize.Comment(body, o)
+	}
+	if len(p.Mentions) > 0 {
+		o.AllowMention = func(login string) bool { _, ok := Match(p.Mentions, login); return ok }
+	}
+	if p.Links != nil {
+		o.AllowLink = func(host string) bool { _, ok := Match(p.Links, host); return ok }
+	}
+	return sanitize.Comment(body, o)
+}
+
+// MaxLength returns the most characters of a comment.
+func (p Policy) MaxLength() int {
+	if p.CommentLength <= 0 {
+		return MaxCommentLength
+	}
+	return min(p.CommentLength, MaxCommentLength)
+}

@@ -1,0 +1,91 @@
+package runner_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/org/foreman-action/internal/github/githubtest"
+	"github.com/org/foreman-action/runner"
+	"github.com/org/foreman-action/triage"
+)
+
+// TestComment keeps one comment of the program's own up to date.
+func TestComment(t *testing.T) {
+	t.Parallel()
+	gh, e, o := world(t, "")
+	bodies := func() (list []string) {
+		for _, c := range gh.Issue("Codertocat/Hello-World", 1).Comments {
+			body, _, _ := strings.Cut(c.Body, "\n")
+			list = append(list, body)
+		}
+		return list
+	}
+	comment := func(o runner.Options, body string) (triage.ActionResult, error) {
+		t.Helper()
+		r, err := runner.New(o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r.Comment(t.Context(), e, "review", body)
+	}
+	for _, body := range []string{"first", "second"} {
+		got, err := comment(o, body)
+		if err != nil || got.State != triage.Done || got.URL == "" {
+			t.Fatalf("got %+v, %v, want it done", got, err)
+		}
+		if list := bodies(); len(list) != 1 || list[0] != body {
+			t.Errorf("got comments %q, want only %q", list, body)
+		}
+	}
+	dry := o
+	dry.DryRun = true
+	if got, err := comment(dry, "third"); err != nil || got.State != triage.Planned {
+		t.Errorf("dry run: got %+v, %v", got, err)
+	}
+	gh.Fault(githubtest.Fault{Method: "PATCH", Status: 403, Times: -1, Nth: 1})
+	if got, err := comment(o, "fourth"); err == nil || got.State != triage.Failed {
+		t.Errorf("forbidden: got %+v, %v", got, err)
+	}
+	if list := bodies(); len(list) != 1 || list[0] != "second" {
+		t.Errorf("got comments %q, want the second to stay", list)
+	}
+}
+
+// TestCommentRefused posts nothing where the policy has no comment to spare.
+func TestCommentRefused(t *testing.T) {
+	t.Parallel()
+	gh, e, o := world(t, "policy: {limits: {update_comment: 0}}\n")
+	r, err := runner.New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := r.Comment(t.Context(), e, "review", "hello")
+	if err != nil || got.State != triage.Refused || !strings.Contains(got.Reason, "policy.limits.update_comment") {
+		t.Errorf("got %+v, %v", got, err)
+	}
+	if calls := gh.Log(); len(calls) != 0 {
+		t.Errorf("got calls %v", calls)
+	}
+}
+
+// TestCommentNeedsHost says that a comment needs a token, and a dry run none.
+func TestCommentNeedsHost(t *testing.T) {
+	t.Parallel()
+	_, e, o := world(t, "")
+	o.Host = runner.Host{}
+	r, err := runner.New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := r.Comment(t.Context(), e, "review", "hello"); !errors.Is(err, triage.ErrNeedsHost) {
+		t.Errorf("got %+v, %v, want ErrNeedsHost", got, err)
+	}
+	o.DryRun = true
+	if r, err = runner.New(o); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := r.Comment(t.Context(), e, "review", "hello"); err != nil || got.State != triage.Planned {
+		t.Errorf("dry run: got %+v, %v", got, err)
+	}
+}

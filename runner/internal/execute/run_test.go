@@ -1,0 +1,441 @@
+package execute_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/org/foreman-action/memory"
+	"github.com/org/foreman-action/policy"
+	"github.com/org/foreman-action/protocol"
+	"github.com/org/foreman-action/runner/effect"
+	"github.com/org/foreman-action/runner/internal/execute"
+	"github.com/org/foreman-action/runner/internal/history"
+	"github.com/org/foreman-action/runner/internal/plan"
+	"github.com/org/foreman-action/triage"
+)
+
+// A fakeHost and its journal write what they are asked into one log, in order.
+type fakeHost struct {
+	log   []string
+	issue triage.Issue
+	// write is called for each write; nil: it succeeds.
+	write func(ctx context.Context, e effect.Effect) error
+	// mark is called for each entry of the journal; nil: it succeeds.
+	mark func(memory.Entry) error
+}
+
+func (h *fakeHost) Issue(context.Context, triage.Ref) (triage.Snapshot, error) {
+	h.log = append(h.log, "issue")
+	return triage.Snapshot{Issue: h.issue}, nil
+}
+
+func (h *fakeHost) Comments(context.Context, triage.Ref, time.Time) ([]triage.Comment, error) {
+	h.log = append(h.log, "comments")
+	return nil, nil
+}
+
+func (h *fakeHost) Write(ctx context.Context, _ triage.Ref, e effect.Effect) (effect.Written, error) {
+	h.log = append(h.log, "write "+effect.TypeOf(e))
+	if h.write != nil {
+		if err := h.write(ctx, e); err != nil {
+			return effect.Written{}, err
+		}
+	}
+	w := effect.Written{Comment: triage.Comment{URL: "https://comment", Author: "hubot[bot]"}}
+	if a, ok := e.(effect.Assign); ok {
+		w.Accepted = a.Logins
+	}
+	return w, nil
+}
+
+// Ledger implements memory.Journal.
+func (h *fakeHost) Ledger(context.Context, memory.LedgerKey) (memory.Ledger, error) {
+	return memory.Ledger{}, memory.ErrNotFound
+}
+
+// Begin implements memory.Journal.
+func (h *fakeHost) Begin(context.Context, memory.Ledger) error { return nil }
+
+// Mark implements memory.Journal.
+func (h *fakeHost) Mark(ctx context.Context, _ memory.LedgerKey, e memory.Entry) error {
+	line := fmt.Sprintf("mark %d %s %q", e.Index, e.State, e.Values)
+	if e.Reason != "" {
+		line += " " + e.Reason
+	}
+	if ctx.Err() != nil {
+		line += " (stopped)"
+	}
+	h.log = append(h.log, line)
+	if h.mark != nil {
+		return h.mark(e)
+	}
+	return nil
+}
+
+// A fixture is a plan and how it is carried out on a fakeHost.
+type fixture struct {
+	host   *fakeHost
+	made   plan.Plan
+	target execute.Target
+	warned []string
+}
+
+// newFixture plans the actions, which are JSON.
+func newFixture(t *testing.T, actions ...string) *fixture {
+	t.Helper()
+	d := plan.Decision{Message: protocol.DecisionMessage{Decision: protocol.LabelAndRespond}}
+	for _, src := range actions {
+		var a protocol.ActionItem
+		if err := a.UnmarshalJSON([]byte(src)); err != nil {
+			t.Fatal(err)
+		}
+		d.Message.Actions, d.Sources = append(d.Message.Actions, a), append(d.Sources, triage.Source{Rule: "r"})
+	}
+	f := &fixture{host: &fakeHost{}}
+	f.made = plan.Make(plan.Input{
+		Decision: d, Issue: triage.Issue{Number: 7, State: "open", Labels: []string{"old"}}, MayComment: true,
+		Policy: policy.Policy{AllowClose: true, Limits: map[string]int{"comment": 9}},
+	})
+	f.target = execute.Target{
+		Host: f.host, Identity: history.Identity{Task: applyTask, Login: "hubot[bot]"},
+		Journal: &execute.Journal{
+			Journal: f.host, Now: func() time.Time { return time.Unix(0, 0) },
+			Warn: func(format string, args ...any) { f.warned = append(f.warned, fmt.Sprintf(format, args...)) },
+		},
+		Sleep: func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
+		Log:   func(string, ...any) {},
+		Warn:  func(format string, args ...any) { f.warned = append(f.warned, fmt.Sprintf(format, args...)) },
+	}
+	return f
+}
+
+// run carries out the plan as it was reviewed.
+func (f *fixture) run(ctx context.Context, reviewed plan.Plan) execute.Outcome {
+	return execute.Run(ctx, f.made, reviewed, f.target)
+}
+
+// states are the states of an outcome, with reasons.
+func states(out execute.Outcome) string {
+	var list []string
+	for _, r := range out.Results {
+		text := string(r.State)
+		if r.Reason != "" {
+			text += ": " + r.Reason
+		}
+		list = append(list, text)
+	}
+	return strings.Join(list, "; ")
+}
+
+func (f *fixture) wantLog(t *testing.T, want ...string) {
+	t.Helper()
+	if diff := cmp.Diff(want, f.host.log); diff != "" {
+		t.Errorf("calls and marks (-want +got):\n%s", diff)
+	}
+}
+
+const (
+	addBug   = `{"type": "add_label", "label": "bug"}`
+	hello    = `{"type": "comment", "body": "hello", "once": "hi"}`
+	later    = `{"type": "close_issue", "after": "3d"}`
+	addOld   = `{"type": "add_label", "label": "old"}`
+	lockIt   = `{"type": "lock"}`
+	unknown  = `{"type": "make_coffee"}`
+	assignTo = `{"type": "assign", "assignees": ["mona", "ghost"]}`
+)
+
+// TestJournalOrder marks each write before and after it, and what is not written once.
+func TestJournalOrder(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, addBug, addOld, hello, later, unknown, lockIt)
+	out := f.run(t.Context(), f.made)
+	f.wantLog(t,
+		`mark 0 trying []`, `write add_labels`, `mark 0 done ["bug"]`,
+		`mark 1 skipped [] already there`,
+		`mark 2 trying []`, `write comment`, `mark 2 done ["hi"]`,
+		`mark 3 trying []`, `mark 3 done [] to be closed after 72h`,
+		`mark 4 failed [] UnknownActionError: action 5 has the unknown type "make_coffee"`,
+	)
+	if got, want := states(out), "done; skipped: already there; done; noted: to be closed after 72h; "+
+		`failed: UnknownActionError: action 5 has the unknown type "make_coffee"; skipped: it stands behind an unknown action`; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	if _, ok := errors.AsType[*triage.UnknownActionError](out.Err); !ok || out.Executed() != 3 {
+		t.Errorf("got %v, %d carried out", out.Err, out.Executed())
+	}
+	if out.Results[2].URL != "https://comment" || out.Results[0].URL != "" {
+		t.Errorf("got addresses %q and %q", out.Results[2].URL, out.Results[0].URL)
+	}
+}
+
+// TestJournalKeepsDone marks nothing as skipped that an earlier attempt did or skipped.
+func TestJournalKeepsDone(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, addOld, addOld, addOld)
+	f.target.Journal.Entries = []memory.Entry{{Index: 0, State: triage.Done}, {Index: 1, State: triage.Skipped}, {Index: 2, State: triage.Trying}}
+	f.run(t.Context(), f.made)
+	f.wantLog(t, `mark 2 skipped [] already there`)
+}
+
+// TestJournalFails warns once of a journal that fails, and goes on without it.
+func TestJournalFails(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, addBug, lockIt)
+	f.host.mark = func(memory.Entry) error { return errors.New("the disk is full") }
+	out := f.run(t.Context(), f.made)
+	f.wantLog(t, `mark 0 trying []`, `write add_labels`, `write lock`)
+	if diff := cmp.Diff([]string{"journal: the disk is full; a later attempt will look the writes up"}, f.warned); diff != "" || out.Err != nil {
+		t.Errorf("%v, warnings (-want +got):\n%s", out.Err, diff)
+	}
+}
+
+// TestNoJournal carries out the same without one.
+func TestNoJournal(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, addBug, addOld, lockIt)
+	f.target.Journal = nil
+	if out := f.run(t.Context(), f.made); out.Err != nil || out.Executed() != 2 {
+		t.Errorf("got %+v", out)
+	}
+	f.wantLog(t, `write add_labels`, `write lock`)
+}
+
+// TestGuard stops before the write that the guard does not permit.
+func TestGuard(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, addBug, later, lockIt)
+	n, lost := 0, errors.New("another worker has the task")
+	f.target.Guard = func(context.Context) error {
+		if n++; n == 3 {
+			return lost
+		}
+		return nil
+	}
+	out := f.run(t.Context(), f.made)
+	f.wantLog(t,
+		`mark 0 trying []`, `write add_labels`, `mark 0 done ["bug"]`,
+		`mark 1 trying []`, `mark 1 done [] to be closed after 72h`,
+	)
+	if !errors.Is(out.Err, triage.ErrHalted) || !errors.Is(out.Err, lost) || out.Executed() != 2 {
+		t.Errorf("got %v, %d carried out", out.Err, out.Executed())
+	}
+	if got := out.Results[2].State; got != triage.Failed {
+		t.Errorf("got %s", got)
+	}
+}
+
+// TestGuardRepeats asks the guard also before a write that is repeated, and marks it once.
+func TestGuardRepeats(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, lockIt)
+	asked := 0
+	f.target.Guard = func(context.Context) error { asked++; return nil }
+	f.host.write = func(context.Context, effect.Effect) error {
+		if asked == 1 {
+			return triage.ErrUncertain
+		}
+		return nil
+	}
+	if out := f.run(t.Context(), f.made); out.Err != nil || asked != 2 {
+		t.Errorf("got %v, asked %d times", out.Err, asked)
+	}
+	f.wantLog(t, `mark 0 trying []`, `write lock`, `issue`, `write lock`, `mark 0 done []`)
+}
+
+// TestUncertain leaves the mark of a write whose outcome stays unknown.
+func TestUncertain(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, lockIt, addBug)
+	f.host.write = func(context.Context, effect.Effect) error { return triage.ErrUncertain }
+	out := f.run(t.Context(), f.made)
+	f.wantLog(t, `mark 0 trying []`, `write lock`, `issue`, `write lock`, `issue`, `write lock`, `issue`)
+	if !errors.Is(out.Err, triage.ErrUncertain) || out.Results[1].State != triage.NotRun {
+		t.Errorf("got %v, %s", out.Err, states(out))
+	}
+}
+
+// TestUncertainLanded looks a write of unknown outcome up, and does not repeat it.
+func TestUncertainLanded(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, lockIt)
+	f.host.write = func(context.Context, effect.Effect) error {
+		f.host.issue.Locked = true
+		return triage.ErrUncertain
+	}
+	if out := f.run(t.Context(), f.made); out.Err != nil || out.Results[0].State != triage.Done {
+		t.Errorf("got %v, %s", out.Err, states(out))
+	}
+	f.wantLog(t, `mark 0 trying []`, `write lock`, `issue`, `mark 0 done []`)
+}
+
+// TestCanceled lets a write under way finish when the run is asked to stop, records it, and
+// begins no other.
+func TestCanceled(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, addBug, lockIt)
+	ctx, cancel := context.WithCancelCause(t.Context())
+	stop, slept := errors.New("the job was canceled"), make(chan struct{})
+	f.target.Sleep = func(ctx context.Context, d time.Duration) error {
+		if d <= 0 || d > 10*time.Second {
+			t.Errorf("a write may go on for %s", d)
+		}
+		close(slept)
+		<-ctx.Done()
+		return ctx.Err()
+	}
+	f.host.write = func(ctx context.Context, _ effect.Effect) error {
+		cancel(stop)
+		<-slept
+		return ctx.Err() // which the run's end does not reach
+	}
+	out := f.run(ctx, f.made)
+	f.wantLog(t, `mark 0 trying []`, `write add_labels`, `mark 0 done ["bug"]`)
+	if out.Results[0].State != triage.Done || !errors.Is(out.Err, triage.ErrHalted) || !errors.Is(out.Err, context.Canceled) {
+		t.Errorf("got %v, %s", out.Err, states(out))
+	}
+}
+
+// TestCanceledTooLong cuts off a write that takes longer than its grace period.
+func TestCanceledTooLong(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, lockIt)
+	ctx, cancel := context.WithCancel(t.Context())
+	f.target.Sleep = func(context.Context, time.Duration) error { return nil } // it is over at once
+	f.host.write = func(ctx context.Context, _ effect.Effect) error {
+		cancel()
+		<-ctx.Done()
+		return ctx.Err()
+	}
+	if out := f.run(ctx, f.made); !errors.Is(out.Err, context.Canceled) || out.Results[0].State != triage.Failed {
+		t.Errorf("got %v, %s", out.Err, states(out))
+	}
+	f.wantLog(t, `mark 0 trying []`, `write lock`, `mark 0 failed [] context canceled`)
+}
+
+// TestCanceledBefore writes nothing, not even a mark.
+func TestCanceledBefore(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, lockIt)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if out := f.run(ctx, f.made); !errors.Is(out.Err, triage.ErrHalted) || out.Executed() != 0 {
+		t.Errorf("got %v, %s", out.Err, states(out))
+	}
+	f.wantLog(t)
+}
+
+// TestGone ends the run without an error when the issue is gone.
+func TestGone(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, addBug, lockIt, hello)
+	f.host.write = func(_ context.Context, e effect.Effect) error {
+		if _, ok := e.(effect.Lock); ok {
+			return triage.ErrGone
+		}
+		return nil
+	}
+	out := f.run(t.Context(), f.made)
+	if !out.Gone || out.Err != nil || states(out) != "done; not_run: "+triage.ErrGone.Error()+"; not_run" {
+		t.Errorf("got %v, %v, %s", out.Gone, out.Err, states(out))
+	}
+	f.wantLog(t, `mark 0 trying []`, `write add_labels`, `mark 0 done ["bug"]`, `mark 1 trying []`, `write lock`)
+}
+
+// TestAccepted drops assignees that the host did not accept, and keeps the plan as it was.
+func TestAccepted(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, assignTo)
+	f.target.Host = choosyHost{f.host}
+	out := f.run(t.Context(), f.made)
+	if states(out) != "done: GitHub did not accept ghost" || strings.Join(out.Results[0].Values, " ") != "mona" {
+		t.Errorf("got %s, %v", states(out), out.Results[0].Values)
+	}
+	if got := f.made.Steps[0].Written(); len(got) != 2 || f.made.Steps[0].Reason != "" {
+		t.Errorf("the plan was changed: %v", got)
+	}
+}
+
+// A choosyHost accepts only mona.
+type choosyHost struct{ *fakeHost }
+
+func (h choosyHost) Write(ctx context.Context, ref triage.Ref, e effect.Effect) (effect.Written, error) {
+	w, err := h.fakeHost.Write(ctx, ref, e)
+	w.Accepted = []string{"Mona"}
+	return w, err
+}
+
+// landed is a plan of which an earlier attempt has carried out some steps.
+func landed(p plan.Plan, steps ...int) plan.Plan {
+	p.Steps, p.Resumed = append([]plan.Step{}, p.Steps...), true
+	for _, i := range steps {
+		p.Steps[i].Landed, p.Steps[i].URL, p.Steps[i].Values = true, "https://earlier", []string{"earlier"}
+	}
+	return p
+}
+
+// TestLanded writes nothing for what an earlier attempt carried out, and reports it as that
+// attempt did.
+func TestLanded(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, addBug, later, lockIt)
+	f.made = landed(f.made, 0, 1)
+	out := f.run(t.Context(), f.made)
+	f.wantLog(t, `mark 0 done ["earlier"] an earlier attempt did it`, `mark 1 done ["earlier"] an earlier attempt did it`,
+		`mark 2 trying []`, `write lock`, `mark 2 done []`)
+	if got, want := states(out), "done: an earlier attempt did it; noted: an earlier attempt did it; done"; got != want || out.Results[0].URL != "https://earlier" {
+		t.Errorf("got %s at %s, want %s", got, out.Results[0].URL, want)
+	}
+}
+
+// TestNotReached says nothing of an earlier attempt about steps that were not reached, or are
+// only planned.
+func TestNotReached(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, lockIt, addBug, hello)
+	f.made = landed(f.made, 1)
+	f.host.write = func(context.Context, effect.Effect) error { return errors.New("no") }
+	reviewed := landed(f.made, 1)
+	reviewed.Steps[2].Verdict, reviewed.Steps[2].Reason, reviewed.Steps[2].Deferred = triage.Skip, "not now", true
+	out := f.run(t.Context(), reviewed)
+	if states(out) != "failed: no; not_run; not_run" || out.Deferred {
+		t.Errorf("got %s, deferred %v", states(out), out.Deferred)
+	}
+	f.target.DryRun = true
+	dry := f.run(t.Context(), reviewed)
+	if states(dry) != "planned; planned; skipped: not now" || !dry.Deferred || dry.Executed() != 0 {
+		t.Errorf("dry run: got %s, deferred %v", states(dry), dry.Deferred)
+	}
+	for _, r := range append(out.Results[1:], dry.Results...) {
+		if r.URL != "" || r.Values != nil {
+			t.Errorf("%s %s: at %q with %q", r.Action.Type, r.State, r.URL, r.Values)
+		}
+	}
+	f.wantLog(t, `mark 0 trying []`, `write lock`, `mark 0 failed [] no`, `mark 2 skipped [] not now`)
+}
+
+// TestAbort reports what an earlier attempt carried out, and nothing else as done.
+func TestAbort(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, addBug, lockIt, addOld, hello, later)
+	reviewed := landed(f.made, 0, 2, 3, 4)
+	reviewed.Steps[3].Verdict, reviewed.Steps[3].Reason = triage.Skip, "not now"
+	broken := errors.New("no timeline")
+	out := execute.Abort(f.made, reviewed, broken)
+	want := "done: an earlier attempt did it; not_run; skipped: already there; not_run; noted: an earlier attempt did it"
+	if got := states(out); got != want || !errors.Is(out.Err, broken) || out.Gone || out.Executed() != 2 {
+		t.Errorf("got %s, %v, want %s", got, out.Err, want)
+	}
+	if r := out.Results[0]; r.URL != "https://earlier" || strings.Join(r.Values, " ") != "earlier" {
+		t.Errorf("got %+v", r)
+	}
+	gone := execute.Abort(f.made, f.made, fmt.Errorf("read: %w", triage.ErrGone))
+	if !gone.Gone || gone.Err != nil || gone.Executed() != 0 {
+		t.Errorf("gone: got %+v", gone)
+	}
+}

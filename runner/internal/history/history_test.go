@@ -1,0 +1,483 @@
+package history
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/org/foreman-action/memory"
+	"github.com/org/foreman-action/protocol"
+	"github.com/org/foreman-action/runner/effect"
+	"github.com/org/foreman-action/triage"
+)
+
+// opening is the time of minute 0 of a timeline.
+var opening = time.Date(2026, 4, 10, 8, 0, 0, 0, time.UTC)
+
+func minute(n int) time.Time { return opening.Add(time.Duration(n) * time.Minute) }
+
+// historyOf returns the history of an issue by hubot, opened in minute 1. A dash for an actor is a
+// deleted account, a timeline that begins with "…" is not complete.
+func historyOf(t *testing.T, src string) History {
+	t.Helper()
+	src, cut := strings.CutPrefix(src, "…")
+	tl := timelineOf(t, strings.ReplaceAll(strings.TrimSpace(src), "; ", "\n"))
+	tl.Complete = !cut
+	for i := range tl.Events {
+		if e := &tl.Events[i]; e.Actor == "-" {
+			e.Actor, e.ActorType = "", ""
+		}
+	}
+	return History{Timeline: tl, Bot: rebuildBot, Issue: triage.Issue{Author: "hubot", Association: "NONE", CreatedAt: minute(1)}}
+}
+
+var (
+	labelThere = effect.Outcome{Thing: effect.Label, Name: "bug", There: true}
+	labelGone  = effect.Outcome{Thing: effect.Label, Name: "bug"}
+)
+
+// TestRemovedBefore tells whether a label or an assignee must not be put there.
+func TestRemovedBefore(t *testing.T) {
+	t.Parallel()
+	login := effect.Outcome{Thing: effect.Assignee, Name: "mona", There: true}
+	tests := []struct {
+		name, timeline string
+		outcome        effect.Outcome
+		want           string // empty: nothing stands against it
+	}{
+		{"nothing happened", "", labelThere, ""},
+		{"a person removed it", "2 mona labeled bug; 3 mona unlabeled Bug", labelThere, "mona removed it on 2026-04-10, and people have the last word (override_humans)"},
+		{"and put it back", "2 mona unlabeled bug; 3 mona labeled bug", labelThere, ""},
+		{"another label", "2 mona unlabeled docs", labelThere, ""},
+		{"we removed it", "2 mona labeled bug; 3 github-actions[bot] unlabeled bug", labelThere, ""},
+		{"another program removed it", "2 mona labeled bug; 3 dependabot[bot] unlabeled bug", labelThere, ""},
+		{"a deleted account removed it", "2 - unlabeled bug", labelThere, "somebody removed it"},
+		{"a person, then we", "2 mona unlabeled bug; 3 github-actions[bot] labeled bug; 4 github-actions[bot] unlabeled bug", labelThere, ""},
+		{"the author removed it at once", "1 hubot unlabeled bug", labelThere, "hubot removed it"},
+		{"too long to tell", "… 9 mona commented x", labelThere, "too long to tell what people did"},
+		{"too long, and the end is known", "… 9 mona labeled bug", labelThere, ""},
+		{"too long, and removed", "… 9 mona unlabeled bug", labelThere, "mona removed it"},
+		{"empty and not complete", "…", labelThere, "too long to tell what people did"},
+		{"unassigned", "2 mona assigned mona; 3 mona unassigned MONA", login, "mona removed it"},
+		{"another one unassigned", "3 mona unassigned hubot", login, ""},
+		{"a label of that name", "3 mona unlabeled mona", login, ""},
+		{"a long login", "3 " + strings.Repeat("m", 60) + " unlabeled bug", labelThere, strings.Repeat("m", 40) + "… removed it"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			got := historyOf(t, tt.timeline).RemovedBefore(tt.outcome, "removed it")
+			if (got == "") != (tt.want == "") || !strings.Contains(got, tt.want) {
+				t.Errorf("got %q, want %q", got, tt.want)
+			}
+		})
+	}
+}
+
+// TestAddedBack tells whether a label must stay; what a form added with the issue need not.
+func TestAddedBack(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name, timeline, association string
+		want                        string
+	}{
+		{"nothing happened", "", "NONE", ""},
+		{"a person added it", "3 mona labeled bug", "NONE", "mona added it"},
+		{"we added it", "3 github-actions[bot] labeled bug", "NONE", ""},
+		{"a person removed it", "3 mona labeled bug; 4 mona unlabeled bug", "NONE", ""},
+		{"the form added it", "1 hubot labeled bug", "NONE", ""},
+		{"the form added it within a minute", "2 hubot labeled bug", "CONTRIBUTOR", ""},
+		{"the author later", "3 hubot labeled bug", "NONE", "hubot added it"},
+		{"a maintainer's own issue", "1 hubot labeled bug", "OWNER", "hubot added it"},
+		{"a collaborator's own issue", "1 hubot labeled bug", "COLLABORATOR", "hubot added it"},
+		{"somebody else at once", "1 mona labeled bug", "NONE", "mona added it"},
+		{"the form, then a person", "1 hubot labeled bug; 4 mona unlabeled bug; 5 mona labeled bug", "NONE", "mona added it"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			h := historyOf(t, tt.timeline)
+			h.Issue.Association = tt.association
+			got := h.AddedBack(labelGone, "added it")
+			if (got == "") != (tt.want == "") || !strings.Contains(got, tt.want) {
+				t.Errorf("got %q, want %q", got, tt.want)
+			}
+		})
+	}
+	h := historyOf(t, "1 hubot labeled bug")
+	h.Issue.CreatedAt = time.Time{}
+	if h.AddedBack(labelGone, "added it") == "" {
+		t.Error("the time of the opening is not known: nothing can have come with the issue")
+	}
+}
+
+func TestOverride(t *testing.T) {
+	t.Parallel()
+	types := Kinds("issue_type_added", "issue_type_changed", "issue_type_removed")
+	tests := []struct {
+		name, timeline, kind string
+		match                func(triage.TimelineEvent) bool
+		want                 bool
+	}{
+		{"milestone removed", "2 mona milestoned v1; 3 mona demilestoned v1", "demilestoned", Milestone("V1"), true},
+		{"another milestone removed", "3 mona demilestoned v2", "demilestoned", Milestone("v1"), false},
+		{"any milestone set", "3 mona milestoned v2", "milestoned", Milestone(""), true},
+		{"milestone set by a form", "1 hubot milestoned v2", "milestoned", Milestone(""), false},
+		{"type decided", "3 mona issue_type_changed Bug", "", types, true},
+		{"type removed", "3 mona issue_type_removed Bug", "", types, true},
+		{"type by a form", "1 hubot issue_type_added Bug", "", types, false},
+		{"type by us", "3 mona issue_type_added Bug; 4 github-actions[bot] issue_type_changed Task", "", types, false},
+		{"unlocked", "3 mona unlocked", "unlocked", Kinds("locked", "unlocked"), true},
+		{"unlocked and locked", "3 mona unlocked; 4 mona locked", "unlocked", Kinds("locked", "unlocked"), false},
+	}
+	for _, tt := range tests {
+		if got := historyOf(t, tt.timeline).Override(tt.kind, "did it", tt.match); (got != "") != tt.want {
+			t.Errorf("%s: got %q", tt.name, got)
+		}
+	}
+}
+
+func TestSince(t *testing.T) {
+	t.Parallel()
+	all := func(triage.TimelineEvent) bool { return true }
+	tests := []struct {
+		name, timeline string
+		counts         func(triage.TimelineEvent) bool
+		want           string
+	}{
+		{"before", "4 mona commented x", all, ""},
+		{"in that minute", "5 mona commented x", all, "mona commented on 2026-04-10"},
+		{"later", "5 mona commented x; 6 hubot commented y", all, "hubot commented on 2026-04-10"},
+		{"by us", "6 github-actions[bot] commented x", all, ""},
+		{"by a program", "6 dependabot[bot] commented x", all, ""},
+		{"of another kind", "6 mona reopened", all, ""},
+		{"not counted", "6 mona commented skip", func(e triage.TimelineEvent) bool { return e.Body != "skip" }, ""},
+		{"by a deleted account", "6 - commented x", all, "somebody commented on 2026-04-10"},
+	}
+	for _, tt := range tests {
+		if got := historyOf(t, tt.timeline).Since(minute(5), "commented", "commented", tt.counts); got != tt.want {
+			t.Errorf("%s: got %q, want %q", tt.name, got, tt.want)
+		}
+	}
+}
+
+func TestCovers(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		timeline string
+		want     bool
+	}{
+		{"", true},
+		{"6 mona reopened", true},
+		{"… 4 mona reopened", true},
+		{"… 5 mona reopened", true},
+		{"… 6 mona reopened", false},
+		{"…", true},
+	}
+	for _, tt := range tests {
+		if got := historyOf(t, tt.timeline).Covers(minute(5)); got != tt.want {
+			t.Errorf("%q: got %v", tt.timeline, got)
+		}
+	}
+}
+
+func TestOurs(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		bot, actor, kind string
+		ours, human      bool
+	}{
+		{"hubot", "HuBot", "User", true, false},
+		{"hubot", "mona", "User", false, true},
+		{"hubot", "", "", false, true},
+		{"", "", "", false, true},
+		{"", "mona", "User", false, true},
+		{"hubot", "other", "Bot", false, false},
+		{"hubot", "other[bot]", "", false, false},
+	}
+	for _, tt := range tests {
+		h, e := History{Bot: tt.bot}, triage.TimelineEvent{Actor: tt.actor, ActorType: tt.kind}
+		if h.Ours(e) != tt.ours || h.Human(e) != tt.human {
+			t.Errorf("%q, seen by %q: ours %v, human %v", tt.actor, tt.bot, h.Ours(e), h.Human(e))
+		}
+	}
+}
+
+func TestCommented(t *testing.T) {
+	t.Parallel()
+	marked := func(task, scope string) string { return `x\n\n` + Marker{Task: task, Scope: scope}.String() }
+	tests := []struct {
+		name, timeline string
+		want           bool
+	}{
+		{"ours", "2 github-actions[bot] commented " + marked("t", "s"), true},
+		{"another task", "2 github-actions[bot] commented " + marked("u", "s"), false},
+		{"another scope", "2 github-actions[bot] commented " + marked("t", ""), false},
+		{"forged", "2 mona commented " + marked("t", "s"), false},
+		{"no comment", "2 github-actions[bot] renamed " + marked("t", "s"), false},
+	}
+	for _, tt := range tests {
+		if got := historyOf(t, tt.timeline).Commented("t", "s"); got != tt.want {
+			t.Errorf("%s: got %v", tt.name, got)
+		}
+	}
+}
+
+// tasks makes a record of "task minute by type values…; …" with all actions done, or noted
+// where the type has a "+".
+func tasks(t *testing.T, src string) memory.Record {
+	t.Helper()
+	var r memory.Record
+	for part := range strings.SplitSeq(src, "; ") {
+		f := strings.Fields(part)
+		if len(f) == 0 {
+			continue
+		}
+		by := strings.Trim(f[2], "-")
+		typ, noted := strings.CutPrefix(f[3], "+")
+		a := memory.Action{Type: typ, Rule: by, Result: triage.Done, Values: f[4:]}
+		if noted {
+			a.Result = triage.Noted
+		}
+		at := minute(int(f[1][0] - '0'))
+		if i := len(r.Tasks) - 1; i >= 0 && r.Tasks[i].ID == f[0] {
+			a.Index = len(r.Tasks[i].Actions)
+			r.Tasks[i].Actions = append(r.Tasks[i].Actions, a)
+			continue
+		}
+		r.Tasks = append(r.Tasks, memory.Task{ID: f[0], At: at, Actions: []memory.Action{a}})
+	}
+	return r
+}
+
+// TestLastMade lists what tasks left behind: "key there? task by", with "canceled".
+func TestLastMade(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name, record string
+		skip         func(memory.Task) bool
+		want         []string
+	}{
+		{"nothing", "", nil, nil},
+		{"a label and a close", "t1 1 r add_label bug; t1 1 - close_issue", nil, []string{"label BUG there t1 r", "state gone t1"}},
+		{"the last task counts", "t1 1 r add_label bug; t2 2 q remove_label Bug", nil, []string{"label BUG gone t2 q"}},
+		{"canceled by itself", "t1 1 r add_label bug; t1 1 q remove_label bug", nil, []string{"label BUG gone t1 q canceled"}},
+		{"canceled, and done again", "t1 1 r add_label bug; t1 1 q remove_label bug; t1 1 r add_label bug", nil, []string{"label BUG there t1 r"}},
+		{"the same twice", "t1 1 r add_label bug; t1 1 q add_label bug", nil, []string{"label BUG there t1 q"}},
+		{"later tasks move behind", "t1 1 r add_labels a b; t2 2 r remove_label a", nil, []string{"label B there t1 r", "label A gone t2 r"}},
+		{"skipped tasks do not count", "t1 1 r add_label bug; t2 2 q remove_label bug", func(t memory.Task) bool { return t.ID == "t2" }, []string{"label BUG there t1 r"}},
+		{"by undo", "t1 1 /undo remove_label bug", nil, []string{"label BUG gone t1 /undo undo"}},
+		{"noted", "t1 1 r +close_issue; t2 2 - +never_again bug; t3 3 /undo +keep_open r", nil, []string{"never BUG there t2", "closing R gone t3 /undo undo"}},
+		{"no trace", "t1 1 r comment x; t1 1 r set_milestone v1", nil, nil},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			var got []string
+			for _, m := range LastMade(tasks(t, tt.record), tt.skip) {
+				line := strings.ToUpper(m.Key())
+				line = strings.TrimSpace(strings.ToLower(line[:strings.IndexByte(line, ' ')]) + line[strings.IndexByte(line, ' '):])
+				for _, part := range []struct {
+					holds bool
+					text  string
+				}{{m.There, "there"}, {!m.There, "gone"}, {true, m.Task}, {m.By != "", m.By}, {m.Canceled, "canceled"}, {m.ByUndo(), "undo"}} {
+					if part.holds {
+						line += " " + part.text
+					}
+				}
+				got = append(got, line)
+			}
+			if diff := cmp.Diff(tt.want, got); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestLastMadeFailed counts only actions that were carried out.
+func TestLastMadeFailed(t *testing.T) {
+	t.Parallel()
+	for _, result := range []triage.State{triage.Already, triage.Planned, triage.Skipped, triage.Refused, triage.Failed, triage.NotRun, ""} {
+		r := memory.Record{Tasks: []memory.Task{{ID: "t", Actions: []memory.Action{{Type: "add_label", Values: []string{"a"}, Result: result}}}}}
+		if list := LastMade(r, nil); len(list) != 0 {
+			t.Errorf("%q: got %v", result, list)
+		}
+	}
+}
+
+// TestRevert reverts what the issue still shows as a task left it.
+func TestRevert(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name, record, timeline string
+		issue                  triage.Issue
+		items                  []string // what reverts it
+		left                   []string // a part of each reason
+	}{
+		{
+			"label", "t1 2 r add_label bug", "2 github-actions[bot] labeled bug", triage.Issue{Labels: []string{"Bug"}},
+			[]string{`{"type":"remove_label","label":"bug"}`}, nil,
+		},
+		{"not there", "t1 2 r add_label bug", "2 github-actions[bot] labeled bug", triage.Issue{}, nil, []string{"the label `bug` is not as it was left"}},
+		{
+			"touched", "t1 2 r add_label bug", "2 github-actions[bot] labeled bug; 3 mona unlabeled bug; 4 mona labeled bug", triage.Issue{Labels: []string{"bug"}},
+			nil, []string{"the label `bug` stays as it is: `mona` changed it on 2026-04-10"},
+		},
+		{
+			"touched by a program", "t1 2 r add_label bug", "4 other[bot] labeled bug", triage.Issue{Labels: []string{"bug"}},
+			nil, []string{"`other[bot]` changed it"},
+		},
+		{"too long to tell", "t1 2 r add_label bug", "…", triage.Issue{Labels: []string{"bug"}}, nil, []string{"too long to tell"}},
+		{"no trace in the timeline", "t1 2 r add_label bug", "", triage.Issue{Labels: []string{"bug"}}, []string{`{"type":"remove_label","label":"bug"}`}, nil},
+		{"removed", "t1 2 r remove_label bug", "2 github-actions[bot] unlabeled bug", triage.Issue{}, []string{`{"type":"add_label","label":"bug"}`}, nil},
+		{"assigned", "t1 2 r assign mona", "", triage.Issue{Assignees: []string{"Mona"}}, []string{`{"type":"unassign","assignees":["mona"]}`}, nil},
+		{"unassigned", "t1 2 r unassign mona", "", triage.Issue{}, []string{`{"type":"assign","assignees":["mona"]}`}, nil},
+		{"closed", "t1 2 r close_issue", "2 github-actions[bot] closed", triage.Issue{State: "closed"}, []string{`{"type":"reopen_issue"}`}, nil},
+		{"closed, opened, closed by a person", "t1 2 r close_issue", "2 github-actions[bot] closed; 3 mona reopened; 4 mona closed", triage.Issue{State: "closed"}, nil, []string{"the state of the issue stays as it is: `mona`"}},
+		{"duplicate", "t1 2 r mark_duplicate 3", "", triage.Issue{State: "closed"}, []string{`{"type":"reopen_issue"}`}, nil},
+		{"opened", "t1 2 r reopen_issue", "", triage.Issue{State: "open"}, nil, []string{"the issue stays open: closing is for rules and people"}},
+		{"canceled by itself", "t1 2 r add_label bug; t1 2 r remove_label bug", "", triage.Issue{}, nil, nil},
+		{
+			"notes", "t1 2 r +close_issue; t1 2 r +never_again bug", "4 mona labeled bug", triage.Issue{},
+			[]string{`{"type":"keep_open","rule":"r"}`, `{"type":"allow_again","label":"bug"}`}, nil,
+		},
+		{"notes that are gone", "t9 2 r +close_issue; t9 2 r +never_again docs", "", triage.Issue{}, nil, []string{"the closing to come is not as it was left", "what is kept of the label `docs` is not as it was left"}},
+		{"an agent's close", "t2 2 - +close_issue", "", triage.Issue{}, []string{`{"type":"keep_open"}`}, nil},
+		{"notes that were canceled", "t1 2 r +keep_open r; t1 2 r +allow_again bug", "", triage.Issue{}, nil, nil},
+		{"hostile name", "t1 2 r add_label `x`\u202e", "", triage.Issue{Labels: []string{"`x`\u202e"}}, []string{"remove_label"}, nil},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			r := tasks(t, tt.record)
+			r.Never = []string{"bug"}
+			r.Closings = []memory.Closing{{Rule: "r", Task: "t1"}, {Rule: "", Task: "t2"}, {Rule: "vetoed", Task: "t3", Vetoed: true}}
+			h := historyOf(t, tt.timeline)
+			h.Issue.State, h.Issue.Labels, h.Issue.Assignees = tt.issue.State, tt.issue.Labels, tt.issue.Assignees
+			made := LastMade(r, nil)
+			got, err := h.Revert(r, made)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(got.Items) != len(tt.items) || len(got.Made) != len(got.Items) || len(got.Left) != len(tt.left) {
+				t.Fatalf("got %v, left %q; want %v, left %q", got.Items, got.Left, tt.items, tt.left)
+			}
+			for i, want := range tt.items {
+				if !strings.Contains(got.Items[i].String(), want) {
+					t.Errorf("got %s, want %s", got.Items[i], want)
+				}
+				if text := got.Made[i].Reverted(); text == "" || strings.Contains(text, "\u202e") {
+					t.Errorf("reverted: %q", text)
+				}
+			}
+			for i, want := range tt.left {
+				if !strings.Contains(got.Left[i], want) {
+					t.Errorf("left %q, want %q", got.Left[i], want)
+				}
+			}
+		})
+	}
+}
+
+// TestRevertWords has the words for people of each thing.
+func TestRevertWords(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		thing             effect.Thing
+		there             bool
+		subject, reverted string
+	}{
+		{effect.Label, true, "the label `x`", "the label `x` is taken off"},
+		{effect.Label, false, "the label `x`", "the label `x` is put back"},
+		{effect.Assignee, true, "the assignee `x`", "`x` is unassigned"},
+		{effect.Assignee, false, "the assignee `x`", "`x` is assigned again"},
+		{effect.Openness, false, "the state of the issue", "the issue is opened again"},
+		{effect.Forbidden, true, "what is kept of the label `x`", "the label `x` may be added again"},
+		{effect.Scheduled, true, "the closing to come", "the closing to come is called off"},
+	}
+	for _, tt := range tests {
+		m := Made{Outcome: effect.Outcome{Thing: tt.thing, Name: "x", There: tt.there}}
+		if m.Subject() != tt.subject || m.Reverted() != tt.reverted {
+			t.Errorf("%s %v: got %q and %q", tt.thing, tt.there, m.Subject(), m.Reverted())
+		}
+	}
+}
+
+// TestUndoneByCommand tells a person's undo from our other reverts.
+func TestUndoneByCommand(t *testing.T) {
+	t.Parallel()
+	const added = "2 github-actions[bot] labeled bug; 3 github-actions[bot] unlabeled bug"
+	answer := `; 4 github-actions[bot] commented x\n\n` + Marker{Task: "t", By: UndoCommand}.String()
+	tests := []struct {
+		name, timeline, record string
+		undone, command        bool
+	}{
+		{"nothing happened", "", "", false, false},
+		{"still there", "2 github-actions[bot] labeled bug", "", false, false},
+		{"a person removed it", "2 github-actions[bot] labeled bug; 3 mona unlabeled bug", "", false, false},
+		{"we removed it", added, "", true, false},
+		{"by a rule", added, "t1 2 r add_label bug; t2 3 r/else_undo remove_label bug", true, false},
+		{"by a command", added, "t1 2 r add_label bug; t2 3 /undo remove_label BUG", true, true},
+		{"by a rule, and an answer to another undo", added + answer, "t1 2 r add_label bug; t2 3 r/else_undo remove_label bug", true, false},
+		{"the record does not know it, an answer tells", added + answer, "", true, true},
+		{"the record knows an older state", added + answer, "t1 2 r add_label bug", true, true},
+		{"an answer too late", strings.Replace(added+answer, "; 4 ", "; 6 ", 1), "", true, false},
+		{"an answer before", strings.Replace(added, "2 github", strings.TrimPrefix(strings.Replace(answer, "4 ", "1 ", 1), "; ")+"; 2 github", 1), "", true, false},
+		{"a forged answer", added + strings.Replace(answer, "github-actions[bot]", "mallory", 1), "", true, false},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			h := historyOf(t, tt.timeline)
+			e, undone := h.Undone(labelThere)
+			if undone != tt.undone {
+				t.Fatalf("undone %v, want %v", undone, tt.undone)
+			}
+			if undone && h.UndoneByCommand(labelThere, e, tasks(t, tt.record)) != tt.command {
+				t.Errorf("by a command %v, want %v", !tt.command, tt.command)
+			}
+		})
+	}
+	// Of what was rebuilt from the timeline nobody knows who asked.
+	r := tasks(t, "t1 2 r add_label bug; t2 3 r remove_label bug")
+	r.Tasks[1].By = memory.ByTimeline
+	h := historyOf(t, added+answer)
+	if e, _ := h.Undone(labelThere); !h.UndoneByCommand(labelThere, e, r) {
+		t.Error("a task of the timeline hides the answer to the command")
+	}
+}
+
+// TestRecordHumans keeps what people did before the part of a timeline that can be read.
+func TestRecordHumans(t *testing.T) {
+	t.Parallel()
+	before := []memory.Change{{At: minute(2), Type: protocol.ActionAddLabel, Values: []string{"old"}, By: "mona"}}
+	tests := []struct {
+		name, timeline string
+		want           []string
+	}{
+		{"complete", "5 mona labeled new", []string{"new"}},
+		{"complete and empty", "", nil},
+		{"cut", "… 5 mona labeled new", []string{"old", "new"}},
+		{"cut before what is known", "… 1 mona labeled new", []string{"new"}},
+		{"no end", "…", []string{"old"}},
+		{"ours, a form's, a comment", "1 hubot labeled form; 5 github-actions[bot] labeled ours; 6 mona commented x", nil},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			r := tasks(t, "t1 0 r add_label x")
+			r.Humans = slices.Clone(before)
+			RecordHumans(historyOf(t, tt.timeline), &r)
+			var got []string
+			for _, c := range r.Humans {
+				got = append(got, c.Values...)
+			}
+			if diff := cmp.Diff(tt.want, got); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}

@@ -1,0 +1,22 @@
+package plan
+
+import (
+	"os/exec"
+	"testing"
+)
+
+// TestWebAssembly builds what decides without reading for a browser: nothing of it may need an
+// operating system.
+func TestWebAssembly(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("it builds packages for another system")
+	}
+	const module = "github.com/org/foreman-action/"
+	cmd := exec.CommandContext(t.Context(), "go", "build", module+"policy", module+"rules", module+"rules/facts",
+		module+"runner/effect", module+"runner/internal/history", module+"runner/internal/plan")
+	cmd.Env = append(cmd.Environ(), "GOOS=js", "GOARCH=wasm", "CGO_ENABLED=0")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+}

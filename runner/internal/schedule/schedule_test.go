@@ -1,0 +1,218 @@
+package schedule_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/org/foreman-action/memory"
+	"github.com/org/foreman-action/protocol"
+	"github.com/org/foreman-action/runner/internal/history"
+	"github.com/org/foreman-action/runner/internal/schedule"
+	"github.com/org/foreman-action/triage"
+)
+
+func TestMerge(t *testing.T) {
+	t.Parallel()
+	issue := func(n int) triage.Issue { return triage.Issue{Number: n} }
+	list := schedule.Merge(nil, "one", []triage.Issue{issue(3), issue(1)})
+	list = schedule.Merge(list, "two", []triage.Issue{issue(2), issue(3)})
+	list = schedule.Merge(list, "none", nil)
+	want := []schedule.Candidate{
+		{Issue: issue(3), Scans: []string{"one", "two"}}, {Issue: issue(1), Scans: []string{"one"}}, {Issue: issue(2), Scans: []string{"two"}},
+	}
+	if diff := cmp.Diff(want, list); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestStale(t *testing.T) {
+	t.Parallel()
+	found := schedule.Candidate{Issue: triage.Issue{State: "open", Title: "t", Labels: []string{"Bug", "docs"}}}
+	tests := []struct {
+		name string
+		now  triage.Issue
+		want string
+	}{
+		{"the same", triage.Issue{State: "open", Labels: []string{"Bug", "docs"}}, ""},
+		{"another order, case and title", triage.Issue{State: "open", Title: "u", Labels: []string{"docs", "bug"}}, ""},
+		{"closed", triage.Issue{State: "closed", Labels: []string{"Bug", "docs"}}, "it is closed by now"},
+		{"a label less", triage.Issue{State: "open", Labels: []string{"Bug"}}, "it has other labels by now"},
+		{"a label more", triage.Issue{State: "open", Labels: []string{"Bug", "docs", "x"}}, "it has other labels by now"},
+		{"another label", triage.Issue{State: "open", Labels: []string{"Bug", "x"}}, "it has other labels by now"},
+	}
+	for _, tt := range tests {
+		if got := found.Stale(tt.now); got != tt.want {
+			t.Errorf("%s: got %q, want %q", tt.name, got, tt.want)
+		}
+	}
+}
+
+var noon = time.Date(2026, 4, 10, 12, 0, 0, 0, time.UTC)
+
+func rulesOf(list []memory.Closing) string {
+	var ids []string
+	for _, c := range list {
+		ids = append(ids, c.Rule)
+	}
+	return strings.Join(ids, " ")
+}
+
+func TestDue(t *testing.T) {
+	t.Parallel()
+	r := memory.Record{Closings: []memory.Closing{
+		{Rule: "past", Due: noon.Add(-time.Hour)}, {Rule: "now", Due: noon}, {Rule: "vetoed", Due: noon, Vetoed: true},
+		{Rule: "soon", Due: noon.Add(1)}, {Rule: "", Due: noon.Add(-time.Hour)},
+	}}
+	before := slices.Clone(r.Closings)
+	open, due := schedule.Due(r, noon)
+	if rulesOf(open) != "past now soon " || rulesOf(due) != "past now " {
+		t.Errorf("got open %q, due %q", rulesOf(open), rulesOf(due))
+	}
+	if !cmp.Equal(before, r.Closings) {
+		t.Errorf("the record was changed: %v", r.Closings)
+	}
+	schedule.Forget(&r, due)
+	if rulesOf(r.Closings) != "vetoed soon" {
+		t.Errorf("got %q left", rulesOf(r.Closings))
+	}
+}
+
+func TestClose(t *testing.T) {
+	t.Parallel()
+	for _, reason := range []string{"", "not_planned"} {
+		d, err := schedule.Close("task", "rules", triage.Source{Rule: "r"}, memory.Closing{At: noon, Reason: reason})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, ok, _ := d.Message.Actions[0].Text("reason")
+		if got != reason || ok != (reason != "") || len(d.Message.Actions) != 1 || d.Message.Actions[0].Type != protocol.ActionCloseIssue {
+			t.Errorf("got %v", d.Message.Actions)
+		}
+		if d.Message.TaskID != "task" || d.Message.Decision != protocol.Close || d.By != "rules" || d.Source(0).Rule != "r" ||
+			d.Message.Rationale != "it was decided on 2026-04-10, and nobody stood against it" {
+			t.Errorf("got %+v", d)
+		}
+	}
+}
+
+// event is a timeline's event, some minutes before noon.
+func event(id int64, before int, actor, kind, body string) triage.TimelineEvent {
+	return triage.TimelineEvent{ID: id, At: noon.Add(-time.Duration(before) * time.Minute), Actor: actor, ActorType: "User", Kind: kind, Body: body}
+}
+
+func historyOf(complete bool, events ...triage.TimelineEvent) history.History {
+	return history.History{Timeline: triage.Timeline{Events: events, Complete: complete}, Bot: "hubot[bot]"}
+}
+
+func TestClosedUnrecorded(t *testing.T) {
+	t.Parallel()
+	due := []memory.Closing{{Rule: "r", Due: noon.Add(-30 * time.Minute)}, {Rule: "s", Due: noon.Add(-2 * time.Hour)}}
+	recorded := func(minute int, typ string, result triage.State) memory.Record {
+		return memory.Record{Tasks: []memory.Task{{At: noon.Add(-time.Duration(minute) * time.Minute), Actions: []memory.Action{{Type: typ, Result: result, Values: []string{"x"}}}}}}
+	}
+	ours := event(1, 20, "hubot[bot]", "closed", "")
+	tests := []struct {
+		name   string
+		events []triage.TimelineEvent
+		record memory.Record
+		want   string // rule; "-": none
+	}{
+		{"ours", []triage.TimelineEvent{ours}, memory.Record{}, "r"},
+		{"before the first was due", []triage.TimelineEvent{event(1, 60, "hubot[bot]", "closed", "")}, memory.Record{}, "s"},
+		{"before any was due", []triage.TimelineEvent{event(1, 180, "hubot[bot]", "closed", "")}, memory.Record{}, "-"},
+		{"a person's", []triage.TimelineEvent{event(1, 20, "mona", "closed", "")}, memory.Record{}, "-"},
+		{"ours, then a person's", []triage.TimelineEvent{ours, event(2, 10, "mona", "closed", "")}, memory.Record{}, "-"},
+		{"never closed", nil, memory.Record{}, "-"},
+		{"recorded", []triage.TimelineEvent{ours}, recorded(20, "close_issue", triage.Done), "-"},
+		{"recorded as a duplicate", []triage.TimelineEvent{ours}, recorded(35, "mark_duplicate", triage.Done), "-"},
+		{"another close long before", []triage.TimelineEvent{ours}, recorded(36, "close_issue", triage.Done), "r"},
+		{"a close that failed", []triage.TimelineEvent{ours}, recorded(20, "close_issue", triage.Failed), "r"},
+		{"a label", []triage.TimelineEvent{ours}, recorded(20, "add_label", triage.Done), "r"},
+	}
+	for _, tt := range tests {
+		c, at, ok := schedule.ClosedUnrecorded(historyOf(true, tt.events...), tt.record, due)
+		if ok != (tt.want != "-") || ok && (c.Rule != tt.want || !at.Equal(tt.events[0].At)) {
+			t.Errorf("%s: got %q, %v, want %q", tt.name, c.Rule, ok, tt.want)
+		}
+	}
+}
+
+// TestVetoed asks whether people stand against a close that was decided half an hour before
+// noon, by task t. Reactions are "comment: login minutes", with "!" for an error.
+func TestVetoed(t *testing.T) {
+	t.Parallel()
+	comment := func(id int64, before int, task string) triage.TimelineEvent {
+		return event(id, before, "hubot[bot]", "commented", "x\n\n"+history.Marker{Task: task}.String())
+	}
+	edited := comment(5, 60, "other")
+	edited.Edited = noon.Add(-10 * time.Minute)
+	person := func(login string, before int) []triage.Reaction {
+		return []triage.Reaction{{Actor: login, ActorType: "User", At: noon.Add(-time.Duration(before) * time.Minute)}}
+	}
+	program := []triage.Reaction{{Actor: "other", ActorType: "Bot", At: noon}}
+	broken := errors.New("broken")
+	tests := []struct {
+		name      string
+		veto      string
+		complete  bool
+		events    []triage.TimelineEvent
+		reactions map[int64][]triage.Reaction
+		errs      map[int64]error
+		want      string // a part of the reason; empty: none
+		err       bool
+		asked     string // the comments whose reactions were read
+	}{
+		{"nothing", "comment reopen thumbs_down", true, nil, nil, nil, "", false, "0"},
+		{"no veto", "", true, []triage.TimelineEvent{event(1, 10, "mona", "commented", "no!")}, nil, nil, "", false, ""},
+		{"comment", "comment", true, []triage.TimelineEvent{event(1, 10, "mona", "commented", "no!")}, nil, nil, "mona commented on 2026-04-10", false, ""},
+		{"comment before", "comment", true, []triage.TimelineEvent{event(1, 40, "mona", "commented", "no!")}, nil, nil, "", false, ""},
+		{"only a question", "comment", true, []triage.TimelineEvent{event(1, 10, "mona", "commented", "/foreman why")}, nil, nil, "", false, ""},
+		{"comment of a program", "comment", true, []triage.TimelineEvent{event(1, 10, "x[bot]", "commented", "no!")}, nil, nil, "", false, ""},
+		{"reopened", "comment reopen", true, []triage.TimelineEvent{event(1, 10, "mona", "reopened", "")}, nil, nil, "mona reopened it", false, ""},
+		{"reopened, and comments count alone", "comment", true, []triage.TimelineEvent{event(1, 10, "mona", "reopened", "")}, nil, nil, "", false, ""},
+		{"too long to tell", "comment", false, []triage.TimelineEvent{event(1, 30, "mona", "labeled", "")}, nil, nil, "too long to tell", false, ""},
+		{"long, and long enough", "comment", false, []triage.TimelineEvent{event(1, 31, "mona", "labeled", "")}, nil, nil, "", false, ""},
+		{"no end", "comment", false, nil, nil, nil, "too long to tell", false, ""},
+		{"thumbs down", "thumbs_down", true, nil, map[int64][]triage.Reaction{0: person("mona", 10)}, nil, "mona reacted with -1 on 2026-04-10", false, "0"},
+		{"thumbs down before", "thumbs_down", true, nil, map[int64][]triage.Reaction{0: person("mona", 40)}, nil, "", false, "0"},
+		{"thumbs down in that second", "thumbs_down", true, nil, map[int64][]triage.Reaction{0: person("mona", 30)}, nil, "mona reacted", false, "0"},
+		{"thumbs down of a program", "thumbs_down", true, nil, map[int64][]triage.Reaction{0: program}, nil, "", false, "0"},
+		{"thumbs down of ours", "thumbs_down", true, nil, map[int64][]triage.Reaction{0: person("HuBot[bot]", 10)}, nil, "", false, "0"},
+		{"thumbs down of a deleted account", "thumbs_down", true, nil, map[int64][]triage.Reaction{0: person("", 10)}, nil, "somebody reacted", false, "0"},
+		{"on the notice, at any time", "thumbs_down", true, []triage.TimelineEvent{comment(4, 60, "t")}, map[int64][]triage.Reaction{4: person("mona", 50)}, nil, "mona reacted", false, "0 4"},
+		{"on a later comment of ours", "thumbs_down", true, []triage.TimelineEvent{comment(4, 20, "other")}, map[int64][]triage.Reaction{4: person("mona", 10)}, nil, "mona reacted", false, "0 4"},
+		{"on an older comment of ours", "thumbs_down", true, []triage.TimelineEvent{comment(4, 60, "other")}, map[int64][]triage.Reaction{4: person("mona", 10)}, nil, "", false, "0"},
+		{"on one that was written anew", "thumbs_down", true, []triage.TimelineEvent{edited}, map[int64][]triage.Reaction{5: person("mona", 5)}, nil, "mona reacted", false, "0 5"},
+		{"on one that was written anew, before", "thumbs_down", true, []triage.TimelineEvent{edited}, map[int64][]triage.Reaction{5: person("mona", 50)}, nil, "", false, "0 5"},
+		{"on a person's comment", "thumbs_down", true, []triage.TimelineEvent{event(6, 10, "mona", "commented", "x")}, map[int64][]triage.Reaction{6: person("mona", 5)}, nil, "", false, "0"},
+		{"too many", "thumbs_down", true, nil, nil, map[int64]error{0: triage.ErrTruncated}, "too many reactions", false, "0"},
+		{"comment deleted", "thumbs_down", true, []triage.TimelineEvent{comment(4, 20, "t")}, nil, map[int64]error{4: triage.ErrNotFound}, "", false, "0 4"},
+		{"issue not found", "thumbs_down", true, nil, nil, map[int64]error{0: triage.ErrNotFound}, "", true, "0"},
+		{"broken", "thumbs_down comment", true, []triage.TimelineEvent{event(1, 10, "mona", "commented", "no!")}, nil, map[int64]error{0: broken}, "", true, "0"},
+		{"unknown veto", "prayer", true, []triage.TimelineEvent{event(1, 10, "mona", "commented", "no!")}, nil, nil, "", false, ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			var asked []string
+			c := memory.Closing{At: noon.Add(-30 * time.Minute), Task: "t", Veto: strings.Fields(tt.veto)}
+			got, err := schedule.Vetoed(t.Context(), historyOf(tt.complete, tt.events...), c, func(_ context.Context, comment int64) ([]triage.Reaction, error) {
+				asked = append(asked, fmt.Sprint(comment))
+				return tt.reactions[comment], tt.errs[comment]
+			})
+			if (got == "") != (tt.want == "") || !strings.Contains(got, tt.want) || (err != nil) != tt.err {
+				t.Errorf("got %q, %v, want %q", got, err, tt.want)
+			}
+			if list := strings.Join(asked, " "); list != tt.asked {
+				t.Errorf("read the reactions to %q, want %q", list, tt.asked)
+			}
+		})
+	}
+}

@@ -12,7 +12,7 @@ import (
 
 	"github.com/org/foreman-action/internal/command"
 	"github.com/org/foreman-action/internal/server/settings"
-	"github.com/org/foreman-action/sqlite"
+	"github.com/org/foreman-action/store/sqlite"
 )
 
 const backupHelp = `Copies the queue and the memory into a folder, as queue.db and memory.db, while a server

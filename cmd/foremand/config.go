@@ -10,7 +10,7 @@ import (
 	"github.com/org/foreman-action/config"
 	"github.com/org/foreman-action/internal/command"
 	"github.com/org/foreman-action/internal/server/settings"
-	"github.com/org/foreman-action/postgres"
+	"github.com/org/foreman-action/store/postgres"
 )
 
 func (p program) configCommand() *cobra.Command {

@@ -12,7 +12,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/org/foreman-action/internal/freeport"
-	"github.com/org/foreman-action/postgres/postgrestest"
+	"github.com/org/foreman-action/store/postgres/postgrestest"
 )
 
 // condition says whether Docker answers, and whether a PostgreSQL server is installed.

@@ -12,7 +12,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/org/foreman-action/internal/github/githubtest"
-	"github.com/org/foreman-action/postgres/postgrestest"
+	"github.com/org/foreman-action/store/postgres/postgrestest"
 )
 
 var update = flag.Bool("update", false, "rewrite what the scripts expect")

@@ -11,8 +11,8 @@ import (
 
 	"github.com/org/foreman-action/internal/command"
 	"github.com/org/foreman-action/internal/server/settings"
-	"github.com/org/foreman-action/postgres"
 	"github.com/org/foreman-action/queue"
+	"github.com/org/foreman-action/store/postgres"
 )
 
 const serveHelp = `Runs the server until it is told to stop (SIGINT, SIGTERM, SIGHUP): then what is under way is

@@ -10,9 +10,9 @@ import (
 
 	"github.com/org/foreman-action/internal/server/settings"
 	"github.com/org/foreman-action/memory"
-	"github.com/org/foreman-action/postgres"
 	"github.com/org/foreman-action/queue"
-	"github.com/org/foreman-action/sqlite"
+	"github.com/org/foreman-action/store/postgres"
+	"github.com/org/foreman-action/store/sqlite"
 )
 
 // A store is where tasks, or records, are kept: a file of SQLite or a database of

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/org/foreman-action/queue"
-	"github.com/org/foreman-action/sqlite"
+	"github.com/org/foreman-action/store/sqlite"
 )
 
 var weightTasks = flag.Int("weight.tasks", 3000, "how many tasks wait while the memory of the server is looked at; make weight asks for 100,000")

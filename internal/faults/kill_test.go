@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/org/foreman-action/postgres/postgrestest"
+	"github.com/org/foreman-action/store/postgres/postgrestest"
 )
 
 // patience is how long a point may stay without anybody passing it, and how long the end

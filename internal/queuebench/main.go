@@ -17,7 +17,7 @@ import (
 	"os"
 	"os/signal"
 
-	"github.com/org/foreman-action/postgres/postgrestest"
+	"github.com/org/foreman-action/store/postgres/postgrestest"
 )
 
 type options struct {

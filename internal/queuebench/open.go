@@ -9,9 +9,9 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/org/foreman-action/internal/server"
-	"github.com/org/foreman-action/postgres"
 	"github.com/org/foreman-action/queue"
-	"github.com/org/foreman-action/sqlite"
+	"github.com/org/foreman-action/store/postgres"
+	"github.com/org/foreman-action/store/sqlite"
 )
 
 // connections is how many PostgreSQL gets from each that is measured.

@@ -17,7 +17,7 @@ import (
 
 	"github.com/org/foreman-action/internal/server"
 	"github.com/org/foreman-action/queue"
-	"github.com/org/foreman-action/sqlite"
+	"github.com/org/foreman-action/store/sqlite"
 )
 
 // endless is a queue that always has the same task: what is measured is HTTP.

@@ -15,7 +15,7 @@ import (
 	"github.com/org/foreman-action/internal/server"
 	"github.com/org/foreman-action/queue"
 	"github.com/org/foreman-action/queue/queuetest"
-	"github.com/org/foreman-action/sqlite"
+	"github.com/org/foreman-action/store/sqlite"
 )
 
 // A poll is a request that waits for a task.

@@ -26,7 +26,7 @@ import (
 
 	"github.com/org/foreman-action/queue"
 	"github.com/org/foreman-action/queue/queuetest"
-	"github.com/org/foreman-action/sqlite"
+	"github.com/org/foreman-action/store/sqlite"
 )
 
 var update = flag.Bool("update", false, "rewrite what the cases expect")

@@ -27,7 +27,7 @@ import (
 	"github.com/org/foreman-action/queue"
 	"github.com/org/foreman-action/queue/queuetest"
 	"github.com/org/foreman-action/runner"
-	"github.com/org/foreman-action/sqlite"
+	"github.com/org/foreman-action/store/sqlite"
 	"github.com/org/foreman-action/triage"
 )
 

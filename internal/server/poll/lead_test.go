@@ -13,7 +13,7 @@ import (
 	"github.com/org/foreman-action/internal/github"
 	"github.com/org/foreman-action/internal/server/intake"
 	"github.com/org/foreman-action/queue"
-	"github.com/org/foreman-action/sqlite"
+	"github.com/org/foreman-action/store/sqlite"
 	"github.com/org/foreman-action/triage"
 )
 

@@ -1,0 +1,106 @@
+package sqlqueue
+
+import (
+	"context"
+	"errors"
+
+	"github.com/org/foreman-action/queue"
+	"github.com/org/foreman-action/store/internal/sqlstore"
+)
+
+// completing are the statements that keep decisions.
+type completing struct {
+	complete, result string
+	chained          bool // complete keeps the decision too: $5
+	places           places
+	logbook          logbook
+}
+
+func newCompleting(d sqlstore.Dialect) completing {
+	const complete = `
+UPDATE task SET state = 2, completed_at = {now}, lease_until = NULL, run_at = 0, reason = ''
+WHERE task_id = $2 AND (state IN (0, 6, 12) OR state = 1 AND ($3 = 0 OR attempt = $3)) AND ($4 = '' OR claimed_by = $4)
+RETURNING seq`
+	const kept = " ON CONFLICT (seq) DO UPDATE SET decision = excluded.decision"
+	c := completing{
+		complete: d.Expand(complete),
+		result:   "INSERT INTO task_result (seq, decision) VALUES ($1, $2)" + kept,
+		chained:  d.Chains,
+		places:   newPlaces(d),
+		logbook:  newLogbook(d),
+	}
+	if c.chained {
+		c.complete = d.Expand("WITH t AS (" + complete + ") INSERT INTO task_result (seq, decision) SELECT seq, $5 FROM t" + kept + " RETURNING seq")
+	}
+	return c
+}
+
+// noSuchTask is why a decision is not accepted on a task that is not there.
+const noSuchTask = "there is no such task"
+
+// decide keeps a decision, or says why it does not.
+func (c *completing) decide(ctx context.Context, e sqlstore.Engine, ref queue.Ref, decision []byte) (queue.Receipt, error) {
+	if !queue.IsText(ref.ID) {
+		return queue.Receipt{Reason: noSuchTask}, nil
+	}
+	ref.By = queue.CleanText(ref.By)
+	do := e.Write
+	if c.chained {
+		do = e.Single
+	}
+	var accepted bool
+	err := do(ctx, func(tx sqlstore.Tx) (err error) {
+		accepted, err = c.keep(tx, ref, decision)
+		return err
+	})
+	if err != nil || accepted {
+		return queue.Receipt{Accepted: err == nil}, err
+	}
+	return c.refuse(ctx, e, ref, decision)
+}
+
+// keep keeps a decision, if the task is waiting for it.
+func (c *completing) keep(tx sqlstore.Tx, ref queue.Ref, decision []byte) (accepted bool, err error) {
+	args := []any{tx.Now(), ref.ID, attemptOf(ref), ref.By}
+	if c.chained {
+		return sqlstore.One(tx, c.complete, sqlstore.None, append(args, decision)...)
+	}
+	var seq int64
+	accepted, err = sqlstore.One(tx, c.complete, func(r sqlstore.Row) error { return r.Scan(&seq) }, args...)
+	if err == nil && accepted {
+		_, err = tx.Exec(c.result, seq, decision)
+	}
+	return accepted, err
+}
+
+// refuse finds out why a decision was not accepted, and notes it.
+func (c *completing) refuse(ctx context.Context, e sqlstore.Engine, ref queue.Ref, decision []byte) (receipt queue.Receipt, err error) {
+	var why error
+	err = e.Write(ctx, func(tx sqlstore.Tx) error {
+		receipt, why = queue.Receipt{}, nil
+		t, err := c.places.take(tx, ref.ID)
+		if errors.Is(err, queue.ErrNotFound) {
+			receipt.Reason = noSuchTask
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		switch {
+		case ref.By != "" && ref.By != t.claimedBy:
+			receipt.Reason, why = "it was claimed by somebody else", queue.ErrNotYours
+		case t.state == stateFailed:
+			receipt.Reason = "the task failed before"
+		case t.state == stateClaimed:
+			receipt.Reason, why = "the task was given to another attempt", queue.ErrLost
+		default:
+			receipt.Reason = "the task is decided on already"
+		}
+		text := receipt.Reason + ": " + string(decision[:min(len(decision), 2*queue.MaxText)])
+		return c.logbook.note(tx, t.seq, queue.Entry{What: "decision not accepted", Who: ref.By, Text: text})
+	})
+	if err == nil {
+		err = why
+	}
+	return receipt, err
+}

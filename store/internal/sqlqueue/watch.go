@@ -1,0 +1,44 @@
+package sqlqueue
+
+import (
+	"sync"
+
+	"github.com/org/foreman-action/queue"
+)
+
+// watchers are those of this process who are told of changes. They are safe for concurrent
+// use.
+type watchers struct {
+	mu    sync.Mutex
+	chans map[chan queue.Change]bool
+}
+
+// add adds one, until stop is called.
+func (w *watchers) add() (changes <-chan queue.Change, stop func()) {
+	ch := make(chan queue.Change, 64)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.chans[ch] = true
+	return ch, func() {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		if w.chans[ch] {
+			delete(w.chans, ch)
+			close(ch)
+		}
+	}
+}
+
+// tell tells them of changes, without waiting for them.
+func (w *watchers) tell(changes ...queue.Change) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, c := range changes {
+		for ch := range w.chans {
+			select {
+			case ch <- c:
+			default: // it has not read 64 of them: it knows that something changed
+			}
+		}
+	}
+}

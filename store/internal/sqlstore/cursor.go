@@ -1,0 +1,46 @@
+package sqlstore
+
+import (
+	"context"
+	"strings"
+)
+
+// Cursors keep how far pollers came. They are safe for concurrent use.
+type Cursors struct {
+	engine Engine
+	cursorStatements
+}
+
+// NewCursors returns the cursors of a database that [Migrate] was run on.
+func NewCursors(e Engine, d Dialect) *Cursors { return &Cursors{e, newCursorStatements(d)} }
+
+type cursorStatements struct{ cursor, saveCursor string }
+
+func newCursorStatements(d Dialect) cursorStatements {
+	return cursorStatements{
+		cursor: "SELECT data FROM poll_cursor WHERE repo = $1",
+		saveCursor: d.Expand(`INSERT INTO poll_cursor (repo, at, data) VALUES ($2, {now}, $3)
+ON CONFLICT (repo) DO UPDATE SET at = excluded.at, data = excluded.data`),
+	}
+}
+
+// Cursor returns what SaveCursor kept of a repository, for a poller; nil: nothing. Case
+// does not matter.
+func (s *Cursors) Cursor(ctx context.Context, repo string) (data []byte, err error) {
+	err = s.engine.Look(ctx, func(tx Tx) error {
+		data = nil
+		_, err := One(tx, s.cursor, func(r Row) error { return r.Scan(&data) }, strings.ToLower(repo))
+		return err
+	})
+	return data, Doing("read the cursor of "+repo, err)
+}
+
+// SaveCursor keeps how far the poller of a repository came. When it returns nil, that is
+// durable.
+func (s *Cursors) SaveCursor(ctx context.Context, repo string, data []byte) error {
+	err := s.engine.Single(ctx, func(tx Tx) error {
+		_, err := tx.Exec(s.saveCursor, tx.Now(), strings.ToLower(repo), Text(data))
+		return err
+	})
+	return Doing("save the cursor of "+repo, err)
+}

@@ -1,0 +1,102 @@
+package sqlstore
+
+import (
+	"strconv"
+	"strings"
+)
+
+// A Dialect is what differs between databases in the text of statements.
+type Dialect struct {
+	// Now is an expression for the time in milliseconds since 1970; it may use the
+	// parameter $1, which is Tx.Now.
+	Now string
+	// Skip ends a SELECT of a task "t" that is changed by the same statement: other
+	// transactions look past it. Empty where only one transaction writes.
+	Skip string
+	// Lock ends a SELECT of a row that is changed by the same transaction; empty as above.
+	Lock string
+	// Exclusive is a statement that keeps other transactions out that run it with the
+	// same $1, a text, until this one ends; empty as above. See [Exclude].
+	Exclusive string
+	// List is an expression, in parentheses, for the numbers in the JSON array %s, to
+	// stand behind IN.
+	List string
+	// Identity, Blob, Text and Int are types of columns: a number that grows with each
+	// row and is the primary key; bytes; text that is compared byte for byte; 64 bits.
+	Identity, Blob, Text, Int string
+	// Probe says that it pays to read before a write that mostly finds nothing, because
+	// writes stand in line.
+	Probe bool
+	// Chains says that a statement may change rows and begin with another one that does
+	// (WITH … INSERT), and that it pays to do the work of several in one.
+	Chains bool
+}
+
+// SQLite returns the dialect of SQLite.
+func SQLite() Dialect {
+	return Dialect{
+		Now:      "$1",
+		List:     "(SELECT value FROM json_each(%s))",
+		Identity: "INTEGER PRIMARY KEY AUTOINCREMENT", Blob: "BLOB", Text: "TEXT", Int: "INTEGER",
+		Probe: true,
+	}
+}
+
+// PostgreSQL returns the dialect of PostgreSQL.
+func PostgreSQL() Dialect {
+	return Dialect{
+		Now:       "coalesce($1::bigint, (extract(epoch from statement_timestamp()) * 1000)::bigint)",
+		Skip:      " FOR UPDATE OF t SKIP LOCKED",
+		Lock:      " FOR UPDATE",
+		Exclusive: "SELECT pg_advisory_xact_lock(hashtextextended(current_schema() || ' ' || $1, 0))",
+		List:      "(SELECT value::bigint FROM json_array_elements_text(%s::json))",
+		Identity:  "BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY", Blob: "BYTEA", Text: `TEXT COLLATE "C"`, Int: "BIGINT",
+		Chains: true,
+	}
+}
+
+// Expand writes a statement for the dialect: it puts its own words in the place of {now},
+// {skip}, {lock}, {identity}, {blob}, {text} and {int}. The parameter $1 of a statement is
+// the time wherever {now} stands in it, and there alone.
+func (d Dialect) Expand(query string) string {
+	return strings.NewReplacer("{now}", d.Now, "{skip}", d.Skip, "{lock}", d.Lock,
+		"{identity}", d.Identity, "{blob}", d.Blob, "{text}", d.Text, "{int}", d.Int,
+	).Replace(query)
+}
+
+// Crowded reports whether transactions run beside each other, so that one may have to wait
+// for what another one holds. No two may wait for each other then: databases find that out
+// late, and end one of them. So a statement that changes several tasks either passes over
+// those that are held (Free, Some), or takes them in the order of their numbers (InOrder), and no
+// transaction waits for a second task while it holds a first one.
+func (d Dialect) Crowded() bool { return d.Skip != "" }
+
+// Free is a condition for the tasks of which another one holds, but for those that somebody
+// is changing right now.
+func (d Dialect) Free(condition string) string {
+	if !d.Crowded() {
+		return condition
+	}
+	return "seq = ANY (ARRAY(SELECT t.seq FROM task t WHERE " + condition + "{skip}))"
+}
+
+// Some is Free for so many of the tasks at most.
+func (d Dialect) Some(condition string, most int) string {
+	few := "SELECT t.seq FROM task t WHERE " + condition + " LIMIT " + strconv.Itoa(most) + "{skip}"
+	if !d.Crowded() {
+		return "seq IN (" + few + ")"
+	}
+	return "seq = ANY (ARRAY(" + few + "))"
+}
+
+// InOrder is a condition for all tasks of which another one holds: it waits for those that
+// somebody is changing.
+func (d Dialect) InOrder(condition string) string {
+	if !d.Crowded() {
+		return condition
+	}
+	return "seq = ANY (ARRAY(SELECT t.seq FROM task t WHERE " + condition + " ORDER BY t.seq{lock}))"
+}
+
+// In is the List of a parameter.
+func (d Dialect) In(param string) string { return strings.Replace(d.List, "%s", param, 1) }

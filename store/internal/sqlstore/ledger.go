@@ -1,0 +1,135 @@
+package sqlstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/org/foreman-action/memory"
+)
+
+// Ledgers keep how far the decisions on tasks were carried out. They are safe for concurrent use.
+type Ledgers struct {
+	engine Engine
+	ledgerStatements
+}
+
+var _ memory.Journal = (*Ledgers)(nil)
+
+// NewLedgers returns the ledgers of a database that [Migrate] was run on.
+func NewLedgers(e Engine, d Dialect) *Ledgers { return &Ledgers{e, newLedgerStatements(d)} }
+
+type ledgerStatements struct {
+	ledger, ledgerHold  string
+	begin, mark, forget string
+	asides              asides
+}
+
+func newLedgerStatements(d Dialect) ledgerStatements {
+	const find = "SELECT data FROM memory_ledger WHERE path = $1"
+	return ledgerStatements{
+		ledger:     find,
+		ledgerHold: d.Expand(find + "{lock}"),
+		begin:      d.Expand("INSERT INTO memory_ledger (path, at, data) VALUES ($2, {now}, $3) ON CONFLICT DO NOTHING"),
+		mark:       d.Expand("UPDATE memory_ledger SET at = {now}, data = $3 WHERE path = $2"),
+		forget:     d.Expand("DELETE FROM memory_ledger WHERE path IN (SELECT t.path FROM memory_ledger t WHERE t.at < {now} - $2 ORDER BY t.at LIMIT 20{skip})"),
+		asides:     newAsides(d),
+	}
+}
+
+// Ledger implements memory.Journal.
+func (s *Ledgers) Ledger(ctx context.Context, key memory.LedgerKey) (memory.Ledger, error) {
+	path, err := key.Path()
+	if err != nil {
+		return memory.Ledger{}, Doing("read journal", err)
+	}
+	var data []byte
+	err = s.engine.Look(ctx, func(tx Tx) (err error) {
+		data, err = ledger(tx, s.ledger, path)
+		return err
+	})
+	if err != nil {
+		return memory.Ledger{}, Doing("read journal", err)
+	}
+	if data == nil {
+		return memory.Ledger{}, memory.ErrNotFound
+	}
+	l, err := memory.DecodeLedger(data, key)
+	return l, Doing("read journal "+path, err)
+}
+
+// ledger reads a stored ledger; nil: there is none.
+func ledger(tx Tx, query, path string) (data []byte, err error) {
+	_, err = One(tx, query, func(r Row) error { return r.Scan(&data) }, path)
+	return data, err
+}
+
+// Begin implements memory.Journal. It deletes a few ledgers that are older than
+// memory.LedgerAge.
+func (s *Ledgers) Begin(ctx context.Context, l memory.Ledger) error {
+	path, err := l.Path()
+	if err != nil {
+		return Doing("begin journal", err)
+	}
+	data, err := memory.EncodeLedger(l)
+	if err == nil {
+		err = s.engine.Write(ctx, func(tx Tx) error { return s.open(tx, l.LedgerKey, path, data) })
+	}
+	return Doing("begin journal "+path, err)
+}
+
+// open keeps a new ledger, and deletes a few old ones.
+func (s *Ledgers) open(tx Tx, key memory.LedgerKey, path string, data []byte) error {
+	if _, err := tx.Exec(s.forget, tx.Now(), memory.LedgerAge.Milliseconds()); err != nil {
+		return err
+	}
+	n, err := tx.Exec(s.begin, tx.Now(), path, data)
+	if err != nil || n > 0 {
+		return err
+	}
+	old, err := ledger(tx, s.ledgerHold, path)
+	if err != nil {
+		return err
+	}
+	if _, err := memory.DecodeLedger(old, key); !errors.Is(err, memory.ErrBroken) {
+		if err == nil {
+			err = fmt.Errorf("%w: the task has a ledger already", memory.ErrConflict)
+		}
+		return err
+	}
+	if err := s.asides.keep(tx, path, old); err != nil {
+		return err
+	}
+	_, err = tx.Exec(s.mark, tx.Now(), path, data)
+	return err
+}
+
+// Mark implements memory.Journal.
+func (s *Ledgers) Mark(ctx context.Context, key memory.LedgerKey, e memory.Entry) error {
+	path, err := key.Path()
+	if err != nil {
+		return Doing("mark journal", err)
+	}
+	err = s.engine.Write(ctx, func(tx Tx) error {
+		data, err := ledger(tx, s.ledgerHold, path)
+		if err != nil {
+			return err
+		}
+		if data == nil {
+			return memory.ErrNotFound
+		}
+		l, err := memory.DecodeLedger(data, key)
+		if err != nil {
+			return err
+		}
+		if err := l.Mark(e); err != nil {
+			return err
+		}
+		if data, err = memory.EncodeLedger(l); err != nil {
+			return err
+		}
+		_, err = tx.Exec(s.mark, tx.Now(), path, data)
+		return err
+	})
+	return Doing("mark journal "+path, err)
+}

@@ -1,0 +1,139 @@
+package sqlstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/org/foreman-action/memory"
+)
+
+// Records keep what is remembered of issues. They are safe for concurrent use.
+type Records struct {
+	engine Engine
+	recordStatements
+}
+
+var _ memory.Agenda = (*Records)(nil)
+
+// NewRecords returns the records of a database that [Migrate] was run on.
+func NewRecords(e Engine, d Dialect) *Records { return &Records{e, newRecordStatements(d)} }
+
+type recordStatements struct {
+	record, recordHold      string
+	update, create, replace string
+	due                     string
+	asides                  asides
+}
+
+func newRecordStatements(d Dialect) recordStatements {
+	const find = "SELECT data FROM memory_record WHERE repo = $1 AND issue = $2"
+	return recordStatements{
+		record:     find,
+		recordHold: d.Expand(find + "{lock}"),
+		update:     "UPDATE memory_record SET revision = revision + 1, due = $4, data = $5 WHERE repo = $1 AND issue = $2 AND revision = $3",
+		create:     "INSERT INTO memory_record (repo, issue, revision, due, data) VALUES ($1, $2, $3 + 1, $4, $5) ON CONFLICT DO NOTHING",
+		replace:    "UPDATE memory_record SET revision = $3 + 1, due = $4, data = $5 WHERE repo = $1 AND issue = $2",
+		due:        "SELECT issue, due FROM memory_record WHERE repo = $1 AND due IS NOT NULL ORDER BY due, issue",
+		asides:     newAsides(d),
+	}
+}
+
+// Load implements memory.Store.
+func (s *Records) Load(ctx context.Context, repo string, issue int) (memory.Record, error) {
+	if _, err := memory.Key(repo, issue); err != nil {
+		return memory.Record{}, Doing("read memory", err)
+	}
+	var data []byte
+	err := s.engine.Look(ctx, func(tx Tx) (err error) {
+		data, err = record(tx, s.record, repo, issue)
+		return err
+	})
+	if err == nil && data == nil {
+		return memory.Record{}, memory.ErrNotFound
+	}
+	var r memory.Record
+	if err == nil {
+		r, err = memory.Decode(data, repo, issue)
+	}
+	return r, Doing(fmt.Sprintf("read memory of %s#%d", repo, issue), err)
+}
+
+// record reads a stored record; nil: there is none.
+func record(tx Tx, query, repo string, issue int) (data []byte, err error) {
+	_, err = One(tx, query, func(r Row) error { return r.Scan(&data) }, strings.ToLower(repo), int64(issue))
+	return data, err
+}
+
+// Save implements memory.Store.
+func (s *Records) Save(ctx context.Context, r memory.Record) error {
+	if _, err := memory.Key(r.Repo, r.Issue); err != nil {
+		return Doing("save memory", err)
+	}
+	next := r
+	next.Revision++
+	data, err := memory.Encode(next)
+	if err == nil {
+		err = s.engine.Write(ctx, func(tx Tx) error { return s.save(tx, r, data) })
+	}
+	return Doing(fmt.Sprintf("save memory of %s#%d", r.Repo, r.Issue), err)
+}
+
+// save stores the encoded form of a record that had the revision of r.
+func (s *Records) save(tx Tx, r memory.Record, data []byte) error {
+	var due any
+	if at, ok := r.Due(); ok {
+		due = at.UnixMilli()
+	}
+	args := []any{strings.ToLower(r.Repo), int64(r.Issue), int64(r.Revision), due, data}
+	if r.Revision > 0 {
+		n, err := tx.Exec(s.update, args...)
+		if err == nil && n == 0 {
+			err = memory.ErrConflict
+		}
+		return err
+	}
+	n, err := tx.Exec(s.create, args...)
+	if err != nil || n > 0 {
+		return err
+	}
+	old, err := record(tx, s.recordHold, r.Repo, r.Issue)
+	if err != nil {
+		return err
+	}
+	if _, err := memory.Decode(old, r.Repo, r.Issue); !errors.Is(err, memory.ErrBroken) {
+		if err == nil {
+			err = memory.ErrConflict
+		}
+		return err
+	}
+	path, err := memory.Key(r.Repo, r.Issue)
+	if err != nil {
+		return err
+	}
+	if err := s.asides.keep(tx, path, old); err != nil {
+		return err
+	}
+	_, err = tx.Exec(s.replace, args...)
+	return err
+}
+
+// Pending implements memory.Agenda.
+func (s *Records) Pending(ctx context.Context, repo string) (list []memory.Due, complete bool, err error) {
+	if _, err := memory.Key(repo, 1); err != nil {
+		return nil, false, Doing("look for closings", err)
+	}
+	err = s.engine.Look(ctx, func(tx Tx) error {
+		list = nil
+		return tx.Query(s.due, func(r Row) error {
+			var d memory.Due
+			var at int64
+			err := r.Scan(&d.Issue, &at)
+			d.At = Time(at)
+			list = append(list, d)
+			return err
+		}, strings.ToLower(repo))
+	})
+	return list, err == nil, Doing("look for closings", err)
+}

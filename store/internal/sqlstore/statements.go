@@ -1,0 +1,39 @@
+package sqlstore
+
+import (
+	"reflect"
+	"strconv"
+)
+
+// Statements returns every statement of this package by its name, for tests that look at how
+// a database carries them out.
+func Statements(d Dialect) map[string]string {
+	return Named(newRecordStatements(d), newLedgerStatements(d), newCursorStatements(d), newLeadStatements(d), newSlotStatements(d))
+}
+
+// Named returns the statements that structs hold, also in structs within them, by the names of
+// their fields. Those of an array have the number behind it. An empty one is none.
+func Named(parts ...any) map[string]string {
+	out := map[string]string{}
+	for _, part := range parts {
+		name(out, reflect.ValueOf(part))
+	}
+	return out
+}
+
+func name(out map[string]string, part reflect.Value) {
+	for field, value := range part.Fields() {
+		switch value.Kind() {
+		case reflect.Struct:
+			name(out, value)
+		case reflect.String:
+			if value.String() != "" {
+				out[field.Name] = value.String()
+			}
+		case reflect.Array:
+			for i := range value.Len() {
+				out[field.Name+strconv.Itoa(i)] = value.Index(i).String()
+			}
+		}
+	}
+}

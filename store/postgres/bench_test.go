@@ -1,0 +1,85 @@
+package postgres_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/org/foreman-action/queue"
+	"github.com/org/foreman-action/store/postgres"
+	"github.com/org/foreman-action/store/postgres/postgrestest"
+)
+
+// durable opens a store on a server whose disk is asked to keep what was answered.
+func durable(b *testing.B) *postgres.Store {
+	b.Helper()
+	return open(b, postgrestest.Start(b).URL("postgres"), postgres.Options{})
+}
+
+func add(b *testing.B, s *postgres.Store, id string) {
+	b.Helper()
+	if _, err := s.Enqueue(b.Context(), queue.Task{ID: id, Agent: agent, Message: []byte(`{"title": "a task"}`)}); err != nil {
+		b.Fatal(err)
+	}
+}
+
+// BenchmarkClaim hands out one of 1,000 tasks, by one client.
+func BenchmarkClaim(b *testing.B) {
+	s := durable(b)
+	for i := range 1000 + b.N {
+		add(b, s, fmt.Sprint(i))
+	}
+	b.ResetTimer()
+	for range b.N {
+		if _, err := s.ClaimNext(b.Context(), agent, queue.ClaimOptions{Lease: time.Hour}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkCycle takes a task through all its states, by one client.
+func BenchmarkCycle(b *testing.B) {
+	s := durable(b)
+	b.ResetTimer()
+	for i := range b.N {
+		add(b, s, fmt.Sprint(i))
+		if err := cycle(b.Context(), s); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func cycle(ctx context.Context, s *postgres.Store) error {
+	c, err := s.ClaimNext(ctx, agent, queue.ClaimOptions{Lease: time.Hour})
+	if err != nil {
+		return err
+	}
+	if _, err := s.Complete(ctx, queue.Ref{ID: c.ID, Attempt: c.Attempt}, []byte("{}")); err != nil {
+		return err
+	}
+	list, err := s.DrainCompleted(ctx, queue.DrainOptions{Lease: time.Hour, Limit: 1})
+	if err != nil || len(list) != 1 {
+		return fmt.Errorf("got %d decisions: %w", len(list), err)
+	}
+	return s.MarkDone(ctx, list[0].Hold, nil)
+}
+
+// BenchmarkBacklog looks for agents to tell of tasks, with few and with many that wait.
+func BenchmarkBacklog(b *testing.B) {
+	for _, pending := range []int{1_000, 100_000} {
+		b.Run(fmt.Sprintf("pending=%d", pending), func(b *testing.B) {
+			url := postgrestest.Start(b).URL("postgres")
+			s := open(b, url, postgres.Options{})
+			admin(b, url, `INSERT INTO task (task_id, agent, repo, issue, lane, state, priority, joinable, created_at)
+SELECT 't' || n, 'http://' || n % 8 || '/', 'o/r', n, 'o/r#' || n, 0, 0, 0, n FROM generate_series(1, $1) n`, pending)
+			admin(b, url, "VACUUM ANALYZE task")
+			b.ResetTimer()
+			for range b.N {
+				if list, err := s.Backlog(b.Context(), 64); err != nil || len(list) != 8 {
+					b.Fatal(list, err)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,147 @@
+package postgres
+
+import (
+	"context"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/org/foreman-action/queue"
+	"github.com/org/foreman-action/store/internal/sqlstore"
+)
+
+// An engine is a sqlstore.Engine over a pool of connections.
+type engine struct {
+	pool    *pgxpool.Pool
+	now     func() time.Time // nil: the database's
+	news    *news
+	timeout time.Duration // of a call whose context has no deadline
+}
+
+var _ sqlstore.Engine = (*engine)(nil)
+
+// maxRuns is how often a transaction is run, when others get in its way or connections
+// turn out to be cut off.
+const maxRuns = 50
+
+// Announce implements sqlstore.Engine.
+func (e *engine) Announce(c queue.Change) { e.news.add(c) }
+
+// Write implements sqlstore.Engine.
+func (e *engine) Write(ctx context.Context, f func(sqlstore.Tx) error) error {
+	return e.again(ctx, func(ctx context.Context) (bool, error) {
+		return e.transact(ctx, pgx.TxOptions{IsoLevel: pgx.ReadCommitted, AccessMode: pgx.ReadWrite}, f)
+	})
+}
+
+// Single implements sqlstore.Engine: a statement is a transaction by itself, and needs no
+// words before and after it.
+func (e *engine) Single(ctx context.Context, f func(sqlstore.Tx) error) error {
+	return e.again(ctx, func(ctx context.Context) (bool, error) { return true, f(e.tx(ctx, e.pool)) })
+}
+
+// Together implements sqlstore.Engine: transactions do not wait for each other here, and
+// each has its own.
+func (e *engine) Together(ctx context.Context, f func(sqlstore.Tx, []*sqlstore.Wish) error, w *sqlstore.Wish) error {
+	return e.Write(ctx, func(tx sqlstore.Tx) error { return f(tx, []*sqlstore.Wish{w}) })
+}
+
+// Read implements sqlstore.Engine. All statements of f see the same state.
+func (e *engine) Read(ctx context.Context, f func(sqlstore.Tx) error) error {
+	return e.again(ctx, func(ctx context.Context) (bool, error) {
+		_, err := e.transact(ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}, f)
+		return false, err
+	})
+}
+
+// Look implements sqlstore.Engine.
+func (e *engine) Look(ctx context.Context, f func(sqlstore.Tx) error) error {
+	return e.again(ctx, func(ctx context.Context) (bool, error) { return false, f(e.tx(ctx, e.pool)) })
+}
+
+// transact runs f in a transaction, and reports whether it went as far as committing it.
+func (e *engine) transact(ctx context.Context, o pgx.TxOptions, f func(sqlstore.Tx) error) (committing bool, err error) {
+	t, err := e.pool.BeginTx(ctx, o)
+	if err != nil {
+		return false, err
+	}
+	defer func() { _ = t.Rollback(ctx) }() // of no effect after the commit; if it fails, the connection is closed
+	if err := f(e.tx(ctx, t)); err != nil {
+		return false, err
+	}
+	return true, t.Commit(ctx)
+}
+
+// defaultTimeout is longer than anything takes, other than a lock that is waited for.
+const defaultTimeout = 30 * time.Second
+
+// again runs a transaction until it is one that nothing got in the way of. run reports
+// whether it went as far as committing something. A database may stop answering without a
+// word, so that there is always a deadline.
+func (e *engine) again(ctx context.Context, run func(context.Context) (committing bool, err error)) error {
+	within := ctx
+	if _, ok := ctx.Deadline(); !ok {
+		var cancel context.CancelFunc
+		within, cancel = context.WithTimeout(ctx, e.timeout)
+		defer cancel()
+	}
+	err := ctx.Err()
+	for n := 0; n < maxRuns && within.Err() == nil; n++ {
+		var committing bool
+		if committing, err = run(within); err == nil || !undone(committing, err) {
+			break
+		}
+	}
+	return medium(ctx, err)
+}
+
+func (e *engine) tx(ctx context.Context, on executor) *tx {
+	t := &tx{query: func(sql string, args []any) (pgx.Rows, error) { return on.Query(ctx, sql, args...) }}
+	if e.now != nil {
+		t.now = e.now().UnixMilli()
+	}
+	return t
+}
+
+// schemaLock is the number of the lock that keeps others out who bring the schema to a
+// newer version, together with the schema's name: others of the database do not wait.
+const schemaLock = 0x666f72656d616e64
+
+// migrate brings the database to the newest version of the schema.
+func (e *engine) migrate(ctx context.Context) error {
+	return e.Write(ctx, func(tx sqlstore.Tx) error {
+		ignore := func(sqlstore.Row) error { return nil }
+		if err := tx.Query("SELECT pg_advisory_xact_lock($1::bigint # hashtext(current_schema()))", ignore, int64(schemaLock)); err != nil {
+			return err
+		}
+		if _, err := sqlstore.Migrate(tx, sqlstore.PostgreSQL()); err != nil {
+			return err
+		}
+		return tune(tx)
+	})
+}
+
+// tune has dead rows cleaned up early in the tables that change often: a task is
+// written some four times, and each time leaves a dead row at the beginning of an index
+// that every claim reads. What people set by themselves is left alone.
+func tune(tx sqlstore.Tx) error {
+	var tables []string
+	err := tx.Query(`SELECT relname::text FROM pg_class
+WHERE oid IN ('task'::regclass, 'task_body'::regclass, 'task_result'::regclass, 'task_log'::regclass) AND reloptions IS NULL`, func(r sqlstore.Row) error {
+		var name string
+		err := r.Scan(&name)
+		tables = append(tables, name)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	for _, name := range tables {
+		if _, err := tx.Exec("ALTER TABLE " + name + ` SET (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 1000,
+autovacuum_analyze_scale_factor = 0.05, autovacuum_analyze_threshold = 1000, autovacuum_vacuum_cost_delay = 0, fillfactor = 80)`); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,65 @@
+package postgres_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/org/foreman-action/memory"
+	"github.com/org/foreman-action/queue"
+	"github.com/org/foreman-action/store/postgres"
+)
+
+func openStore(t *testing.T) *postgres.Store {
+	t.Helper()
+	s, err := postgres.Open(t.Context(), schema(t), postgres.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	return s
+}
+
+// TestDuplicatePurged has the task that a new one is a duplicate of purged just before it
+// is looked for: the new one is added.
+func TestDuplicatePurged(t *testing.T) {
+	t.Parallel()
+	s := openStore(t)
+	task := queue.Task{ID: "1", Agent: "http://a", Repo: "o/r", Issue: 1, Dedup: "key", Message: []byte(`{}`)}
+	if _, err := s.Enqueue(t.Context(), task); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Cancel(t.Context(), "1", "test"); err != nil {
+		t.Fatal(err)
+	}
+	other := s.Between(func() {
+		if n, err := s.Purge(t.Context(), time.Now().Add(time.Hour), 10); n != 1 || err != nil {
+			t.Errorf("Purge: got %d, %v", n, err)
+		}
+	})
+	task.ID = "2"
+	out, err := other.Enqueue(t.Context(), task)
+	if err != nil || out.How != queue.Added || out.ID != "2" {
+		t.Errorf("got %+v, %v, want it added", out, err)
+	}
+}
+
+// TestAside puts a record aside when as many are aside as are kept, and purges the old.
+func TestAside(t *testing.T) {
+	t.Parallel()
+	s := openStore(t)
+	s.Run(t, "INSERT INTO memory_aside (path, at, data) SELECT 'a', n, '' FROM generate_series(1, 1000) n")
+	s.Run(t, "INSERT INTO memory_record (repo, issue, revision, data) VALUES ('o/r', 1, 1, 'broken')")
+	if err := s.Save(t.Context(), memory.Record{Repo: "o/r", Issue: 1}); err != nil {
+		t.Fatal(err)
+	}
+	count := func() int64 { return s.Run(t, "SELECT 1 FROM memory_aside") }
+	if n := count(); n != 1000 {
+		t.Errorf("%d are kept, want 1000", n)
+	}
+	if _, err := s.Purge(t.Context(), time.UnixMilli(501), 10); err != nil {
+		t.Fatal(err)
+	}
+	if n := count(); n != 501 {
+		t.Errorf("after the purge: %d, want 501", n)
+	}
+}

@@ -1,0 +1,64 @@
+package postgres
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/org/foreman-action/store/internal/sqlqueue"
+	"github.com/org/foreman-action/store/internal/sqlstore"
+)
+
+// Settings returns what a transaction of the store runs with.
+func (s *Store) Settings(t *testing.T) map[string]string {
+	t.Helper()
+	got := map[string]string{}
+	for _, name := range []string{"synchronous_commit", "transaction_isolation", "transaction_read_only", "idle_in_transaction_session_timeout"} {
+		var value string
+		if err := s.engine.pool.QueryRow(t.Context(), "SELECT current_setting($1)", name).Scan(&value); err != nil {
+			t.Fatal(err)
+		}
+		got[name] = value
+	}
+	return got
+}
+
+// Clock returns what the database's clock shows.
+func (s *Store) Clock(t *testing.T) time.Time {
+	t.Helper()
+	var now time.Time
+	if err := s.engine.pool.QueryRow(t.Context(), "SELECT clock_timestamp()").Scan(&now); err != nil {
+		t.Fatal(err)
+	}
+	return now
+}
+
+// Between returns a store on the same database that calls f once, before it first looks for
+// the task that a new one is a duplicate of.
+func (s *Store) Between(f func()) *sqlqueue.Queue {
+	return sqlqueue.New(&between{engine: s.engine, f: f}, sqlstore.PostgreSQL())
+}
+
+type between struct {
+	*engine
+
+	f func()
+}
+
+func (b *between) Read(ctx context.Context, f func(sqlstore.Tx) error) error {
+	if between := b.f; between != nil {
+		b.f = nil
+		between()
+	}
+	return b.engine.Read(ctx, f)
+}
+
+// Run runs a statement.
+func (s *Store) Run(t *testing.T, query string, args ...any) int64 {
+	t.Helper()
+	tag, err := s.engine.pool.Exec(t.Context(), query, args...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tag.RowsAffected()
+}

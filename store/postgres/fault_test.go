@@ -1,0 +1,201 @@
+package postgres_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/org/foreman-action/queue"
+	"github.com/org/foreman-action/store/postgres"
+	"github.com/org/foreman-action/store/postgres/postgrestest"
+)
+
+// TestTerminated carries tasks through while connections are cut off all the time.
+func TestTerminated(t *testing.T) {
+	t.Parallel()
+	url := database(t)
+	runStorm(t, url, func(ctx context.Context) {
+		conn, err := pgx.Connect(ctx, url)
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		defer conn.Close(t.Context())
+		tick := time.NewTicker(30 * time.Millisecond)
+		defer tick.Stop()
+		for range 40 {
+			<-tick.C
+			_, err := conn.Exec(ctx, `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+WHERE datname = current_database() AND pid <> pg_backend_pid() ORDER BY random() LIMIT 3`)
+			if err != nil {
+				t.Errorf("terminate: %v", err)
+			}
+		}
+	})
+}
+
+// TestRestart carries tasks through while the server crashes and comes back.
+func TestRestart(t *testing.T) {
+	t.Parallel()
+	server(t)
+	own := postgrestest.Start(t, "fsync=off")
+	runStorm(t, own.URL("postgres"), func(ctx context.Context) {
+		for _, mode := range []string{"immediate", "fast", "immediate"} {
+			if err := errors.Join(own.Stop(ctx, mode), own.Start(ctx)); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+}
+
+// TestHeldSnapshot carries tasks through while a transaction keeps all dead rows alive.
+func TestHeldSnapshot(t *testing.T) {
+	t.Parallel()
+	url := database(t)
+	conn, err := pgx.Connect(t.Context(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(t.Context())
+	if _, err := conn.Exec(t.Context(), "BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT count(*) FROM pg_class"); err != nil {
+		t.Fatal(err)
+	}
+	runStorm(t, url, func(context.Context) {})
+}
+
+// A storm is tasks that are carried through while something goes wrong.
+type storm struct {
+	*testing.T
+
+	stores  [2]*postgres.Store
+	mu      sync.Mutex
+	kept    map[string]bool // acknowledged
+	decided map[string]int  // decisions that were accepted
+	done    map[string]int  // ends that were acknowledged
+	refused atomic.Int64    // calls that were answered with ErrUnavailable
+}
+
+// runStorm carries tasks through on two stores while disturb runs. In the end every
+// task that was taken in is done, and none was decided on or ended twice.
+func runStorm(t *testing.T, url string, disturb func(context.Context)) {
+	t.Helper()
+	o := postgres.Options{Connections: 4}
+	s := &storm{
+		T: t, stores: [2]*postgres.Store{open(t, url, o), open(t, url, o)},
+		kept: map[string]bool{}, decided: map[string]int{}, done: map[string]int{},
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+	defer cancel()
+	calm := make(chan struct{})
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		defer close(calm)
+		disturb(ctx)
+	})
+	for worker := range 4 {
+		wg.Go(func() {
+			for i := 0; i < 40 || !closed(calm); i++ {
+				s.enqueue(ctx, fmt.Sprintf("%d-%d", worker, i), i%7)
+				s.work(ctx, s.stores[worker%2])
+			}
+		})
+	}
+	wg.Wait()
+	for ctx.Err() == nil && !s.over(ctx) {
+		s.work(ctx, s.stores[0])
+		s.work(ctx, s.stores[1])
+	}
+	s.judge(ctx)
+}
+
+func closed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
+}
+
+// ok notes an error, and reports whether there was none.
+func (s *storm) ok(what string, err error) bool {
+	switch {
+	case err == nil:
+		return true
+	case errors.Is(err, queue.ErrUnavailable):
+		s.refused.Add(1)
+	case !errors.Is(err, queue.ErrLost) && !errors.Is(err, queue.ErrEmpty):
+		s.Errorf("%s: %v", what, err)
+	}
+	return false
+}
+
+func (s *storm) enqueue(ctx context.Context, id string, issue int) {
+	for n := 0; ctx.Err() == nil; n++ {
+		_, err := s.stores[n%2].Enqueue(ctx, queue.Task{ID: id, Agent: agent, Repo: "o/r", Issue: 1 + issue, Message: []byte("{}")})
+		if s.ok("Enqueue", err) {
+			s.mu.Lock()
+			s.kept[id] = true
+			s.mu.Unlock()
+			return
+		}
+	}
+}
+
+// work does once what agents and harnesses do.
+func (s *storm) work(ctx context.Context, store *postgres.Store) {
+	c, err := store.ClaimNext(ctx, agent, queue.ClaimOptions{Lease: time.Second})
+	if s.ok("ClaimNext", err) {
+		got, err := store.Complete(ctx, queue.Ref{ID: c.ID, Attempt: c.Attempt}, []byte("{}"))
+		if s.ok("Complete", err) && got.Accepted {
+			s.count(s.decided, c.ID)
+		}
+	}
+	list, err := store.DrainCompleted(ctx, queue.DrainOptions{Owner: "o", Lease: time.Second, Limit: 3})
+	s.ok("DrainCompleted", err)
+	for _, d := range list {
+		if s.ok("MarkDone", store.MarkDone(ctx, d.Hold, []byte("{}"))) {
+			s.count(s.done, d.ID)
+		}
+	}
+	_, err = store.RequeueStale(ctx, queue.Limits{})
+	s.ok("RequeueStale", err)
+}
+
+func (s *storm) count(in map[string]int, id string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	in[id]++
+}
+
+// over reports whether all tasks are done.
+func (s *storm) over(ctx context.Context) bool {
+	stats, err := s.stores[0].Stats(ctx)
+	return s.ok("Stats", err) && stats.States[queue.Done] == len(s.kept)
+}
+
+func (s *storm) judge(ctx context.Context) {
+	stats, err := s.stores[1].Stats(ctx)
+	if err != nil || stats.States[queue.Done] != len(s.kept) || len(s.kept) < 160 {
+		s.Errorf("got %+v, %v, want %d tasks done", stats, err, len(s.kept))
+	}
+	for id := range s.kept {
+		if s.decided[id] > 1 || s.done[id] > 1 {
+			s.Errorf("%s: decided on %d times, done %d times", id, s.decided[id], s.done[id])
+		}
+	}
+	s.Logf("%d tasks, %d calls were refused", len(s.kept), s.refused.Load())
+}
+
+// TestNoStatements works without prepared statements, as behind a pooler that lends a
+// connection for one transaction only.
+func TestNoStatements(t *testing.T) {
+	t.Parallel()
+	runStorm(t, schema(t)+"&default_query_exec_mode=exec", func(context.Context) {})
+}

@@ -1,0 +1,50 @@
+package postgres_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"testing"
+
+	"github.com/org/foreman-action/store/postgres/postgrestest"
+)
+
+// The server of these tests; nil: there is none, for the reason.
+var (
+	cluster *postgrestest.Cluster
+	missing error
+)
+
+func TestMain(m *testing.M) {
+	// What these tests kill are connections and the server, not the machine: nothing needs to
+	// be on the disk.
+	cluster, missing = postgrestest.Launch(context.Background(), "fsync=off", "autovacuum_naptime=1s")
+	code := m.Run()
+	if cluster != nil {
+		cluster.Close()
+	}
+	os.Exit(code)
+}
+
+// database creates a database, and returns its URL.
+func database(t testing.TB) string {
+	t.Helper()
+	return server(t).Database(t)
+}
+
+// schema creates a schema in a database that other tests use too, and returns its URL.
+func schema(t testing.TB) string {
+	t.Helper()
+	return server(t).Schema(t)
+}
+
+func server(t testing.TB) *postgrestest.Cluster {
+	t.Helper()
+	if errors.Is(missing, postgrestest.ErrMissing) {
+		t.Skip(missing)
+	}
+	if missing != nil {
+		t.Fatal(missing)
+	}
+	return cluster
+}

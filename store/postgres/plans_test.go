@@ -1,0 +1,257 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/jackc/pgx/v5"
+
+	"github.com/org/foreman-action/queue"
+	"github.com/org/foreman-action/store/postgres/postgrestest"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+// recorder keeps the statements that are run, by who runs them.
+type recorder struct {
+	mu    sync.Mutex
+	verb  string
+	verbs []string
+	texts map[string][]string
+}
+
+func (r *recorder) TraceQueryStart(ctx context.Context, _ *pgx.Conn, d pgx.TraceQueryStartData) context.Context {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.verb != "" && regexp.MustCompile(`\b(task|write_slot)`).MatchString(d.SQL) && !slices.Contains(r.texts[r.verb], d.SQL) {
+		r.texts[r.verb] = append(r.texts[r.verb], d.SQL)
+	}
+	return ctx
+}
+
+func (*recorder) TraceQueryEnd(context.Context, *pgx.Conn, pgx.TraceQueryEndData) {}
+
+// as has what follows recorded for a verb.
+func (r *recorder) as(verb string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.verb = verb
+	if verb != "" && !slices.Contains(r.verbs, verb) {
+		r.verbs = append(r.verbs, verb)
+	}
+}
+
+// TestPlans has PostgreSQL explain every statement of every verb, over tables with many
+// rows, of which the statistics do not know that a task is ever claimed or leased: each
+// one goes by an index, and those that run often by the one that was made for them.
+func TestPlans(t *testing.T) {
+	t.Parallel()
+	cluster := postgrestest.Start(t, "fsync=off", "autovacuum=off")
+	config, err := parse(cluster.Database(t), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rec := &recorder{texts: map[string][]string{}}
+	config.ConnConfig.Tracer = rec
+	s, err := open(t.Context(), config, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	record(t, s, rec)
+
+	conn, err := pgx.ConnectConfig(t.Context(), s.config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(t.Context())
+	if err := prepare(t.Context(), conn); err != nil {
+		t.Fatal(err)
+	}
+	fill(t, conn)
+	var got strings.Builder
+	for _, verb := range rec.verbs {
+		fmt.Fprintf(&got, "%s\n", verb)
+		for _, sql := range rec.texts[verb] {
+			fmt.Fprintf(&got, "  %.60s\n", strings.Join(strings.Fields(sql), " "))
+			for _, line := range explain(t, conn, sql) {
+				fmt.Fprintf(&got, "    %s\n", line)
+			}
+		}
+	}
+	golden(t, filepath.Join("testdata", "plans.txt"), got.String())
+}
+
+func golden(t *testing.T, path, got string) {
+	t.Helper()
+	if *update {
+		if err := os.WriteFile(path, []byte(got), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), got); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", path, diff)
+	}
+}
+
+// record calls each verb that runs often, once on what it is for.
+func record(t *testing.T, s *Store, rec *recorder) {
+	t.Helper()
+	const agent = "http://a/"
+	ctx := t.Context()
+	steps := []struct {
+		verb string
+		do   func() error
+	}{
+		{"Enqueue", func() error { return enqueue(ctx, s, queue.Task{ID: "1", Agent: agent, Repo: "o/r", Issue: 1}) }},
+		{"Enqueue, coalesced", func() error {
+			return enqueue(ctx, s, queue.Task{ID: "2", Agent: agent, Repo: "o/r", Issue: 2, Coalesce: true, Dedup: "d"})
+		}},
+		{"Enqueue, limited", func() error {
+			return enqueue(ctx, s, queue.Task{ID: "3", Agent: agent, Repo: "o/r", Issue: 3, HourlyLimit: 9})
+		}},
+		{"ClaimNext", func() error { _, err := s.ClaimNext(ctx, agent, queue.ClaimOptions{Lease: time.Hour}); return err }},
+		{"Heartbeat", func() error { return s.Heartbeat(ctx, queue.Ref{ID: "1", Attempt: 1}, time.Hour) }},
+		{"GiveBack", func() error { return s.GiveBack(ctx, queue.Ref{ID: "1", Attempt: 1}, 0) }},
+		{"Complete", func() error { _, err := s.Complete(ctx, queue.Ref{ID: "1"}, []byte("{}")); return err }},
+		{"Complete, late", func() error { _, err := s.Complete(ctx, queue.Ref{ID: "1"}, []byte("{}")); return err }},
+		{"DrainCompleted", func() error {
+			_, err := s.DrainCompleted(ctx, queue.DrainOptions{Lease: time.Hour, Limit: 9})
+			return err
+		}},
+		{"Renew", func() error { _, err := s.Renew(ctx, queue.Hold{ID: "1", Epoch: 1}, time.Hour); return err }},
+		{"MarkDone", func() error { return s.MarkDone(ctx, queue.Hold{ID: "1", Epoch: 1}, []byte("{}")) }},
+		{"RequeueStale", func() error { _, err := s.RequeueStale(ctx, queue.Limits{Claims: 3, Drains: 8}); return err }},
+		{"Grace", func() error { _, err := s.Grace(ctx, time.Hour); return err }},
+		{"Purge", func() error { _, err := s.Purge(ctx, time.Now().Add(time.Hour), 100); return err }},
+		{"Backlog", func() error { _, err := s.Backlog(ctx, 9); return err }},
+		{"Enqueue, behind", func() error {
+			if err := enqueue(ctx, s, queue.Task{ID: "4", Agent: agent, Repo: "o/r", Issue: 2}); err != nil {
+				return err
+			}
+			return enqueue(ctx, s, queue.Task{ID: "5", Agent: agent, Repo: "o/r", Issue: 2, Coalesce: true, Join: refuse})
+		}},
+		{"Cancel, ahead", func() error { return errors.Join(s.Cancel(ctx, "2", "person"), s.Cancel(ctx, "4", "person")) }},
+		{"List, of an issue", func() error { _, err := s.List(ctx, queue.Filter{Repo: "o/r", Issue: 3}); return err }},
+		{"List", func() error { _, err := s.List(ctx, queue.Filter{}); return err }},
+		{"Inspect", func() error { _, err := s.Inspect(ctx, "2"); return err }},
+		{"Retry", func() error { _, err := s.Retry(ctx, "2", "person"); return err }},
+		{"TakeSlot", func() error {
+			_, _, err := s.TakeSlot(ctx, queue.SlotRequest{Identity: "bot", PerMinute: 80, PerHour: 500})
+			return err
+		}},
+	}
+	for _, step := range steps {
+		rec.as(step.verb)
+		if err := step.do(); err != nil {
+			t.Fatalf("%s: %v", step.verb, err)
+		}
+	}
+	rec.as("")
+}
+
+// refuse refuses to be joined.
+func refuse(_, _ queue.Told) (queue.Told, bool) { return queue.Told{}, false }
+
+func enqueue(ctx context.Context, s *Store, t queue.Task) error {
+	t.Message = []byte("{}")
+	_, err := s.Enqueue(ctx, t)
+	return err
+}
+
+// fill makes tasks, none of which is claimed or leased, and has the planner look at them.
+func fill(t *testing.T, conn *pgx.Conn) {
+	t.Helper()
+	for _, sql := range []string{
+		`INSERT INTO task (task_id, agent, repo, issue, lane, state, priority, joinable, run_at, slot, created_at, ended_at)
+SELECT 't' || n, 'http://' || n % 8 || '/', 'o/r', n % 5000, 'o/r#' || n % 5000, CASE WHEN n % 10 < 5 THEN 0 WHEN n % 10 < 6 THEN 2 ELSE 4 END, 0, 0, 0, n, n,
+  CASE WHEN n % 10 < 6 THEN NULL ELSE n END FROM generate_series(1, 50000) n`,
+		"INSERT INTO task_body (seq, message) SELECT seq, '{}' FROM task WHERE task_id LIKE 't%'",
+		"INSERT INTO task_result (seq, decision) SELECT seq, '{}' FROM task WHERE state <> 0 AND task_id LIKE 't%'",
+		"INSERT INTO task_report (seq, report) SELECT seq, '{}' FROM task WHERE state = 4 AND task_id LIKE 't%'",
+		"INSERT INTO task_log (seq, n, at, what, who, text) SELECT seq, 1, 1, '', '', '' FROM task WHERE task_id LIKE 't%'",
+		"INSERT INTO task_also (dedup, seq) SELECT 'also' || seq, seq FROM task WHERE task_id LIKE 't%'",
+		"INSERT INTO write_slot (identity, at) SELECT 'bot' || n % 3, n FROM generate_series(1, 3000) n",
+		"ANALYZE",
+		"SET plan_cache_mode = force_generic_plan",
+	} {
+		if _, err := conn.Exec(t.Context(), sql); err != nil {
+			t.Fatalf("%s: %v", sql, err)
+		}
+	}
+}
+
+// explain returns how the rows of tables are found by a statement.
+func explain(t *testing.T, conn *pgx.Conn, sql string) []string {
+	t.Helper()
+	ctx := t.Context()
+	d, err := conn.Prepare(ctx, "explained", sql)
+	if err != nil {
+		t.Fatalf("%s: %v", sql, err)
+	}
+	types := []string{}
+	for _, oid := range d.ParamOIDs {
+		var name string
+		if err := conn.QueryRow(ctx, "SELECT $1::oid::regtype::text", oid).Scan(&name); err != nil {
+			t.Fatal(err)
+		}
+		types = append(types, name)
+	}
+	params, values := "", ""
+	if len(types) > 0 {
+		params = "(" + strings.Join(types, ", ") + ")"
+		values = "(" + strings.TrimSuffix(strings.Repeat("NULL, ", len(types)), ", ") + ")"
+	}
+	if err := conn.Deallocate(ctx, "explained"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := conn.Exec(ctx, "PREPARE p"+params+" AS "+sql, pgx.QueryExecModeSimpleProtocol); err != nil {
+		t.Fatalf("%s: %v", sql, err)
+	}
+	rows, err := conn.Query(ctx, "EXPLAIN EXECUTE p"+values, pgx.QueryExecModeSimpleProtocol)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil {
+		t.Fatalf("%s: %v", sql, err)
+	}
+	if _, err := conn.Exec(ctx, "DEALLOCATE p", pgx.QueryExecModeSimpleProtocol); err != nil {
+		t.Fatal(err)
+	}
+	return indexes(t, sql, lines)
+}
+
+// indexes returns which indexes a plan goes by. How it does depends on samples of the
+// tables, except where the order of the rows is the index's.
+func indexes(t *testing.T, sql string, plan []string) []string {
+	t.Helper()
+	name := regexp.MustCompile(`Index (?:Only )?Scan (?:Backward )?(?:using|on) (\w+)`)
+	var list []string
+	for _, line := range plan {
+		if strings.Contains(line, "Seq Scan") || strings.Contains(line, "Bitmap Index Scan on task_pending") || strings.Contains(line, "Bitmap Index Scan on task_ready") {
+			t.Errorf("reads more than it needs: %s\n%s", line, sql)
+		}
+		if m := name.FindStringSubmatch(line); m != nil {
+			list = append(list, m[1])
+		}
+	}
+	slices.Sort(list)
+	return slices.Compact(list)
+}

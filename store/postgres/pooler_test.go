@@ -1,0 +1,142 @@
+package postgres_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/org/foreman-action/queue/queuetest"
+	"github.com/org/foreman-action/store/postgres"
+)
+
+// TestPooled puts a pooler before the database, one that lends connections for one transaction.
+func TestPooled(t *testing.T) {
+	t.Parallel()
+	c := server(t)
+	p := c.Pooler(t)
+	for name, test := range map[string]func(t *testing.T, direct, pooled string){
+		"lead": pooledLead, "lead lost": pooledLost, "lead silent": leadSilent, "weak": pooledWeak,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			url := c.Database(t)
+			test(t, url, p.URL(url))
+		})
+	}
+	t.Run("queue", func(t *testing.T) {
+		t.Parallel()
+		queuetest.Run(t, func(t *testing.T) queuetest.Pair {
+			clock := queuetest.NewClock()
+			url := p.Schema(t)
+			o := postgres.Options{Now: clock.Now, Connections: 8}
+			return queuetest.Pair{A: open(t, url, o), B: open(t, url, o), Clock: clock}
+		})
+	})
+}
+
+// pooledLead has processes before a pooler, and one without, lead: one at a time, in turns.
+func pooledLead(t *testing.T, direct, pooled string) {
+	t.Helper()
+	stores := map[string]*postgres.Store{
+		"direct": open(t, direct, postgres.Options{}),
+		"pooled": open(t, pooled, postgres.Options{}),
+		"second": open(t, pooled, postgres.Options{}),
+	}
+	started := make(chan string, 10)
+	ends, results := map[string]context.CancelFunc{}, make(chan error, len(stores))
+	for name, s := range stores {
+		ctx, end := context.WithCancel(t.Context())
+		t.Cleanup(end)
+		ends[name] = end
+		go func() {
+			results <- s.Lead(ctx, "poll", func(ctx context.Context) error {
+				started <- name
+				<-ctx.Done()
+				return ctx.Err()
+			})
+		}()
+	}
+	for range stores {
+		name := receive(t, started)
+		if n := leaders(t, direct); n != 1 {
+			t.Errorf("%d connections hold the lock", n)
+		}
+		select {
+		case other := <-started:
+			t.Errorf("%s leads beside %s", other, name)
+		default:
+		}
+		ends[name]()
+		<-results
+	}
+	if n := leaders(t, direct); n != 0 {
+		t.Errorf("%d connections hold the lock, and nobody leads", n)
+	}
+}
+
+// pooledLost ends the connection that a pooler lends a leader: it leads no more, and then does
+// so again.
+func pooledLost(t *testing.T, direct, pooled string) {
+	t.Helper()
+	s := open(t, pooled, postgres.Options{})
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	started, ended, result := make(chan string, 10), make(chan string, 10), make(chan error, 1)
+	go func() {
+		result <- s.Lead(ctx, "poll", func(ctx context.Context) error {
+			started <- ""
+			<-ctx.Done()
+			ended <- ""
+			return ctx.Err()
+		})
+	}()
+	receive(t, started)
+	admin(t, direct, "SELECT pg_terminate_backend(pid) FROM pg_locks WHERE "+leading)
+	receive(t, ended)
+	receive(t, started)
+	cancel()
+	<-result
+}
+
+// pooledWeak opens databases whose defaults would lose what was answered, or change what
+// statements see: nothing can be set on connections of a pooler, so it is refused, with what helps.
+func pooledWeak(t *testing.T, direct, pooled string) {
+	t.Helper()
+	for _, s := range []struct{ name, weak, want string }{
+		{"synchronous_commit", "off", "on"},
+		{"default_transaction_isolation", "serializable", "read committed"},
+		{"default_transaction_read_only", "on", "off"},
+	} {
+		alter := "ALTER DATABASE " + direct[strings.Index(direct, "///")+3:strings.Index(direct, "?")]
+		admin(t, direct, alter+" SET "+s.name+" = '"+s.weak+"'")
+		store, err := postgres.Open(t.Context(), pooled, postgres.Options{})
+		if err == nil {
+			store.Close()
+		}
+		if want := "ALTER ROLE postgres SET " + s.name + " = '" + s.want + "'"; err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want %q", err, want)
+		}
+		admin(t, direct, "BEGIN READ WRITE; "+alter+" RESET ALL; COMMIT")
+		admin(t, direct, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()")
+	}
+}
+
+// leading is a condition for the locks of leaders in a database.
+const leading = "locktype = 'advisory' AND granted AND database = (SELECT oid FROM pg_database WHERE datname = current_database())"
+
+// leaders returns how many connections hold the lock of a leader.
+func leaders(t *testing.T, url string) (n int) {
+	t.Helper()
+	conn, err := pgx.Connect(t.Context(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(t.Context())
+	err = conn.QueryRow(t.Context(), "SELECT count(*) FROM pg_locks WHERE "+leading).Scan(&n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}

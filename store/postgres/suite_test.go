@@ -1,0 +1,74 @@
+package postgres_test
+
+import (
+	"testing"
+
+	"github.com/org/foreman-action/memory"
+	"github.com/org/foreman-action/memory/memorytest"
+	"github.com/org/foreman-action/queue/queuetest"
+	"github.com/org/foreman-action/store/postgres"
+)
+
+func open(t testing.TB, url string, o postgres.Options) *postgres.Store {
+	t.Helper()
+	s, err := postgres.Open(t.Context(), url, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	return s
+}
+
+// TestQueue runs the suite. No two transactions wait for each other in it.
+func TestQueue(t *testing.T) {
+	t.Parallel()
+	queuetest.Run(t, func(t *testing.T) queuetest.Pair {
+		clock := queuetest.NewClock()
+		url := schema(t)
+		o := postgres.Options{Now: clock.Now, Connections: 8}
+		w := &postgres.Witness{}
+		a, b := postgres.OpenWatched(t, url, o, w), postgres.OpenWatched(t, url, o, w)
+		t.Cleanup(func() { w.Judge(t, 8) })
+		return queuetest.Pair{A: a, B: b, Clock: clock}
+	})
+}
+
+func TestMemory(t *testing.T) {
+	t.Parallel()
+	memorytest.Run(t, func(t *testing.T) memory.Store { return open(t, schema(t), postgres.Options{}) })
+}
+
+func TestAgenda(t *testing.T) {
+	t.Parallel()
+	memorytest.RunAgenda(t, func(t *testing.T) memory.Agenda { return open(t, schema(t), postgres.Options{}) })
+}
+
+func TestJournal(t *testing.T) {
+	t.Parallel()
+	memorytest.RunJournal(t, func(t *testing.T) memory.Journal {
+		url := schema(t)
+		return journal{open(t, url, postgres.Options{}), url}
+	})
+}
+
+// A journal can be opened again by the suite.
+type journal struct {
+	*postgres.Store
+
+	url string
+}
+
+func (j journal) Reopen(t *testing.T) memory.Journal {
+	t.Helper()
+	return open(t, j.url, postgres.Options{})
+}
+
+func TestSlots(t *testing.T) {
+	t.Parallel()
+	queuetest.RunSlots(t, func(t *testing.T) queuetest.Pair {
+		clock := queuetest.NewClock()
+		url := schema(t)
+		o := postgres.Options{Now: clock.Now, Connections: 8}
+		return queuetest.Pair{A: open(t, url, o), B: open(t, url, o), Clock: clock}
+	})
+}

@@ -1,0 +1,143 @@
+package postgres_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/org/foreman-action/queue"
+	"github.com/org/foreman-action/store/postgres"
+)
+
+// patience is how long tests wait for what comes by itself.
+const patience = 2 * time.Minute
+
+// await waits for a change.
+func await(t *testing.T, changes <-chan queue.Change, want queue.Change) {
+	t.Helper()
+	timer := time.NewTimer(patience)
+	defer timer.Stop()
+	for {
+		select {
+		case got := <-changes:
+			if got == want {
+				return
+			}
+		case <-timer.C:
+			t.Fatalf("was not told of %+v", want)
+		}
+	}
+}
+
+// TestWatchOthers makes tasks ready in one process, and sees them in another.
+func TestWatchOthers(t *testing.T) {
+	t.Parallel()
+	url := database(t)
+	a, b := open(t, url, postgres.Options{}), open(t, url, postgres.Options{})
+	changes, stop := b.Watch()
+	defer stop()
+	await(t, changes, queue.Change{}) // it listens
+	enqueue(t, a, "1")
+	await(t, changes, queue.Change{Agent: agent})
+	if _, err := a.Complete(t.Context(), queue.Ref{ID: "1"}, []byte("{}")); err != nil {
+		t.Fatal(err)
+	}
+	await(t, changes, queue.Change{})
+
+	many := map[string]bool{}
+	for i := range 30 { // more than fits into one notification
+		many["http://"+strings.Repeat(string(rune('a'+i%26)), 1000+i)+"/"] = true
+	}
+	for agent := range many {
+		task := queue.Task{ID: agent, Agent: agent, Message: []byte("{}")}
+		if _, err := a.Enqueue(t.Context(), task); err != nil {
+			t.Fatal(err)
+		}
+	}
+	timer := time.NewTimer(patience)
+	defer timer.Stop()
+	for len(many) > 0 {
+		select {
+		case c := <-changes:
+			delete(many, c.Agent)
+		case <-timer.C:
+			t.Fatalf("was not told of %d agents", len(many))
+		}
+	}
+}
+
+// TestWatchReconnects cuts the connections off: changes are heard of again.
+func TestWatchReconnects(t *testing.T) {
+	t.Parallel()
+	url := database(t)
+	a, b := open(t, url, postgres.Options{}), open(t, url, postgres.Options{})
+	changes, stop := b.Watch()
+	defer stop()
+	await(t, changes, queue.Change{})
+	admin(t, url, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()")
+	await(t, changes, queue.Change{}) // it listens again
+	enqueue(t, a, "1")
+	await(t, changes, queue.Change{Agent: agent})
+	if c, err := b.ClaimNext(t.Context(), agent, queue.ClaimOptions{Lease: time.Minute}); err != nil || c.ID != "1" {
+		t.Errorf("got %+v, %v", c, err)
+	}
+}
+
+// TestLead has two processes lead: one at a time, and the other one when the first one
+// is cut off or ends.
+func TestLead(t *testing.T) {
+	t.Parallel()
+	url := database(t)
+	a, b := open(t, url, postgres.Options{}), open(t, url, postgres.Options{})
+	started := make(chan string, 10)
+	ended := make(chan string, 10)
+	results := make(chan error, 2)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	for name, s := range map[string]*postgres.Store{"a": a, "b": b} {
+		go func() {
+			results <- s.Lead(ctx, "poll", func(ctx context.Context) error {
+				started <- name
+				<-ctx.Done()
+				ended <- name
+				return ctx.Err()
+			})
+		}()
+	}
+	first := receive(t, started)
+	other := open(t, url, postgres.Options{})
+	if err := other.Lead(t.Context(), "another name", func(context.Context) error { return errors.New("by itself") }); err == nil || err.Error() != "by itself" {
+		t.Errorf("another name: got %v", err)
+	}
+	select {
+	case name := <-started:
+		t.Fatalf("%s leads beside %s", name, first)
+	default:
+	}
+	admin(t, url, "SELECT pg_terminate_backend(pid) FROM pg_locks WHERE "+leading)
+	if name := receive(t, ended); name != first {
+		t.Errorf("%s ended, want %s", name, first)
+	}
+	receive(t, started) // whichever is first
+	cancel()
+	for range 2 {
+		if err := <-results; !errors.Is(err, context.Canceled) {
+			t.Errorf("got %v, want context.Canceled", err)
+		}
+	}
+}
+
+func receive(t *testing.T, c <-chan string) string {
+	t.Helper()
+	timer := time.NewTimer(patience)
+	defer timer.Stop()
+	select {
+	case s := <-c:
+		return s
+	case <-timer.C:
+		t.Fatal("nothing happened")
+		return ""
+	}
+}

@@ -1,0 +1,102 @@
+package sqlite
+
+import (
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/org/foreman-action/queue"
+	"github.com/org/foreman-action/queue/queuetest"
+	"github.com/org/foreman-action/store/internal/sqlstore"
+)
+
+// behind opens a store with a task that was claimed, and one that waits for its end.
+func behind(t *testing.T, path string, clock *queuetest.Clock) (*Store, queue.Claim) {
+	t.Helper()
+	s, err := Open(t.Context(), path, Options{Now: clock.Now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	task := queue.Task{ID: "first", Agent: "http://a/", Repo: "o/r", Issue: 7, Message: []byte("{}"), Coalesce: true}
+	if _, err := s.Enqueue(t.Context(), task); err != nil {
+		t.Fatal(err)
+	}
+	c, err := s.ClaimNext(t.Context(), task.Agent, queue.ClaimOptions{Lease: time.Hour})
+	if err != nil {
+		t.Fatal(err)
+	}
+	task.ID = "second"
+	if got, err := s.Enqueue(t.Context(), task); err != nil || got.Behind != "first" {
+		t.Fatalf("Enqueue: got %+v, %v, want it behind the first one", got, err)
+	}
+	return s, c
+}
+
+// change runs statements behind the queue's back.
+func change(t *testing.T, s *Store, statements ...string) {
+	t.Helper()
+	err := s.engine.Write(t.Context(), func(tx sqlstore.Tx) error {
+		for _, text := range statements {
+			if _, err := tx.Exec(text); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestBehindMissed ends a task of which it is not known any more that another one waits for
+// it: that one goes all the same, later.
+func TestBehindMissed(t *testing.T) {
+	t.Parallel()
+	clock := queuetest.NewClock()
+	s, c := behind(t, filepath.Join(t.TempDir(), "foreman.db"), clock)
+	change(t, s, "UPDATE task SET followed = 0")
+	if err := s.Cancel(t.Context(), c.ID, "person"); err != nil {
+		t.Fatal(err)
+	}
+	claim := func() (queue.Claim, error) {
+		return s.ClaimNext(t.Context(), "http://a/", queue.ClaimOptions{Lease: time.Hour})
+	}
+	if c, err := claim(); err == nil {
+		t.Fatalf("got %+v: the end was not missed", c)
+	}
+	clock.Advance(11 * time.Minute)
+	if c, err := claim(); err != nil || c.ID != "second" || !c.Waited {
+		t.Errorf("later: got %+v, %v, want the second one", c, err)
+	}
+}
+
+// TestBehindUpgrade opens a database that was made before tasks could wait for each other.
+func TestBehindUpgrade(t *testing.T) {
+	t.Parallel()
+	path, clock := filepath.Join(t.TempDir(), "foreman.db"), queuetest.NewClock()
+	s, err := Open(t.Context(), path, Options{Now: clock.Now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	change(t, s, "ALTER TABLE task DROP COLUMN followed", "ALTER TABLE task DROP COLUMN behind", "UPDATE foreman_schema SET version = 3",
+		"INSERT INTO task (task_id, agent, repo, issue, lane, state, priority, joinable, created_at) VALUES ('old', 'http://a/', 'o/r', 8, 'o/r#8', 0, 0, 1, 1)",
+		"INSERT INTO task_body (seq, message) VALUES (1, '{}')")
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if s, err = Open(t.Context(), path, Options{Now: clock.Now}); err != nil {
+		t.Fatal(err)
+	}
+	c, err := s.ClaimNext(t.Context(), "http://a/", queue.ClaimOptions{Lease: time.Hour})
+	if err != nil || c.ID != "old" || c.Waited {
+		t.Fatalf("got %+v, %v, want the task that was there", c, err)
+	}
+	task := queue.Task{ID: "new", Agent: "http://a/", Repo: "o/r", Issue: 8, Message: []byte("{}"), Coalesce: true}
+	if got, err := s.Enqueue(t.Context(), task); err != nil || got.Behind != "old" {
+		t.Errorf("Enqueue: got %+v, %v, want it behind the old one", got, err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+}

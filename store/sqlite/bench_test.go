@@ -1,0 +1,142 @@
+package sqlite_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/org/foreman-action/queue"
+	"github.com/org/foreman-action/store/sqlite"
+)
+
+// BenchmarkCycle takes tasks through their whole life, each step durable: enqueue,
+// claim, complete, lease, done.
+func BenchmarkCycle(b *testing.B) {
+	for _, waiting := range []int{1_000, 100_000} {
+		for _, clients := range []int{1, 8, 64} {
+			b.Run(fmt.Sprintf("clients=%d/pending=%d", clients, waiting), func(b *testing.B) { cycle(b, clients, waiting) })
+		}
+	}
+}
+
+const busyAgent = "http://agent:9001"
+
+// fill adds tasks that nobody claims during a benchmark.
+func fill(b *testing.B, s *sqlite.Store, n int) {
+	b.Helper()
+	var wg sync.WaitGroup
+	for c := range 64 {
+		wg.Go(func() {
+			for i := c; i < n; i += 64 {
+				if _, err := s.Enqueue(b.Context(), benchTask(fmt.Sprint("waits-", i), i)); err != nil {
+					b.Error(err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// benchTask is a task of 1 KiB.
+func benchTask(id string, issue int) queue.Task {
+	message := fmt.Appendf(nil, `{"task_id":%q,"payload":%q}`, id, strings.Repeat("x", 900))
+	return queue.Task{ID: id, Agent: busyAgent, Repo: "org/repo", Issue: issue + 1, Message: message, Origin: []byte(`{"event":"issues"}`)}
+}
+
+// verbs are the steps of a cycle.
+func verbs() []string { return []string{"enqueue", "claim", "complete", "lease", "done"} }
+
+func cycle(b *testing.B, clients, waiting int) {
+	s := open(b, filepath.Join(b.TempDir(), "foreman.db"), nil)
+	fill(b, s, waiting)
+	times := make([][5][]time.Duration, clients)
+	var next atomic.Int64
+	var wg sync.WaitGroup
+	b.ResetTimer()
+	for c := range clients {
+		wg.Go(func() {
+			for n := next.Add(1); n <= int64(b.N); n = next.Add(1) {
+				if err := oneCycle(b, s, n, &times[c]); err != nil {
+					b.Error(err)
+					return
+				}
+			}
+		})
+	}
+	wg.Wait()
+	b.StopTimer()
+	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "cycles/s")
+	b.ReportMetric(resident(b), "MB")
+	for v, name := range verbs() {
+		var all []time.Duration
+		for c := range times {
+			all = append(all, times[c][v]...)
+		}
+		slices.Sort(all)
+		b.ReportMetric(float64(all[len(all)/2].Microseconds()), "p50-"+name+"-us")
+		b.ReportMetric(float64(all[len(all)*99/100].Microseconds()), "p99-"+name+"-us")
+	}
+}
+
+// oneCycle takes one task in and one out, and notes how long each step took.
+func oneCycle(b *testing.B, s *sqlite.Store, n int64, times *[5][]time.Duration) error {
+	ctx := b.Context()
+	at := time.Now()
+	lap := func(v int) {
+		now := time.Now()
+		times[v] = append(times[v], now.Sub(at))
+		at = now
+	}
+	_, err := s.Enqueue(ctx, benchTask(fmt.Sprint("task-", n), int(n)))
+	lap(0)
+	c, err1 := s.ClaimNext(ctx, busyAgent, queue.ClaimOptions{Lease: time.Minute})
+	lap(1)
+	_, err2 := s.Complete(ctx, queue.Ref{ID: c.ID, Attempt: c.Attempt}, []byte(`{"task_id":"x","decision":"skip","rationale":"","actions":[]}`))
+	lap(2)
+	list, err3 := s.DrainCompleted(ctx, queue.DrainOptions{Owner: "bench", Lease: time.Minute, Limit: 1})
+	lap(3)
+	if err := errors.Join(err, err1, err2, err3); err != nil || len(list) == 0 {
+		return err
+	}
+	err = s.MarkDone(ctx, list[0].Hold, nil)
+	lap(4)
+	return err
+}
+
+// resident is the memory of this process in megabytes, that of the tasks that are being
+// made included; 0 where the system does not tell.
+func resident(b *testing.B) float64 {
+	b.Helper()
+	data, err := os.ReadFile("/proc/self/statm")
+	if err != nil {
+		return 0
+	}
+	var size, pages int
+	if _, err := fmt.Sscan(string(data), &size, &pages); err != nil {
+		b.Error(err)
+	}
+	return float64(pages*os.Getpagesize()) / 1e6
+}
+
+// BenchmarkBacklog looks for agents to tell of tasks, with few and with many that wait.
+func BenchmarkBacklog(b *testing.B) {
+	for _, pending := range []int{1_000, 100_000} {
+		b.Run(fmt.Sprintf("pending=%d", pending), func(b *testing.B) {
+			s := open(b, filepath.Join(b.TempDir(), "foreman.db"), nil)
+			fill(b, s, pending)
+			b.ResetTimer()
+			for range b.N {
+				if list, err := s.Backlog(b.Context(), 64); err != nil || len(list) != 1 {
+					b.Fatal(len(list), err)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,216 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/org/foreman-action/queue"
+	"github.com/org/foreman-action/store/internal/sqlstore"
+)
+
+// A day is a machine whose time of the day can be set.
+type day struct {
+	boot string
+	up   time.Duration // since it was started
+	wall time.Time
+}
+
+func (d *day) open(t *testing.T, path string) *Store {
+	t.Helper()
+	s, err := Open(t.Context(), path, Options{machine: machine{
+		boot: d.boot, since: func() time.Duration { return d.up }, wall: func() time.Time { return d.wall },
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	return s
+}
+
+// pass lets time pass.
+func (d *day) pass(by time.Duration) { d.up, d.wall = d.up+by, d.wall.Add(by) }
+
+// set sets the time of the day.
+func (d *day) set(by time.Duration) { d.wall = d.wall.Add(by) }
+
+const dayTask = "7d0c0000-0000-4000-8000-00000000000a"
+
+// claimed opens a store, and claims a task for ten minutes.
+func (d *day) claimed(t *testing.T, path string) *Store {
+	t.Helper()
+	s := d.open(t, path)
+	task := queue.Task{ID: dayTask, Agent: "http://agent:9001", Repo: "org/repo", Issue: 1, Message: []byte("{}")}
+	if _, err := s.Enqueue(t.Context(), task); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.ClaimNext(t.Context(), task.Agent, queue.ClaimOptions{Lease: 10 * time.Minute}); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// stale is how many claims ran out, as a store sees it.
+func stale(t *testing.T, s *Store) int {
+	t.Helper()
+	list, err := s.RequeueStale(t.Context(), queue.Limits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return len(list)
+}
+
+func noon() *day {
+	return &day{boot: "first", up: time.Hour, wall: time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)}
+}
+
+// TestClockAgrees: the time of the day jumps between the starts of two processes, and they
+// agree on when a claim runs out.
+func TestClockAgrees(t *testing.T) {
+	t.Parallel()
+	for _, jump := range []time.Duration{time.Hour, -time.Hour} {
+		d, path := noon(), filepath.Join(t.TempDir(), "foreman.db")
+		first := d.claimed(t, path)
+		d.set(jump)
+		second := d.open(t, path)
+		d.pass(9 * time.Minute)
+		if a, b := stale(t, first), stale(t, second); a != 0 || b != 0 {
+			t.Errorf("jump of %s, after 9 minutes: %d and %d claims ran out, want none", jump, a, b)
+		}
+		d.pass(2 * time.Minute)
+		if n := stale(t, second); n != 1 {
+			t.Errorf("jump of %s, after 11 minutes: %d claims ran out, want 1", jump, n)
+		}
+	}
+}
+
+// TestClockAfterBoot: a machine that was started again has the time of the day, and nothing
+// is stuck when that was set back.
+func TestClockAfterBoot(t *testing.T) {
+	t.Parallel()
+	d, path := noon(), filepath.Join(t.TempDir(), "foreman.db")
+	d.claimed(t, path).Close()
+	d.boot, d.up = "second", time.Minute
+	d.set(-48 * time.Hour)
+	s := d.open(t, path)
+	if got := time.UnixMilli(s.engine.now()); !got.Equal(d.wall) {
+		t.Errorf("the clock shows %s, want %s", got.UTC(), d.wall)
+	}
+	d.pass(maxLeft + time.Second)
+	if n := stale(t, s); n != 1 {
+		t.Errorf("after %s: %d claims ran out, want 1", maxLeft, n)
+	}
+}
+
+// TestClockIsReal: the clock of this machine shows the time of the day, and goes on.
+func TestClockIsReal(t *testing.T) {
+	t.Parallel()
+	c := newClock(machine{})
+	before := c.now()
+	if off := time.Since(time.UnixMilli(before)).Abs(); off > time.Minute {
+		t.Errorf("the clock is %s off", off)
+	}
+	if after := c.now(); after < before {
+		t.Errorf("the clock went back from %d to %d", before, after)
+	}
+}
+
+// TestHoldsAfterBoot: what is held back when a machine is turned off does not wait longer because
+// the time of the day was set back meanwhile.
+func TestHoldsAfterBoot(t *testing.T) {
+	t.Parallel()
+	d, path := noon(), filepath.Join(t.TempDir(), "foreman.db")
+	s := d.open(t, path)
+	add := func(s *Store, task queue.Task) queue.Enqueued {
+		t.Helper()
+		task.Agent, task.Repo, task.Message = "http://agent:9001/"+task.ID, "org/repo", []byte("{}")
+		got, err := s.Enqueue(t.Context(), task)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return got
+	}
+	add(s, queue.Task{ID: "waits", Wait: 10 * time.Minute})
+	for _, id := range []string{"first", "second"} {
+		add(s, queue.Task{ID: id, HourlyLimit: 1})
+	}
+	d.pass(5 * time.Minute)
+	if err := s.SaveCursor(t.Context(), "presence", nil); err != nil {
+		t.Fatal(err)
+	}
+	s.Close()
+	d.boot, d.up = "second", time.Minute
+	d.set(-48 * time.Hour)
+	s = d.open(t, path)
+	if got := add(s, queue.Task{ID: "third", HourlyLimit: 1}); got.Ready.After(d.wall.Add(2 * time.Hour)) {
+		t.Errorf("the third task may go at %s, more than two hours after %s", got.Ready, d.wall)
+	}
+	for _, step := range []struct {
+		id    string
+		after time.Duration
+	}{{"waits", 5 * time.Minute}, {"second", 50 * time.Minute}, {"third", time.Hour}} {
+		claim := func() error {
+			_, err := s.ClaimNext(t.Context(), "http://agent:9001/"+step.id, queue.ClaimOptions{Lease: time.Minute})
+			return err
+		}
+		d.pass(step.after - time.Second)
+		if err := claim(); !errors.Is(err, queue.ErrEmpty) {
+			t.Errorf("%s, before its time: got %v", step.id, err)
+		}
+		d.pass(time.Second)
+		if err := claim(); err != nil {
+			t.Errorf("%s, at its time: %v", step.id, err)
+		}
+	}
+}
+
+// TestLeadAfterBoot: who led when a machine was turned off keeps nobody from it because the time of
+// the day was set back meanwhile.
+func TestLeadAfterBoot(t *testing.T) {
+	t.Parallel()
+	d, path := noon(), filepath.Join(t.TempDir(), "foreman.db")
+	s := d.open(t, path)
+	err := s.engine.Write(t.Context(), func(tx sqlstore.Tx) error {
+		_, err := tx.Exec("INSERT INTO leader (name, owner, until) VALUES ($1, $2, $3)", "poll", "one that was killed", s.engine.now()+15_000)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Close()
+	d.boot, d.up = "second", time.Minute
+	d.set(-48 * time.Hour)
+	s = d.open(t, path)
+	d.pass(maxLead)
+	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Second) // it tries again every five
+	defer cancel()
+	resigned := errors.New("resigned")
+	if err := s.Lead(ctx, "poll", func(context.Context) error { return resigned }); !errors.Is(err, resigned) {
+		t.Errorf("got %v, want that it leads at once", err)
+	}
+}
+
+// TestPurgeAfterSetting: the time of the day is set, and tasks are kept as long as before.
+func TestPurgeAfterSetting(t *testing.T) {
+	t.Parallel()
+	const kept = 30 * 24 * time.Hour
+	for _, by := range []time.Duration{90 * 24 * time.Hour, -90 * 24 * time.Hour} {
+		d := noon()
+		s := d.claimed(t, filepath.Join(t.TempDir(), "foreman.db"))
+		if err := s.Cancel(t.Context(), dayTask, "test"); err != nil {
+			t.Fatal(err)
+		}
+		d.set(by)
+		for _, step := range []struct {
+			after time.Duration
+			want  int
+		}{{kept - time.Hour, 0}, {2 * time.Hour, 1}} {
+			d.pass(step.after)
+			if n, err := s.Purge(t.Context(), d.wall.Add(-kept), 10); err != nil || n != step.want {
+				t.Errorf("set by %s, %s later: %d were purged, %v, want %d", by, step.after, n, err, step.want)
+			}
+		}
+	}
+}

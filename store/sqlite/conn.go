@@ -1,0 +1,300 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/org/foreman-action/store/internal/sqlstore"
+)
+
+// maxStatements bounds the prepared statements of a connection.
+const maxStatements = 150
+
+// A conn is one connection to the database, with its prepared statements. It is not
+// safe for concurrent use. It speaks to the driver itself, for package database/sql
+// would cost as much again as the statements do.
+type conn struct {
+	driver.Conn
+	prepared map[string]*statement
+	args     []driver.NamedValue
+	row      row
+}
+
+// A statement is one in the form that the driver wants.
+type statement struct {
+	runner
+	order []int // which argument each parameter is, from 0
+}
+
+// A runner is a statement of a driver that is new enough.
+type runner interface {
+	driver.Stmt
+	driver.StmtExecContext
+	driver.StmtQueryContext
+}
+
+// open opens a connection and sets it up.
+func open(d driver.Driver, dsn string, pragmas ...string) (*conn, error) {
+	dc, err := d.Open(dsn)
+	if err != nil {
+		return nil, err
+	}
+	c := &conn{Conn: dc, prepared: map[string]*statement{}}
+	for _, p := range pragmas {
+		if err := c.set(p); err != nil {
+			return nil, errors.Join(fmt.Errorf("pragma %s: %w", p, err), c.close())
+		}
+	}
+	return c, nil
+}
+
+// busy is how long another process may hold the file, in milliseconds.
+const busy = "busy_timeout = 10000"
+
+// vacuum is the pragma for a file that can give room back. It is for one that is empty: in
+// another one it writes, though it changes nothing, and on a full disk nobody could look at it.
+const vacuum = "auto_vacuum = INCREMENTAL"
+
+// oldest is the first version of SQLite without the fault that could corrupt a file in
+// write-ahead mode.
+const oldest = "3.51.3"
+
+// checkVersion refuses a SQLite that is too old.
+func checkVersion(got string) error {
+	if number(got) < number(oldest) {
+		return fmt.Errorf("SQLite %s can corrupt files; want %s or newer", got, oldest)
+	}
+	return nil
+}
+
+// number makes versions comparable; 0 is none.
+func number(version string) int {
+	n := 0
+	for part := range strings.SplitSeq(version, ".") {
+		i, err := strconv.Atoi(part)
+		if err != nil {
+			return 0
+		}
+		n = n*1000 + i
+	}
+	return n
+}
+
+// set runs a pragma.
+func (c *conn) set(pragma string) error {
+	if pragma == vacuum {
+		var pages int64
+		_, err := c.query("PRAGMA page_count", func(r sqlstore.Row) error { return r.Scan(&pages) })
+		if err != nil || pages > 0 {
+			return err
+		}
+	}
+	return c.once("PRAGMA " + pragma)
+}
+
+func (c *conn) close() error {
+	c.forget()
+	return c.Close()
+}
+
+// forget closes all prepared statements.
+func (c *conn) forget() {
+	for query, s := range c.prepared {
+		_ = s.Close() // it goes with the connection at the latest
+		delete(c.prepared, query)
+	}
+}
+
+// prepare returns a statement, prepared once.
+func (c *conn) prepare(query string) (*statement, error) {
+	if s, ok := c.prepared[query]; ok {
+		return s, nil
+	}
+	if len(c.prepared) >= maxStatements {
+		c.forget()
+	}
+	text, order := positional(query)
+	r, err := c.compile(text)
+	if err != nil {
+		return nil, err
+	}
+	s := &statement{r, order}
+	c.prepared[query] = s
+	return s, nil
+}
+
+// compile prepares a statement, for the caller to close.
+func (c *conn) compile(text string) (runner, error) {
+	s, err := c.Prepare(text)
+	if err != nil {
+		return nil, err
+	}
+	r, ok := s.(runner)
+	if !ok {
+		return nil, errors.Join(errors.New("the driver is too old"), s.Close())
+	}
+	return r, nil
+}
+
+// positional writes the parameters $1, $2, … as +?, and tells which is which. The driver
+// finds them faster so; and the plus, which changes no value, keeps SQLite from planning for
+// the values that it was given first: it would compile a statement again for others, such as
+// another LIMIT. See https://www.sqlite.org/qpsg.html.
+func positional(query string) (text string, order []int) {
+	var b strings.Builder
+	for {
+		before, rest, found := strings.Cut(query, "$")
+		b.WriteString(before)
+		if !found {
+			return b.String(), order
+		}
+		digits := len(rest) - len(strings.TrimLeft(rest, "0123456789"))
+		n, err := strconv.Atoi(rest[:digits])
+		if err != nil {
+			b.WriteByte('$')
+		} else {
+			b.WriteString("+?")
+			order = append(order, n-1)
+		}
+		query = rest[digits:]
+	}
+}
+
+// bind returns a statement, and the arguments in the order of its parameters. They are valid
+// until the next call.
+func (c *conn) bind(query string, args []any) (*statement, []driver.NamedValue, error) {
+	s, err := c.prepare(query)
+	if err != nil {
+		return nil, nil, err
+	}
+	c.args = c.args[:0]
+	for i, n := range s.order {
+		if n < 0 || n >= len(args) {
+			return nil, nil, fmt.Errorf("parameter $%d has no value", n+1)
+		}
+		c.args = append(c.args, driver.NamedValue{Ordinal: i + 1, Value: args[n]})
+	}
+	return s, c.args, nil
+}
+
+// exec runs a statement, and returns how many rows it changed.
+func (c *conn) exec(query string, args ...any) (int64, error) {
+	s, values, err := c.bind(query, args)
+	if err != nil {
+		return 0, err
+	}
+	// A context that can be cancelled would cost a goroutine for each statement.
+	result, err := s.ExecContext(context.Background(), values)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
+
+// once is exec of a statement that is not run often, and not kept.
+func (c *conn) once(query string) error {
+	s, err := c.compile(query)
+	if err != nil {
+		return err
+	}
+	_, err = s.ExecContext(context.Background(), nil)
+	return errors.Join(err, s.Close())
+}
+
+// query runs a statement, calls each for every row, and returns how many there were.
+func (c *conn) query(query string, each func(sqlstore.Row) error, args ...any) (n int64, err error) {
+	s, values, err := c.bind(query, args)
+	if err != nil {
+		return 0, err
+	}
+	rows, err := s.QueryContext(context.Background(), values)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	c.row.values = make([]driver.Value, len(rows.Columns()))
+	for {
+		if err := rows.Next(c.row.values); errors.Is(err, io.EOF) {
+			return n, nil
+		} else if err != nil {
+			return n, err
+		}
+		n++
+		if err := each(&c.row); err != nil {
+			return n, err
+		}
+	}
+}
+
+// A row is one row of a result.
+type row struct{ values []driver.Value }
+
+// Scan implements sqlstore.Row.
+func (r *row) Scan(dest ...any) error {
+	if len(dest) != len(r.values) {
+		return fmt.Errorf("%d columns for %d places", len(r.values), len(dest))
+	}
+	for i, d := range dest {
+		if err := scan(d, r.values[i]); err != nil {
+			return fmt.Errorf("column %d: %w", i+1, err)
+		}
+	}
+	return nil
+}
+
+// scan stores a value. SQLite keeps values of any type in any column, and another
+// program may have written the file.
+func scan(dest any, value driver.Value) error {
+	switch d := dest.(type) {
+	case *int64:
+		n, err := integer(value)
+		*d = n
+		return err
+	case *int:
+		n, err := integer(value)
+		*d = int(n)
+		return err
+	case *string:
+		switch v := value.(type) {
+		case nil:
+			*d = ""
+		case string:
+			*d = v
+		case []byte:
+			*d = string(v)
+		default:
+			return fmt.Errorf("want text, got %T", value)
+		}
+	case *[]byte:
+		switch v := value.(type) {
+		case nil:
+			*d = nil
+		case string:
+			*d = []byte(v)
+		case []byte:
+			*d = append([]byte{}, v...)
+		default:
+			return fmt.Errorf("want bytes, got %T", value)
+		}
+	default:
+		return fmt.Errorf("cannot scan into %T", dest)
+	}
+	return nil
+}
+
+func integer(value driver.Value) (int64, error) {
+	switch v := value.(type) {
+	case nil:
+		return 0, nil
+	case int64:
+		return v, nil
+	case float64:
+		return int64(v), nil
+	}
+	return 0, fmt.Errorf("want a number, got %T", value)
+}

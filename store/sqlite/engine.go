@@ -1,0 +1,160 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/org/foreman-action/queue"
+	"github.com/org/foreman-action/store/internal/sqlstore"
+)
+
+// An engine is a sqlstore.Engine over one file: one connection that writes, and a few
+// that read.
+type engine struct {
+	driver  driver.Driver
+	dsn     string
+	now     func() int64
+	ahead   func() time.Duration // how far it is ahead of the time of the day
+	patient bool                 // its writer waits a little for larger groups
+	pragmas []string             // of the connection that writes
+	writer  *writer
+	readers chan *reader
+}
+
+// A reader is a place for a connection that reads.
+type reader struct{ conn *conn }
+
+// maxReaders is how many read at the same time.
+const maxReaders = 4
+
+// durable are the pragmas of the connection that writes. The order matters: the first ones
+// have no effect on a file that has something in it.
+func durable() []string {
+	return []string{
+		busy, vacuum, "journal_mode = WAL", "synchronous = FULL", "foreign_keys = ON",
+		"journal_size_limit = 67108864", fmt.Sprintf("wal_autocheckpoint = %d", maxJournal), "temp_store = MEMORY", "cache_size = -8192",
+	}
+}
+
+// start opens the connection that writes.
+func (e *engine) start() error {
+	c, err := open(e.driver, e.dsn, e.pragmas...)
+	if err != nil {
+		return err
+	}
+	var version, mode string
+	_, err = c.query("SELECT sqlite_version()", func(r sqlstore.Row) error { return r.Scan(&version) })
+	if err == nil {
+		err = checkVersion(version)
+	}
+	if err == nil {
+		_, err = c.query("PRAGMA journal_mode", func(r sqlstore.Row) error { return r.Scan(&mode) })
+	}
+	if err == nil && mode != "wal" {
+		err = fmt.Errorf("the journal mode is %s, for the file system cannot do better; want a local disk", mode)
+	}
+	if err != nil {
+		return errors.Join(err, c.close())
+	}
+	e.writer = startWriter(c, e.now, e.patient)
+	e.readers = make(chan *reader, maxReaders)
+	for range maxReaders {
+		e.readers <- &reader{}
+	}
+	return nil
+}
+
+// close ends everything, when those who write have been answered, and those who read
+// have read.
+func (e *engine) close() error {
+	err := e.writer.close()
+	for range maxReaders {
+		r, ok := <-e.readers
+		if !ok {
+			return err // it is closed already
+		}
+		if r.conn != nil {
+			err = errors.Join(err, r.conn.close())
+		}
+	}
+	close(e.readers)
+	return err
+}
+
+// Write implements sqlstore.Engine.
+func (e *engine) Write(ctx context.Context, f func(sqlstore.Tx) error) error {
+	return e.writer.write(ctx, &op{f: f})
+}
+
+// Single implements sqlstore.Engine.
+func (e *engine) Single(ctx context.Context, f func(sqlstore.Tx) error) error {
+	return e.writer.write(ctx, &op{f: f})
+}
+
+// Together implements sqlstore.Engine.
+func (e *engine) Together(ctx context.Context, f func(sqlstore.Tx, []*sqlstore.Wish) error, w *sqlstore.Wish) error {
+	return e.writer.write(ctx, &op{all: f, wish: w})
+}
+
+// Announce implements sqlstore.Engine: processes that share a file look again by
+// themselves.
+func (e *engine) Announce(queue.Change) {}
+
+// Read implements sqlstore.Engine.
+func (e *engine) Read(ctx context.Context, f func(sqlstore.Tx) error) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	select {
+	case r, ok := <-e.readers:
+		if !ok {
+			return errClosed
+		}
+		defer func() { e.readers <- r }()
+		return medium(e.read(r, f))
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// Look implements sqlstore.Engine.
+func (e *engine) Look(ctx context.Context, f func(sqlstore.Tx) error) error { return e.Read(ctx, f) }
+
+// read runs f on a reader, in a transaction: all its statements see the same state.
+func (e *engine) read(r *reader, f func(sqlstore.Tx) error) (err error) {
+	if r.conn == nil {
+		if r.conn, err = open(e.driver, e.dsn, busy, "query_only = ON", "temp_store = MEMORY"); err != nil {
+			return err
+		}
+	}
+	ended := false
+	defer func() {
+		if !ended { // nobody knows whether it is still in the transaction
+			_ = r.conn.close()
+			r.conn = nil
+		}
+	}()
+	if _, err := r.conn.exec("BEGIN"); err != nil {
+		return err
+	}
+	err = f(&tx{conn: r.conn, now: e.now})
+	_, failed := r.conn.exec("COMMIT")
+	ended = failed == nil
+	return errors.Join(err, failed)
+}
+
+// copyTo writes a copy of the database to a file that is empty.
+func (e *engine) copyTo(ctx context.Context, path string) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	c, err := open(e.driver, e.dsn, busy)
+	if err != nil {
+		return err
+	}
+	_, err = c.exec("VACUUM INTO $1", path)
+	return errors.Join(err, c.close())
+}

@@ -1,0 +1,275 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/org/foreman-action/queue"
+	"github.com/org/foreman-action/store/internal/sqlstore"
+)
+
+// TestDiskFull fills a simulated disk, makes room, and cuts the power: what was promised
+// is there, and the same handle went on.
+func TestDiskFull(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(10) {
+		d := newDisk(seed)
+		s, e, err := d.on(t)
+		if err != nil {
+			t.Fatal(err)
+		}
+		d.mu.Lock()
+		d.full = d.size() + 20_000 + d.rand.IntN(200_000)
+		d.mu.Unlock()
+		var kept []string
+		failed := 0
+		for n := 0; failed < 5 && n < 5_000; n++ {
+			id := fmt.Sprint(n)
+			if _, err := s.Enqueue(t.Context(), filler(id)); err != nil {
+				failed++
+			} else {
+				kept = append(kept, id)
+			}
+		}
+		d.mu.Lock()
+		d.full = 0
+		d.mu.Unlock()
+		if failed == 0 {
+			t.Fatalf("seed %d: the disk was never full", seed)
+		}
+		if _, err := s.Enqueue(t.Context(), filler("after")); err != nil {
+			t.Errorf("seed %d: with room again: %v", seed, err)
+		}
+		next := d.cut()
+		_ = e.close()
+		if s, e, err = next.on(t); err != nil {
+			t.Fatalf("seed %d: %v", seed, err)
+		}
+		for _, id := range append(kept, "after") {
+			if _, err := s.Inspect(t.Context(), id); err != nil {
+				t.Errorf("seed %d: task %s: %v", seed, id, err)
+			}
+		}
+		checkIntegrity(t, e)
+		_ = e.close()
+	}
+}
+
+// filler is a task of some size.
+func filler(id string) queue.Task {
+	return queue.Task{ID: id, Agent: "http://a", Repo: "o/r", Issue: 1, Message: []byte(`{"text":"` + strings.Repeat("x", 2_000) + `"}`)}
+}
+
+func openAt(t *testing.T, path string) *Store {
+	t.Helper()
+	s, err := Open(t.Context(), path, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	return s
+}
+
+// TestUnavailable fills a real file as far as it may grow.
+func TestUnavailable(t *testing.T) {
+	t.Parallel()
+	s := openAt(t, filepath.Join(t.TempDir(), "foreman.db"))
+	limit := func(pages int) {
+		err := s.engine.Write(t.Context(), func(tx sqlstore.Tx) error {
+			_, err := tx.Exec(fmt.Sprint("PRAGMA max_page_count = ", pages))
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	limit(100)
+	var err error
+	n := 0
+	for ; err == nil && n < 1000; n++ {
+		_, err = s.Enqueue(t.Context(), filler(fmt.Sprint(n)))
+	}
+	if !errors.Is(err, queue.ErrUnavailable) || errors.Is(err, queue.ErrEmpty) {
+		t.Fatalf("Enqueue on a full disk: got %v, want ErrUnavailable", err)
+	}
+	// What needs no new page works, and says nothing of the next task.
+	if err := s.SaveCursor(t.Context(), "o/r", []byte("1")); err != nil {
+		t.Errorf("SaveCursor: %v", err)
+	}
+	if err := s.Healthy(); !errors.Is(err, queue.ErrUnavailable) {
+		t.Errorf("Healthy: got %v, want ErrUnavailable", err)
+	}
+	if list, err := s.List(t.Context(), queue.Filter{Limit: 1000}); err != nil || len(list) != n-1 {
+		t.Errorf("got %d tasks, %v, want %d", len(list), err, n-1)
+	}
+	limit(1 << 30)
+	if _, err := s.Enqueue(t.Context(), filler("after")); err != nil {
+		t.Errorf("with room again: %v", err)
+	}
+	for range 2 {
+		if err := s.Healthy(); err != nil {
+			t.Errorf("Healthy: %v", err)
+		}
+	}
+	if data, err := s.Cursor(t.Context(), "?probe"); data != nil || err != nil {
+		t.Errorf("the probe left %d bytes, %v", len(data), err)
+	}
+}
+
+// TestGroupFailure runs a failing operation in the middle of a group: the others are
+// kept.
+func TestGroupFailure(t *testing.T) {
+	t.Parallel()
+	s := openAt(t, filepath.Join(t.TempDir(), "foreman.db"))
+	w := s.engine.writer
+	boom := errors.New("boom")
+	add := func(id string, then error) *op {
+		return &op{done: make(chan struct{}), f: func(tx sqlstore.Tx) error {
+			_, err := tx.Exec("INSERT INTO poll_cursor (repo, at, data) VALUES ($1, 0, $2)", id, []byte{})
+			return errors.Join(err, then)
+		}}
+	}
+	calm := &op{done: make(chan struct{}), f: func(sqlstore.Tx) error { return boom }}
+	group := []*op{add("a", nil), calm, add("b", boom), add("a", nil), add("c", nil)}
+	block := make(chan struct{})
+	first := &op{done: make(chan struct{}), f: func(sqlstore.Tx) error { <-block; return nil }}
+	_ = w.enter(first)
+	for _, o := range group {
+		_ = w.enter(o)
+	}
+	close(block)
+	for _, o := range group {
+		<-o.done
+	}
+	for i, want := range []bool{false, true, true, true, false} {
+		if err := group[i].err; (err != nil) != want {
+			t.Errorf("operation %d: got %v, want an error: %v", i, err, want)
+		}
+	}
+	for repo, want := range map[string]bool{"a": true, "b": false, "c": true} {
+		if data, err := s.Cursor(t.Context(), repo); err != nil || (data != nil) != want {
+			t.Errorf("%s: got %v, %v", repo, data, err)
+		}
+	}
+}
+
+// TestCancelled leaves the line: what was not begun is not done.
+func TestCancelled(t *testing.T) {
+	t.Parallel()
+	s := openAt(t, filepath.Join(t.TempDir(), "foreman.db"))
+	block := make(chan struct{})
+	first := &op{done: make(chan struct{}), f: func(sqlstore.Tx) error { <-block; return nil }}
+	_ = s.engine.writer.enter(first)
+	ctx, cancel := context.WithCancel(t.Context())
+	result := make(chan error)
+	go func() {
+		_, err := s.Enqueue(ctx, filler("1"))
+		result <- err
+	}()
+	cancel()
+	if err := <-result; !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v, want context.Canceled", err)
+	}
+	close(block)
+	<-first.done
+	if _, err := s.Inspect(t.Context(), "1"); !errors.Is(err, queue.ErrNotFound) {
+		t.Errorf("Inspect: got %v, want ErrNotFound", err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Errorf("Close again: %v", err)
+	}
+	if _, err := s.Enqueue(t.Context(), filler("2")); !errors.Is(err, queue.ErrUnavailable) {
+		t.Errorf("Enqueue after Close: got %v", err)
+	}
+	if _, err := s.List(t.Context(), queue.Filter{}); !errors.Is(err, queue.ErrUnavailable) {
+		t.Errorf("List after Close: got %v", err)
+	}
+}
+
+func TestNewer(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "foreman.db")
+	if err := openAt(t, path).Close(); err != nil {
+		t.Fatal(err)
+	}
+	db, err := sql.Open("sqlite", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := db.ExecContext(t.Context(), "UPDATE foreman_schema SET version = 99"); err != nil {
+		t.Fatal(err)
+	}
+	_ = db.Close()
+	_, err = Open(t.Context(), path, Options{})
+	if !errors.Is(err, queue.ErrNewer) || !strings.Contains(err.Error(), "version 99") || !strings.Contains(err.Error(), "this program knows ") {
+		t.Errorf("got %v, want ErrNewer with both versions", err)
+	}
+}
+
+func TestNoDatabase(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "foreman.db")
+	if err := os.WriteFile(path, []byte(strings.Repeat("no database at all ", 500)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open(t.Context(), path, Options{}); err == nil {
+		t.Error("opened a file that is no database")
+	}
+	if err := checkVersion("3.51.2"); err == nil {
+		t.Error("3.51.2: got no error")
+	}
+	for _, good := range []string{"3.51.3", "3.54.1", "4.0.0"} {
+		if err := checkVersion(good); err != nil {
+			t.Errorf("%s: %v", good, err)
+		}
+	}
+}
+
+func TestFiles(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "new?", "dir#1")
+	path := filepath.Join(dir, "a file%20.db")
+	s := openAt(t, path)
+	if _, err := s.Enqueue(t.Context(), filler("1")); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]os.FileMode{dir: 0o700, path: 0o600, path + "-wal": 0o600} {
+		if info, err := os.Stat(name); err != nil || info.Mode().Perm() != want {
+			t.Errorf("%s: got %v, %v, want %o", name, info, err, want)
+		}
+	}
+	backup := filepath.Join(dir, "backup.db")
+	if err := s.Backup(t.Context(), backup); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Backup(t.Context(), backup); err == nil {
+		t.Error("Backup over a file: got no error")
+	}
+	if _, err := openAt(t, backup).Inspect(t.Context(), "1"); err != nil {
+		t.Errorf("in the backup: %v", err)
+	}
+}
+
+// TestPragmas asks the connection that writes what is in force.
+func TestPragmas(t *testing.T) {
+	t.Parallel()
+	s := openAt(t, filepath.Join(t.TempDir(), "foreman.db"))
+	for pragma, want := range map[string]string{"journal_mode": "wal", "synchronous": "2", "auto_vacuum": "2", "journal_size_limit": "67108864"} {
+		var got []byte
+		err := s.engine.Write(t.Context(), func(tx sqlstore.Tx) error {
+			return tx.Query("SELECT CAST(p."+pragma+" AS TEXT) FROM pragma_"+pragma+" p", func(r sqlstore.Row) error { return r.Scan(&got) })
+		})
+		if err != nil || string(got) != want {
+			t.Errorf("%s: got %s, %v, want %s", pragma, got, err, want)
+		}
+	}
+}

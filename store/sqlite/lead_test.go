@@ -1,0 +1,77 @@
+package sqlite_test
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/org/foreman-action/store/sqlite"
+)
+
+// TestLead lets two processes stand for one office: one of them holds it at a time, and
+// the other takes over when it ends, or is not heard of any more.
+func TestLead(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "foreman.db")
+	synctest.Test(t, func(t *testing.T) {
+		handle := func() *sqlite.Store {
+			s, err := sqlite.Open(t.Context(), path, sqlite.Options{Now: time.Now})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return s
+		}
+		a, b := handle(), handle()
+		defer b.Close()
+		var inOffice atomic.Int32
+		term := func(d time.Duration, result error) func(context.Context) error {
+			return func(ctx context.Context) error {
+				if inOffice.Add(1) > 1 {
+					t.Error("two lead")
+				}
+				defer inOffice.Add(-1)
+				select {
+				case <-ctx.Done():
+					return ctx.Err()
+				case <-time.After(d):
+					return result
+				}
+			}
+		}
+		resigned := errors.New("resigned")
+		start := time.Now()
+		done := make(chan error)
+		go func() { done <- a.Lead(t.Context(), "poll", term(time.Minute, resigned)) }()
+		synctest.Wait()
+		go func() { done <- b.Lead(t.Context(), "poll", term(time.Hour, nil)) }()
+		if err := <-done; !errors.Is(err, resigned) || time.Since(start) != time.Minute {
+			t.Errorf("the first leader: got %v after %s", err, time.Since(start))
+		}
+		time.Sleep(10 * time.Second)
+		if inOffice.Load() != 1 {
+			t.Error("nobody leads after the first one resigned")
+		}
+		if err := <-done; err != nil {
+			t.Errorf("the second leader: %v", err)
+		}
+		// One whose store is gone is one no more, and another one waits until that is sure.
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		go func() { done <- a.Lead(ctx, "poll", term(time.Hour, nil)) }()
+		time.Sleep(time.Second)
+		if err := a.Close(); err != nil {
+			t.Error(err)
+		}
+		if err := b.Lead(t.Context(), "poll", term(time.Minute, resigned)); !errors.Is(err, resigned) {
+			t.Errorf("the one that took over: got %v", err)
+		}
+		cancel()
+		if err := <-done; !errors.Is(err, context.Canceled) {
+			t.Errorf("the one that was cut off: got %v", err)
+		}
+	})
+}

@@ -1,0 +1,15 @@
+package sqlite
+
+import "github.com/org/foreman-action/store/internal/sqlstore"
+
+// migrate brings a file to the newest version of the schema, and takes over what a
+// published harness left in it.
+func migrate(tx sqlstore.Tx, d sqlstore.Dialect, c *clock) error {
+	if _, err := sqlstore.Migrate(tx, d); err != nil {
+		return err
+	}
+	if err := c.agree(tx); err != nil {
+		return err
+	}
+	return takeOver(tx)
+}

@@ -1,0 +1,94 @@
+package sqlite
+
+import (
+	"maps"
+	"path/filepath"
+	"slices"
+	"testing"
+	"unsafe"
+
+	"modernc.org/libc"
+	lib "modernc.org/sqlite/lib"
+)
+
+// TestPreparedOnce checks that SQLite compiles no statement again when it gets other
+// arguments. It does so, unasked, where it plans for the arguments that it was given, as for
+// those of a LIMIT; that costs more than to run the statement.
+func TestPreparedOnce(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "foreman.db")
+	s, err := Open(t.Context(), path, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	db := openRaw(t, path)
+	texts := statements()
+	for _, name := range slices.Sorted(maps.Keys(texts)) {
+		text, _ := positional(texts[name])
+		if n := db.compilations(t, text); n != 0 {
+			t.Errorf("%s was compiled %d times more:\n%s", name, n, texts[name])
+		}
+	}
+}
+
+// A raw is a connection that is not the driver's, which does not tell how often a statement
+// was compiled.
+type raw struct {
+	tls *libc.TLS
+	db  uintptr
+}
+
+func openRaw(t *testing.T, path string) raw {
+	t.Helper()
+	tls := libc.NewTLS()
+	out, name := libc.Xmalloc(tls, 8), cstring(t, tls, path)
+	if rc := lib.Xsqlite3_open_v2(tls, name, out, lib.SQLITE_OPEN_READWRITE, 0); rc != lib.SQLITE_OK {
+		t.Fatalf("open: code %d", rc)
+	}
+	r := raw{tls, pointer(out)}
+	t.Cleanup(func() {
+		lib.Xsqlite3_close_v2(tls, r.db)
+		libc.Xfree(tls, name)
+		libc.Xfree(tls, out)
+		tls.Close()
+	})
+	return r
+}
+
+// compilations runs a statement three times, each time with other arguments, whatever it changes,
+// and returns how often it was compiled anew.
+func (r raw) compilations(t *testing.T, text string) int32 {
+	t.Helper()
+	out, sql := libc.Xmalloc(r.tls, 8), cstring(t, r.tls, text)
+	defer libc.Xfree(r.tls, out)
+	defer libc.Xfree(r.tls, sql)
+	if rc := lib.Xsqlite3_prepare_v2(r.tls, r.db, sql, -1, out, 0); rc != lib.SQLITE_OK {
+		t.Fatalf("compile: code %d\n%s", rc, text)
+	}
+	stmt := pointer(out)
+	defer lib.Xsqlite3_finalize(r.tls, stmt)
+	for i := range int64(3) {
+		for n := range lib.Xsqlite3_bind_parameter_count(r.tls, stmt) {
+			lib.Xsqlite3_bind_int64(r.tls, stmt, n+1, i+1)
+		}
+		for lib.Xsqlite3_step(r.tls, stmt) == lib.SQLITE_ROW { // what it finds, and whether it fails, does not matter
+		}
+		lib.Xsqlite3_reset(r.tls, stmt)
+	}
+	return lib.Xsqlite3_stmt_status(r.tls, stmt, lib.SQLITE_STMTSTATUS_REPREPARE, 0)
+}
+
+func cstring(t *testing.T, tls *libc.TLS, text string) uintptr {
+	t.Helper()
+	p, err := libc.CString(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// pointer reads the pointer that C memory holds at an address.
+func pointer(at uintptr) uintptr { return **(**uintptr)(unsafe.Pointer(&at)) }

@@ -1,0 +1,35 @@
+package sqlite
+
+import (
+	"strings"
+
+	"github.com/org/foreman-action/store/internal/sqlstore"
+)
+
+// A tx runs statements on a connection, and knows whether they changed anything.
+type tx struct {
+	conn  *conn
+	now   func() int64
+	dirty bool // something was changed, or a statement failed
+}
+
+// Exec implements sqlstore.Tx.
+func (t *tx) Exec(query string, args ...any) (int64, error) {
+	if len(args) == 0 { // one of the schema
+		t.dirty = true
+		return 0, t.conn.once(query)
+	}
+	n, err := t.conn.exec(query, args...)
+	t.dirty = t.dirty || n > 0 || err != nil
+	return n, err
+}
+
+// Query implements sqlstore.Tx.
+func (t *tx) Query(query string, each func(sqlstore.Row) error, args ...any) error {
+	n, err := t.conn.query(query, each, args...)
+	t.dirty = t.dirty || err != nil || n > 0 && !strings.HasPrefix(query, "SELECT") && !strings.HasPrefix(query, "\nSELECT")
+	return err
+}
+
+// Now implements sqlstore.Tx.
+func (t *tx) Now() any { return t.now() }

@@ -54,7 +54,7 @@ func checkReview(t *testing.T, seed, more uint64) {
 	if !reflect.DeepEqual(made, same.plan()) {
 		fail("the review changed the plan that it was given")
 	}
-	if !reflect.DeepEqual(c, same) {
+	if !reflect.DeepEqual(c, same) { //nolint:govet // the errors are sentinels
 		fail("the review changed what it was given to see")
 	}
 	for i := range reviewed.Steps {
@@ -282,6 +282,7 @@ func TestMakeProperties(t *testing.T) {
 					if !c.input.Policy.MayLabel(name) {
 						t.Fatalf("seed %d: step %d touches the label %q", seed, i, name)
 					}
+				default: // has no labels
 				}
 			}
 			if s.Noted() && c.input.NoNotes != "" || unknown && c.input.Policy.RejectUnknown {

@@ -20,7 +20,7 @@ var (
 	inserted = regexp.MustCompile(`(?s)\{\{(.*?)\}\}`)
 )
 
-// asksMemory reports whether a rule reads what was done before: its condition or a template
+// asksMemory reports whether a rule reads the memory of the issue: its condition or a template
 // names memory, or a comment is made once.
 func asksMemory(sources []rules.Source) bool {
 	for _, s := range sources {

@@ -29,7 +29,7 @@ type Config struct {
 	Memory Memory
 	Agent  Agent
 	Rules  *rules.Set // nil: no rules
-	// AsksMemory is true if a rule reads what was done before: a condition or a text names
+	// AsksMemory is true if a rule reads the memory of the issue: a condition or a text names
 	// memory, or a comment is made once.
 	AsksMemory bool
 	// Tests are the tests beside the rules; nil unless [Spec.Tests] asks for them.
@@ -43,7 +43,7 @@ type Config struct {
 	Warnings strictyaml.Problems
 }
 
-// A Memory is where the record of what was done is kept.
+// A Memory names the store of the records of earlier tasks.
 type Memory struct {
 	Store string // "off", "artifact", "cache" or "file"; empty: not configured
 	Path  string // folder of the file store; empty: not configured

@@ -22,7 +22,7 @@ type sourceFile struct {
 	inherited bool // it is the file that is extended
 }
 
-// An input is what was read.
+// An input has the files that were read, with their mistakes.
 type input struct {
 	files  []sourceFile
 	names  []string            // of all files, in order

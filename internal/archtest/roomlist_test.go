@@ -192,7 +192,7 @@ func TestParseRooms(t *testing.T) {
 	}
 }
 
-// TestLower lowers ceilings to what is found; none is raised or added.
+// TestLower lowers ceilings to the measured sizes; none is raised or added.
 func TestLower(t *testing.T) {
 	t.Parallel()
 	const text = `# A comment.

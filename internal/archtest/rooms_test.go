@@ -32,7 +32,7 @@ func checkRooms(m *module, tab table) []string {
 	return out
 }
 
-// problems returns what is larger than a limit or ceiling, and what rooms.txt lists
+// problems returns the sizes beyond a limit or ceiling, and the lines that rooms.txt has
 // in vain.
 func (r rooms) problems(dir string, found figures) []string {
 	var out []string
@@ -73,7 +73,7 @@ func (f finding) problem(allowed int) string {
 	return text
 }
 
-// lowered returns the ceilings of a package, each lowered to what is found. No ceiling
+// lowered returns the ceilings of a package, each lowered to the measured size. No ceiling
 // is raised, and none is added. Nil: the package has no ceilings.
 func (r rooms) lowered(dir string, found figures) ceilings {
 	if r.ceilings[dir] == nil {

@@ -7,7 +7,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
-	"github.com/org/foreman-action/internal/strictyaml"
+	"github.com/org/foreman-action/internal/yamlfile"
 	"github.com/org/foreman-action/rules"
 )
 
@@ -28,7 +28,7 @@ func asksMemory(sources []rules.Source) bool {
 			continue
 		}
 		for _, rule := range s.Node.Content {
-			if when := strictyaml.Child(rule, "when"); when != nil && recalls(when.Value) || recallsBelow(strictyaml.Child(rule, "then")) {
+			if when := yamlfile.Child(rule, "when"); when != nil && recalls(when.Value) || recallsBelow(yamlfile.Child(rule, "then")) {
 				return true
 			}
 		}
@@ -41,7 +41,7 @@ func recallsBelow(n *yaml.Node) bool {
 	if n == nil {
 		return false
 	}
-	if strictyaml.Child(n, "once") != nil {
+	if yamlfile.Child(n, "once") != nil {
 		return true
 	}
 	for _, m := range inserted.FindAllStringSubmatch(n.Value, -1) {

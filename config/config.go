@@ -3,7 +3,7 @@ package config
 import (
 	"time"
 
-	"github.com/org/foreman-action/internal/strictyaml"
+	"github.com/org/foreman-action/internal/yamlfile"
 	"github.com/org/foreman-action/policy"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/rules"
@@ -40,7 +40,7 @@ type Config struct {
 	// Files names the files that were read, in order.
 	Files []string
 	// Warnings are problems that leave the configuration usable.
-	Warnings strictyaml.Problems
+	Warnings yamlfile.Problems
 }
 
 // A Memory names the store of the records of earlier tasks.

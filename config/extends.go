@@ -8,8 +8,8 @@ import (
 
 	"gopkg.in/yaml.v3"
 
-	"github.com/org/foreman-action/internal/strictyaml"
 	"github.com/org/foreman-action/internal/text"
+	"github.com/org/foreman-action/internal/yamlfile"
 	"github.com/org/foreman-action/protocol"
 )
 
@@ -32,7 +32,7 @@ type extendsSection struct{ file RemoteFile }
 const extendsForm = "owner/repo:path@ref"
 
 // DecodeYAML reads owner/repo:path@ref.
-func (e *extendsSection) DecodeYAML(f *strictyaml.File, n *yaml.Node) {
+func (e *extendsSection) DecodeYAML(f *yamlfile.File, n *yaml.Node) {
 	var s string
 	if !f.DecodeKey("extends", n, &s) {
 		return

@@ -5,8 +5,8 @@ import (
 
 	"gopkg.in/yaml.v3"
 
-	"github.com/org/foreman-action/internal/strictyaml"
 	"github.com/org/foreman-action/internal/text"
+	"github.com/org/foreman-action/internal/yamlfile"
 	"github.com/org/foreman-action/rules"
 )
 
@@ -42,7 +42,7 @@ func (b sides) disabled() []string {
 		case b.theirs.name == "":
 			// There is none, or it could not be read: that is reported.
 		case !slices.Contains(known, id):
-			at.f.Problemf(n, "disable: %s has no rule %q%s", b.theirs.name, text.Quote(id), strictyaml.DidYouMean(id, known))
+			at.f.Problemf(n, "disable: %s has no rule %q%s", b.theirs.name, text.Quote(id), yamlfile.DidYouMean(id, known))
 		default:
 			off = append(off, id)
 		}
@@ -51,7 +51,7 @@ func (b sides) disabled() []string {
 }
 
 func ruleID(n *yaml.Node) string {
-	if id := strictyaml.Child(n, "id"); id != nil {
+	if id := yamlfile.Child(n, "id"); id != nil {
 		return id.Value
 	}
 	return ""

@@ -5,21 +5,21 @@ import (
 
 	"gopkg.in/yaml.v3"
 
-	"github.com/org/foreman-action/internal/strictyaml"
+	"github.com/org/foreman-action/internal/yamlfile"
 	"github.com/org/foreman-action/policy"
 	"github.com/org/foreman-action/rules"
 )
 
 // A place is the position of a value; the zero value is that of an absent one.
 type place struct {
-	f         *strictyaml.File
+	f         *yamlfile.File
 	n         *yaml.Node
 	inherited bool // it is in the file that is extended
 }
 
 // child returns the place of a key of the mapping.
 func (p place) child(key string) place {
-	if n := strictyaml.Child(p.n, key); n != nil {
+	if n := yamlfile.Child(p.n, key); n != nil {
 		return place{p.f, n, p.inherited}
 	}
 	return place{}
@@ -94,7 +94,7 @@ func (s *side) once(d sourceFile, name string, present bool) bool {
 	if !present {
 		return false
 	}
-	n := strictyaml.Child(d.file.Root(), name)
+	n := yamlfile.Child(d.file.Root(), name)
 	if other, ok := s.at[name]; ok {
 		d.file.Problemf(n, "%s is already set in %s; a section stands in one file", name, other.f.Name())
 		return false
@@ -106,8 +106,8 @@ func (s *side) once(d sourceFile, name string, present bool) bool {
 // addPolicy adds the policy and the short forms of its parts.
 func (s *side) addPolicy(d sourceFile) {
 	limits, labels := d.sections.Limits, d.sections.Labels
-	checkLimits(d.file, strictyaml.Child(d.file.Root(), "limits"), "limits", limits)
-	checkLabels(d.file, strictyaml.Child(d.file.Root(), "labels"), "labels", labels)
+	checkLimits(d.file, yamlfile.Child(d.file.Root(), "limits"), "limits", limits)
+	checkLabels(d.file, yamlfile.Child(d.file.Root(), "labels"), "labels", labels)
 	var p policy.Section
 	if s.once(d, "policy", d.sections.Policy != nil) {
 		p = policy.Section(*d.sections.Policy)
@@ -133,9 +133,9 @@ func (s *side) shortForm(d sourceFile, name string, present [2]bool) {
 	root := d.file.Root()
 	var list []*yaml.Node
 	if present[0] {
-		list = append(list, strictyaml.Child(root, "policy", name))
+		list = append(list, yamlfile.Child(root, "policy", name))
 	}
-	if n := strictyaml.Child(root, name); present[1] {
+	if n := yamlfile.Child(root, name); present[1] {
 		list = append(list, n)
 		if present[0] && n.Line < list[0].Line {
 			list[0], list[1] = list[1], list[0]

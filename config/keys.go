@@ -8,7 +8,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
-	"github.com/org/foreman-action/internal/strictyaml"
+	"github.com/org/foreman-action/internal/yamlfile"
 	"github.com/org/foreman-action/policy"
 )
 
@@ -60,7 +60,7 @@ type includeSection struct {
 }
 
 // DecodeYAML reads a glob or a list of globs.
-func (i *includeSection) DecodeYAML(f *strictyaml.File, n *yaml.Node) {
+func (i *includeSection) DecodeYAML(f *yamlfile.File, n *yaml.Node) {
 	items := []*yaml.Node{n}
 	if n.Kind == yaml.SequenceNode {
 		items = n.Content
@@ -80,45 +80,45 @@ func (i *includeSection) DecodeYAML(f *strictyaml.File, n *yaml.Node) {
 }
 
 // DecodeYAML fills the section and checks its values.
-func (m *memorySection) DecodeYAML(f *strictyaml.File, n *yaml.Node) {
+func (m *memorySection) DecodeYAML(f *yamlfile.File, n *yaml.Node) {
 	type plain memorySection
 	f.Decode(n, (*plain)(m))
-	oneOf(f, strictyaml.Child(n, "store"), "memory.store", "off", "artifact", "cache", "file")
-	oneOf(f, strictyaml.Child(n, "summary"), "memory.summary", "facts", "model")
+	oneOf(f, yamlfile.Child(n, "store"), "memory.store", "off", "artifact", "cache", "file")
+	oneOf(f, yamlfile.Child(n, "summary"), "memory.summary", "facts", "model")
 }
 
 // DecodeYAML fills the section and checks its values.
-func (l *llmSection) DecodeYAML(f *strictyaml.File, n *yaml.Node) {
+func (l *llmSection) DecodeYAML(f *yamlfile.File, n *yaml.Node) {
 	type plain llmSection
 	f.Decode(n, (*plain)(l))
-	positive(f, strictyaml.Child(n, "timeout"), "llm.timeout")
-	if at := strictyaml.Child(n, "max_tokens"); at != nil && at.Tag == "!!int" && l.MaxTokens < 1 {
+	positive(f, yamlfile.Child(n, "timeout"), "llm.timeout")
+	if at := yamlfile.Child(n, "max_tokens"); at != nil && at.Tag == "!!int" && l.MaxTokens < 1 {
 		f.Problemf(at, "llm.max_tokens: want more than 0")
 	}
 }
 
 // DecodeYAML fills the section and checks its values.
-func (a *agentSection) DecodeYAML(f *strictyaml.File, n *yaml.Node) {
+func (a *agentSection) DecodeYAML(f *yamlfile.File, n *yaml.Node) {
 	type plain agentSection
 	f.Decode(n, (*plain)(a))
-	oneOf(f, strictyaml.Child(n, "auth"), "agent.auth", "none", "token", "oidc")
-	positive(f, strictyaml.Child(n, "timeout"), "agent.timeout")
-	checkActions(f, strictyaml.Child(n, "may"), "agent.may")
+	oneOf(f, yamlfile.Child(n, "auth"), "agent.auth", "none", "token", "oidc")
+	positive(f, yamlfile.Child(n, "timeout"), "agent.timeout")
+	checkActions(f, yamlfile.Child(n, "may"), "agent.may")
 }
 
 // policySection is the section policy, without what other sections add to it.
 type policySection policy.Section
 
 // DecodeYAML fills the section and checks its values.
-func (p *policySection) DecodeYAML(f *strictyaml.File, n *yaml.Node) {
+func (p *policySection) DecodeYAML(f *yamlfile.File, n *yaml.Node) {
 	f.Decode(n, (*policy.Section)(p))
-	checkActions(f, strictyaml.Child(n, "actions"), "policy.actions")
-	checkLimits(f, strictyaml.Child(n, "limits"), "policy.limits", p.Limits)
-	oneOf(f, strictyaml.Child(n, "unknown_action"), "policy.unknown_action", policy.UnknownStop, policy.UnknownReject)
+	checkActions(f, yamlfile.Child(n, "actions"), "policy.actions")
+	checkLimits(f, yamlfile.Child(n, "limits"), "policy.limits", p.Limits)
+	oneOf(f, yamlfile.Child(n, "unknown_action"), "policy.unknown_action", policy.UnknownStop, policy.UnknownReject)
 	if c := p.CommentLength; c != nil && (*c < 1 || *c > policy.MaxCommentLength) {
-		f.Problemf(strictyaml.Child(n, "comment_length"), "policy.comment_length: want 1 to %d, got %d", policy.MaxCommentLength, *c)
+		f.Problemf(yamlfile.Child(n, "comment_length"), "policy.comment_length: want 1 to %d, got %d", policy.MaxCommentLength, *c)
 	}
-	at := strictyaml.Child(n, "max_scanned_issues")
+	at := yamlfile.Child(n, "max_scanned_issues")
 	if c := p.MaxScanned; c != nil && at.ShortTag() == "!!int" && (*c < 1 || *c > policy.MaxScannable) {
 		f.Problemf(at, "policy.max_scanned_issues: want 1 to %d, got %d", policy.MaxScannable, *c)
 	}
@@ -131,17 +131,17 @@ func (p *policySection) DecodeYAML(f *strictyaml.File, n *yaml.Node) {
 		{"max_writes_per_hour", p.MaxWrites != nil && *p.MaxWrites < 0},
 	} {
 		if limit.less {
-			f.Problemf(strictyaml.Child(n, limit.name), "policy.%s: want more than 0, or 0 for no limit", limit.name)
+			f.Problemf(yamlfile.Child(n, limit.name), "policy.%s: want more than 0, or 0 for no limit", limit.name)
 		}
 	}
-	positive(f, strictyaml.Child(n, "shadow_period"), "policy.shadow_period")
-	checkLabels(f, strictyaml.Child(n, "labels"), "policy.labels", p.Labels)
-	checkGlobs(f, strictyaml.Child(n, "mentions"), "policy.mentions", p.Mentions)
-	checkGlobs(f, strictyaml.Child(n, "links"), "policy.links", p.Links)
+	positive(f, yamlfile.Child(n, "shadow_period"), "policy.shadow_period")
+	checkLabels(f, yamlfile.Child(n, "labels"), "policy.labels", p.Labels)
+	checkGlobs(f, yamlfile.Child(n, "mentions"), "policy.mentions", p.Mentions)
+	checkGlobs(f, yamlfile.Child(n, "links"), "policy.links", p.Links)
 }
 
 // decodeOnFailure reads "fail", "skip" or {add_label: name}.
-func decodeOnFailure(f *strictyaml.File, n *yaml.Node) OnFailure {
+func decodeOnFailure(f *yamlfile.File, n *yaml.Node) OnFailure {
 	if n.Kind == yaml.MappingNode {
 		var o struct {
 			Label string `yaml:"add_label,required"`
@@ -154,11 +154,11 @@ func decodeOnFailure(f *strictyaml.File, n *yaml.Node) OnFailure {
 }
 
 // checkVersion reports a version that is absent or unknown.
-func checkVersion(f *strictyaml.File, n *yaml.Node) {
+func checkVersion(f *yamlfile.File, n *yaml.Node) {
 	switch {
 	case n == nil:
 		f.Problemf(nil, "version is missing: begin the file with version: 1")
 	case n.Kind != yaml.ScalarNode || n.Value != "1":
-		f.Problemf(n, "version: want 1, got %s", strictyaml.Kind(n))
+		f.Problemf(n, "version: want 1, got %s", yamlfile.Kind(n))
 	}
 }

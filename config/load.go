@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/org/foreman-action/internal/strictyaml"
+	"github.com/org/foreman-action/internal/yamlfile"
 	"github.com/org/foreman-action/rules"
 	"github.com/org/foreman-action/rules/ruletest"
 )
@@ -19,7 +19,7 @@ import (
 //
 // All files have the same sections, so that a rule file may be complete by itself; but each
 // section except for rules and tests may be in one file only. The mistakes of all files are
-// reported together, as strictyaml.Problems. A nil Config without an error means that there
+// reported together, as yamlfile.Problems. A nil Config without an error means that there
 // is none, and that it was optional.
 func Load(ctx context.Context, files Files, spec Spec) (*Config, error) {
 	own, err := readOwn(ctx, files, spec)
@@ -75,7 +75,7 @@ func compile(c Config, b sides, tests bool) (Config, error) {
 		c.Agent.When, _ = rules.CompileCondition(at.f, at.n, sources...)
 	}
 	set, err := rules.Compile(sources...)
-	if _, ok := errors.AsType[strictyaml.Problems](err); err != nil && !ok {
+	if _, ok := errors.AsType[yamlfile.Problems](err); err != nil && !ok {
 		return Config{}, err
 	}
 	if tests {
@@ -96,12 +96,12 @@ func compile(c Config, b sides, tests bool) (Config, error) {
 
 // problems returns the mistakes and the warnings of all files. If the file that is extended
 // could not be read, mistakes that it may resolve count as warnings.
-func (in input) problems(unread bool) (mistakes, warnings strictyaml.Problems) {
-	files := make([]*strictyaml.File, 0, len(in.files))
+func (in input) problems(unread bool) (mistakes, warnings yamlfile.Problems) {
+	files := make([]*yamlfile.File, 0, len(in.files))
 	for _, d := range in.files {
 		files = append(files, d.file)
 	}
-	all, _ := errors.AsType[strictyaml.Problems](strictyaml.Err(files...))
+	all, _ := errors.AsType[yamlfile.Problems](yamlfile.Err(files...))
 	for _, p := range slices.Concat(all, in.broken) {
 		if unread && (strings.HasPrefix(p.Msg, "form has no field ") || strings.HasPrefix(p.Msg, "tables has no ")) {
 			p.Warning = true
@@ -121,8 +121,8 @@ func (in input) problems(unread bool) (mistakes, warnings strictyaml.Problems) {
 }
 
 // inOrder sorts problems by file and position.
-func inOrder(ps strictyaml.Problems) strictyaml.Problems {
-	slices.SortStableFunc(ps, func(a, b strictyaml.Problem) int {
+func inOrder(ps yamlfile.Problems) yamlfile.Problems {
+	slices.SortStableFunc(ps, func(a, b yamlfile.Problem) int {
 		return cmp.Or(strings.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
 	})
 	return ps

@@ -13,7 +13,7 @@ import (
 	"testing"
 
 	"github.com/org/foreman-action/internal/golden"
-	"github.com/org/foreman-action/internal/strictyaml"
+	"github.com/org/foreman-action/internal/yamlfile"
 )
 
 var update = flag.Bool("update", false, "rewrite the expected parts of the files in testdata")
@@ -130,7 +130,7 @@ func FuzzLoad(f *testing.F) {
 			c.Rules.IDs()
 			return
 		}
-		ps, ok := errors.AsType[strictyaml.Problems](err)
+		ps, ok := errors.AsType[yamlfile.Problems](err)
 		if !ok {
 			t.Fatalf("an error without a place: %v", err)
 		}

@@ -6,7 +6,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
-	"github.com/org/foreman-action/internal/strictyaml"
+	"github.com/org/foreman-action/internal/yamlfile"
 )
 
 // DefaultPath is where a repository keeps its configuration.
@@ -40,7 +40,7 @@ type Spec struct {
 	// Split takes the sections of another program, such as a server, out of the first file
 	// before it is decoded. It decodes them from the root, records its problems in f, and
 	// returns the mapping of the other sections. Nil: the file has no such sections.
-	Split func(f *strictyaml.File, root *yaml.Node) *yaml.Node
+	Split func(f *yamlfile.File, root *yaml.Node) *yaml.Node
 	// Remote reads the file that is extended. The error matches fs.ErrNotExist when there is
 	// none, and triage.ErrNeedsHost when reading needs a token; nil: that is always so.
 	Remote func(context.Context, RemoteFile) ([]byte, error)

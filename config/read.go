@@ -11,13 +11,13 @@ import (
 
 	"gopkg.in/yaml.v3"
 
-	"github.com/org/foreman-action/internal/strictyaml"
+	"github.com/org/foreman-action/internal/yamlfile"
 	"github.com/org/foreman-action/triage"
 )
 
 // A sourceFile is one file with its sections decoded.
 type sourceFile struct {
-	file      *strictyaml.File
+	file      *yamlfile.File
 	sections  sections
 	inherited bool // it is the file that is extended
 }
@@ -25,8 +25,8 @@ type sourceFile struct {
 // An input has the files that were read, with their mistakes.
 type input struct {
 	files  []sourceFile
-	names  []string            // of all files, in order
-	broken strictyaml.Problems // of files that are no YAML, and so not in files
+	names  []string          // of all files, in order
+	broken yamlfile.Problems // of files that are no YAML, and so not in files
 }
 
 // and returns two inputs as one.
@@ -37,10 +37,10 @@ func (in input) and(more input) input {
 }
 
 // add parses a file. It returns nil without an error for a file that is no YAML.
-func (in *input) add(name string, src []byte) (*strictyaml.File, error) {
+func (in *input) add(name string, src []byte) (*yamlfile.File, error) {
 	in.names = append(in.names, name)
-	f, err := strictyaml.Parse(name, src)
-	if ps, ok := errors.AsType[strictyaml.Problems](err); ok {
+	f, err := yamlfile.Parse(name, src)
+	if ps, ok := errors.AsType[yamlfile.Problems](err); ok {
 		in.broken = append(in.broken, ps...)
 		return nil, nil
 	}
@@ -48,7 +48,7 @@ func (in *input) add(name string, src []byte) (*strictyaml.File, error) {
 }
 
 // decode decodes the sections below a root of the file.
-func decode(f *strictyaml.File, root *yaml.Node) sourceFile {
+func decode(f *yamlfile.File, root *yaml.Node) sourceFile {
 	d := sourceFile{file: f}
 	f.Decode(root, &d.sections)
 	checkVersion(f, d.sections.Version)
@@ -80,7 +80,7 @@ func readOwn(ctx context.Context, files Files, spec Spec) (input, error) {
 // A reader reads files that include others.
 type reader struct {
 	files Files
-	split func(*strictyaml.File, *yaml.Node) *yaml.Node // of the next file; nil: none
+	split func(*yamlfile.File, *yaml.Node) *yaml.Node // of the next file; nil: none
 	in    input
 }
 
@@ -109,7 +109,7 @@ func (r *reader) file(ctx context.Context, name string) error {
 }
 
 // include reads the files that a file names; a glob may match none.
-func (r *reader) include(ctx context.Context, f *strictyaml.File, in *includeSection) error {
+func (r *reader) include(ctx context.Context, f *yamlfile.File, in *includeSection) error {
 	if in == nil {
 		return nil
 	}
@@ -197,7 +197,7 @@ func parseExtended(name string, src []byte) (in input, err error) {
 		{"disable", "a file that others extend inherits nothing"},
 		{"include", "a file that others extend stands alone; write the rules into it"},
 	} {
-		if n := strictyaml.Child(f.Root(), key.name); n != nil {
+		if n := yamlfile.Child(f.Root(), key.name); n != nil {
 			f.Problemf(n, "%s: %s", key.name, key.why)
 		}
 	}

@@ -5,7 +5,7 @@ import (
 	"reflect"
 	"slices"
 
-	"github.com/org/foreman-action/internal/strictyaml"
+	"github.com/org/foreman-action/internal/yamlfile"
 	"github.com/org/foreman-action/policy"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/rules"
@@ -23,7 +23,7 @@ const SchemaID = "https://github.com/org/foreman-action/foreman.schema.json"
 func Schema() map[string]any {
 	parts := rules.Schemas()
 	parts["tests"] = ruletest.Schema()
-	s := strictyaml.Schema(reflect.TypeFor[sections](), func(path string) map[string]any {
+	s := yamlfile.Schema(reflect.TypeFor[sections](), func(path string) map[string]any {
 		out := object{}
 		if part, ok := parts[path].(map[string]any); ok {
 			maps.Copy(out, part)

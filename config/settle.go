@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"strings"
 
-	"github.com/org/foreman-action/internal/strictyaml"
 	"github.com/org/foreman-action/internal/text"
+	"github.com/org/foreman-action/internal/yamlfile"
 	"github.com/org/foreman-action/policy"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/triage"
@@ -145,7 +145,7 @@ func expand(at place, getenv func(string) string) string {
 		}
 		return at.n.Value
 	}
-	out, err := strictyaml.Expand(at.n.Value, func(name string) string {
+	out, err := yamlfile.Expand(at.n.Value, func(name string) string {
 		switch {
 		case reserved(name):
 			at.f.Problemf(at.n, "the variable %s may hold a secret of Foreman's own; a configuration must not read it", name)

@@ -3,7 +3,7 @@ package rules
 import (
 	"gopkg.in/yaml.v3"
 
-	"github.com/org/foreman-action/internal/strictyaml"
+	"github.com/org/foreman-action/internal/yamlfile"
 	"github.com/org/foreman-action/rules/facts"
 	"github.com/org/foreman-action/rules/internal/expression"
 	"github.com/org/foreman-action/rules/internal/symbols"
@@ -17,12 +17,12 @@ type Condition struct {
 }
 
 // CompileCondition compiles the scalar n of f, which may use the names that sources
-// declare. Mistakes are recorded in f, and returned as a [strictyaml.Problems] with
+// declare. Mistakes are recorded in f, and returned as a [yamlfile.Problems] with
 // the problems recorded in f before; mistakes in the sources are left to [Compile].
-func CompileCondition(f *strictyaml.File, n *yaml.Node, sources ...Source) (*Condition, error) {
+func CompileCondition(f *yamlfile.File, n *yaml.Node, sources ...Source) (*Condition, error) {
 	before := f.ErrorCount()
 	names := symbols.New()
-	quiet, _ := strictyaml.Parse("", nil)
+	quiet, _ := yamlfile.Parse("", nil)
 	for _, src := range sources {
 		names.Declare(quiet, src.Forms, src.Tables)
 	}

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/org/foreman-action/internal/strictyaml"
+	"github.com/org/foreman-action/internal/yamlfile"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/rules/facts"
 	"github.com/org/foreman-action/rules/internal/action"
@@ -60,7 +60,7 @@ type RuleTrace struct {
 // An EvalError is a condition or a template that failed for one event.
 type EvalError struct {
 	Rule    string // id; empty outside of rules
-	Problem strictyaml.Problem
+	Problem yamlfile.Problem
 }
 
 // Error names the rule and shows the place.

@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/org/foreman-action/internal/sanitize"
-	"github.com/org/foreman-action/internal/strictyaml"
+	"github.com/org/foreman-action/internal/yamlfile"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/rules"
 	"github.com/org/foreman-action/rules/facts"
@@ -218,18 +218,18 @@ func TestSet(t *testing.T) {
 // The rules of a larger file are compiled together with other mistakes in it.
 func TestCompileInAConfigurationFile(t *testing.T) {
 	t.Parallel()
-	f, err := strictyaml.Parse("foreman.yml", []byte("mode: aply\nrules:\n  - id: a\n    when: isue.title == ``\n    then: [escalate]\n"))
+	f, err := yamlfile.Parse("foreman.yml", []byte("mode: aply\nrules:\n  - id: a\n    when: isue.title == ``\n    then: [escalate]\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	f.Problemf(f.Root().Content[1], "mode: want apply or shadow")
 	src := rules.Source{File: f, Node: f.Root().Content[3]}
 	_, err = rules.Compile(src)
-	ps, ok := errors.AsType[strictyaml.Problems](err)
+	ps, ok := errors.AsType[yamlfile.Problems](err)
 	if !ok || len(ps) != 2 || ps[0].Line != 1 || ps[1].Line != 4 {
 		t.Errorf("got %v, want two problems", err)
 	}
-	if _, err := rules.Compile(rules.Source{File: f}, rules.Source{File: f}); len(err.(strictyaml.Problems)) != 2 {
+	if _, err := rules.Compile(rules.Source{File: f}, rules.Source{File: f}); len(err.(yamlfile.Problems)) != 2 {
 		t.Errorf("a file given twice doubles its problems: %v", err)
 	}
 	if _, err := rules.Compile(rules.Source{}); err == nil {

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/org/foreman-action/internal/strictyaml"
+	"github.com/org/foreman-action/internal/yamlfile"
 	"github.com/org/foreman-action/rules/internal/forms"
 	"github.com/org/foreman-action/rules/internal/symbols"
 )
@@ -13,10 +13,10 @@ import (
 // issue form.
 type FormUse struct {
 	Name    string
-	Heading string             // as the file has it
-	Type    string             // text, semver, number, list or checkboxes
-	Place   strictyaml.Problem // of the heading, without a message
-	TypeAt  strictyaml.Problem // of the type, or of the heading where none is written
+	Heading string           // as the file has it
+	Type    string           // text, semver, number, list or checkboxes
+	Place   yamlfile.Problem // of the heading, without a message
+	TypeAt  yamlfile.Problem // of the type, or of the heading where none is written
 }
 
 // Heads reports whether a field of an issue form with that label is meant; neither case
@@ -51,7 +51,7 @@ type TableUse struct {
 // A TableKey is the key of a row.
 type TableKey struct {
 	Key   string
-	Place strictyaml.Problem // without a message
+	Place yamlfile.Problem // without a message
 }
 
 // formTableUses returns the tables that rules ask for the answer in a field of a form.

@@ -7,7 +7,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/txtar"
 
-	"github.com/org/foreman-action/internal/strictyaml"
+	"github.com/org/foreman-action/internal/yamlfile"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/rules/facts"
 	"github.com/org/foreman-action/rules/internal/action"
@@ -39,12 +39,12 @@ func FuzzRules(f *testing.F) {
 				return
 			}
 		}
-		ps, ok := errors.AsType[strictyaml.Problems](err)
+		ps, ok := errors.AsType[yamlfile.Problems](err)
 		if !ok || len(ps) == 0 {
 			t.Fatalf("got a %T: %v", err, err)
 		}
 		for _, p := range ps {
-			if p.Line < 1 && len(src) <= strictyaml.MaxSize || p.Msg == "" {
+			if p.Line < 1 && len(src) <= yamlfile.MaxSize || p.Msg == "" {
 				t.Errorf("a problem without place or text: %v", p)
 			}
 		}

@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/txtar"
 
-	"github.com/org/foreman-action/internal/strictyaml"
+	"github.com/org/foreman-action/internal/yamlfile"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/rules"
 	"github.com/org/foreman-action/rules/facts"
@@ -167,7 +167,7 @@ func mustCompile(t testing.TB, src string) *rules.Set {
 
 // condition compiles one condition, in a block scalar.
 func condition(src string) (*rules.Condition, error) {
-	f, err := strictyaml.Parse("c.yml", []byte("when: |\n  "+strings.ReplaceAll(src, "\n", "\n  ")+"\n"))
+	f, err := yamlfile.Parse("c.yml", []byte("when: |\n  "+strings.ReplaceAll(src, "\n", "\n  ")+"\n"))
 	if err != nil {
 		return nil, err
 	}

@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/org/foreman-action/internal/strictyaml"
+	"github.com/org/foreman-action/internal/yamlfile"
 	"github.com/org/foreman-action/rules/facts"
 	"github.com/org/foreman-action/rules/internal/expression"
 	"github.com/org/foreman-action/triage"
@@ -56,7 +56,7 @@ func TestReferenceExamples(t *testing.T) {
 		if n.Doc == "" || n.Type == "" || !strings.Contains(n.Example, name) {
 			t.Errorf("%s: want a type, a sentence and an example that uses it: %+v", n.Name, n)
 		}
-		f, err := strictyaml.Parse("example.yml", []byte("when: |\n  "+n.Example+"\n"))
+		f, err := yamlfile.Parse("example.yml", []byte("when: |\n  "+n.Example+"\n"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -82,7 +82,7 @@ func TestConditionLeavesMistakesOfNamesAlone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f, err := strictyaml.Parse("c.yml", []byte("when: form.a == nil and not ('x' in tables.b)\n"))
+	f, err := yamlfile.Parse("c.yml", []byte("when: form.a == nil and not ('x' in tables.b)\n"))
 	if err != nil {
 		t.Fatal(err)
 	}

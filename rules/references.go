@@ -4,8 +4,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/org/foreman-action/internal/strictyaml"
 	"github.com/org/foreman-action/internal/text"
+	"github.com/org/foreman-action/internal/yamlfile"
 	"github.com/org/foreman-action/rules/internal/action"
 	"github.com/org/foreman-action/rules/internal/expression"
 	"github.com/org/foreman-action/rules/internal/match"
@@ -29,7 +29,7 @@ type LabelUse struct {
 	Label string
 	Glob  bool
 	Verb  LabelVerb
-	Place strictyaml.Problem // without a message
+	Place yamlfile.Problem // without a message
 }
 
 // Matches reports whether the use is about the label, whose case does not count.

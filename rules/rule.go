@@ -7,8 +7,8 @@ import (
 
 	"gopkg.in/yaml.v3"
 
-	"github.com/org/foreman-action/internal/strictyaml"
 	"github.com/org/foreman-action/internal/text"
+	"github.com/org/foreman-action/internal/yamlfile"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/rules/facts"
 	"github.com/org/foreman-action/rules/internal/action"
@@ -19,7 +19,7 @@ import (
 // A rule is one compiled rule.
 type rule struct {
 	id      string
-	file    *strictyaml.File
+	file    *yamlfile.File
 	node    *yaml.Node // its id
 	on      []string
 	when    *expression.Expression // nil: always
@@ -52,7 +52,7 @@ const maxID = 64 // characters
 var idPattern = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]*$`)
 
 // compileRule compiles one item of "rules". Mistakes are recorded in f.
-func compileRule(c *expression.Compiler, specs []protocol.ActionSpec, f *strictyaml.File, n *yaml.Node) *rule {
+func compileRule(c *expression.Compiler, specs []protocol.ActionSpec, f *yamlfile.File, n *yaml.Node) *rule {
 	var keys ruleKeys
 	f.Decode(n, &keys)
 	r := &rule{file: f, node: n, on: events.Decode(f, keys.On), stop: keys.Stop, override: keys.OverrideHumans, undo: keys.ElseUndo}
@@ -76,7 +76,7 @@ func compileRule(c *expression.Compiler, specs []protocol.ActionSpec, f *stricty
 	return r
 }
 
-func decodeID(f *strictyaml.File, n *yaml.Node) string {
+func decodeID(f *yamlfile.File, n *yaml.Node) string {
 	var id string
 	if !f.DecodeKey("id", n, &id) {
 		return ""
@@ -131,7 +131,7 @@ func (r *rule) checkUndo() {
 const maxScan = 256 // characters, as GitHub's search takes them
 
 // decodeScan reads the value of "scan", which goes together with the event schedule.
-func (r *rule) decodeScan(f *strictyaml.File, n *yaml.Node) {
+func (r *rule) decodeScan(f *yamlfile.File, n *yaml.Node) {
 	listens := slices.Contains(r.on, events.Schedule)
 	switch {
 	case n == nil && listens:
@@ -152,7 +152,7 @@ func (r *rule) decodeScan(f *strictyaml.File, n *yaml.Node) {
 }
 
 // compileCondition compiles the value of "when".
-func compileCondition(c *expression.Compiler, f *strictyaml.File, n *yaml.Node) *expression.Expression {
+func compileCondition(c *expression.Compiler, f *yamlfile.File, n *yaml.Node) *expression.Expression {
 	switch {
 	case n.Kind == yaml.ScalarNode && n.ShortTag() == "!!null":
 		f.Problemf(n, "when has no value; give it one or leave it out")
@@ -161,7 +161,7 @@ func compileCondition(c *expression.Compiler, f *strictyaml.File, n *yaml.Node) 
 		f.Problemf(n, "when: want a condition, got a mapping; write it without {{ }}")
 		return nil
 	case n.Kind != yaml.ScalarNode:
-		f.Problemf(n, "when: want a condition, got %s; quote the whole value, or put it on its own line under \"|\"", strictyaml.Kind(n))
+		f.Problemf(n, "when: want a condition, got %s; quote the whole value, or put it on its own line under \"|\"", yamlfile.Kind(n))
 		return nil
 	}
 	if !expression.CheckComment(f, n) {

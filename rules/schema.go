@@ -3,7 +3,7 @@ package rules
 import (
 	"reflect"
 
-	"github.com/org/foreman-action/internal/strictyaml"
+	"github.com/org/foreman-action/internal/yamlfile"
 	"github.com/org/foreman-action/rules/internal/action"
 	"github.com/org/foreman-action/rules/internal/events"
 	"github.com/org/foreman-action/rules/internal/symbols"
@@ -13,7 +13,7 @@ import (
 // forms and tables, by key. They know every key and every action, and nothing of the
 // language of conditions and templates.
 func Schemas() map[string]any {
-	rule := strictyaml.Schema(reflect.TypeFor[ruleKeys](), ruleKey)
+	rule := yamlfile.Schema(reflect.TypeFor[ruleKeys](), ruleKey)
 	declared := symbols.Schemas()
 	return object{
 		"rules":  object{"type": "array", "maxItems": maxRules, "items": rule},

@@ -7,7 +7,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
-	"github.com/org/foreman-action/internal/strictyaml"
+	"github.com/org/foreman-action/internal/yamlfile"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/rules/internal/action"
 	"github.com/org/foreman-action/rules/internal/events"
@@ -20,7 +20,7 @@ import (
 // rules of all files. Node, Forms, Tables and Tests are the values of the file's keys
 // rules, forms, tables and tests; nil means that the file has none.
 type Source struct {
-	File   *strictyaml.File
+	File   *yamlfile.File
 	Node   *yaml.Node
 	Forms  *yaml.Node
 	Tables *yaml.Node
@@ -32,7 +32,7 @@ type Source struct {
 // means that src is no YAML document; other mistakes are reported by [Compile],
 // together with those of the rules.
 func Parse(name string, src []byte) (Source, error) {
-	f, err := strictyaml.Parse(name, src)
+	f, err := yamlfile.Parse(name, src)
 	if err != nil {
 		return Source{}, err
 	}
@@ -62,7 +62,7 @@ const maxRules = 5000 // of all files together
 
 // Compile compiles the rules of all sources, in order, as one list. Mistakes are
 // recorded in their files; the error holds all errors of all files given, those
-// recorded before included, as a [strictyaml.Problems]. Warnings stay in the files.
+// recorded before included, as a [yamlfile.Problems]. Warnings stay in the files.
 func Compile(sources ...Source) (*Set, error) {
 	names := symbols.New()
 	for _, src := range sources {
@@ -72,7 +72,7 @@ func Compile(sources ...Source) (*Set, error) {
 	}
 	c, specs := expression.NewCompiler(names), action.Specs()
 	s := &Set{names: names}
-	var files []*strictyaml.File
+	var files []*yamlfile.File
 	first := map[string]*rule{}
 	for _, src := range sources {
 		if src.File == nil {
@@ -89,10 +89,10 @@ func Compile(sources ...Source) (*Set, error) {
 			s.rules = append(s.rules, r)
 		}
 	}
-	if strictyaml.Err(distinct(files)...) == nil {
+	if yamlfile.Err(distinct(files)...) == nil {
 		checkFlow(s.rules)
 	}
-	if err := strictyaml.Err(distinct(files)...); err != nil {
+	if err := yamlfile.Err(distinct(files)...); err != nil {
 		return nil, err
 	}
 	return s, nil
@@ -103,16 +103,16 @@ func items(src Source) []*yaml.Node {
 	case src.Node == nil:
 		return nil
 	case src.Node.Kind != yaml.SequenceNode:
-		src.File.Problemf(src.Node, "rules: want a list of rules, got %s", strictyaml.Kind(src.Node))
+		src.File.Problemf(src.Node, "rules: want a list of rules, got %s", yamlfile.Kind(src.Node))
 		return nil
 	}
 	return src.Node.Content
 }
 
 // distinct drops repeated files, whose problems must not be listed twice.
-func distinct(files []*strictyaml.File) []*strictyaml.File {
-	seen := map[*strictyaml.File]bool{}
-	var out []*strictyaml.File
+func distinct(files []*yamlfile.File) []*yamlfile.File {
+	seen := map[*yamlfile.File]bool{}
+	var out []*yamlfile.File
 	for _, f := range files {
 		if !seen[f] {
 			seen[f] = true

@@ -13,7 +13,7 @@ import (
 
 	"github.com/org/foreman-action/internal/command"
 	"github.com/org/foreman-action/internal/sanitize"
-	"github.com/org/foreman-action/internal/strictyaml"
+	"github.com/org/foreman-action/internal/yamlfile"
 )
 
 // A program is one run of foremand.
@@ -66,7 +66,7 @@ func (p program) main(ctx context.Context) int {
 
 // complain writes an error for people. Mistakes in a configuration stand by themselves.
 func (p program) complain(err error) {
-	if ps, ok := errors.AsType[strictyaml.Problems](err); ok {
+	if ps, ok := errors.AsType[yamlfile.Problems](err); ok {
 		fmt.Fprintf(p.stderr, "%s\n", ps)
 		return
 	}

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/org/foreman-action/internal/strictyaml"
+	"github.com/org/foreman-action/internal/yamlfile"
 	"github.com/org/foreman-action/rules"
 )
 
@@ -16,7 +16,7 @@ const (
 
 // finish renders a draft and compiles its rules. Rules that the language refuses, such as
 // those with patterns that would take too long, are left out and reported.
-func finish(d draft, found *report, source *strictyaml.File) (Result, error) {
+func finish(d draft, found *report, source *yamlfile.File) (Result, error) {
 	for range maxTries {
 		p := render(d)
 		mistakes, err := compile(p.text)
@@ -31,7 +31,7 @@ func finish(d draft, found *report, source *strictyaml.File) (Result, error) {
 	return Result{}, errors.New("import: what was produced does not compile")
 }
 
-func result(d draft, p page, unmapped strictyaml.Problems) Result {
+func result(d draft, p page, unmapped yamlfile.Problems) Result {
 	r := Result{Unmapped: unmapped, Rules: d.count()}
 	if r.Rules > 0 {
 		r.Config = []byte(p.text)
@@ -40,23 +40,23 @@ func result(d draft, p page, unmapped strictyaml.Problems) Result {
 }
 
 // compile returns the mistakes in the rules of a file that we wrote.
-func compile(text string) (strictyaml.Problems, error) {
-	f, err := strictyaml.Parse("imported", []byte(text))
+func compile(text string) (yamlfile.Problems, error) {
+	f, err := yamlfile.Parse("imported", []byte(text))
 	if err != nil {
 		return nil, fmt.Errorf("import: read what was produced: %w", err)
 	}
-	src := rules.Source{File: f, Node: strictyaml.Child(f.Root(), "rules")}
+	src := rules.Source{File: f, Node: yamlfile.Child(f.Root(), "rules")}
 	if src.Node == nil || src.Node.Tag == "!!null" {
 		return nil, nil
 	}
 	_, err = rules.Compile(src)
-	ps, _ := errors.AsType[strictyaml.Problems](err)
+	ps, _ := errors.AsType[yamlfile.Problems](err)
 	return ps, nil
 }
 
 // refusals returns the first mistake of each rule that has any, by the rule's number in
 // the page, from 0.
-func refusals(p page, mistakes strictyaml.Problems) map[int]string {
+func refusals(p page, mistakes yamlfile.Problems) map[int]string {
 	out := map[int]string{}
 	for _, m := range mistakes {
 		i, exact := slices.BinarySearch(p.starts, m.Line)
@@ -71,7 +71,7 @@ func refusals(p page, mistakes strictyaml.Problems) map[int]string {
 }
 
 // drop returns the entries without the refused rules, which are reported.
-func drop(entries []entry, refused map[int]string, found *report, source *strictyaml.File) []entry {
+func drop(entries []entry, refused map[int]string, found *report, source *yamlfile.File) []entry {
 	out := slices.Clone(entries)
 	i := -1
 	for at, e := range out {

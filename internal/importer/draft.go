@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/org/foreman-action/internal/strictyaml"
+	"github.com/org/foreman-action/internal/yamlfile"
 )
 
 // A draft is a configuration file of ours before it is rendered.
@@ -44,7 +44,7 @@ func (d draft) count() int {
 
 // files are the sources of an import. Without a workflow, or when it is the source
 // itself, both are the same.
-type files struct{ source, workflow *strictyaml.File }
+type files struct{ source, workflow *yamlfile.File }
 
 // assemble turns a reading into a draft and a report. Mistakes are recorded in the files.
 // It stops when the rules become larger than a file may be; size is then more than that.
@@ -86,7 +86,7 @@ func assemble(in files, lines []string, r reading) (d draft, found *report, size
 			d.policy.need(one)
 		}
 		d.policy.interval = d.policy.interval || p.interval
-		if d.entries = append(d.entries, e); size > strictyaml.MaxSize {
+		if d.entries = append(d.entries, e); size > yamlfile.MaxSize {
 			break
 		}
 	}

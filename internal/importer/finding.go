@@ -7,7 +7,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/org/foreman-action/internal/importer/jsregexp"
-	"github.com/org/foreman-action/internal/strictyaml"
+	"github.com/org/foreman-action/internal/yamlfile"
 )
 
 // A finding is one remark about a source: something without a counterpart, a mistake, or
@@ -44,7 +44,7 @@ func wrong(n *yaml.Node, format string, args ...any) finding {
 
 // unknownKey returns the finding that a key is none of the known keys.
 func unknownKey(key *yaml.Node, known []string) finding {
-	return wrong(key, "unknown key %q%s (known: %s)", key.Value, strictyaml.DidYouMean(key.Value, known), strings.Join(known, ", "))
+	return wrong(key, "unknown key %q%s (known: %s)", key.Value, yamlfile.DidYouMean(key.Value, known), strings.Join(known, ", "))
 }
 
 // general returns a sentence about how the file differs.

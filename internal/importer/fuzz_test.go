@@ -10,7 +10,7 @@ import (
 
 	"github.com/org/foreman-action/config"
 	"github.com/org/foreman-action/internal/importer"
-	"github.com/org/foreman-action/internal/strictyaml"
+	"github.com/org/foreman-action/internal/yamlfile"
 )
 
 func FuzzLabeler(f *testing.F)      { fuzz(f, "labeler") }
@@ -46,7 +46,7 @@ func checkImport(t *testing.T, r importer.Request) {
 	t.Helper()
 	res, err := importer.Import(r)
 	if err != nil {
-		ps, ok := errors.AsType[strictyaml.Problems](err)
+		ps, ok := errors.AsType[yamlfile.Problems](err)
 		if !ok || len(ps) == 0 {
 			t.Fatalf("got a %T: %v", err, err)
 		}

@@ -10,7 +10,7 @@
 // about the source. assemble turns readings into a draft and a report, render turns the
 // draft into text, and finish checks that text.
 //
-// The source may be hostile: its size is bounded by package strictyaml, that of the
+// The source may be hostile: its size is bounded by package yamlfile, that of the
 // result by the same limit.
 package importer
 
@@ -19,7 +19,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/org/foreman-action/internal/strictyaml"
+	"github.com/org/foreman-action/internal/yamlfile"
 )
 
 // A Source is a file: its name for messages, and its text.
@@ -42,7 +42,7 @@ type Result struct {
 	// Config is the text of our configuration file; nil when Rules is 0.
 	Config []byte
 	// Unmapped lists the parts without a counterpart, in the order of the source.
-	Unmapped strictyaml.Problems
+	Unmapped yamlfile.Problems
 	// Rules is the number of rules in Config.
 	Rules int
 }
@@ -74,7 +74,7 @@ func Tools() []string {
 	return names
 }
 
-// Import converts a file. The error is a [strictyaml.Problems] when the file, or the
+// Import converts a file. The error is a [yamlfile.Problems] when the file, or the
 // workflow, is no configuration of the tool; it holds all mistakes of both.
 func Import(r Request) (Result, error) {
 	all := tools()
@@ -83,7 +83,7 @@ func Import(r Request) (Result, error) {
 		return Result{}, fmt.Errorf("import: unknown tool %q", r.Tool)
 	}
 	t := all[i]
-	source, err := strictyaml.Parse(r.File.Name, r.File.Data)
+	source, err := yamlfile.Parse(r.File.Name, r.File.Data)
 	if err != nil {
 		return Result{}, err
 	}
@@ -91,7 +91,7 @@ func Import(r Request) (Result, error) {
 	var s step
 	var before findings
 	if !t.inFlow && r.Workflow.Name != "" {
-		if in.workflow, err = strictyaml.Parse(r.Workflow.Name, r.Workflow.Data); err != nil {
+		if in.workflow, err = yamlfile.Parse(r.Workflow.Name, r.Workflow.Data); err != nil {
 			return Result{}, problems(err, source.Err())
 		}
 		s, before = readStep(in.workflow.Root(), t.action)
@@ -100,21 +100,21 @@ func Import(r Request) (Result, error) {
 	content.before = append(before, content.before...)
 	d, found, size := assemble(in, splitLines(r.File.Data), content)
 	d.action = t.action
-	if err := strictyaml.Err(slices.Compact([]*strictyaml.File{in.source, in.workflow})...); err != nil {
+	if err := yamlfile.Err(slices.Compact([]*yamlfile.File{in.source, in.workflow})...); err != nil {
 		return Result{}, err
 	}
-	if d.count() > maxRules || size > strictyaml.MaxSize {
-		return Result{}, strictyaml.Problems{{File: source.Name(), Msg: fmt.Sprintf(
-			"import: the rules would be more than %d, or the file larger than %d bytes; split the source", maxRules, strictyaml.MaxSize)}}
+	if d.count() > maxRules || size > yamlfile.MaxSize {
+		return Result{}, yamlfile.Problems{{File: source.Name(), Msg: fmt.Sprintf(
+			"import: the rules would be more than %d, or the file larger than %d bytes; split the source", maxRules, yamlfile.MaxSize)}}
 	}
 	return finish(d, found, source)
 }
 
 // problems joins the mistakes of several files.
 func problems(errs ...error) error {
-	var all strictyaml.Problems
+	var all yamlfile.Problems
 	for _, err := range errs {
-		if ps, ok := errors.AsType[strictyaml.Problems](err); ok {
+		if ps, ok := errors.AsType[yamlfile.Problems](err); ok {
 			all = append(all, ps...)
 		}
 	}

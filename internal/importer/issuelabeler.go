@@ -7,7 +7,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/org/foreman-action/internal/importer/jsregexp"
-	"github.com/org/foreman-action/internal/strictyaml"
+	"github.com/org/foreman-action/internal/yamlfile"
 )
 
 // slashes is how a regular expression with flags is written.
@@ -62,7 +62,7 @@ func (l issueLabeler) label(p pair) part {
 	name, found := labelName(p.key, p.key.Value)
 	ok := len(found) == 0
 	if p.value.Kind != yaml.SequenceNode && p.value.Kind != yaml.ScalarNode {
-		return part{found: append(found, wrong(p.value, "want a regular expression or a list of them, got %s", strictyaml.Kind(p.value)))}
+		return part{found: append(found, wrong(p.value, "want a regular expression or a list of them, got %s", yamlfile.Kind(p.value)))}
 	}
 	when := l.always
 	for _, item := range items(p.value) {

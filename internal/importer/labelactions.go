@@ -6,7 +6,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
-	"github.com/org/foreman-action/internal/strictyaml"
+	"github.com/org/foreman-action/internal/yamlfile"
 )
 
 // readLabelActions reads a configuration of dessant/label-actions: for each label the
@@ -46,7 +46,7 @@ func processOnly(s step) (kinds []string, found findings) {
 // labelActions returns the rules for one label.
 func labelActions(p pair, kinds []string) part {
 	if p.value.Kind != yaml.MappingNode {
-		return part{found: findings{wrong(p.value, "want a mapping of actions, got %s", strictyaml.Kind(p.value))}}
+		return part{found: findings{wrong(p.value, "want a mapping of actions, got %s", yamlfile.Kind(p.value))}}
 	}
 	event, suffix := "labeled", ""
 	name, removed := strings.CutPrefix(strings.TrimSpace(p.key.Value), "-")

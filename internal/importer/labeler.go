@@ -6,7 +6,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
-	"github.com/org/foreman-action/internal/strictyaml"
+	"github.com/org/foreman-action/internal/yamlfile"
 )
 
 // pullEvents is when actions/labeler usually runs.
@@ -73,7 +73,7 @@ func readLabelerOptions(pairs []pair) (out labelerOptions, found findings) {
 		}
 		n, err := strconv.Atoi(strings.TrimSpace(p.value.Value))
 		if p.value.Kind != yaml.ScalarNode || err != nil || n < 0 {
-			found = append(found, wrong(p.value, "%s: want a whole number from 0, got %s", p.key.Value, strictyaml.Kind(p.value)))
+			found = append(found, wrong(p.value, "%s: want a whole number from 0, got %s", p.key.Value, yamlfile.Kind(p.value)))
 			continue
 		}
 		if p.key.Value == "max-files-changed" {
@@ -149,7 +149,7 @@ func (l labeler) split(when term) []term {
 // matches reads the form since version 5: all items must hold.
 func (l labeler) matches(value *yaml.Node) match {
 	if value.Kind != yaml.SequenceNode {
-		return match{found: findings{wrong(value, "want a list of match objects or of globs, got %s", strictyaml.Kind(value))}}
+		return match{found: findings{wrong(value, "want a list of match objects or of globs, got %s", yamlfile.Kind(value))}}
 	}
 	out := match{ok: true}
 	var terms, loose []term
@@ -159,7 +159,7 @@ func (l labeler) matches(value *yaml.Node) match {
 			continue
 		}
 		if item.Kind != yaml.MappingNode {
-			return match{found: append(out.found, wrong(item, "want a match object such as {changed-files: …}, got %s", strictyaml.Kind(item)))}
+			return match{found: append(out.found, wrong(item, "want a match object such as {changed-files: …}, got %s", yamlfile.Kind(item)))}
 		}
 		for _, p := range pairsOf(item) {
 			var m match
@@ -196,14 +196,14 @@ func (m match) and(o match) match {
 // group reads the value of "any" or "all".
 func (l labeler) group(key, value *yaml.Node) match {
 	if value.Kind != yaml.SequenceNode {
-		return match{found: findings{wrong(value, "%s: want a list, got %s", key.Value, strictyaml.Kind(value))}}
+		return match{found: findings{wrong(value, "%s: want a list, got %s", key.Value, yamlfile.Kind(value))}}
 	}
 	every := key.Value == "all"
 	out := match{ok: true}
 	var terms []term
 	for _, item := range value.Content {
 		if item.Kind != yaml.MappingNode {
-			return match{found: append(out.found, wrong(item, "want an option such as {changed-files: …}, got %s", strictyaml.Kind(item)))}
+			return match{found: append(out.found, wrong(item, "want an option such as {changed-files: …}, got %s", yamlfile.Kind(item)))}
 		}
 		for _, p := range pairsOf(item) {
 			m := l.option(p, every)
@@ -239,7 +239,7 @@ func (l labeler) option(p pair, every bool) match {
 		return l.branch("pr.head", p.value, every)
 	}
 	return match{ok: true, found: findings{lost(p.key, "unknown option %s%s; the source takes no notice of it", quoted(p.key.Value),
-		strictyaml.DidYouMean(p.key.Value, []string{"changed-files", "base-branch", "head-branch", "any", "all"}))}}
+		yamlfile.DidYouMean(p.key.Value, []string{"changed-files", "base-branch", "head-branch", "any", "all"}))}}
 }
 
 // branch reads regular expressions about a branch's name.

@@ -7,7 +7,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/org/foreman-action/internal/importer/minimatch"
-	"github.com/org/foreman-action/internal/strictyaml"
+	"github.com/org/foreman-action/internal/yamlfile"
 )
 
 // old reports whether a label's value has the form before version 5: globs, or any and
@@ -21,7 +21,7 @@ func old(value *yaml.Node) bool {
 			return !isNull(item)
 		}
 		for _, key := range []string{"any", "all"} {
-			if globs := strictyaml.Child(item, key); globs != nil && slices.ContainsFunc(items(globs), func(n *yaml.Node) bool { return n.Kind == yaml.ScalarNode }) {
+			if globs := yamlfile.Child(item, key); globs != nil && slices.ContainsFunc(items(globs), func(n *yaml.Node) bool { return n.Kind == yaml.ScalarNode }) {
 				return true
 			}
 		}
@@ -43,7 +43,7 @@ func globs(value *yaml.Node) match {
 			terms = append(terms, m.when)
 			out = out.and(m)
 		default:
-			return match{found: append(out.found, wrong(item, "want a glob, got %s", strictyaml.Kind(item)))}
+			return match{found: append(out.found, wrong(item, "want a glob, got %s", yamlfile.Kind(item)))}
 		}
 	}
 	m := anyToAny(simple)
@@ -79,7 +79,7 @@ func changed(value *yaml.Node, every bool) match {
 	var terms []term
 	for _, item := range items(value) {
 		if item.Kind != yaml.MappingNode {
-			return match{found: append(out.found, wrong(item, "changed-files: want an option such as {any-glob-to-any-file: …}, got %s", strictyaml.Kind(item)))}
+			return match{found: append(out.found, wrong(item, "changed-files: want an option such as {any-glob-to-any-file: …}, got %s", yamlfile.Kind(item)))}
 		}
 		for _, p := range pairsOf(item) {
 			var m match

@@ -6,7 +6,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
-	"github.com/org/foreman-action/internal/strictyaml"
+	"github.com/org/foreman-action/internal/yamlfile"
 )
 
 // maxValues is how many comments or labels one key may name.
@@ -45,7 +45,7 @@ func readSettings(n *yaml.Node) (general settings, special map[string]settings, 
 				special[key][q.key.Value] = setting(q)
 			}
 		case slices.Contains(threadKeys(), key):
-			found = append(found, wrong(p.value, "%s: want a mapping of actions, got %s", key, strictyaml.Kind(p.value)))
+			found = append(found, wrong(p.value, "%s: want a mapping of actions, got %s", key, yamlfile.Kind(p.value)))
 		case slices.Contains(actionKeys(), key):
 			general[key] = setting(p)
 		default:
@@ -82,7 +82,7 @@ func (s settings) check() findings {
 		case !given:
 		case slices.Contains([]string{"close", "reopen", "lock", "unlock"}, key):
 			if _, ok := truth(v.value); !ok {
-				found = append(found, wrong(v.value, "%s: want true or false, got %s", key, strictyaml.Kind(v.value)))
+				found = append(found, wrong(v.value, "%s: want true or false, got %s", key, yamlfile.Kind(v.value)))
 			}
 		default:
 			found = append(found, v.check(key)...)
@@ -101,7 +101,7 @@ func (v setting) check(key string) findings {
 	var found findings
 	for _, item := range list {
 		if _, ok := textOrFalse(item); !ok || !many && v.value.Kind != yaml.ScalarNode {
-			found = append(found, wrong(item, "%s: want a text, got %s", key, strictyaml.Kind(item)))
+			found = append(found, wrong(item, "%s: want a text, got %s", key, yamlfile.Kind(item)))
 		}
 	}
 	return found

@@ -9,7 +9,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
-	"github.com/org/foreman-action/internal/strictyaml"
+	"github.com/org/foreman-action/internal/yamlfile"
 )
 
 // maxNotes bounds a report.
@@ -18,7 +18,7 @@ const maxNotes = 1000
 // A report lists what could not be carried over. The zero value is not usable; see
 // newReport.
 type report struct {
-	listed   strictyaml.Problems
+	listed   yamlfile.Problems
 	unlisted int // beyond maxNotes
 	seen     map[place]bool
 }
@@ -34,7 +34,7 @@ func newReport() *report { return &report{seen: map[place]bool{}} }
 
 // add lists a finding about a file, unless it is listed already. It returns the lines
 // that are new, as they stand in comments.
-func (r *report) add(file *strictyaml.File, f finding) []string {
+func (r *report) add(file *yamlfile.File, f finding) []string {
 	if f.places == nil {
 		return r.addAt(file, place{f.node, 0, f.msg})
 	}
@@ -45,7 +45,7 @@ func (r *report) add(file *strictyaml.File, f finding) []string {
 	return out
 }
 
-func (r *report) addAt(file *strictyaml.File, p place) []string {
+func (r *report) addAt(file *yamlfile.File, p place) []string {
 	if r.seen[p] {
 		return nil
 	}
@@ -57,7 +57,7 @@ func (r *report) addAt(file *strictyaml.File, p place) []string {
 }
 
 // locate returns the problem at a place of a file.
-func locate(file *strictyaml.File, p place) strictyaml.Problem {
+func locate(file *yamlfile.File, p place) yamlfile.Problem {
 	if p.at == 0 {
 		// The start of the node, and not that of its text.
 		return file.At(&yaml.Node{Line: p.node.Line, Column: p.node.Column}, 1, 1, p.msg)
@@ -68,7 +68,7 @@ func locate(file *strictyaml.File, p place) strictyaml.Problem {
 }
 
 // addLine lists a message about a line of a file and returns it like add.
-func (r *report) addLine(file *strictyaml.File, line int, msg string) []string {
+func (r *report) addLine(file *yamlfile.File, line int, msg string) []string {
 	if r.full() {
 		return nil
 	}
@@ -84,7 +84,7 @@ func (r *report) full() bool {
 	return true
 }
 
-func (r *report) list(p strictyaml.Problem) string {
+func (r *report) list(p yamlfile.Problem) string {
 	const most = 10_000
 	if len(p.Source) > most {
 		p.Source = "" // it takes long to show a part of it
@@ -94,13 +94,13 @@ func (r *report) list(p strictyaml.Problem) string {
 }
 
 // problems returns the report in the order of the source, named by its file.
-func (r *report) problems(file string) strictyaml.Problems {
+func (r *report) problems(file string) yamlfile.Problems {
 	out := slices.Clone(r.listed)
-	slices.SortStableFunc(out, func(a, b strictyaml.Problem) int {
+	slices.SortStableFunc(out, func(a, b yamlfile.Problem) int {
 		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
 	})
 	if r.unlisted > 0 {
-		out = append(out, strictyaml.Problem{File: file, Msg: fmt.Sprintf("%d more are not listed", r.unlisted)})
+		out = append(out, yamlfile.Problem{File: file, Msg: fmt.Sprintf("%d more are not listed", r.unlisted)})
 	}
 	return out
 }

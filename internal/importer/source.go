@@ -8,7 +8,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/org/foreman-action/internal/importer/jsregexp"
-	"github.com/org/foreman-action/internal/strictyaml"
+	"github.com/org/foreman-action/internal/yamlfile"
 )
 
 const maxLabel = 50 // characters that GitHub takes
@@ -19,7 +19,7 @@ type pair struct{ key, value *yaml.Node }
 // labels returns the entries of a file's top mapping, which a tool has its labels in.
 func labels(root *yaml.Node, action string) ([]pair, findings) {
 	if root.Kind != yaml.MappingNode {
-		return nil, findings{wrong(root, "this is no configuration of %s: want a mapping of labels, got %s", action, strictyaml.Kind(root))}
+		return nil, findings{wrong(root, "this is no configuration of %s: want a mapping of labels, got %s", action, yamlfile.Kind(root))}
 	}
 	return pairsOf(root), nil
 }
@@ -48,7 +48,7 @@ func isNull(n *yaml.Node) bool {
 // text reads a scalar that must be a text; anything else is a mistake.
 func text(n *yaml.Node, want string) (string, findings) {
 	if n.Kind != yaml.ScalarNode || n.ShortTag() != "!!str" {
-		return "", findings{wrong(n, "want %s, got %s", want, strictyaml.Kind(n))}
+		return "", findings{wrong(n, "want %s, got %s", want, yamlfile.Kind(n))}
 	}
 	return n.Value, nil
 }

@@ -7,17 +7,17 @@ import (
 
 	"gopkg.in/yaml.v3"
 
-	"github.com/org/foreman-action/internal/strictyaml"
+	"github.com/org/foreman-action/internal/yamlfile"
 )
 
 // readStale reads a workflow that uses actions/stale, or a mapping of its inputs.
 func readStale(doc document, _ step) reading {
 	root := doc.root
 	if root.Kind != yaml.MappingNode {
-		return mistaken(wrong(root, "want a workflow that uses actions/stale, or a mapping of its inputs; got %s", strictyaml.Kind(root)))
+		return mistaken(wrong(root, "want a workflow that uses actions/stale, or a mapping of its inputs; got %s", yamlfile.Kind(root)))
 	}
 	steps := uses(root, "actions/stale")
-	if with := strictyaml.Child(root, "with"); len(steps) == 0 && with != nil {
+	if with := yamlfile.Child(root, "with"); len(steps) == 0 && with != nil {
 		root = with
 	}
 	var parts []part
@@ -36,7 +36,7 @@ func readStale(doc document, _ step) reading {
 	}
 	switch {
 	case len(steps) > 0:
-	case strictyaml.Child(root, "jobs") != nil || strictyaml.Child(root, "runs") != nil:
+	case yamlfile.Child(root, "jobs") != nil || yamlfile.Child(root, "runs") != nil:
 		return mistaken(wrong(root, "no step of this workflow uses actions/stale"))
 	case !slices.ContainsFunc(pairsOf(root), func(p pair) bool { return slices.Contains(staleInputs(), p.key.Value) }):
 		return mistaken(wrong(root, "this is neither a workflow that uses actions/stale nor a mapping of its inputs"))
@@ -47,9 +47,9 @@ func readStale(doc document, _ step) reading {
 		return mistaken(wrong(steps[maxSteps], "more than %d steps use actions/stale", maxSteps))
 	}
 	for _, s := range steps {
-		with := strictyaml.Child(s, "with")
+		with := yamlfile.Child(s, "with")
 		if !isNull(with) && with.Kind != yaml.MappingNode {
-			found = append(found, wrong(with, "with: want a mapping of inputs, got %s", strictyaml.Kind(with)))
+			found = append(found, wrong(with, "with: want a mapping of inputs, got %s", yamlfile.Kind(with)))
 			continue
 		}
 		add(s, with)
@@ -68,10 +68,10 @@ const maxSteps = 50
 // cron returns the times at which a workflow runs.
 func cron(workflow *yaml.Node) string {
 	var times []string
-	schedule := strictyaml.Child(workflow, "on", "schedule")
+	schedule := yamlfile.Child(workflow, "on", "schedule")
 	if schedule != nil {
 		for _, item := range schedule.Content {
-			if c := strictyaml.Child(item, "cron"); c != nil && len(c.Value) < 100 {
+			if c := yamlfile.Child(item, "cron"); c != nil && len(c.Value) < 100 {
 				times = append(times, quoted(c.Value))
 			}
 		}

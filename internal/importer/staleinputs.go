@@ -9,7 +9,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
-	"github.com/org/foreman-action/internal/strictyaml"
+	"github.com/org/foreman-action/internal/yamlfile"
 )
 
 // staleInputs are the inputs of actions/stale.
@@ -66,7 +66,7 @@ func (in *inputs) checkKeys() {
 		key := p.key.Value
 		switch reason := without[key]; {
 		case !slices.Contains(staleInputs(), key):
-			in.add(lost(p.key, "unknown input %s%s", quoted(key), strictyaml.DidYouMean(key, staleInputs())))
+			in.add(lost(p.key, "unknown input %s%s", quoted(key), yamlfile.DidYouMean(key, staleInputs())))
 		case reason != "" && !strings.EqualFold(p.value.Value, "false"):
 			in.add(lost(p.key, "%s: %s", key, reason))
 		}
@@ -74,7 +74,7 @@ func (in *inputs) checkKeys() {
 }
 
 // at returns the value of an input; nil when it is not given.
-func (in *inputs) at(name string) *yaml.Node { return strictyaml.Child(in.source.with, name) }
+func (in *inputs) at(name string) *yaml.Node { return yamlfile.Child(in.source.with, name) }
 
 // get returns an input, or else the more general one; empty ones count as not given.
 func (in *inputs) get(names ...string) (string, *yaml.Node) {
@@ -138,7 +138,7 @@ func (in *inputs) message(name string) string {
 	case isNull(n):
 		return ""
 	case n.Kind != yaml.ScalarNode:
-		in.mistake(n, "%s: want a text, got %s", name, strictyaml.Kind(n))
+		in.mistake(n, "%s: want a text, got %s", name, yamlfile.Kind(n))
 		return ""
 	case len(n.Value) > maxComment:
 		in.add(lost(n, "%s: a comment of more than %d bytes", name, maxComment))

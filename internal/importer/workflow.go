@@ -6,7 +6,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
-	"github.com/org/foreman-action/internal/strictyaml"
+	"github.com/org/foreman-action/internal/yamlfile"
 )
 
 // A step is a step of a workflow that runs a tool.
@@ -26,7 +26,7 @@ func uses(n *yaml.Node, action string) []*yaml.Node {
 			return
 		}
 		seen[n] = true
-		if u := strictyaml.Child(n, "uses"); u != nil {
+		if u := yamlfile.Child(n, "uses"); u != nil {
 			name, _, _ := strings.Cut(u.Value, "@")
 			if strings.EqualFold(name, action) {
 				found = append(found, n)
@@ -51,13 +51,13 @@ func readStep(root *yaml.Node, action string) (step, findings) {
 	for _, more := range steps[1:] {
 		found = append(found, lost(more, "another step that uses %s; only the inputs of the first count", action).inWorkflow())
 	}
-	s := step{given: true, with: strictyaml.Child(steps[0], "with")}
+	s := step{given: true, with: yamlfile.Child(steps[0], "with")}
 	if isNull(s.with) {
 		s.with = nil
 	} else if s.with.Kind != yaml.MappingNode {
-		found = append(found, wrong(s.with, "with: want a mapping of inputs, got %s", strictyaml.Kind(s.with)).inWorkflow())
+		found = append(found, wrong(s.with, "with: want a mapping of inputs, got %s", yamlfile.Kind(s.with)).inWorkflow())
 	}
-	events, more := eventsOf(strictyaml.Child(root, "on"))
+	events, more := eventsOf(yamlfile.Child(root, "on"))
 	s.events = events
 	return s, append(found, more...)
 }
@@ -65,12 +65,12 @@ func readStep(root *yaml.Node, action string) (step, findings) {
 // input returns the text of an input; n is nil when it is not given. An input that the
 // workflow computes is a finding and counts as not given.
 func (s step) input(name string) (text string, n *yaml.Node, found findings) {
-	n = strictyaml.Child(s.with, name)
+	n = yamlfile.Child(s.with, name)
 	switch {
 	case isNull(n):
 		return "", nil, nil
 	case n.Kind != yaml.ScalarNode:
-		return "", nil, findings{wrong(n, "%s: want a text, got %s", name, strictyaml.Kind(n)).inWorkflow()}
+		return "", nil, findings{wrong(n, "%s: want a text, got %s", name, yamlfile.Kind(n)).inWorkflow()}
 	case len(n.Value) > maxComment:
 		return "", nil, findings{wrong(n, "%s: more than %d bytes", name, maxComment).inWorkflow()}
 	case strings.Contains(n.Value, "${{"):
@@ -124,7 +124,7 @@ func eventsOf(on *yaml.Node) ([]string, findings) {
 	case on == nil:
 	case on.Kind == yaml.MappingNode:
 		for _, p := range pairsOf(on) {
-			add(p.key.Value, strictyaml.Child(p.value, "types"))
+			add(p.key.Value, yamlfile.Child(p.value, "types"))
 		}
 	case on.Kind == yaml.SequenceNode:
 		for _, item := range on.Content {

@@ -7,7 +7,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
-	"github.com/org/foreman-action/internal/strictyaml"
+	"github.com/org/foreman-action/internal/yamlfile"
 )
 
 // A Form is what issues are written in: an issue form, or a template in Markdown.
@@ -30,24 +30,24 @@ var errNoForm = errors.New("it is no issue form: it has no list named body")
 
 // ParseForm reads an issue form, or, when the name ends in .md, the headings of a
 // template. What it does not know it leaves out. The error, which may be a
-// [strictyaml.Problems], says that src is none.
+// [yamlfile.Problems], says that src is none.
 func ParseForm(name string, src []byte) (Form, error) {
 	form := Form{File: name}
 	if path.Ext(name) == ".md" {
 		form.Fields = headings(src)
 		return form, nil
 	}
-	f, err := strictyaml.Parse(name, src)
+	f, err := yamlfile.Parse(name, src)
 	if err != nil {
 		return form, err
 	}
-	body := strictyaml.Child(f.Root(), "body")
+	body := yamlfile.Child(f.Root(), "body")
 	if body == nil || body.Kind != yaml.SequenceNode {
 		return form, errNoForm
 	}
 	for _, item := range body.Content {
-		attributes := strictyaml.Child(item, "attributes")
-		label := text(strictyaml.Child(attributes, "label"))
+		attributes := yamlfile.Child(item, "attributes")
+		label := text(yamlfile.Child(attributes, "label"))
 		if label == "" {
 			continue // Markdown between the fields
 		}
@@ -55,8 +55,8 @@ func ParseForm(name string, src []byte) (Form, error) {
 			break
 		}
 		form.Fields = append(form.Fields, Field{
-			Label: label, Type: text(strictyaml.Child(item, "type")),
-			Many: text(strictyaml.Child(attributes, "multiple")) == "true", Options: options(strictyaml.Child(attributes, "options")),
+			Label: label, Type: text(yamlfile.Child(item, "type")),
+			Many: text(yamlfile.Child(attributes, "multiple")) == "true", Options: options(yamlfile.Child(attributes, "options")),
 		})
 	}
 	return form, nil
@@ -69,7 +69,7 @@ func options(n *yaml.Node) []string {
 	}
 	var list []string
 	for _, item := range n.Content {
-		if label := strictyaml.Child(item, "label"); label != nil {
+		if label := yamlfile.Child(item, "label"); label != nil {
 			item = label
 		}
 		if s := text(item); s != "" {

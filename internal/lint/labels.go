@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/org/foreman-action/internal/strictyaml"
+	"github.com/org/foreman-action/internal/yamlfile"
 	"github.com/org/foreman-action/policy"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/rules"
@@ -102,7 +102,7 @@ func (c *checker) named(w Workflow) []string {
 		}
 		asked[key] = true
 		if c.work += cost; c.work > maxWork {
-			c.warn(strictyaml.Problem{File: w.File}, "left out of the check in part: its conditions are too many for all these labels")
+			c.warn(yamlfile.Problem{File: w.File}, "left out of the check in part: its conditions are too many for all these labels")
 			break
 		}
 		if c.config.Policy.Labels.Allows(name) && w.Names(name) {

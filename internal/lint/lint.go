@@ -8,14 +8,14 @@ import (
 
 	"github.com/org/foreman-action/config"
 	"github.com/org/foreman-action/internal/sanitize"
-	"github.com/org/foreman-action/internal/strictyaml"
+	"github.com/org/foreman-action/internal/yamlfile"
 	"github.com/org/foreman-action/rules"
 )
 
 // Check returns what is wrong with a configuration in that repository, in no order;
 // files are those that the configuration was read from.
-func Check(cfg *config.Config, files []*strictyaml.File, repo *Repository) strictyaml.Problems {
-	c := checker{config: cfg, repo: repo, found: repo.Warnings, seen: map[strictyaml.Problem]bool{}}
+func Check(cfg *config.Config, files []*yamlfile.File, repo *Repository) yamlfile.Problems {
+	c := checker{config: cfg, repo: repo, found: repo.Warnings, seen: map[yamlfile.Problem]bool{}}
 	for _, f := range files {
 		c.settings(f)
 	}
@@ -34,22 +34,22 @@ type checker struct {
 	uses   []rules.LabelUse
 	// globs are those of the policy.
 	globs []policyGlob
-	agent *strictyaml.Problem // the place of the agent's section; nil: there is none
-	found strictyaml.Problems
-	seen  map[strictyaml.Problem]bool
+	agent *yamlfile.Problem // the place of the agent's section; nil: there is none
+	found yamlfile.Problems
+	seen  map[yamlfile.Problem]bool
 	work  int // tokens of conditions that were read
 }
 
 // A policyGlob is an entry of policy.labels.
 type policyGlob struct {
 	list, glob string
-	place      strictyaml.Problem
+	place      yamlfile.Problem
 }
 
 const maxFound = 1000
 
 // report keeps a problem at a place, once.
-func (c *checker) report(at strictyaml.Problem, warning bool, format string, args ...any) {
+func (c *checker) report(at yamlfile.Problem, warning bool, format string, args ...any) {
 	at.Msg, at.Warning = sanitize.Log(fmt.Sprintf(format, args...)), warning
 	if c.seen[at] || len(c.found) >= maxFound {
 		return
@@ -58,15 +58,15 @@ func (c *checker) report(at strictyaml.Problem, warning bool, format string, arg
 	c.found = append(c.found, at)
 }
 
-func (c *checker) warn(at strictyaml.Problem, format string, args ...any) {
+func (c *checker) warn(at yamlfile.Problem, format string, args ...any) {
 	c.report(at, true, format, args...)
 }
 
 // settings collects the labels of a file outside of its rules.
-func (c *checker) settings(f *strictyaml.File) {
-	for _, labels := range []*yaml.Node{strictyaml.Child(f.Root(), "policy", "labels"), strictyaml.Child(f.Root(), "labels")} {
+func (c *checker) settings(f *yamlfile.File) {
+	for _, labels := range []*yaml.Node{yamlfile.Child(f.Root(), "policy", "labels"), yamlfile.Child(f.Root(), "labels")} {
 		for _, list := range []string{"allow", "deny"} {
-			n := strictyaml.Child(labels, list)
+			n := yamlfile.Child(labels, list)
 			if n == nil {
 				continue
 			}
@@ -75,20 +75,20 @@ func (c *checker) settings(f *strictyaml.File) {
 			}
 		}
 	}
-	agent := strictyaml.Child(f.Root(), "agent")
+	agent := yamlfile.Child(f.Root(), "agent")
 	if agent == nil {
 		return
 	}
 	place := f.At(agent, 1, 1, "")
 	c.agent = &place
-	if n := strictyaml.Child(agent, "on_failure", "add_label"); n != nil {
+	if n := yamlfile.Child(agent, "on_failure", "add_label"); n != nil {
 		c.uses = append(c.uses, rules.LabelUse{Label: n.Value, Verb: rules.LabelAdded, Place: f.At(n, 1, 1, "")})
 	}
 }
 
 // nearest says which known name was most likely meant.
 func nearest(name string, known []string) string {
-	if meant := strictyaml.Suggest(name, known); meant != "" {
+	if meant := yamlfile.Suggest(name, known); meant != "" {
 		return fmt.Sprintf("; did you mean %q?", cut(meant))
 	}
 	return ""

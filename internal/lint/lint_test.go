@@ -17,7 +17,7 @@ import (
 
 	"github.com/org/foreman-action/config"
 	"github.com/org/foreman-action/internal/lint"
-	"github.com/org/foreman-action/internal/strictyaml"
+	"github.com/org/foreman-action/internal/yamlfile"
 )
 
 var update = flag.Bool("update", false, "rewrite the expected parts of testdata")
@@ -64,7 +64,7 @@ func check(t *testing.T, files archive) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f, err := strictyaml.Parse("foreman.yml", src)
+	f, err := yamlfile.Parse("foreman.yml", src)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,7 +76,7 @@ func check(t *testing.T, files archive) string {
 		repo.Labels = strings.Split(strings.TrimSpace(string(labels)), "\n")
 	}
 	var b strings.Builder
-	for _, p := range lint.Check(cfg, []*strictyaml.File{f}, repo) {
+	for _, p := range lint.Check(cfg, []*yamlfile.File{f}, repo) {
 		fmt.Fprintln(&b, p.Error())
 	}
 	return b.String()

@@ -11,7 +11,7 @@ import (
 
 	"github.com/org/foreman-action/config"
 	"github.com/org/foreman-action/internal/sanitize"
-	"github.com/org/foreman-action/internal/strictyaml"
+	"github.com/org/foreman-action/internal/yamlfile"
 )
 
 // A Repository is what rules are compared with.
@@ -20,7 +20,7 @@ type Repository struct {
 	Forms     []Form
 	Workflows []Workflow
 	// Warnings name the files that were left out.
-	Warnings strictyaml.Problems
+	Warnings yamlfile.Problems
 	// partial says that a form is among them.
 	partial bool
 }
@@ -108,8 +108,8 @@ func (r *Repository) each(ctx context.Context, files config.Files, folder string
 
 // leaveOut warns of a file that the check does without.
 func (r *Repository) leaveOut(name string, err error) {
-	p := strictyaml.Problem{File: name, Msg: sanitize.Log(err.Error())}
-	if ps, ok := errors.AsType[strictyaml.Problems](err); ok && len(ps) > 0 {
+	p := yamlfile.Problem{File: name, Msg: sanitize.Log(err.Error())}
+	if ps, ok := errors.AsType[yamlfile.Problems](err); ok && len(ps) > 0 {
 		p = ps[0]
 	}
 	p.Warning, p.Msg = true, "left out of the check: "+p.Msg

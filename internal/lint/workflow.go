@@ -7,7 +7,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
-	"github.com/org/foreman-action/internal/strictyaml"
+	"github.com/org/foreman-action/internal/yamlfile"
 )
 
 // A Workflow is what a label may start.
@@ -29,26 +29,26 @@ type job struct {
 var errNoWorkflow = errors.New(`it is no workflow: it has no "on" or no jobs`)
 
 // ParseWorkflow reads a workflow as far as labels matter to it. The error, which may be
-// a [strictyaml.Problems], says that src is none.
+// a [yamlfile.Problems], says that src is none.
 func ParseWorkflow(name string, src []byte) (Workflow, error) {
-	f, err := strictyaml.Parse(name, src)
+	f, err := yamlfile.Parse(name, src)
 	if err != nil {
 		return Workflow{}, err
 	}
-	on, jobs := strictyaml.Child(f.Root(), "on"), strictyaml.Child(f.Root(), "jobs")
+	on, jobs := yamlfile.Child(f.Root(), "on"), yamlfile.Child(f.Root(), "jobs")
 	if on == nil || jobs == nil || jobs.Kind != yaml.MappingNode {
 		return Workflow{}, errNoWorkflow
 	}
 	w := Workflow{File: name, events: labeledBy(on)}
 	for i := 1; i < len(jobs.Content) && len(w.events) > 0; i += 2 {
 		n := jobs.Content[i]
-		j := job{when: parseCondition(text(strictyaml.Child(n, "if"))), needs: strictyaml.Child(n, "needs") != nil}
-		if steps := strictyaml.Child(n, "steps"); steps != nil {
+		j := job{when: parseCondition(text(yamlfile.Child(n, "if"))), needs: yamlfile.Child(n, "needs") != nil}
+		if steps := yamlfile.Child(n, "steps"); steps != nil {
 			for _, step := range steps.Content {
-				if c := parseCondition(text(strictyaml.Child(step, "if"))); c != nil {
+				if c := parseCondition(text(yamlfile.Child(step, "if"))); c != nil {
 					j.steps = append(j.steps, c)
 				}
-				w.own = w.own || strings.Contains(text(strictyaml.Child(step, "uses")), "/foreman-action@")
+				w.own = w.own || strings.Contains(text(yamlfile.Child(step, "uses")), "/foreman-action@")
 			}
 		}
 		w.jobs = append(w.jobs, j)
@@ -79,11 +79,11 @@ func activities(on *yaml.Node, event string) (types []string, listens bool) {
 	case yaml.SequenceNode:
 		return types, slices.ContainsFunc(on.Content, func(n *yaml.Node) bool { return text(n) == event })
 	}
-	n := strictyaml.Child(on, event)
+	n := yamlfile.Child(on, event)
 	if n == nil {
 		return nil, false
 	}
-	switch named := strictyaml.Child(n, "types"); {
+	switch named := yamlfile.Child(n, "types"); {
 	case named == nil:
 		return types, true
 	case named.Kind == yaml.SequenceNode:

@@ -7,7 +7,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
-	"github.com/org/foreman-action/internal/strictyaml"
+	"github.com/org/foreman-action/internal/yamlfile"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/rules/internal/action"
 )
@@ -15,7 +15,7 @@ import (
 // expectActions takes the actions as "then" has them, but without expressions.
 func (d expectDecoder) expectActions(n *yaml.Node) meeting {
 	if n.Kind != yaml.SequenceNode {
-		d.f.Problemf(n, "actions: want a list of actions, got %s", strictyaml.Kind(n))
+		d.f.Problemf(n, "actions: want a list of actions, got %s", yamlfile.Kind(n))
 		return nil
 	}
 	var want []string
@@ -68,7 +68,7 @@ func (d expectDecoder) action(n *yaml.Node) (protocol.ActionItem, bool) {
 	spec, ok := protocol.SpecOf(name.Value)
 	switch {
 	case name.Kind != yaml.ScalarNode:
-		d.f.Problemf(n, "want an action, got %s", strictyaml.Kind(n))
+		d.f.Problemf(n, "want an action, got %s", yamlfile.Kind(n))
 		return protocol.ActionItem{}, false
 	case name.Value == action.Escalate:
 		d.f.Problemf(n, "escalate is no action of the outcome; write escalated: true")

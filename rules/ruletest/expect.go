@@ -7,8 +7,8 @@ import (
 
 	"gopkg.in/yaml.v3"
 
-	"github.com/org/foreman-action/internal/strictyaml"
 	"github.com/org/foreman-action/internal/text"
+	"github.com/org/foreman-action/internal/yamlfile"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/rules"
 	"github.com/org/foreman-action/rules/internal/expression"
@@ -40,7 +40,7 @@ type expectKeys struct {
 
 // An expectDecoder reads expectations.
 type expectDecoder struct {
-	f   *strictyaml.File
+	f   *yamlfile.File
 	ids []string // of the rules; nil: unknown
 }
 
@@ -90,7 +90,7 @@ func (d expectDecoder) rules(key string, n *yaml.Node) []string {
 	d.f.DecodeKey(key, n, &want)
 	for i, id := range want {
 		if d.ids != nil && !slices.Contains(d.ids, id) {
-			d.f.Problemf(n.Content[i], "%s: there is no rule %q%s", key, text.Shorten(id, text.Quoted), strictyaml.DidYouMean(id, d.ids))
+			d.f.Problemf(n.Content[i], "%s: there is no rule %q%s", key, text.Shorten(id, text.Quoted), yamlfile.DidYouMean(id, d.ids))
 		}
 		if slices.Contains(want[:i], id) {
 			d.f.Problemf(n.Content[i], "%s: %s stands twice; a rule counts once", key, text.Shorten(id, text.Quoted))
@@ -171,7 +171,7 @@ func (d expectDecoder) expectClosed(n *yaml.Node) meeting {
 	want := d.boolOr("closed", n, &reason)
 	reasons := []string{"completed", "not_planned", "duplicate"}
 	if reason != "" && !slices.Contains(reasons, reason) {
-		d.f.Problemf(n, "closed: want true, false or one of %s, got %q%s", strings.Join(reasons, ", "), text.Shorten(reason, text.Quoted), strictyaml.DidYouMean(reason, reasons))
+		d.f.Problemf(n, "closed: want true, false or one of %s, got %q%s", strings.Join(reasons, ", "), text.Shorten(reason, text.Quoted), yamlfile.DidYouMean(reason, reasons))
 	}
 	return func(a issueState) (string, string, bool) {
 		got := a.closed()
@@ -213,7 +213,7 @@ func (d expectDecoder) expectDecision(n *yaml.Node) meeting {
 		known = append(known, string(t))
 	}
 	if d.f.DecodeKey("decision", n, &want) && !slices.Contains(known, want) {
-		d.f.Problemf(n, "decision: want one of %s, got %q%s", strings.Join(known, ", "), text.Shorten(want, text.Quoted), strictyaml.DidYouMean(want, known))
+		d.f.Problemf(n, "decision: want one of %s, got %q%s", strings.Join(known, ", "), text.Shorten(want, text.Quoted), yamlfile.DidYouMean(want, known))
 	}
 	return func(a issueState) (string, string, bool) {
 		got := string(a.result.Message.Decision)

@@ -10,8 +10,8 @@ import (
 
 	"gopkg.in/yaml.v3"
 
-	"github.com/org/foreman-action/internal/strictyaml"
 	"github.com/org/foreman-action/internal/text"
+	"github.com/org/foreman-action/internal/yamlfile"
 	"github.com/org/foreman-action/rules/facts"
 	"github.com/org/foreman-action/rules/internal/expression"
 	"github.com/org/foreman-action/triage"
@@ -104,7 +104,7 @@ func defaultActor(f facts.Facts, login string) triage.Actor {
 }
 
 // A fieldDecoder reads fields of the facts.
-type fieldDecoder struct{ f *strictyaml.File }
+type fieldDecoder struct{ f *yamlfile.File }
 
 // settable returns the names of a struct's fields that a test may give.
 func settable(t reflect.Type) []string {
@@ -135,7 +135,7 @@ func (d fieldDecoder) fill(name string, n *yaml.Node, v reflect.Value, others ..
 	}
 	known := append(settable(v.Type()), others...)
 	if n.Kind != yaml.MappingNode {
-		d.f.Problemf(n, "%s: want a mapping with the keys %s, got %s", name, strings.Join(known, ", "), strictyaml.Kind(n))
+		d.f.Problemf(n, "%s: want a mapping with the keys %s, got %s", name, strings.Join(known, ", "), yamlfile.Kind(n))
 		return
 	}
 	for i := 0; i+1 < len(n.Content); i += 2 {
@@ -210,7 +210,7 @@ func (d fieldDecoder) checkText(name string, n *yaml.Node, value string) {
 		return
 	}
 	enum = slices.DeleteFunc(enum, func(s string) bool { return s == "" })
-	d.f.Problemf(n, "%s: want %s, got %q%s", name, strings.Join(enum, ", "), text.Shorten(value, text.Quoted), strictyaml.DidYouMean(value, enum))
+	d.f.Problemf(n, "%s: want %s, got %q%s", name, strings.Join(enum, ", "), text.Shorten(value, text.Quoted), yamlfile.DidYouMean(value, enum))
 }
 
 // moment reads a time: a date, or a date with a time.
@@ -223,7 +223,7 @@ func (d fieldDecoder) moment(name string, n *yaml.Node, out *time.Time) {
 			}
 		}
 	}
-	d.f.Problemf(n, "%s: want a time like 2026-01-31 or 2026-01-31T15:04:05Z, got %s", name, strictyaml.Kind(n))
+	d.f.Problemf(n, "%s: want a time like 2026-01-31 or 2026-01-31T15:04:05Z, got %s", name, yamlfile.Kind(n))
 }
 
-func given(n *yaml.Node, key string) bool { return strictyaml.Child(n, key) != nil }
+func given(n *yaml.Node, key string) bool { return yamlfile.Child(n, key) != nil }

@@ -9,7 +9,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
-	"github.com/org/foreman-action/internal/strictyaml"
+	"github.com/org/foreman-action/internal/yamlfile"
 )
 
 var (
@@ -24,17 +24,17 @@ var (
 // cannot be done safely: the file has mistakes in its YAML, its tests are no block, or
 // one has the item's name.
 func Insert(name string, src []byte, item string) ([]byte, error) {
-	f, err := strictyaml.Parse(name, src)
+	f, err := yamlfile.Parse(name, src)
 	if err != nil {
 		return nil, err
 	}
-	root, tests := f.Root(), strictyaml.Child(f.Root(), "tests")
+	root, tests := f.Root(), yamlfile.Child(f.Root(), "tests")
 	switch {
 	case root.Kind != yaml.MappingNode || len(root.Content) == 0 || root.Style&yaml.FlowStyle != 0,
 		tests != nil && (tests.Kind != yaml.SequenceNode || tests.Style&yaml.FlowStyle != 0 || len(tests.Content) == 0):
 		return nil, fmt.Errorf("add a test to %s: %w", name, errFlow)
 	}
-	added, err := strictyaml.Parse("item", []byte(item))
+	added, err := yamlfile.Parse("item", []byte(item))
 	if err != nil {
 		return nil, fmt.Errorf("add a test to %s: %w", name, err)
 	}
@@ -43,7 +43,7 @@ func Insert(name string, src []byte, item string) ([]byte, error) {
 	}
 	for _, at := range placesFor(f, src, tests) {
 		out := insertAt(src, at, item, tests)
-		if again, err := strictyaml.Parse(name, out); err == nil && appended(root, again.Root(), added.Root().Content[0]) {
+		if again, err := yamlfile.Parse(name, out); err == nil && appended(root, again.Root(), added.Root().Content[0]) {
 			return out, nil
 		}
 	}
@@ -56,13 +56,13 @@ func Insert(name string, src []byte, item string) ([]byte, error) {
 
 func sameName(item *yaml.Node) func(*yaml.Node) bool {
 	return func(n *yaml.Node) bool {
-		other := strictyaml.Child(n, "name")
-		return other != nil && other.Value == strictyaml.Child(item, "name").Value
+		other := yamlfile.Child(n, "name")
+		return other != nil && other.Value == yamlfile.Child(item, "name").Value
 	}
 }
 
 // placesFor returns the offsets at which an item may be put, the best first.
-func placesFor(f *strictyaml.File, src []byte, tests *yaml.Node) []int {
+func placesFor(f *yamlfile.File, src []byte, tests *yaml.Node) []int {
 	end := len(src)
 	if tests == nil {
 		return []int{end}
@@ -132,7 +132,7 @@ func insertAt(src []byte, at int, item string, tests *yaml.Node) []byte {
 
 // appended reports whether after is before with the item as its last test.
 func appended(before, after, item *yaml.Node) bool {
-	tests := strictyaml.Child(after, "tests")
+	tests := yamlfile.Child(after, "tests")
 	if tests == nil || tests.Kind != yaml.SequenceNode || len(tests.Content) == 0 {
 		return false
 	}

@@ -7,8 +7,8 @@ import (
 
 	"gopkg.in/yaml.v3"
 
-	"github.com/org/foreman-action/internal/strictyaml"
 	"github.com/org/foreman-action/internal/text"
+	"github.com/org/foreman-action/internal/yamlfile"
 	"github.com/org/foreman-action/rules/facts"
 )
 
@@ -16,7 +16,7 @@ import (
 func (d decoder) actor(n *yaml.Node, f *facts.Facts, known *facts.Known) {
 	d.fields.fill("actor", n, reflect.ValueOf(&f.Actor).Elem(), "permission")
 	permission := defaultPermission(f.Actor.Association)
-	if p := strictyaml.Child(n, "permission"); p != nil {
+	if p := yamlfile.Child(n, "permission"); p != nil {
 		d.fields.value("actor.permission", p, reflect.ValueOf(&permission).Elem())
 	}
 	known.Permissions = map[string]string{f.Actor.Login: permission}
@@ -30,7 +30,7 @@ func (d decoder) pull(n *yaml.Node, f *facts.Facts, known *facts.Known) {
 		return
 	}
 	d.fields.fill("pr", n, reflect.ValueOf(&f.Pull).Elem(), "files")
-	if files := strictyaml.Child(n, "files"); files != nil {
+	if files := yamlfile.Child(n, "files"); files != nil {
 		d.f.DecodeKey("pr.files", files, &known.Changed)
 		if !given(n, "changed_files") {
 			f.Pull.ChangedFiles = len(known.Changed)
@@ -40,7 +40,7 @@ func (d decoder) pull(n *yaml.Node, f *facts.Facts, known *facts.Known) {
 
 // by reads which rule added the labels that memory.labels lists.
 func (d decoder) by(n *yaml.Node) map[string]string {
-	by, listed := strictyaml.Child(n, "by"), []string(nil)
+	by, listed := yamlfile.Child(n, "by"), []string(nil)
 	if by == nil {
 		return nil
 	}
@@ -48,7 +48,7 @@ func (d decoder) by(n *yaml.Node) map[string]string {
 	if !d.f.DecodeKey("memory.by", by, &given) {
 		return nil
 	}
-	if labels := strictyaml.Child(n, "labels"); labels != nil && labels.Kind == yaml.SequenceNode {
+	if labels := yamlfile.Child(n, "labels"); labels != nil && labels.Kind == yaml.SequenceNode {
 		for _, label := range labels.Content {
 			listed = append(listed, label.Value)
 		}
@@ -60,7 +60,7 @@ func (d decoder) by(n *yaml.Node) map[string]string {
 			d.f.Problemf(label, "memory.by: %q is none of memory.labels", text.Shorten(label.Value, text.Quoted))
 		}
 		if d.ids != nil && !slices.Contains(d.ids, rule.Value) {
-			d.f.Problemf(rule, "memory.by: there is no rule %q%s", text.Shorten(rule.Value, text.Quoted), strictyaml.DidYouMean(rule.Value, d.ids))
+			d.f.Problemf(rule, "memory.by: there is no rule %q%s", text.Shorten(rule.Value, text.Quoted), yamlfile.DidYouMean(rule.Value, d.ids))
 		}
 		out[strings.ToLower(label.Value)] = rule.Value
 	}
@@ -89,7 +89,7 @@ func (d decoder) past(n *yaml.Node, f facts.Facts) []facts.Change {
 		return nil
 	}
 	if n.Kind != yaml.SequenceNode {
-		d.f.Problemf(n, "past: want a list of what happened, got %s", strictyaml.Kind(n))
+		d.f.Problemf(n, "past: want a list of what happened, got %s", yamlfile.Kind(n))
 		return nil
 	}
 	var list []facts.Change
@@ -117,7 +117,7 @@ func (d decoder) change(keys pastKeys, f facts.Facts) facts.Change {
 			"labeled", "unlabeled", "commented", "closed", "reopened", "assigned", "unassigned", "milestoned", "demilestoned",
 			"renamed", "locked", "unlocked", "pinned", "unpinned", "mentioned", "subscribed", "referenced", "cross-referenced",
 		}
-		if hint := strictyaml.DidYouMean(c.Kind, known); hint != "" && !slices.Contains(known, c.Kind) {
+		if hint := yamlfile.DidYouMean(c.Kind, known); hint != "" && !slices.Contains(known, c.Kind) {
 			d.f.Warnf(keys.Event, "event: GitHub's timeline has no %q%s", text.Shorten(c.Kind, text.Quoted), hint)
 		}
 	}

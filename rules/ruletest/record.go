@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/org/foreman-action/internal/strictyaml"
+	"github.com/org/foreman-action/internal/yamlfile"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/rules"
 	"github.com/org/foreman-action/rules/facts"
@@ -34,11 +34,11 @@ func Record(s *rules.Set, name string, f facts.Facts) (string, error) {
 	f = recordable(f)
 	f.Lookup = w.known()
 	text := recordText(name, f, w.answers) + "  expect:\n" + expectText(a)
-	file, err := strictyaml.Parse("test", []byte("tests:\n"+text))
+	file, err := yamlfile.Parse("test", []byte("tests:\n"+text))
 	if err != nil {
 		return "", fmt.Errorf("record a test: %w", err)
 	}
-	tests := parse(nil, rules.Source{File: file, Tests: strictyaml.Child(file.Root(), "tests")})
+	tests := parse(nil, rules.Source{File: file, Tests: yamlfile.Child(file.Root(), "tests")})
 	if err := file.Err(); err != nil {
 		return "", fmt.Errorf("record a test: %w", err)
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/txtar"
 
-	"github.com/org/foreman-action/internal/strictyaml"
+	"github.com/org/foreman-action/internal/yamlfile"
 	"github.com/org/foreman-action/rules"
 	"github.com/org/foreman-action/rules/facts"
 	"github.com/org/foreman-action/triage"
@@ -39,11 +39,11 @@ func FuzzRecord(f *testing.F) {
 			t.Fatalf("%+v: %v", facts, err)
 		}
 		for _, before := range []string{"tests:\n", "rules: []\n\ntests:\n- name: other\n  expect: {fired: []}\n"} {
-			file, err := strictyaml.Parse("f", []byte(before+text+"after: x\n"))
+			file, err := yamlfile.Parse("f", []byte(before+text+"after: x\n"))
 			if err != nil {
 				t.Fatal(err)
 			}
-			tests := parse(nil, rules.Source{File: file, Tests: strictyaml.Child(file.Root(), "tests")})
+			tests := parse(nil, rules.Source{File: file, Tests: yamlfile.Child(file.Root(), "tests")})
 			last := tests[len(tests)-1]
 			if file.Err() != nil || !reflect.DeepEqual(recordable(last.facts), recordable(facts)) {
 				t.Errorf("%s\n%v\n%s", text, file.Err(), cmp.Diff(recordable(facts), recordable(last.facts)))
@@ -121,12 +121,12 @@ func FuzzInsertTest(f *testing.F) {
 		if more := len(out) - len(src); !bytes.HasSuffix(out, src[same:]) || more < len("- name: added") {
 			t.Errorf("%q became %q", src, out)
 		}
-		file, err := strictyaml.Parse("f", out)
+		file, err := yamlfile.Parse("f", out)
 		if err != nil {
 			t.Fatal(err)
 		}
-		list := strictyaml.Child(file.Root(), "tests").Content
-		if last := strictyaml.Child(list[len(list)-1], "name"); last == nil || last.Value != "added" {
+		list := yamlfile.Child(file.Root(), "tests").Content
+		if last := yamlfile.Child(list[len(list)-1], "name"); last == nil || last.Value != "added" {
 			t.Errorf("%q is not the last", out)
 		}
 	})

@@ -13,7 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/txtar"
 
-	"github.com/org/foreman-action/internal/strictyaml"
+	"github.com/org/foreman-action/internal/yamlfile"
 	"github.com/org/foreman-action/rules"
 	"github.com/org/foreman-action/rules/ruletest"
 )
@@ -53,7 +53,7 @@ func TestTests(t *testing.T) {
 func testOutcome(t *testing.T, ar *txtar.Archive) string {
 	t.Helper()
 	var sources []rules.Source
-	var files []*strictyaml.File
+	var files []*yamlfile.File
 	for _, f := range ar.Files {
 		if f.Name == "want" {
 			continue
@@ -133,7 +133,7 @@ func TestTestsCanSayEverything(t *testing.T) {
 			t.Fatalf("%s: %v", src, err)
 		}
 		ruletest.Parse(s)
-		ps, _ := errors.AsType[strictyaml.Problems](s.File.Err())
+		ps, _ := errors.AsType[yamlfile.Problems](s.File.Err())
 		if len(ps) != 1 || strings.Contains(ps[0].Msg, "unknown key") && !strings.Contains(ps[0].Msg, `"wrong"`) {
 			t.Errorf("%s cannot be given: %v", n.Name, s.File.Err())
 		}
@@ -178,7 +178,7 @@ func FuzzTests(f *testing.F) {
 		}
 		tests := ruletest.Parse(s)
 		set, err := rules.Compile(s)
-		ps, _ := errors.AsType[strictyaml.Problems](err)
+		ps, _ := errors.AsType[yamlfile.Problems](err)
 		for _, p := range ps {
 			if p.Line < 1 || p.Msg == "" {
 				t.Errorf("a problem without place or text: %v", p)

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/org/foreman-action/internal/strictyaml"
+	"github.com/org/foreman-action/internal/yamlfile"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/rules"
 	"github.com/org/foreman-action/rules/facts"
@@ -26,7 +26,7 @@ func Schema() map[string]any {
 
 // testSchema is one item of "tests".
 func testSchema() object {
-	return strictyaml.Schema(reflect.TypeFor[testKeys](), func(key string) map[string]any {
+	return yamlfile.Schema(reflect.TypeFor[testKeys](), func(key string) map[string]any {
 		s := testKey(key)
 		s["description"] = map[string]string{
 			"name":      "What the test shows, in one line.",
@@ -70,9 +70,9 @@ func testKey(key string) object {
 		by := object{"type": "object", "additionalProperties": text, "description": "The rules that added labels, by label. Absent: those that name it."}
 		return factSchema(reflect.TypeFor[facts.Memory](), key, object{"by": by})
 	case "past":
-		return object{"type": "array", "items": strictyaml.Schema(reflect.TypeFor[pastKeys](), pastKey)}
+		return object{"type": "array", "items": yamlfile.Schema(reflect.TypeFor[pastKeys](), pastKey)}
 	case "expect":
-		s := strictyaml.Schema(reflect.TypeFor[expectKeys](), expectKey)
+		s := yamlfile.Schema(reflect.TypeFor[expectKeys](), expectKey)
 		s["minProperties"] = 1
 		return s
 	}

@@ -9,8 +9,8 @@ import (
 
 	"gopkg.in/yaml.v3"
 
-	"github.com/org/foreman-action/internal/strictyaml"
 	"github.com/org/foreman-action/internal/text"
+	"github.com/org/foreman-action/internal/yamlfile"
 	"github.com/org/foreman-action/rules"
 	"github.com/org/foreman-action/rules/facts"
 	"github.com/org/foreman-action/rules/internal/events"
@@ -67,7 +67,7 @@ func parse(ids []string, sources ...rules.Source) []Test {
 			continue
 		}
 		if src.Tests.Kind != yaml.SequenceNode {
-			d.f.Problemf(src.Tests, "tests: want a list of tests, got %s", strictyaml.Kind(src.Tests))
+			d.f.Problemf(src.Tests, "tests: want a list of tests, got %s", yamlfile.Kind(src.Tests))
 			continue
 		}
 		first := map[string]int{}
@@ -105,7 +105,7 @@ func idsOf(sources []rules.Source) []string {
 
 // A decoder reads the tests of one file.
 type decoder struct {
-	f      *strictyaml.File
+	f      *yamlfile.File
 	fields fieldDecoder
 	ids    []string   // of the rules; nil: unknown
 	node   *yaml.Node // the present test
@@ -160,7 +160,7 @@ func (d decoder) facts(keys testKeys) facts.Facts {
 	switch {
 	case f.Event.Name == "issue_comment":
 		author := f.Issue.Author
-		if n := strictyaml.Child(keys.Comment, "author"); n != nil {
+		if n := yamlfile.Child(keys.Comment, "author"); n != nil {
 			author = n.Value
 		}
 		f.Event.Comment = defaultComment(f, author)
@@ -169,7 +169,7 @@ func (d decoder) facts(keys testKeys) facts.Facts {
 		d.f.Problemf(keys.Comment, "comment: only the events of issue_comment have one; the number of comments is issue.comments")
 	}
 	login := subjectOf(f).Login
-	if n := strictyaml.Child(keys.Actor, "login"); n != nil {
+	if n := yamlfile.Child(keys.Actor, "login"); n != nil {
 		login = n.Value
 	}
 	f.Actor = defaultActor(f, login)

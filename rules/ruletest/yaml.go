@@ -7,7 +7,7 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/org/foreman-action/internal/strictyaml"
+	"github.com/org/foreman-action/internal/yamlfile"
 )
 
 var (
@@ -25,8 +25,8 @@ func scalarText(s string, indent int) string {
 	case indent >= 0 && strings.Contains(s, "\n"):
 		block := blockText(s, indent+2)
 		// The scanner has the last word on lines that begin or end with space.
-		f, err := strictyaml.Parse("", []byte(strings.Repeat(" ", indent)+"v: "+block+"\n"))
-		if err == nil && !slices.ContainsFunc([]rune(s), escaped) && strictyaml.Child(f.Root(), "v").Value == s {
+		f, err := yamlfile.Parse("", []byte(strings.Repeat(" ", indent)+"v: "+block+"\n"))
+		if err == nil && !slices.ContainsFunc([]rune(s), escaped) && yamlfile.Child(f.Root(), "v").Value == s {
 			return block
 		}
 	}

@@ -5,7 +5,7 @@ import (
 	"errors"
 
 	"github.com/org/foreman-action/internal/command"
-	"github.com/org/foreman-action/internal/strictyaml"
+	"github.com/org/foreman-action/internal/yamlfile"
 	"github.com/org/foreman-action/triage"
 )
 
@@ -27,7 +27,7 @@ func Classify(err error) error {
 }
 
 // Problems returns the mistakes in files that an error holds; nil when it holds none.
-func Problems(err error) strictyaml.Problems {
-	ps, _ := errors.AsType[strictyaml.Problems](err)
+func Problems(err error) yamlfile.Problems {
+	ps, _ := errors.AsType[yamlfile.Problems](err)
 	return ps
 }

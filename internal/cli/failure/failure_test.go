@@ -8,7 +8,7 @@ import (
 
 	"github.com/org/foreman-action/internal/actions"
 	"github.com/org/foreman-action/internal/command"
-	"github.com/org/foreman-action/internal/strictyaml"
+	"github.com/org/foreman-action/internal/yamlfile"
 	"github.com/org/foreman-action/runner"
 	"github.com/org/foreman-action/triage"
 )
@@ -22,7 +22,7 @@ func TestExitCodes(t *testing.T) {
 		want int
 	}{
 		{"none", nil, 0},
-		{"a mistake in a file", fmt.Errorf("x: %w", strictyaml.Problems{{File: "f", Msg: "m"}}), 2},
+		{"a mistake in a file", fmt.Errorf("x: %w", yamlfile.Problems{{File: "f", Msg: "m"}}), 2},
 		{"no token", fmt.Errorf("x: %w", triage.ErrNeedsHost), 2},
 		{"usage", command.Usagef("x"), 2},
 		{"inputs", command.Usage(joined), 2},

@@ -14,7 +14,7 @@ import (
 	"github.com/org/foreman-action/config"
 	"github.com/org/foreman-action/internal/cli/format"
 	"github.com/org/foreman-action/internal/command"
-	"github.com/org/foreman-action/internal/strictyaml"
+	"github.com/org/foreman-action/internal/yamlfile"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/rules"
 	"github.com/org/foreman-action/runner"
@@ -100,7 +100,7 @@ func TestSummary(t *testing.T) {
 	golden(t, "summary-none.md", Summary(Result{NoConfig: true, Report: runner.Report{
 		Event: "issues.opened", Issue: 1, Status: runner.StatusSkipped, Decision: protocol.Skip, Rationale: "there are no rules", By: "rules",
 	}}, command.Version(""), nil))
-	golden(t, "summary-problems.md", Summary(Result{Report: runner.Report{Status: runner.StatusFailed}}, command.Version(""), strictyaml.Problems{
+	golden(t, "summary-problems.md", Summary(Result{Report: runner.Report{Status: runner.StatusFailed}}, command.Version(""), yamlfile.Problems{
 		{File: ".github/foreman.yml", Line: 2, Column: 1, Msg: "unknown key \"polcy\"", Source: "polcy: ```"},
 	}))
 }

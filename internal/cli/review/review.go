@@ -20,7 +20,7 @@ import (
 	"github.com/org/foreman-action/internal/command"
 	"github.com/org/foreman-action/internal/github"
 	"github.com/org/foreman-action/internal/sanitize"
-	"github.com/org/foreman-action/internal/strictyaml"
+	"github.com/org/foreman-action/internal/yamlfile"
 	"github.com/org/foreman-action/policy"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/rules/ruletest"
@@ -134,7 +134,7 @@ func proposedRules(ctx context.Context, o Options) (*config.Config, error) {
 }
 
 // ruleFiles tells the files that hold the rules, before the pull request or after it.
-func ruleFiles(old, proposed *config.Config, problems strictyaml.Problems) func(string) bool {
+func ruleFiles(old, proposed *config.Config, problems yamlfile.Problems) func(string) bool {
 	names := map[string]bool{config.DefaultPath: true}
 	for _, c := range []*config.Config{old, proposed} {
 		if c != nil {

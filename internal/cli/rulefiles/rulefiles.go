@@ -13,13 +13,13 @@ import (
 	"github.com/org/foreman-action/internal/cli/process"
 	"github.com/org/foreman-action/internal/cli/remote"
 	"github.com/org/foreman-action/internal/command"
-	"github.com/org/foreman-action/internal/strictyaml"
+	"github.com/org/foreman-action/internal/yamlfile"
 )
 
 // Load loads the files of a command, or the configuration file where spec names none, with
 // their tests, and returns all mistakes and warnings. The configuration is nil where there
 // are mistakes. The error is about reaching the files.
-func Load(ctx context.Context, env process.Env, spec config.Spec) (*config.Config, strictyaml.Problems, error) {
+func Load(ctx context.Context, env process.Env, spec config.Spec) (*config.Config, yamlfile.Problems, error) {
 	dir, err := env.WorkDir()
 	if err != nil {
 		return nil, nil, err

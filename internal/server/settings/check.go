@@ -14,14 +14,14 @@ import (
 	"github.com/org/foreman-action/config"
 	"github.com/org/foreman-action/internal/address"
 	"github.com/org/foreman-action/internal/secret"
-	"github.com/org/foreman-action/internal/strictyaml"
+	"github.com/org/foreman-action/internal/yamlfile"
 )
 
 // A checker looks at what the types of the sections do not tell, and fills in defaults
 // that depend on something else.
 type checker struct {
 	*loading
-	f    *strictyaml.File
+	f    *yamlfile.File
 	root *yaml.Node
 	// told is where decoding found mistakes: more about these values would only be about
 	// what stands there in place of one.
@@ -35,9 +35,9 @@ func (p place) compare(q place) int {
 	return cmp.Or(cmp.Compare(p.line, q.line), cmp.Compare(p.column, q.column))
 }
 
-func newChecker(f *strictyaml.File, root *yaml.Node, l *loading) checker {
+func newChecker(f *yamlfile.File, root *yaml.Node, l *loading) checker {
 	c := checker{loading: l, f: f, root: root}
-	ps, _ := errors.AsType[strictyaml.Problems](f.Err())
+	ps, _ := errors.AsType[yamlfile.Problems](f.Err())
 	for _, p := range ps {
 		c.told = append(c.told, place{p.Line, p.Column})
 	}
@@ -86,12 +86,12 @@ func end(n *yaml.Node) place {
 
 // wrong records a problem at the value of a key.
 func (c checker) wrong(msg string, keys ...string) {
-	c.problem(strictyaml.Child(c.root, keys...), "%s", msg)
+	c.problem(yamlfile.Child(c.root, keys...), "%s", msg)
 }
 
 // path resolves "~" at the start of a path.
 func (c checker) path(p *string, keys ...string) {
-	at := strictyaml.Child(c.root, keys...)
+	at := yamlfile.Child(c.root, keys...)
 	out, err := c.home(*p)
 	if err != nil {
 		c.problem(at, "%s: %v", strings.Join(keys, "."), err)
@@ -106,11 +106,11 @@ func webAddress(s string) bool {
 }
 
 func (c checker) identity(i *Identity) {
-	at := strictyaml.Child(c.root, "identity")
+	at := yamlfile.Child(c.root, "identity")
 	if at == nil || at.Kind != yaml.MappingNode {
 		return // reported
 	}
-	token, app := strictyaml.Child(at, "github_token"), strictyaml.Child(at, "app")
+	token, app := yamlfile.Child(at, "github_token"), yamlfile.Child(at, "app")
 	switch {
 	case token != nil && app != nil:
 		c.problem(app, "identity: either github_token or app, not both")
@@ -126,14 +126,14 @@ func (c checker) identity(i *Identity) {
 	if i.App == nil || app == nil || app.Kind != yaml.MappingNode {
 		return
 	}
-	key, file := strictyaml.Child(app, "private_key"), strictyaml.Child(app, "private_key_file")
+	key, file := yamlfile.Child(app, "private_key"), yamlfile.Child(app, "private_key_file")
 	if (key == nil) == (file == nil) {
 		c.problem(app, "identity.app: want either private_key or private_key_file")
 	}
-	if strictyaml.Child(app, "app_id") != nil && i.App.ID < 1 {
+	if yamlfile.Child(app, "app_id") != nil && i.App.ID < 1 {
 		c.wrong("identity.app.app_id: want more than 0", "identity", "app", "app_id")
 	}
-	if strictyaml.Child(app, "installation_id") != nil && i.App.Installation < 1 {
+	if yamlfile.Child(app, "installation_id") != nil && i.App.Installation < 1 {
 		c.wrong("identity.app.installation_id: want more than 0", "identity", "app", "installation_id")
 	}
 	c.path(&i.App.PrivateKeyFile, "identity", "app", "private_key_file")
@@ -141,7 +141,7 @@ func (c checker) identity(i *Identity) {
 
 // apiURL finds GitHub's API: as configured, or else as the environment has it.
 func (c checker) apiURL(i *Identity, identity *yaml.Node) {
-	at, name := strictyaml.Child(identity, "api_url"), "identity.api_url"
+	at, name := yamlfile.Child(identity, "api_url"), "identity.api_url"
 	if i.APIURL == "" {
 		at, name = cmp.Or(at, identity), "environment variable GITHUB_API_URL"
 		if v, ok := c.Lookup("GITHUB_API_URL"); ok {
@@ -171,7 +171,7 @@ func (c checker) oneLine(text secret.Text, at *yaml.Node, what string) {
 
 // shadow reports whether the file says that nothing is to be written.
 func (c checker) shadow() bool {
-	at := strictyaml.Child(c.root, "mode")
+	at := yamlfile.Child(c.root, "mode")
 	return at != nil && at.Value == string(config.ModeShadow)
 }
 
@@ -187,7 +187,7 @@ const maxSeconds = 365 * 24 * 60 * 60
 // within reports numbers outside of their bounds. What was not decoded has its default.
 func (c checker) within(bounds ...bound) {
 	for _, b := range bounds {
-		at := strictyaml.Child(c.root, b.section, b.key)
+		at := yamlfile.Child(c.root, b.section, b.key)
 		if at == nil || b.from <= b.n && b.n <= b.to {
 			continue
 		}
@@ -196,14 +196,14 @@ func (c checker) within(bounds ...bound) {
 }
 
 func (c checker) oneOf(got string, want []string, keys ...string) {
-	if at := strictyaml.Child(c.root, keys...); at != nil && at.ShortTag() == "!!str" && !slices.Contains(want, got) {
-		c.problem(at, "%s: want %s%s", strings.Join(keys, "."), strings.Join(want, " or "), strictyaml.DidYouMean(got, want))
+	if at := yamlfile.Child(c.root, keys...); at != nil && at.ShortTag() == "!!str" && !slices.Contains(want, got) {
+		c.problem(at, "%s: want %s%s", strings.Join(keys, "."), strings.Join(want, " or "), yamlfile.DidYouMean(got, want))
 	}
 }
 
 func (c checker) polling(p *Polling) {
 	if c.shadow() && c.s.Identity.Token == "" && c.s.Identity.App == nil {
-		if p.Enabled && strictyaml.Child(c.root, "polling", "enabled") != nil {
+		if p.Enabled && yamlfile.Child(c.root, "polling", "enabled") != nil {
 			c.wrong("polling.enabled: without a token GitHub is not asked; leave it out", "polling", "enabled")
 		}
 		p.Enabled = false
@@ -215,7 +215,7 @@ func (c checker) polling(p *Polling) {
 	c.oneOf(p.Maintainers, []string{"skip", "include"}, "polling", "maintainers")
 	for i, login := range p.Ignore {
 		if login == "" || strings.ContainsAny(login, " \t\r\n@/") {
-			c.problem(item(strictyaml.Child(c.root, "polling", "ignore"), i), "polling.ignore: want logins, such as stale[bot]")
+			c.problem(item(yamlfile.Child(c.root, "polling", "ignore"), i), "polling.ignore: want logins, such as stale[bot]")
 		}
 	}
 }
@@ -234,7 +234,7 @@ func (c checker) queue(q *Queue) {
 	)
 	if least := 2*c.s.Identity.Timeout + 10; q.DrainTimeout < least && q.DrainTimeout > 0 && c.s.Identity.Timeout > 0 {
 		key := "drain_timeout_seconds"
-		if strictyaml.Child(c.root, "queue", key) == nil {
+		if yamlfile.Child(c.root, "queue", key) == nil {
 			c.wrong(fmt.Sprintf("identity.timeout_seconds: with so many, queue.drain_timeout_seconds must be at least %d", least), "identity", "timeout_seconds")
 		} else {
 			c.wrong(fmt.Sprintf("queue.%s: want at least %d, twice identity.timeout_seconds and ten more", key, least), "queue", key)
@@ -256,7 +256,7 @@ func (c checker) queue(q *Queue) {
 		}
 	}
 	if scheme, _, ok := strings.Cut(plain, "://"); ok && !Postgres(plain) {
-		c.wrong(fmt.Sprintf("queue.url: want the path of a SQLite file or postgres://…%s", strictyaml.DidYouMean(scheme, []string{"postgres"})), "queue", "url")
+		c.wrong(fmt.Sprintf("queue.url: want the path of a SQLite file or postgres://…%s", yamlfile.DidYouMean(scheme, []string{"postgres"})), "queue", "url")
 	}
 }
 
@@ -275,24 +275,24 @@ func (c checker) server(s *Server) {
 		c.path(&s.TLS.Key, "server", "tls", "key")
 	}
 	if s.InClear() {
-		c.f.Warnf(strictyaml.Child(c.root, "server", "host"), "server.host: %s", InClearWarning)
+		c.f.Warnf(yamlfile.Child(c.root, "server", "host"), "server.host: %s", InClearWarning)
 	}
 	c.webhook(s)
 	seen := map[string]bool{}
 	for i := range s.Credentials {
 		cr := &s.Credentials[i]
-		at := item(strictyaml.Child(c.root, "server", "credentials"), i)
+		at := item(yamlfile.Child(c.root, "server", "credentials"), i)
 		c.entry(at, "server.credentials", Operator{cr.Name, cr.Secret}, seen)
 		for k, raw := range cr.Agents {
 			canonical, err := address.Canonical(raw)
 			if err != nil {
-				c.problem(item(strictyaml.Child(at, "agents"), k), "server.credentials: agents: %v", err)
+				c.problem(item(yamlfile.Child(at, "agents"), k), "server.credentials: agents: %v", err)
 			}
 			cr.Agents[k] = canonical
 		}
 	}
 	for i, o := range s.Operators {
-		c.entry(item(strictyaml.Child(c.root, "server", "operators"), i), "server.operators", o, seen)
+		c.entry(item(yamlfile.Child(c.root, "server", "operators"), i), "server.operators", o, seen)
 	}
 }
 
@@ -304,13 +304,13 @@ const InClearWarning = "the secrets of agents and operators cross the network in
 // forgotten, and must not turn the webhook off.
 func (c checker) webhook(s *Server) {
 	for i, text := range s.WebhookSecrets {
-		one := item(strictyaml.Child(c.root, "server", "webhook_secrets"), i)
+		one := item(yamlfile.Child(c.root, "server", "webhook_secrets"), i)
 		if text == "" {
 			c.problem(one, "server.webhook_secrets: one is empty")
 		}
 		c.oneLine(text, one, "server.webhook_secrets")
 	}
-	at := strictyaml.Child(c.root, "server", "webhook_secret")
+	at := yamlfile.Child(c.root, "server", "webhook_secret")
 	if at != nil && s.WebhookSecret == "" {
 		c.problem(at, "server.webhook_secret: it is empty; leave it out where no webhook comes")
 	}
@@ -318,7 +318,7 @@ func (c checker) webhook(s *Server) {
 	if s.WebhookSecret != "" {
 		s.WebhookSecrets = append([]secret.Text{s.WebhookSecret}, s.WebhookSecrets...)
 	}
-	if at = cmp.Or(at, strictyaml.Child(c.root, "server", "webhook_secrets")); len(s.WebhookSecrets) > 0 && len(s.Credentials) == 0 {
+	if at = cmp.Or(at, yamlfile.Child(c.root, "server", "webhook_secrets")); len(s.WebhookSecrets) > 0 && len(s.Credentials) == 0 {
 		c.f.Warnf(at, "server: a webhook comes from outside, and without server.credentials who comes from outside can take tasks: "+
 			"let what stands in front pass /github/webhook alone, or configure credentials")
 	}

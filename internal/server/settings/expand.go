@@ -12,7 +12,7 @@ import (
 
 	"github.com/org/foreman-action/internal/duration"
 	"github.com/org/foreman-action/internal/secret"
-	"github.com/org/foreman-action/internal/strictyaml"
+	"github.com/org/foreman-action/internal/yamlfile"
 )
 
 const day = 24 * time.Hour
@@ -20,12 +20,12 @@ const day = 24 * time.Hour
 // expand returns the document with its variables resolved, outside of the sections of a
 // runner, which resolves them itself. A text that is a number or says yes or no stands
 // for what it says where one is wanted, as in published files.
-func (l *loading) expand(f *strictyaml.File, root *yaml.Node) *yaml.Node {
+func (l *loading) expand(f *yamlfile.File, root *yaml.Node) *yaml.Node {
 	return expander{f, l.Lookup}.node(root, reflect.TypeFor[document](), "")
 }
 
 type expander struct {
-	f      *strictyaml.File
+	f      *yamlfile.File
 	lookup func(string) (string, bool)
 }
 

@@ -14,7 +14,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/org/foreman-action/config"
-	"github.com/org/foreman-action/internal/strictyaml"
+	"github.com/org/foreman-action/internal/yamlfile"
 	"github.com/org/foreman-action/protocol"
 )
 
@@ -29,7 +29,7 @@ type Spec struct {
 	Database func(url string) error
 }
 
-// Load reads a configuration. Its mistakes come together, as [strictyaml.Problems]; no
+// Load reads a configuration. Its mistakes come together, as [yamlfile.Problems]; no
 // error repeats a line's value outside of the rules and the policy.
 func Load(ctx context.Context, spec Spec) (*Settings, error) {
 	if spec.Lookup == nil {
@@ -52,12 +52,12 @@ func Load(ctx context.Context, spec Spec) (*Settings, error) {
 }
 
 // unscheduled warns of rules that wait for a scheduled run: a server makes none.
-func unscheduled(file string, cfg *config.Config) (list strictyaml.Problems) {
+func unscheduled(file string, cfg *config.Config) (list yamlfile.Problems) {
 	if len(cfg.Rules.Scans()) > 0 {
-		list = append(list, strictyaml.Problem{File: file, Warning: true, Msg: "there are rules with a scan, which only scheduled runs of the action look at: this server never asks them"})
+		list = append(list, yamlfile.Problem{File: file, Warning: true, Msg: "there are rules with a scan, which only scheduled runs of the action look at: this server never asks them"})
 	}
 	if cfg.Rules.ClosesLater() {
-		list = append(list, strictyaml.Problem{File: file, Warning: true, Msg: "there are rules that close an issue after a time, which only scheduled runs of the action do: this server refuses to"})
+		list = append(list, yamlfile.Problem{File: file, Warning: true, Msg: "there are rules that close an issue after a time, which only scheduled runs of the action do: this server refuses to"})
 	}
 	return list
 }
@@ -86,7 +86,7 @@ type loading struct {
 type span struct{ from, to int } // lines, from 1; to is the first one after it
 
 // split decodes the server's sections and returns those of a runner.
-func (l *loading) split(f *strictyaml.File, root *yaml.Node) *yaml.Node {
+func (l *loading) split(f *yamlfile.File, root *yaml.Node) *yaml.Node {
 	l.open = openLines(root)
 	d := document{Identity: l.s.Identity, Polling: l.s.Polling, Queue: l.s.Queue, Server: l.s.Server}
 	f.Decode(l.expand(f, root), &d)
@@ -153,7 +153,7 @@ func openLines(root *yaml.Node) []span {
 }
 
 // clean takes out of problems what may be a secret: the text of a line behind its key.
-func (l *loading) clean(dir, main string, ps strictyaml.Problems) strictyaml.Problems {
+func (l *loading) clean(dir, main string, ps yamlfile.Problems) yamlfile.Problems {
 	for i, p := range ps {
 		shown := p.File != main || slices.ContainsFunc(l.open, func(s span) bool { return s.from <= p.Line && p.Line < s.to })
 		if !shown {
@@ -172,7 +172,7 @@ func (l *loading) clean(dir, main string, ps strictyaml.Problems) strictyaml.Pro
 
 // readable makes an error of the file one that names it as the user did.
 func (l *loading) readable(dir, main string, err error) error {
-	if ps, ok := errors.AsType[strictyaml.Problems](err); ok {
+	if ps, ok := errors.AsType[yamlfile.Problems](err); ok {
 		return l.clean(dir, main, ps)
 	}
 	if errors.Is(err, config.ErrNotFound) {
@@ -191,7 +191,7 @@ func (d folder) Read(_ context.Context, name string) ([]byte, error) {
 		return nil, err
 	}
 	defer file.Close()
-	return io.ReadAll(io.LimitReader(file, strictyaml.MaxSize+1))
+	return io.ReadAll(io.LimitReader(file, yamlfile.MaxSize+1))
 }
 
 // Glob returns the files that match, sorted.

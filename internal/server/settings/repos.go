@@ -10,13 +10,13 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/org/foreman-action/internal/address"
-	"github.com/org/foreman-action/internal/strictyaml"
+	"github.com/org/foreman-action/internal/yamlfile"
 )
 
 var repoName = regexp.MustCompile(`^[A-Za-z0-9._-]{1,100}$`)
 
 func (c checker) repos(repos []Repo) {
-	at := strictyaml.Child(c.root, "repos")
+	at := yamlfile.Child(c.root, "repos")
 	ports, spoken := map[int]Agent{}, map[string]string{}
 	seen := map[string]bool{}
 	for i := range repos {
@@ -32,7 +32,7 @@ func (c checker) repos(repos []Repo) {
 		}
 		seen[full] = true
 		for k := range r.Agents {
-			a, where := &r.Agents[k], item(strictyaml.Child(node, "agents"), k)
+			a, where := &r.Agents[k], item(yamlfile.Child(node, "agents"), k)
 			c.agent(a, where)
 			c.allowClose(*a, where, closes)
 			if !a.Managed() {
@@ -63,13 +63,13 @@ func (c checker) protocol(a Agent, at *yaml.Node, spoken map[string]string) {
 // by another one: a decision says who made it, and not by which entry. known has whether
 // the agents of the repository may close issues, by address.
 func (c checker) allowClose(a Agent, at *yaml.Node, known map[string]bool) {
-	at = cmp.Or(strictyaml.Child(at, "allow_close"), at)
+	at = cmp.Or(yamlfile.Child(at, "allow_close"), at)
 	canonical, err := address.Canonical(a.Address())
 	if a.Address() == "" || err != nil {
 		return // reported, or nobody is asked
 	}
 	may := a.AllowClose
-	if policy := strictyaml.Child(c.root, "policy", "allow_close"); !a.CloseSaid && policy != nil {
+	if policy := yamlfile.Child(c.root, "policy", "allow_close"); !a.CloseSaid && policy != nil {
 		may = policy.Value == "true"
 	}
 	if other, twice := known[canonical]; twice && other != may {
@@ -93,24 +93,24 @@ type agentConfig struct {
 }
 
 func (c checker) agent(a *Agent, at *yaml.Node) {
-	a.CloseSaid = strictyaml.Child(at, "allow_close") != nil
+	a.CloseSaid = yamlfile.Child(at, "allow_close") != nil
 	if a.Type == "" {
 		c.problem(at, "repos.agents: type: want a name such as issue-triage")
 	}
 	if want := []string{"queue", "sync"}; a.Protocol == "" {
 		a.Protocol = "queue"
 	} else if !slices.Contains(want, a.Protocol) {
-		c.problem(strictyaml.Child(at, "protocol"), "protocol: want queue or sync%s", strictyaml.DidYouMean(a.Protocol, want))
+		c.problem(yamlfile.Child(at, "protocol"), "protocol: want queue or sync%s", yamlfile.DidYouMean(a.Protocol, want))
 	}
 	if a.Concurrency < 0 || a.Concurrency > 1000 {
-		c.problem(strictyaml.Child(at, "concurrency"), "concurrency: want 1 to 1000")
+		c.problem(yamlfile.Child(at, "concurrency"), "concurrency: want 1 to 1000")
 	}
 	if a.Concurrency == 0 {
 		a.Concurrency = 8
 	}
-	c.timeout(a, strictyaml.Child(at, "timeout_seconds"))
-	c.container(&a.Container, strictyaml.Child(at, "container"))
-	c.config(a, strictyaml.Child(at, "config"))
+	c.timeout(a, yamlfile.Child(at, "timeout_seconds"))
+	c.container(&a.Container, yamlfile.Child(at, "container"))
+	c.config(a, yamlfile.Child(at, "config"))
 	switch {
 	case a.Image != "" && a.Port == 0 && a.URL == "":
 		c.f.Warnf(at, "the agent %s has an image and no port: no container is started for it, and no event reaches it", a.Type)
@@ -144,7 +144,7 @@ func (c checker) config(a *Agent, at *yaml.Node) {
 		return
 	}
 	if a.Config.Kind != yaml.MappingNode {
-		c.problem(at, "config: want a mapping, got %s", strictyaml.Kind(at))
+		c.problem(at, "config: want a mapping, got %s", yamlfile.Kind(at))
 		return
 	}
 	var known agentConfig
@@ -152,7 +152,7 @@ func (c checker) config(a *Agent, at *yaml.Node) {
 	read.Content = nil
 	for k, v := range pairs(a.Config) {
 		if slices.Contains([]string{"url", "image", "port", "event_types"}, k.Value) {
-			read.Content = append(read.Content, k, c.numeral(k.Value, v, strictyaml.Child(at, k.Value)))
+			read.Content = append(read.Content, k, c.numeral(k.Value, v, yamlfile.Child(at, k.Value)))
 		}
 	}
 	if !c.f.Decode(&read, &known) {
@@ -164,14 +164,14 @@ func (c checker) config(a *Agent, at *yaml.Node) {
 	}
 	if a.URL != "" {
 		if _, err := address.Canonical(a.URL); err != nil {
-			c.problem(strictyaml.Child(at, "url"), "config.url: %v", err)
+			c.problem(yamlfile.Child(at, "url"), "config.url: %v", err)
 		}
 	}
-	if n := strictyaml.Child(at, "port"); n != nil && (a.Port < 1 || a.Port > 65535) {
+	if n := yamlfile.Child(at, "port"); n != nil && (a.Port < 1 || a.Port > 65535) {
 		c.problem(n, "config.port: want 1 to 65535")
 	}
 	if a.Image != "" && (strings.ContainsAny(a.Image, " \t\n\r") || strings.HasPrefix(a.Image, "-")) {
-		c.problem(strictyaml.Child(at, "image"), "config.image: want the name of an image")
+		c.problem(yamlfile.Child(at, "image"), "config.image: want the name of an image")
 	}
 }
 
@@ -195,18 +195,18 @@ var userNumber = regexp.MustCompile(`^[0-9]{1,9}(:[0-9]{1,9})?$`)
 func (c checker) container(k *Container, at *yaml.Node) {
 	for name, set := range map[string]bool{"memory_mb": k.MemoryMB < 0, "cpus": k.CPUs < 0, "pids": k.PIDs < 0} {
 		if set {
-			c.problem(strictyaml.Child(at, name), "container.%s: want more than 0", name)
+			c.problem(yamlfile.Child(at, name), "container.%s: want more than 0", name)
 		}
 	}
 	if k.User != "" && !userNumber.MatchString(k.User) {
-		c.problem(strictyaml.Child(at, "user"), "container.user: want a number, or those of user and group, such as 65534:65534")
+		c.problem(yamlfile.Child(at, "user"), "container.user: want a number, or those of user and group, such as 65534:65534")
 	}
 	for name := range k.Env {
 		if !variableName.MatchString(name) {
-			c.problem(strictyaml.Child(at, "env"), "container.env: %q is no name of a variable", name)
+			c.problem(yamlfile.Child(at, "env"), "container.env: %q is no name of a variable", name)
 		}
 		if name == "FOREMAN_HARNESS_URL" || name == "AGENT_URL" {
-			c.problem(strictyaml.Child(at, "env", name), "container.env: %s is set by the server", name)
+			c.problem(yamlfile.Child(at, "env", name), "container.env: %s is set by the server", name)
 		}
 	}
 	if k.MemoryMB == 0 {

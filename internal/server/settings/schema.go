@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/org/foreman-action/config"
-	"github.com/org/foreman-action/internal/strictyaml"
+	"github.com/org/foreman-action/internal/yamlfile"
 )
 
 // SchemaID is the address under which the JSON Schema of the server's configuration
@@ -21,7 +21,7 @@ type object = map[string]any
 func Schema() map[string]any {
 	theirs := config.Schema()
 	sections, _ := theirs["properties"].(object)
-	s := strictyaml.Schema(reflect.TypeFor[document](), func(path string) object {
+	s := yamlfile.Schema(reflect.TypeFor[document](), func(path string) object {
 		if part, ok := sections[path].(object); ok && isRunners(path) {
 			return part
 		}

@@ -15,7 +15,7 @@ import (
 	"github.com/org/foreman-action/config"
 	"github.com/org/foreman-action/internal/address"
 	"github.com/org/foreman-action/internal/secret"
-	"github.com/org/foreman-action/internal/strictyaml"
+	"github.com/org/foreman-action/internal/yamlfile"
 )
 
 // Settings are what a configuration says, with the defaults where it says nothing.
@@ -31,7 +31,7 @@ type Settings struct {
 	// Runner holds the rules, the policy and the model that agents are told of.
 	Runner *config.Config
 	// Warnings are problems that leave the configuration usable.
-	Warnings strictyaml.Problems
+	Warnings yamlfile.Problems
 }
 
 // Offline reports whether GitHub is never asked: nothing is to be written, and there is

@@ -16,7 +16,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/org/foreman-action/internal/server/settings"
-	"github.com/org/foreman-action/internal/strictyaml"
+	"github.com/org/foreman-action/internal/yamlfile"
 )
 
 var update = flag.Bool("update", false, "rewrite the expected parts of testdata")
@@ -219,7 +219,7 @@ func FuzzLoad(f *testing.F) {
 		if strings.Contains(err.Error(), hidden) {
 			t.Errorf("a variable's value is shown: %v", err)
 		}
-		if ps, ok := errors.AsType[strictyaml.Problems](err); ok && len(ps) == 0 {
+		if ps, ok := errors.AsType[yamlfile.Problems](err); ok && len(ps) == 0 {
 			t.Error("no problem is told")
 		}
 	})

@@ -8,7 +8,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
-	"github.com/org/foreman-action/internal/strictyaml"
+	"github.com/org/foreman-action/internal/yamlfile"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/rules/internal/expression"
 	"github.com/org/foreman-action/rules/internal/template"
@@ -31,7 +31,7 @@ func Specs() []protocol.ActionSpec {
 // An Action is one compiled item of "then".
 type Action struct {
 	spec   protocol.ActionSpec
-	file   *strictyaml.File
+	file   *yamlfile.File
 	Node   *yaml.Node // its name
 	params []param
 }
@@ -60,18 +60,18 @@ type compiler struct {
 
 // Compile compiles the value of "then", with actions that are [Specs]. Mistakes are recorded
 // in f.
-func Compile(c *expression.Compiler, specs []protocol.ActionSpec, f *strictyaml.File, n *yaml.Node) []Action {
+func Compile(c *expression.Compiler, specs []protocol.ActionSpec, f *yamlfile.File, n *yaml.Node) []Action {
 	return compiler{c, specs}.actions(f, n)
 }
 
 // actions compiles a list.
-func (c compiler) actions(f *strictyaml.File, n *yaml.Node) []Action {
+func (c compiler) actions(f *yamlfile.File, n *yaml.Node) []Action {
 	switch {
 	case n.Kind == yaml.MappingNode:
 		f.Problemf(n, "then: want a list of actions, got a mapping; start each action with \"- \"")
 		return nil
 	case n.Kind != yaml.SequenceNode:
-		f.Problemf(n, "then: want a list of actions, got %s", strictyaml.Kind(n))
+		f.Problemf(n, "then: want a list of actions, got %s", yamlfile.Kind(n))
 		return nil
 	case len(n.Content) == 0:
 		f.Problemf(n, "then: the list is empty; name an action")
@@ -89,7 +89,7 @@ func (c compiler) actions(f *strictyaml.File, n *yaml.Node) []Action {
 }
 
 // action compiles one item: a name, or a mapping of one name to its parameters.
-func (c compiler) action(f *strictyaml.File, n *yaml.Node) (Action, bool) {
+func (c compiler) action(f *yamlfile.File, n *yaml.Node) (Action, bool) {
 	name, value := n, (*yaml.Node)(nil)
 	switch {
 	case n.Kind == yaml.MappingNode && len(n.Content) == 2:
@@ -98,7 +98,7 @@ func (c compiler) action(f *strictyaml.File, n *yaml.Node) (Action, bool) {
 		f.Problemf(n.Content[2], "an action is one key; start %s on its own line with \"- \", or indent it below %s", n.Content[2].Value, n.Content[0].Value)
 		return Action{}, false
 	case n.Kind != yaml.ScalarNode || n.ShortTag() != "!!str":
-		f.Problemf(n, "want an action, got %s", strictyaml.Kind(n))
+		f.Problemf(n, "want an action, got %s", yamlfile.Kind(n))
 		return Action{}, false
 	}
 	i := slices.IndexFunc(c.specs, func(s protocol.ActionSpec) bool { return s.Name == name.Value })
@@ -113,7 +113,7 @@ func (c compiler) action(f *strictyaml.File, n *yaml.Node) (Action, bool) {
 	return a, f.ErrorCount() == before
 }
 
-func (c compiler) checkRequired(f *strictyaml.File, a Action) {
+func (c compiler) checkRequired(f *yamlfile.File, a Action) {
 	for _, p := range a.spec.Params {
 		if p.Required && !a.Has(p.Name) {
 			f.Problemf(a.Node, "%s needs %s", a.spec.Name, p.Name)
@@ -133,7 +133,7 @@ func (a Action) Has(name string) bool {
 }
 
 // params compiles the short form, a value, or the long form, a mapping.
-func (c compiler) params(f *strictyaml.File, spec protocol.ActionSpec, n *yaml.Node) []param {
+func (c compiler) params(f *yamlfile.File, spec protocol.ActionSpec, n *yaml.Node) []param {
 	switch {
 	case n == nil || n.Kind == yaml.ScalarNode && n.ShortTag() == "!!null":
 		return nil
@@ -147,7 +147,7 @@ func (c compiler) params(f *strictyaml.File, spec protocol.ActionSpec, n *yaml.N
 	return []param{c.param(f, spec, spec.Params[i], n)}
 }
 
-func (c compiler) long(f *strictyaml.File, spec protocol.ActionSpec, n *yaml.Node) []param {
+func (c compiler) long(f *yamlfile.File, spec protocol.ActionSpec, n *yaml.Node) []param {
 	var list []param
 	known := make([]string, len(spec.Params))
 	for i, p := range spec.Params {
@@ -169,7 +169,7 @@ func (c compiler) long(f *strictyaml.File, spec protocol.ActionSpec, n *yaml.Nod
 }
 
 // param compiles the value of one parameter. Mistakes are recorded in f.
-func (c compiler) param(f *strictyaml.File, spec protocol.ActionSpec, p protocol.Param, n *yaml.Node) param {
+func (c compiler) param(f *yamlfile.File, spec protocol.ActionSpec, p protocol.Param, n *yaml.Node) param {
 	out := param{spec: p}
 	before := f.ErrorCount()
 	switch {
@@ -190,7 +190,7 @@ func (c compiler) param(f *strictyaml.File, spec protocol.ActionSpec, p protocol
 	return out
 }
 
-func (c compiler) textParam(f *strictyaml.File, n *yaml.Node, out *param) {
+func (c compiler) textParam(f *yamlfile.File, n *yaml.Node, out *param) {
 	var s string
 	if n.Kind == yaml.SequenceNode && out.spec.Name == "label" {
 		f.Problemf(n, "label: want one name, got a list; add_labels takes a list, remove_label stands once for each name")
@@ -211,7 +211,7 @@ func (c compiler) textParam(f *strictyaml.File, n *yaml.Node, out *param) {
 var bareName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_./:-]*$`)
 
 // listParam compiles a bare string as an expression.
-func (c compiler) listParam(f *strictyaml.File, spec protocol.ActionSpec, n *yaml.Node, out *param) {
+func (c compiler) listParam(f *yamlfile.File, spec protocol.ActionSpec, n *yaml.Node, out *param) {
 	var s string
 	if !f.DecodeKey(out.spec.Name, n, &s) || !expression.CheckComment(f, n) {
 		return
@@ -228,7 +228,7 @@ func (c compiler) listParam(f *strictyaml.File, spec protocol.ActionSpec, n *yam
 	out.list = c.expressions.Compile(expression.Source{File: f, Node: n, Text: s}, expression.Texts)
 }
 
-func (c compiler) intParam(f *strictyaml.File, n *yaml.Node, out *param) {
+func (c compiler) intParam(f *yamlfile.File, n *yaml.Node, out *param) {
 	if n.Kind == yaml.ScalarNode && n.ShortTag() == "!!str" {
 		if src, start, ok := template.Single(n.Value); ok {
 			out.whole = c.expressions.Compile(expression.Source{File: f, Node: n, Text: src, Start: start}, expression.Int)

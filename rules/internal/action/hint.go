@@ -3,7 +3,7 @@ package action
 import (
 	"strings"
 
-	"github.com/org/foreman-action/internal/strictyaml"
+	"github.com/org/foreman-action/internal/yamlfile"
 	"github.com/org/foreman-action/protocol"
 )
 
@@ -27,5 +27,5 @@ func Hint(name string, specs []protocol.ActionSpec) string {
 	for i, s := range specs {
 		known[i] = s.Name
 	}
-	return strictyaml.DidYouMean(name, known)
+	return yamlfile.DidYouMean(name, known)
 }

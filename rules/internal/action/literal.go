@@ -8,13 +8,13 @@ import (
 
 	"gopkg.in/yaml.v3"
 
-	"github.com/org/foreman-action/internal/strictyaml"
 	"github.com/org/foreman-action/internal/text"
+	"github.com/org/foreman-action/internal/yamlfile"
 	"github.com/org/foreman-action/protocol"
 )
 
 // checkLiteral checks a value that needs no evaluation.
-func checkLiteral(f *strictyaml.File, spec protocol.ActionSpec, p param, n *yaml.Node) {
+func checkLiteral(f *yamlfile.File, spec protocol.ActionSpec, p param, n *yaml.Node) {
 	v, ok := p.literal()
 	if !ok {
 		return
@@ -39,7 +39,7 @@ func checkLiteral(f *strictyaml.File, spec protocol.ActionSpec, p param, n *yaml
 	if err := (protocol.ActionSpec{Name: spec.Name, Params: []protocol.Param{p.spec}}).Check(a); err != nil {
 		hint := ""
 		if s, isText := v.(string); isText {
-			hint = strictyaml.DidYouMean(s, p.spec.Enum)
+			hint = yamlfile.DidYouMean(s, p.spec.Enum)
 		}
 		f.Problemf(n, "%v%s", err, hint)
 	}

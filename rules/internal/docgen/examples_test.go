@@ -9,7 +9,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
-	"github.com/org/foreman-action/internal/strictyaml"
+	"github.com/org/foreman-action/internal/yamlfile"
 	"github.com/org/foreman-action/rules"
 	"github.com/org/foreman-action/rules/facts"
 	"github.com/org/foreman-action/rules/internal/events"
@@ -132,7 +132,7 @@ func TestDocsConditions(t *testing.T) {
 			continue
 		}
 		n++
-		f, err := strictyaml.Parse("page.yml", []byte("when: |\n  "+src+"\n"))
+		f, err := yamlfile.Parse("page.yml", []byte("when: |\n  "+src+"\n"))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -14,7 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/org/foreman-action/internal/strictyaml"
+	"github.com/org/foreman-action/internal/yamlfile"
 	"github.com/org/foreman-action/rules"
 	"github.com/org/foreman-action/rules/internal/action"
 	"github.com/org/foreman-action/rules/internal/forms"
@@ -163,7 +163,7 @@ func tryWhen(line string) error {
 	if err != nil {
 		return err
 	}
-	f, err := strictyaml.Parse("when.yml", []byte(line+"\n"))
+	f, err := yamlfile.Parse("when.yml", []byte(line+"\n"))
 	if err != nil {
 		return err
 	}

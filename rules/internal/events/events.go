@@ -7,7 +7,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
-	"github.com/org/foreman-action/internal/strictyaml"
+	"github.com/org/foreman-action/internal/yamlfile"
 )
 
 // Keys returns the names that "on" takes. The activities are those of
@@ -70,7 +70,7 @@ func Listens(on []string, e Event) bool {
 }
 
 // Decode reads the value of "on"; nil stands for an absent one.
-func Decode(f *strictyaml.File, n *yaml.Node) []string {
+func Decode(f *yamlfile.File, n *yaml.Node) []string {
 	if n == nil {
 		return Defaults()
 	}
@@ -95,7 +95,7 @@ func Decode(f *strictyaml.File, n *yaml.Node) []string {
 
 // Check records a mistake in f when key is no name of an event. section is the key in the
 // file whose value n is.
-func Check(f *strictyaml.File, n *yaml.Node, section, key string) {
+func Check(f *yamlfile.File, n *yaml.Node, section, key string) {
 	keys := Keys()
 	typ, dispatch := strings.CutPrefix(key, "repository_dispatch.")
 	switch {
@@ -109,7 +109,7 @@ func Check(f *strictyaml.File, n *yaml.Node, section, key string) {
 	case slices.Contains(keys, "issue_comment."+key):
 		f.Problemf(n, "%s: unknown event %q; write issue_comment.%s", section, key, key)
 	default:
-		f.Problemf(n, "%s: unknown event %q%s", section, key, strictyaml.DidYouMean(key, keys))
+		f.Problemf(n, "%s: unknown event %q%s", section, key, yamlfile.DidYouMean(key, keys))
 	}
 }
 

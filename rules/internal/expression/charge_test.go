@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/org/foreman-action/internal/strictyaml"
+	"github.com/org/foreman-action/internal/yamlfile"
 	"github.com/org/foreman-action/rules/facts"
 	"github.com/org/foreman-action/rules/internal/symbols"
 	"github.com/org/foreman-action/triage"
@@ -60,12 +60,12 @@ func TestFunctionsAreCharged(t *testing.T) {
 
 func mustDeclare(t testing.TB) *symbols.Table {
 	t.Helper()
-	f, err := strictyaml.Parse("names.yml", []byte(declarations))
+	f, err := yamlfile.Parse("names.yml", []byte(declarations))
 	if err != nil {
 		t.Fatal(err)
 	}
 	v := symbols.New()
-	v.Declare(f, strictyaml.Child(f.Root(), "forms"), strictyaml.Child(f.Root(), "tables"))
+	v.Declare(f, yamlfile.Child(f.Root(), "forms"), yamlfile.Child(f.Root(), "tables"))
 	if err := f.Err(); err != nil {
 		t.Fatal(err)
 	}

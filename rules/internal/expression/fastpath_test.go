@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/org/foreman-action/internal/strictyaml"
+	"github.com/org/foreman-action/internal/yamlfile"
 	"github.com/org/foreman-action/rules/facts"
 	"github.com/org/foreman-action/rules/internal/symbols"
 	"github.com/org/foreman-action/triage"
@@ -142,7 +142,7 @@ func TestOnlyWhatIsAskedIsBuilt(t *testing.T) {
 	c := NewCompiler(symbols.New())
 	var opened, closed []*Expression
 	compile := func(src string) *Expression {
-		f, err := strictyaml.Parse("rules.yml", []byte("when: |\n  "+src+"\n"))
+		f, err := yamlfile.Parse("rules.yml", []byte("when: |\n  "+src+"\n"))
 		if err != nil {
 			t.Fatal(err)
 		}

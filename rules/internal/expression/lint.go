@@ -10,8 +10,8 @@ import (
 	"github.com/expr-lang/expr/ast"
 	"github.com/expr-lang/expr/builtin"
 
-	"github.com/org/foreman-action/internal/strictyaml"
 	"github.com/org/foreman-action/internal/text"
+	"github.com/org/foreman-action/internal/yamlfile"
 	"github.com/org/foreman-action/rules/internal/events"
 )
 
@@ -279,7 +279,7 @@ func (l linter) checkEvent(field, value string, n ast.Node) error {
 // meantValue suggests the value that was most likely meant: one that is near, or one that
 // begins with the text, as "opened" with "open".
 func meantValue(text string, values []string) string {
-	meant := strictyaml.Suggest(text, values)
+	meant := yamlfile.Suggest(text, values)
 	if i := slices.IndexFunc(values, func(v string) bool { return text != "" && strings.HasPrefix(v, text) }); meant == "" && i >= 0 {
 		meant = values[i]
 	}

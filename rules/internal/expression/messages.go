@@ -14,8 +14,8 @@ import (
 	"github.com/expr-lang/expr/file"
 	"github.com/expr-lang/expr/parser"
 
-	"github.com/org/foreman-action/internal/strictyaml"
 	"github.com/org/foreman-action/internal/text"
+	"github.com/org/foreman-action/internal/yamlfile"
 	"github.com/org/foreman-action/triage"
 )
 
@@ -89,7 +89,7 @@ func nameHint(name string) string {
 	if slices.ContainsFunc(builtin.Builtins, func(f *builtin.Function) bool { return f.Name == name }) {
 		return "; the function is not available in rules"
 	}
-	return strictyaml.DidYouMean(name, slices.Concat(RootNames(), functionNames(), allowed()))
+	return yamlfile.DidYouMean(name, slices.Concat(RootNames(), functionNames(), allowed()))
 }
 
 func fieldMessage(typ, field string) string {
@@ -102,7 +102,7 @@ func fieldMessage(typ, field string) string {
 			return name + " has no field user; the login of who wrote it is in author"
 		}
 		if typ == t.String() {
-			return name + " has no field " + field + strictyaml.DidYouMean(field, names(t))
+			return name + " has no field " + field + yamlfile.DidYouMean(field, names(t))
 		}
 	}
 	if typ == "string" {

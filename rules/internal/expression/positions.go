@@ -7,14 +7,14 @@ import (
 	"github.com/expr-lang/expr/parser"
 	"gopkg.in/yaml.v3"
 
-	"github.com/org/foreman-action/internal/strictyaml"
 	"github.com/org/foreman-action/internal/text"
+	"github.com/org/foreman-action/internal/yamlfile"
 )
 
 // An Expression is a compiled expression with its place in a file. It is safe for
 // concurrent use.
 type Expression struct {
-	file *strictyaml.File
+	file *yamlfile.File
 	node *yaml.Node // the scalar that holds it
 	line int        // of its start in the scalar's value, from 1
 	col  int
@@ -66,7 +66,7 @@ func (x *Expression) place(err *Error) (line, col int) {
 
 // A Source is the text of an expression in a file.
 type Source struct {
-	File  *strictyaml.File
+	File  *yamlfile.File
 	Node  *yaml.Node // the scalar that contains it
 	Text  string
 	Start int // byte offset in the value of Node
@@ -93,7 +93,7 @@ func (c *Compiler) Compile(src Source, w Type) *Expression {
 
 // CheckComment refuses a line comment after a plain scalar, where " #" more often
 // was meant as a part of the text; it reports whether there was none.
-func CheckComment(f *strictyaml.File, n *yaml.Node) bool {
+func CheckComment(f *yamlfile.File, n *yaml.Node) bool {
 	if n.LineComment == "" || n.Style&^yaml.TaggedStyle != 0 {
 		return true
 	}
@@ -103,7 +103,7 @@ func CheckComment(f *strictyaml.File, n *yaml.Node) bool {
 }
 
 // A PlacedError is a failure at run time with its place in a rule file.
-type PlacedError struct{ Problem strictyaml.Problem }
+type PlacedError struct{ Problem yamlfile.Problem }
 
 // Error returns the problem with its place.
 func (e *PlacedError) Error() string { return e.Problem.Error() }

@@ -9,7 +9,7 @@ import (
 	"github.com/expr-lang/expr/parser"
 	"gopkg.in/yaml.v3"
 
-	"github.com/org/foreman-action/internal/strictyaml"
+	"github.com/org/foreman-action/internal/yamlfile"
 	"github.com/org/foreman-action/rules/internal/symbols"
 )
 
@@ -19,8 +19,8 @@ type LabelReference struct {
 	// is also in place of a part that is only known at run time.
 	Label string
 	Glob  bool
-	Place strictyaml.Problem // without a message
-	Row   bool               // the place is a row of a table, and not in the expression
+	Place yamlfile.Problem // without a message
+	Row   bool             // the place is a row of a table, and not in the expression
 }
 
 // A TableReference is a place of an expression that asks a table for an answer in a form.
@@ -65,7 +65,7 @@ func (c *collector) open() (ok bool) {
 }
 
 // place returns the place of a node in its file.
-func (c *collector) place(n ast.Node) strictyaml.Problem {
+func (c *collector) place(n ast.Node) yamlfile.Problem {
 	at := (&file.Error{Location: n.Location()}).Bind(c.tree.Source)
 	line, col := c.x.place(&Error{line: max(1, at.Line), col: at.Column + 1})
 	return c.x.file.At(c.x.node, line, col, "")

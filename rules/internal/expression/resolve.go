@@ -6,8 +6,8 @@ import (
 
 	"github.com/expr-lang/expr/ast"
 
-	"github.com/org/foreman-action/internal/strictyaml"
 	"github.com/org/foreman-action/internal/text"
+	"github.com/org/foreman-action/internal/yamlfile"
 	"github.com/org/foreman-action/rules/internal/forms"
 	"github.com/org/foreman-action/rules/internal/semver"
 	"github.com/org/foreman-action/rules/internal/symbols"
@@ -66,7 +66,7 @@ func declared[V any](name string, known map[string]V, section string) string {
 		names = append(names, n)
 	}
 	slices.Sort(names)
-	if hint := strictyaml.DidYouMean(name, names); hint != "" {
+	if hint := yamlfile.DidYouMean(name, names); hint != "" {
 		return hint
 	}
 	const few = 10

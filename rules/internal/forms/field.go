@@ -10,8 +10,8 @@ import (
 
 	"gopkg.in/yaml.v3"
 
-	"github.com/org/foreman-action/internal/strictyaml"
 	"github.com/org/foreman-action/internal/text"
+	"github.com/org/foreman-action/internal/yamlfile"
 )
 
 // The types of a form's fields.
@@ -35,7 +35,7 @@ type Field struct {
 	Type string // one of [Types]
 
 	Heading  string // the heading in the file
-	File     *strictyaml.File
+	File     *yamlfile.File
 	Node     *yaml.Node // of the heading
 	TypeNode *yaml.Node // nil: the type is not written
 }
@@ -50,15 +50,15 @@ const maxHeading = 200 // characters; more are no label of a form
 
 // Parse reads the declaration of a field with that name. Mistakes are recorded in f,
 // and a field with mistakes is returned all the same.
-func Parse(f *strictyaml.File, name string, n *yaml.Node) *Field {
+func Parse(f *yamlfile.File, name string, n *yaml.Node) *Field {
 	d := &Field{Name: name, Type: Text}
 	d.decode(f, n)
 	return d
 }
 
-func (d *Field) decode(f *strictyaml.File, n *yaml.Node) {
+func (d *Field) decode(f *yamlfile.File, n *yaml.Node) {
 	if n.Kind != yaml.MappingNode {
-		f.Problemf(n, "forms.%s: want a mapping with heading and type, got %s; write {heading: %s, type: %s}", d.Name, strictyaml.Kind(n), headingFor(n), Text)
+		f.Problemf(n, "forms.%s: want a mapping with heading and type, got %s; write {heading: %s, type: %s}", d.Name, yamlfile.Kind(n), headingFor(n), Text)
 		return
 	}
 	var keys fieldKeys
@@ -77,7 +77,7 @@ func (d *Field) decode(f *strictyaml.File, n *yaml.Node) {
 		return
 	}
 	if !slices.Contains(Types(), typ) {
-		f.Problemf(keys.Type, "type: want %s, got %q%s", strings.Join(Types(), ", "), text.Shorten(typ, text.Quoted), strictyaml.DidYouMean(typ, Types()))
+		f.Problemf(keys.Type, "type: want %s, got %q%s", strings.Join(Types(), ", "), text.Shorten(typ, text.Quoted), yamlfile.DidYouMean(typ, Types()))
 		return
 	}
 	d.Type = typ
@@ -93,7 +93,7 @@ func headingFor(n *yaml.Node) string {
 
 // Schema returns the JSON Schema of the declaration of a field.
 func Schema() map[string]any {
-	return strictyaml.Schema(reflect.TypeFor[fieldKeys](), fieldKey)
+	return yamlfile.Schema(reflect.TypeFor[fieldKeys](), fieldKey)
 }
 
 func fieldKey(key string) map[string]any {

@@ -7,8 +7,8 @@ import (
 
 	"gopkg.in/yaml.v3"
 
-	"github.com/org/foreman-action/internal/strictyaml"
 	"github.com/org/foreman-action/internal/text"
+	"github.com/org/foreman-action/internal/yamlfile"
 	"github.com/org/foreman-action/rules/internal/forms"
 )
 
@@ -37,7 +37,7 @@ var namePattern = regexp.MustCompile(`^[a-z][a-z0-9_]*$`)
 // Declare adds what the sections forms and tables of a file declare; either may be nil.
 // Mistakes are recorded in f. A field that is wrong is declared all the same, so that its
 // uses are no further mistakes.
-func (t *Table) Declare(f *strictyaml.File, formNodes, tableNodes *yaml.Node) {
+func (t *Table) Declare(f *yamlfile.File, formNodes, tableNodes *yaml.Node) {
 	eachName(f, formNodes, "forms", func(key, value *yaml.Node) {
 		switch _, twice := t.Forms[key.Value]; {
 		case twice:
@@ -52,12 +52,12 @@ func (t *Table) Declare(f *strictyaml.File, formNodes, tableNodes *yaml.Node) {
 }
 
 // eachName calls fn for the entries of a section whose key may be a name.
-func eachName(f *strictyaml.File, n *yaml.Node, section string, fn func(key, value *yaml.Node)) {
+func eachName(f *yamlfile.File, n *yaml.Node, section string, fn func(key, value *yaml.Node)) {
 	if n == nil {
 		return
 	}
 	if n.Kind != yaml.MappingNode {
-		f.Problemf(n, "%s: want a mapping of names, got %s", section, strictyaml.Kind(n))
+		f.Problemf(n, "%s: want a mapping of names, got %s", section, yamlfile.Kind(n))
 		return
 	}
 	for i := 0; i+1 < len(n.Content); i += 2 {

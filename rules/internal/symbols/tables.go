@@ -6,8 +6,8 @@ import (
 
 	"gopkg.in/yaml.v3"
 
-	"github.com/org/foreman-action/internal/strictyaml"
 	"github.com/org/foreman-action/internal/text"
+	"github.com/org/foreman-action/internal/yamlfile"
 )
 
 // The limits of tables.
@@ -20,13 +20,13 @@ const (
 // Rows are the rows of a table in its file.
 type Rows struct {
 	Name string
-	File *strictyaml.File
+	File *yamlfile.File
 	Node *yaml.Node // a mapping; nil: there is no such table
 }
 
 // declareTables reads the value of "tables": mappings of names to rows. Mistakes are
 // recorded in f, and a table with mistakes is declared with its other rows.
-func (t *Table) declareTables(f *strictyaml.File, n *yaml.Node) {
+func (t *Table) declareTables(f *yamlfile.File, n *yaml.Node) {
 	eachName(f, n, "tables", func(key, value *yaml.Node) {
 		switch _, twice := t.Tables[key.Value]; {
 		case twice:
@@ -38,7 +38,7 @@ func (t *Table) declareTables(f *strictyaml.File, n *yaml.Node) {
 		}
 		t.Tables[key.Value] = map[string]string{}
 		if value.Kind != yaml.MappingNode {
-			f.Problemf(value, "tables.%s: want a mapping of keys to values, got %s", key.Value, strictyaml.Kind(value))
+			f.Problemf(value, "tables.%s: want a mapping of keys to values, got %s", key.Value, yamlfile.Kind(value))
 			return
 		}
 		if t.rows += len(value.Content) / 2; t.rows > MaxRows {
@@ -58,7 +58,7 @@ type cell struct {
 
 // tableOf returns a map of text to text, int, float64 or bool, which is what all of
 // its values are.
-func tableOf(f *strictyaml.File, n *yaml.Node) any {
+func tableOf(f *yamlfile.File, n *yaml.Node) any {
 	cells := map[string]any{}
 	kind, fraction := "", false
 	for i := 0; i+1 < len(n.Content); i += 2 {
@@ -66,7 +66,7 @@ func tableOf(f *strictyaml.File, n *yaml.Node) any {
 		c, ok := cellOf(value)
 		switch {
 		case !ok:
-			f.Problemf(value, "%s: want text, a number, or true or false, got %s", text.Shorten(key.Value, text.Quoted), strictyaml.Kind(value))
+			f.Problemf(value, "%s: want text, a number, or true or false, got %s", text.Shorten(key.Value, text.Quoted), yamlfile.Kind(value))
 			continue
 		case utf8.RuneCountInString(key.Value) > MaxCell || utf8.RuneCountInString(value.Value) > MaxCell:
 			f.Problemf(key, "a row has a key or a value of more than %d characters", MaxCell)

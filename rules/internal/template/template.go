@@ -7,8 +7,8 @@ import (
 
 	"gopkg.in/yaml.v3"
 
-	"github.com/org/foreman-action/internal/strictyaml"
 	"github.com/org/foreman-action/internal/text"
+	"github.com/org/foreman-action/internal/yamlfile"
 	"github.com/org/foreman-action/rules/internal/expression"
 	"github.com/org/foreman-action/rules/internal/symbols"
 )
@@ -100,7 +100,7 @@ type templatePart struct {
 
 // Compile compiles the value of the scalar n. Mistakes are recorded in f, and the
 // result is nil then.
-func Compile(c *expression.Compiler, f *strictyaml.File, n *yaml.Node) *Template {
+func Compile(c *expression.Compiler, f *yamlfile.File, n *yaml.Node) *Template {
 	spans, offset, err := split(n.Value)
 	if err != nil {
 		line, col := text.Position(n.Value, offset)
@@ -136,7 +136,7 @@ func (t *Template) Constant() (string, bool) {
 
 // References returns the label that the template renders, as far as its text tells. file is
 // the one that contains it.
-func (t *Template) References(file *strictyaml.File, names *symbols.Table) []expression.LabelReference {
+func (t *Template) References(file *yamlfile.File, names *symbols.Table) []expression.LabelReference {
 	if len(t.parts) == 1 && t.parts[0].expr != nil {
 		return t.parts[0].expr.ResultReferences(names)
 	}

@@ -21,7 +21,7 @@ import (
 	"github.com/org/foreman-action/internal/cli/process"
 	"github.com/org/foreman-action/internal/command"
 	"github.com/org/foreman-action/internal/issueagent"
-	"github.com/org/foreman-action/internal/strictyaml"
+	"github.com/org/foreman-action/internal/yamlfile"
 	"github.com/org/foreman-action/protocol"
 )
 
@@ -228,7 +228,7 @@ func configuration(ctx context.Context, o Options) (*config.Config, error) {
 		return &config.Config{}, nil
 	}
 	cfg, err := config.Load(ctx, files.Anywhere{Dir: dir}, config.Spec{Path: o.Config, Rules: o.Rules, Getenv: o.Env.Getenv})
-	if problems, ok := errors.AsType[strictyaml.Problems](err); ok {
+	if problems, ok := errors.AsType[yamlfile.Problems](err); ok {
 		return nil, command.Usagef("%s", problems.Error())
 	}
 	if err != nil {

@@ -27,7 +27,7 @@ import (
 	"github.com/org/foreman-action/internal/cli/rulefiles"
 	"github.com/org/foreman-action/internal/command"
 	"github.com/org/foreman-action/internal/github"
-	"github.com/org/foreman-action/internal/strictyaml"
+	"github.com/org/foreman-action/internal/yamlfile"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/runner"
 	"github.com/org/foreman-action/triage"
@@ -124,7 +124,7 @@ func Run(ctx context.Context, o Options) error {
 	write := formats()[o.Format]
 	if write == nil {
 		names := slices.Sorted(maps.Keys(formats()))
-		return command.Usagef("--format: want %s, got %q%s", strings.Join(names, " or "), o.Format, strictyaml.DidYouMean(o.Format, names))
+		return command.Usagef("--format: want %s, got %q%s", strings.Join(names, " or "), o.Format, yamlfile.DidYouMean(o.Format, names))
 	}
 	r, names, err := replayOf(o)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/org/foreman-action/internal/cli/process"
 	"github.com/org/foreman-action/internal/cli/rulefiles"
 	"github.com/org/foreman-action/internal/command"
-	"github.com/org/foreman-action/internal/strictyaml"
+	"github.com/org/foreman-action/internal/yamlfile"
 )
 
 const help = `Loads the files as a run would, and reports every mistake at once, with its file,
@@ -63,7 +63,7 @@ func Run(ctx context.Context, o Options) error {
 	write, ok := formats(o.Env.Version)[o.Format]
 	if !ok {
 		return command.Usagef("--format: want text, json, sarif or github, got %q%s", o.Format,
-			strictyaml.DidYouMean(o.Format, []string{"text", "json", "sarif", "github"}))
+			yamlfile.DidYouMean(o.Format, []string{"text", "json", "sarif", "github"}))
 	}
 	cfg, problems, err := rulefiles.Load(ctx, o.Env, config.Spec{Rules: o.Files, Partial: true})
 	if err != nil {
@@ -86,8 +86,8 @@ func Run(ctx context.Context, o Options) error {
 }
 
 // inOrder sorts problems by file and place.
-func inOrder(ps strictyaml.Problems) strictyaml.Problems {
-	slices.SortStableFunc(ps, func(a, b strictyaml.Problem) int {
+func inOrder(ps yamlfile.Problems) yamlfile.Problems {
+	slices.SortStableFunc(ps, func(a, b yamlfile.Problem) int {
 		return cmp.Or(strings.Compare(a.File, b.File), a.Line-b.Line, a.Column-b.Column)
 	})
 	return ps

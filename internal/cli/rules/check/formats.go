@@ -9,18 +9,18 @@ import (
 
 	"github.com/org/foreman-action/internal/actions"
 	"github.com/org/foreman-action/internal/cli/format"
-	"github.com/org/foreman-action/internal/strictyaml"
+	"github.com/org/foreman-action/internal/yamlfile"
 )
 
 // formats are the ways to write the mistakes in files, for a version of the program.
-func formats(version string) map[string]func(strictyaml.Problems) string {
-	return map[string]func(strictyaml.Problems) string{
+func formats(version string) map[string]func(yamlfile.Problems) string {
+	return map[string]func(yamlfile.Problems) string{
 		"text": checkText, "json": checkJSON, "github": checkGitHub,
-		"sarif": func(ps strictyaml.Problems) string { return checkSARIF(ps, version) },
+		"sarif": func(ps yamlfile.Problems) string { return checkSARIF(ps, version) },
 	}
 }
 
-func checkText(ps strictyaml.Problems) string {
+func checkText(ps yamlfile.Problems) string {
 	var b strings.Builder
 	for _, p := range ps {
 		b.WriteString(p.Error() + "\n")
@@ -44,14 +44,14 @@ type checkProblem struct {
 	Message  string `json:"message"`
 }
 
-func severity(p strictyaml.Problem) string {
+func severity(p yamlfile.Problem) string {
 	if p.Warning {
 		return "warning"
 	}
 	return "error"
 }
 
-func checkJSON(ps strictyaml.Problems) string {
+func checkJSON(ps yamlfile.Problems) string {
 	r := checkReport{Version: 1, Problems: make([]checkProblem, 0, len(ps))}
 	for _, p := range ps {
 		r.Problems = append(r.Problems, checkProblem{severity(p), p.File, p.Line, p.Column, p.Msg})
@@ -111,7 +111,7 @@ type (
 
 const sarifRuleID = "foreman-configuration"
 
-func checkSARIF(ps strictyaml.Problems, version string) string {
+func checkSARIF(ps yamlfile.Problems, version string) string {
 	run := sarifRun{
 		Tool: sarifTool{sarifDriver{
 			Name: "foreman", Version: version,
@@ -131,7 +131,7 @@ func checkSARIF(ps strictyaml.Problems, version string) string {
 }
 
 // checkGitHub writes the commands that make annotations of a workflow's log.
-func checkGitHub(ps strictyaml.Problems) string {
+func checkGitHub(ps yamlfile.Problems) string {
 	var b bytes.Buffer
 	rt := actions.New(actions.Options{Stdout: &b, Getenv: func(name string) string {
 		if name == "GITHUB_ACTIONS" {

@@ -17,14 +17,14 @@ import (
 	"github.com/org/foreman-action/internal/command"
 	"github.com/org/foreman-action/internal/github"
 	"github.com/org/foreman-action/internal/lint"
-	"github.com/org/foreman-action/internal/strictyaml"
+	"github.com/org/foreman-action/internal/yamlfile"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/triage"
 )
 
 // compare compares a configuration with the repository that it is for; what that has
 // lies beside the files when it has no name.
-func compare(ctx context.Context, env process.Env, name string, cfg *config.Config) (strictyaml.Problems, error) {
+func compare(ctx context.Context, env process.Env, name string, cfg *config.Config) (yamlfile.Problems, error) {
 	dir, err := env.WorkDir()
 	if err != nil {
 		return nil, err
@@ -33,13 +33,13 @@ func compare(ctx context.Context, env process.Env, name string, cfg *config.Conf
 	if err != nil || repo == nil {
 		return nil, err
 	}
-	var parsed []*strictyaml.File
+	var parsed []*yamlfile.File
 	for _, name := range cfg.Files {
 		src, err := files.Anywhere{Dir: dir}.Read(ctx, name)
 		if err != nil {
 			continue // it is elsewhere, or gone by now
 		}
-		if f, err := strictyaml.Parse(name, src); err == nil {
+		if f, err := yamlfile.Parse(name, src); err == nil {
 			parsed = append(parsed, f)
 		}
 	}
@@ -108,7 +108,7 @@ func remoteRepository(ctx context.Context, env process.Env, full string) (*lint.
 	}
 	if repo.Labels = labels; many {
 		repo.Labels = nil
-		repo.Warnings = append(repo.Warnings, strictyaml.Problem{File: full, Warning: true, Msg: "it has more than 2,000 labels; whether it has those of the rules is not checked"})
+		repo.Warnings = append(repo.Warnings, yamlfile.Problem{File: full, Warning: true, Msg: "it has more than 2,000 labels; whether it has those of the rules is not checked"})
 	}
 	return repo, nil
 }

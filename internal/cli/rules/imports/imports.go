@@ -16,7 +16,7 @@ import (
 	"github.com/org/foreman-action/internal/command"
 	"github.com/org/foreman-action/internal/importer"
 	"github.com/org/foreman-action/internal/sanitize"
-	"github.com/org/foreman-action/internal/strictyaml"
+	"github.com/org/foreman-action/internal/yamlfile"
 )
 
 const help = `Reads another tool's configuration and writes ours to standard output, or to a file
@@ -73,7 +73,7 @@ func Command(env process.Env) *cobra.Command {
 func Run(o Options) error {
 	switch {
 	case !slices.Contains(importer.Tools(), o.Tool):
-		return command.Usagef("unknown tool %q%s; there are %s", o.Tool, strictyaml.DidYouMean(o.Tool, importer.Tools()), strings.Join(importer.Tools(), ", "))
+		return command.Usagef("unknown tool %q%s; there are %s", o.Tool, yamlfile.DidYouMean(o.Tool, importer.Tools()), strings.Join(importer.Tools(), ", "))
 	case o.Workflow != "" && o.Tool == "stale":
 		return command.Usagef("--workflow: for stale the workflow is FILE itself")
 	case o.Force && o.Output == "":
@@ -117,10 +117,10 @@ func source(stdin io.Reader, dir, name string) (importer.Source, error) {
 		if stdin == nil {
 			return importer.Source{Name: "standard input"}, nil
 		}
-		data, err := files.ReadAll(stdin, "standard input", strictyaml.MaxSize)
+		data, err := files.ReadAll(stdin, "standard input", yamlfile.MaxSize)
 		return importer.Source{Name: "standard input", Data: data}, files.Unreadable(err)
 	}
-	data, err := files.Read(process.Below(dir, name), strictyaml.MaxSize)
+	data, err := files.Read(process.Below(dir, name), yamlfile.MaxSize)
 	if err != nil {
 		return importer.Source{}, command.Usage(err)
 	}

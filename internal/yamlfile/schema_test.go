@@ -1,4 +1,4 @@
-package strictyaml_test
+package yamlfile_test
 
 import (
 	"encoding/json"
@@ -10,13 +10,13 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/org/foreman-action/internal/duration"
-	"github.com/org/foreman-action/internal/strictyaml"
+	"github.com/org/foreman-action/internal/yamlfile"
 )
 
 // own decodes itself.
 type own struct{ text string }
 
-func (o *own) DecodeYAML(_ *strictyaml.File, n *yaml.Node) { o.text = n.Value }
+func (o *own) DecodeYAML(_ *yamlfile.File, n *yaml.Node) { o.text = n.Value }
 
 // TestSchema pins the schema of every kind of type.
 func TestSchema(t *testing.T) {
@@ -63,7 +63,7 @@ func TestSchema(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			s := strictyaml.Schema(c.typ, func(path string) map[string]any { return c.more[path] })
+			s := yamlfile.Schema(c.typ, func(path string) map[string]any { return c.more[path] })
 			got, err := json.Marshal(s["properties"])
 			if err != nil || string(got) != c.want {
 				t.Errorf("got  %s, %v\nwant %s", got, err, c.want)
@@ -83,7 +83,7 @@ func TestSchemaUnknownType(t *testing.T) {
 			t.Error("no panic for a type that Decode does not know")
 		}
 	}()
-	strictyaml.Schema(reflect.TypeFor[struct {
+	yamlfile.Schema(reflect.TypeFor[struct {
 		C chan int `yaml:"c"`
 	}](), func(string) map[string]any { return nil })
 }

@@ -1,4 +1,4 @@
-package strictyaml_test
+package yamlfile_test
 
 import (
 	"strings"
@@ -7,7 +7,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
-	"github.com/org/foreman-action/internal/strictyaml"
+	"github.com/org/foreman-action/internal/yamlfile"
 )
 
 // scalars are the ways to write a value; the capital letters in them are unique.
@@ -44,7 +44,7 @@ func TestProblemInFindsEveryLetter(t *testing.T) {
 	for name, src := range scalars {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			f, err := strictyaml.Parse("f", []byte(src))
+			f, err := yamlfile.Parse("f", []byte(src))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -92,7 +92,7 @@ func TestProblemInFallsBackToTheScalar(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			f, err := strictyaml.Parse("f", []byte(tt.src))
+			f, err := yamlfile.Parse("f", []byte(tt.src))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -106,7 +106,7 @@ func TestProblemInFallsBackToTheScalar(t *testing.T) {
 
 func TestAtWithoutScalar(t *testing.T) {
 	t.Parallel()
-	f, err := strictyaml.Parse("f", []byte("a: 1\nb: [x]\n"))
+	f, err := yamlfile.Parse("f", []byte("a: 1\nb: [x]\n"))
 	if err != nil {
 		t.Fatal(err)
 	}

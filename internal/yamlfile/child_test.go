@@ -1,11 +1,11 @@
-package strictyaml_test
+package yamlfile_test
 
 import (
 	"testing"
 
 	"gopkg.in/yaml.v3"
 
-	"github.com/org/foreman-action/internal/strictyaml"
+	"github.com/org/foreman-action/internal/yamlfile"
 )
 
 func TestChild(t *testing.T) {
@@ -32,7 +32,7 @@ func TestChild(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			got := strictyaml.Child(tt.from, tt.keys...)
+			got := yamlfile.Child(tt.from, tt.keys...)
 			if got == nil && tt.want != "" || got != nil && got.Value != tt.want {
 				t.Errorf("got %v, want %q", got, tt.want)
 			}

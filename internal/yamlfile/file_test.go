@@ -1,4 +1,4 @@
-package strictyaml_test
+package yamlfile_test
 
 import (
 	"errors"
@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"gopkg.in/yaml.v3"
 
-	"github.com/org/foreman-action/internal/strictyaml"
+	"github.com/org/foreman-action/internal/yamlfile"
 )
 
 func TestParseBounds(t *testing.T) {
@@ -20,7 +20,7 @@ func TestParseBounds(t *testing.T) {
 		fmt.Fprintf(&bomb, "a%d: &a%d [%s]\n", i, i, strings.TrimSuffix(strings.Repeat(fmt.Sprintf("*a%d, ", i-1), 10), ", "))
 	}
 	tests := []struct{ name, src, want string }{
-		{"too large", strings.Repeat("#", strictyaml.MaxSize+1), "f: the file has 1048577 bytes; at most 1048576 are allowed"},
+		{"too large", strings.Repeat("#", yamlfile.MaxSize+1), "f: the file has 1048577 bytes; at most 1048576 are allowed"},
 		{"alias bomb", bomb.String(), "the document has more than 200000 values, its aliases counted"},
 		{"deep lists", strings.Repeat("[", 200) + strings.Repeat("]", 200), "the document is nested more than 100 deep"},
 		{"deep mappings", deepMappings(150), "the document is nested more than 100 deep"},
@@ -33,14 +33,14 @@ func TestParseBounds(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			f, err := strictyaml.Parse("f", []byte(tt.src))
+			f, err := yamlfile.Parse("f", []byte(tt.src))
 			if f != nil || err == nil || !strings.Contains(err.Error(), tt.want) {
 				t.Fatalf("got %v, want %q", err, tt.want)
 			}
 			if len(err.Error()) > 1000 {
 				t.Errorf("the error has %d bytes", len(err.Error()))
 			}
-			if ps, ok := errors.AsType[strictyaml.Problems](err); !ok || len(ps) != 1 {
+			if ps, ok := errors.AsType[yamlfile.Problems](err); !ok || len(ps) != 1 {
 				t.Errorf("got a %T with %d problems, want one problem", err, len(ps))
 			}
 		})
@@ -58,7 +58,7 @@ func deepMappings(n int) string {
 func TestParseTakesWhatIsAllowed(t *testing.T) {
 	t.Parallel()
 	tests := []struct{ name, src string }{
-		{"largest", "a: " + strings.Repeat("x", strictyaml.MaxSize-3)},
+		{"largest", "a: " + strings.Repeat("x", yamlfile.MaxSize-3)},
 		{"depth 100", strings.Repeat("[", 100) + strings.Repeat("]", 100)},
 		{"byte order mark", "\ufeffa: x\n"},
 		{"document markers", "---\na: x\n...\n"},
@@ -67,7 +67,7 @@ func TestParseTakesWhatIsAllowed(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			f, err := strictyaml.Parse("f", []byte(tt.src))
+			f, err := yamlfile.Parse("f", []byte(tt.src))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -80,7 +80,7 @@ func TestParseTakesWhatIsAllowed(t *testing.T) {
 
 func TestByteOrderMarkDoesNotMoveColumns(t *testing.T) {
 	t.Parallel()
-	f, err := strictyaml.Parse("f", []byte("\ufeffa: x\n"))
+	f, err := yamlfile.Parse("f", []byte("\ufeffa: x\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,7 +91,7 @@ func TestByteOrderMarkDoesNotMoveColumns(t *testing.T) {
 
 func TestAliasesAreReplaced(t *testing.T) {
 	t.Parallel()
-	f, err := strictyaml.Parse("f", []byte("a: &x {k: [1]}\nb: *x\nc: [*x]\n"))
+	f, err := yamlfile.Parse("f", []byte("a: &x {k: [1]}\nb: *x\nc: [*x]\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -113,7 +113,7 @@ func TestAliasesAreReplaced(t *testing.T) {
 // A mistake in a value that aliases repeat is reported once.
 func TestAliasedMistakeIsReportedOnce(t *testing.T) {
 	t.Parallel()
-	f, err := strictyaml.Parse("f", []byte("a: &x {k: 1, k: 2}\nb: *x\nc: *x\n"))
+	f, err := yamlfile.Parse("f", []byte("a: &x {k: 1, k: 2}\nb: *x\nc: *x\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -124,8 +124,8 @@ func TestAliasedMistakeIsReportedOnce(t *testing.T) {
 
 func TestErrSortsAndSeparates(t *testing.T) {
 	t.Parallel()
-	parse := func(name string) *strictyaml.File {
-		f, err := strictyaml.Parse(name, []byte("a: 1\nb: 2\n"))
+	parse := func(name string) *yamlfile.File {
+		f, err := yamlfile.Parse(name, []byte("a: 1\nb: 2\n"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -137,12 +137,12 @@ func TestErrSortsAndSeparates(t *testing.T) {
 	f.Problemf(f.Root().Content[0], "first")
 	g.Problemf(nil, "other file")
 
-	err := fmt.Errorf("load: %w", strictyaml.Err(f, nil, g))
-	ps, ok := errors.AsType[strictyaml.Problems](err)
+	err := fmt.Errorf("load: %w", yamlfile.Err(f, nil, g))
+	ps, ok := errors.AsType[yamlfile.Problems](err)
 	if !ok {
 		t.Fatalf("got %T, want Problems in the chain", err)
 	}
-	want := strictyaml.Problems{
+	want := yamlfile.Problems{
 		{File: "e", Line: 1, Column: 1, Msg: "other file", Source: "a: 1"},
 		{File: "f", Line: 1, Column: 1, Msg: "first", Source: "a: 1"},
 		{File: "f", Line: 2, Column: 4, Msg: "later 1", Source: "b: 2"},
@@ -150,7 +150,7 @@ func TestErrSortsAndSeparates(t *testing.T) {
 	if diff := cmp.Diff(want, ps); diff != "" {
 		t.Errorf("errors (-want +got):\n%s", diff)
 	}
-	warnings := strictyaml.Problems{{File: "f", Line: 1, Column: 4, Msg: "a warning", Source: "a: 1", Warning: true}}
+	warnings := yamlfile.Problems{{File: "f", Line: 1, Column: 4, Msg: "a warning", Source: "a: 1", Warning: true}}
 	if diff := cmp.Diff(warnings, f.Warnings()); diff != "" {
 		t.Errorf("warnings (-want +got):\n%s", diff)
 	}
@@ -164,7 +164,7 @@ func TestErrSortsAndSeparates(t *testing.T) {
 
 func TestDecodeReportsSuccess(t *testing.T) {
 	t.Parallel()
-	f, err := strictyaml.Parse("f", []byte("a: x\nb: 2\n"))
+	f, err := yamlfile.Parse("f", []byte("a: x\nb: 2\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -179,7 +179,7 @@ func TestDecodeReportsSuccess(t *testing.T) {
 
 func TestDecodePanicsForUnknownTypes(t *testing.T) {
 	t.Parallel()
-	f, err := strictyaml.Parse("f", []byte("a: x\n"))
+	f, err := yamlfile.Parse("f", []byte("a: x\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -203,7 +203,7 @@ func FuzzParse(f *testing.F) {
 		f.Add([]byte(src))
 	}
 	f.Fuzz(func(t *testing.T, src []byte) {
-		file, err := strictyaml.Parse("f", src)
+		file, err := yamlfile.Parse("f", src)
 		if err == nil {
 			var d document
 			file.Decode(file.Root(), &d)
@@ -213,12 +213,12 @@ func FuzzParse(f *testing.F) {
 			})
 			err = file.Err()
 		}
-		ps, _ := errors.AsType[strictyaml.Problems](err)
+		ps, _ := errors.AsType[yamlfile.Problems](err)
 		lines := strings.Count(string(src), "\n") + strings.Count(string(src), "\r") + strings.Count(string(src), "\u0085") +
 			strings.Count(string(src), "\u2028") + strings.Count(string(src), "\u2029") + 1
 		for _, p := range ps {
 			_ = p.Error()
-			if p.Line > lines || p.Line < 1 && len(src) <= strictyaml.MaxSize || p.Column > len([]rune(p.Source))+2 {
+			if p.Line > lines || p.Line < 1 && len(src) <= yamlfile.MaxSize || p.Column > len([]rune(p.Source))+2 {
 				t.Errorf("%q: position %d:%d outside of the file", src, p.Line, p.Column)
 			}
 		}
@@ -229,7 +229,7 @@ func FuzzParse(f *testing.F) {
 // the number.
 func TestManyMistakesAreCounted(t *testing.T) {
 	t.Parallel()
-	f, err := strictyaml.Parse("f", []byte("a: 1\n"))
+	f, err := yamlfile.Parse("f", []byte("a: 1\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -247,8 +247,8 @@ func TestManyMistakesAreCounted(t *testing.T) {
 	if got := len(f.Warnings()); got != 1000 {
 		t.Errorf("got %d warnings, want 1000", got)
 	}
-	ps, _ := errors.AsType[strictyaml.Problems](f.Err())
-	want := strictyaml.Problems{
+	ps, _ := errors.AsType[yamlfile.Problems](f.Err())
+	want := yamlfile.Problems{
 		{File: "f", Line: 1, Column: 1, Msg: "mistake 0", Source: "a: 1"},
 		{File: "f", Msg: "2999 more mistakes are not listed"},
 	}
@@ -261,7 +261,7 @@ func TestManyMistakesAreCounted(t *testing.T) {
 func TestPlaceInAVeryLongLine(t *testing.T) {
 	t.Parallel()
 	for size, want := range map[int]int{10_000: 9_004, 20_000: 4} {
-		f, err := strictyaml.Parse("f", []byte("a: "+strings.Repeat("x", size)+"\n"))
+		f, err := yamlfile.Parse("f", []byte("a: "+strings.Repeat("x", size)+"\n"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -275,7 +275,7 @@ func TestPlaceInAVeryLongLine(t *testing.T) {
 // which then is not missing besides.
 func TestMistakenKey(t *testing.T) {
 	t.Parallel()
-	f, err := strictyaml.Parse("f", []byte("name: x\nzzz: y\n"))
+	f, err := yamlfile.Parse("f", []byte("name: x\nzzz: y\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -283,8 +283,8 @@ func TestMistakenKey(t *testing.T) {
 		ID string `mistaken:"title,name" yaml:"id,required"`
 	}
 	f.Decode(f.Root(), &keys)
-	ps, _ := errors.AsType[strictyaml.Problems](f.Err())
-	want := strictyaml.Problems{
+	ps, _ := errors.AsType[yamlfile.Problems](f.Err())
+	want := yamlfile.Problems{
 		{File: "f", Line: 1, Column: 1, Msg: `unknown key "name"; write id`, Source: "name: x"},
 		{File: "f", Line: 2, Column: 1, Msg: `unknown key "zzz" (known: id)`, Source: "zzz: y"},
 	}

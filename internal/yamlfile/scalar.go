@@ -1,4 +1,4 @@
-package strictyaml
+package yamlfile
 
 import (
 	"errors"
@@ -43,7 +43,7 @@ func setScalar(n *yaml.Node, v reflect.Value) (want string) {
 		}
 		v.SetFloat(x)
 	default:
-		panic(fmt.Sprintf("strictyaml: cannot decode into %s", v.Type()))
+		panic(fmt.Sprintf("yamlfile: cannot decode into %s", v.Type()))
 	}
 	return ""
 }

@@ -1,4 +1,4 @@
-package strictyaml_test
+package yamlfile_test
 
 import (
 	"flag"
@@ -13,7 +13,7 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 	"gopkg.in/yaml.v3"
 
-	"github.com/org/foreman-action/internal/strictyaml"
+	"github.com/org/foreman-action/internal/yamlfile"
 )
 
 var update = flag.Bool("update", false, "rewrite the expected parts of testdata")
@@ -47,7 +47,7 @@ type nested struct {
 // even decodes itself and refuses odd numbers.
 type even int
 
-func (e *even) DecodeYAML(f *strictyaml.File, n *yaml.Node) {
+func (e *even) DecodeYAML(f *yamlfile.File, n *yaml.Node) {
 	var i int
 	if !f.Decode(n, &i) {
 		return
@@ -92,7 +92,7 @@ func TestGolden(t *testing.T) {
 // describe returns the problems, or else the value, of a document, and the
 // warnings.
 func describe(src []byte) string {
-	f, err := strictyaml.Parse("in.yml", src)
+	f, err := yamlfile.Parse("in.yml", src)
 	if err != nil {
 		return err.Error() + "\n"
 	}
@@ -111,7 +111,7 @@ func describe(src []byte) string {
 		{"ratio", d.Ratio, d.Ratio == 0}, {"on", d.On, !d.On}, {"wait", d.Wait, d.Wait == 0},
 		{"tags", d.Tags, d.Tags == nil}, {"events", d.Events, d.Events == nil}, {"limits", d.Limits, d.Limits == nil},
 		{"text", d.Text, d.Text == nil}, {"nested", d.Nested, d.Nested == nested{}}, {"many", d.Many, d.Many == nil},
-		{"raw", strictyaml.Kind(&d.Raw), d.Raw.IsZero()}, {"even", d.Even, d.Even == 0},
+		{"raw", yamlfile.Kind(&d.Raw), d.Raw.IsZero()}, {"even", d.Even, d.Even == 0},
 	} {
 		if !field.zero {
 			fmt.Fprintf(&b, "%s = %#v\n", field.name, field.value)
@@ -121,7 +121,7 @@ func describe(src []byte) string {
 		fmt.Fprintf(&b, "optional = %q\n", *d.Optional)
 	}
 	if d.RawRef != nil {
-		fmt.Fprintf(&b, "raw_ref = %s\n", strictyaml.Kind(d.RawRef))
+		fmt.Fprintf(&b, "raw_ref = %s\n", yamlfile.Kind(d.RawRef))
 	}
 	return b.String()
 }

@@ -1,4 +1,4 @@
-// Package strictyaml decodes YAML documents strictly and reports the place of each
+// Package yamlfile decodes YAML documents strictly and reports the place of each
 // mistake.
 //
 // [Parse] reads one document; [File.Decode] fills Go values from its nodes.
@@ -10,4 +10,4 @@
 //
 // The input may be hostile: its size, its nesting and the expansion of its
 // aliases are bounded.
-package strictyaml
+package yamlfile

@@ -1,4 +1,4 @@
-package strictyaml
+package yamlfile
 
 import (
 	"maps"
@@ -70,5 +70,5 @@ func (s schemer) value(t reflect.Type, path string) map[string]any {
 	case t.Kind() == reflect.Map:
 		return map[string]any{"type": "object", "additionalProperties": s.value(t.Elem(), path)}
 	}
-	panic("strictyaml: no schema of " + t.String())
+	panic("yamlfile: no schema of " + t.String())
 }

@@ -72,7 +72,7 @@ var (
 )
 
 // A Queue keeps tasks. Implementations are safe for concurrent use, by several
-// processes too, and pass the suite of package queuetest. When a method that changes
+// processes too, and pass the suite of package conformance. When a method that changes
 // something returns nil, the change is durable. Besides the errors named, each method
 // may return the context's, ErrUnavailable, or one of the medium.
 //

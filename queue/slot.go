@@ -12,7 +12,7 @@ const MaxSlotWait = time.Minute
 
 // Slots keep the writes of an account within what a service takes, for all processes that
 // use a store, and over their restarts. Implementations are safe for concurrent use, and
-// pass the suite queuetest.RunSlots.
+// pass the suite conformance.RunSlots.
 type Slots interface {
 	// TakeSlot takes the next slot of an account, if it lies at most r.Within ahead: ok says
 	// so, and wait how long it is until then. The windows slide: within any minute, and any

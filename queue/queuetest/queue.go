@@ -1,119 +1,117 @@
+// Package queuetest provides a queue.Queue in memory, for tests of packages that use
+// queues. Package conformance below it has the suite that every queue passes.
 package queuetest
 
 import (
 	"context"
 	"fmt"
-	"slices"
-	"strings"
 	"sync"
 	"time"
 
 	"github.com/org/foreman-action/queue"
 )
 
-// Options say how a Queue works. The zero value goes by the clock of the machine.
+// Options configure a Queue. The zero value goes by the clock of the machine.
 type Options struct {
 	Now func() time.Time // nil: time.Now
 }
 
-// A Queue is a queue.Queue that lives as long as the process. It is for tests, and looks
-// at each of its tasks again and again.
+// A Queue is a queue.Queue and a queue.Slots in memory. Each call takes time in
+// proportion to the number of tasks.
 type Queue struct {
 	mu       sync.Mutex
 	now      func() time.Time
 	seq      int64
-	tasks    []*task // by seq
-	watchers map[chan queue.Change]bool
-	slots    map[string][]time.Time // by account
+	tasks    tasks
+	watchers watchers
+	slots    map[string][]time.Time // by account, sorted
 	broken   error
 }
 
-var _ queue.Queue = (*Queue)(nil)
-
-// task is what is kept of a task.
-type task struct {
-	queue.Info
-	queue.Task
-
-	coalesces bool     // was enqueued with Coalesce
-	keys      []string // its Dedup, and those of tasks that were coalesced into it
-	followed  bool     // others may wait for its end
-	waited    bool     // it was held back behind others
-	claimedBy string   // of the last claim
-	claims    int      // since the last Retry
-	epoch     int64
-	slot      time.Time // when it counts towards the hourly limit; zero: it does not
-	decided   bool
-	result    []byte
-	report    []byte
-	log       []queue.Entry
-}
+var (
+	_ queue.Queue = (*Queue)(nil)
+	_ queue.Slots = (*Queue)(nil)
+)
 
 // New returns an empty queue.
 func New(o Options) *Queue {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	return &Queue{now: o.Now, watchers: map[chan queue.Change]bool{}}
+	return &Queue{now: o.Now, watchers: watchers{}, slots: map[string][]time.Time{}}
 }
 
-// Break makes every method that may fail return err from now on, and do nothing; nil
-// mends it.
+// Break makes every method that can fail return err from now on, and change nothing;
+// nil ends that.
 func (q *Queue) Break(err error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.broken = err
 }
 
-// begin locks the queue for a method; the caller unlocks it if there is no error.
-func (q *Queue) begin(ctx context.Context) (time.Time, error) {
+// locked calls f with the queue locked.
+func locked[T any](ctx context.Context, q *Queue, f func(now time.Time) (T, error)) (T, error) {
+	var zero T
 	if err := ctx.Err(); err != nil {
-		return time.Time{}, err
+		return zero, err
 	}
 	q.mu.Lock()
+	defer q.mu.Unlock()
 	if q.broken != nil {
-		defer q.mu.Unlock()
-		return time.Time{}, q.broken
+		return zero, q.broken
 	}
-	return q.now().UTC().Truncate(time.Millisecond), nil
+	return f(q.now().UTC().Truncate(time.Millisecond))
 }
 
-// find returns a task; nil: there is none.
-func (q *Queue) find(match func(*task) bool) *task {
-	if i := slices.IndexFunc(q.tasks, match); i >= 0 {
-		return q.tasks[i]
-	}
-	return nil
-}
-
-// last is find from the newest one on.
-func (q *Queue) last(match func(*task) bool) *task {
-	for _, t := range slices.Backward(q.tasks) {
-		if match(t) {
-			return t
+// claimed calls f with the queue locked and a task that the caller has claimed.
+func (q *Queue) claimed(ctx context.Context, ref queue.Ref, f func(t *task, now time.Time)) error {
+	_, err := locked(ctx, q, func(now time.Time) (any, error) {
+		t := q.tasks.byID(ref.ID)
+		switch {
+		case t == nil:
+			return nil, queue.ErrNotFound
+		case t.claimedByOther(ref):
+			return nil, queue.ErrNotYours
+		case t.State != queue.Claimed, ref.Attempt != 0 && ref.Attempt != t.Attempt:
+			return nil, queue.ErrLost
 		}
+		f(t, now)
+		return nil, nil
+	})
+	return err
+}
+
+// leased calls f with the queue locked and the task of a lease.
+func (q *Queue) leased(ctx context.Context, h queue.Hold, f func(t *task, now time.Time)) error {
+	_, err := locked(ctx, q, func(now time.Time) (any, error) {
+		t := q.tasks.byID(h.ID)
+		if t == nil || !t.Draining || t.epoch != h.Epoch {
+			return nil, queue.ErrLost
+		}
+		f(t, now)
+		return nil, nil
+	})
+	return err
+}
+
+// end ends a task, lets the next one of its issue go, and notifies the watchers.
+func (q *Queue) end(t *task, now time.Time, state queue.State, reason string) {
+	decided := t.State == queue.Completed
+	t.end(now, state, reason)
+	q.ended(t, now, decided)
+}
+
+// ended lets the next task of the issue go, and notifies the watchers.
+func (q *Queue) ended(t *task, now time.Time, decided bool) {
+	next := q.tasks.find(func(other *task) bool {
+		return other.State == queue.Completed && !other.Draining && other.lane() == t.lane()
+	})
+	if decided && next != nil && t.lane() != "" {
+		q.watchers.notify(next)
 	}
-	return nil
-}
-
-func (q *Queue) byID(id string) *task {
-	return q.find(func(t *task) bool { return t.id() == id })
-}
-
-func (t *task) id() string { return t.Info.ID }
-
-// held reports whether a task that waits is held back.
-func (t *task) held(now time.Time) bool {
-	waits := t.State == queue.Pending || t.State == queue.Completed && !t.Draining
-	return waits && (t.Ready.After(now) || t.Behind != "")
-}
-
-// note puts a line into the log of a task, which keeps the first and the newest ones.
-func (t *task) note(now time.Time, what, who, text string) {
-	if len(t.log) == queue.MaxLogs {
-		t.log = slices.Delete(t.log, queue.MaxLogs/2, queue.MaxLogs/2+1)
+	if next := q.tasks.releaseBehind(t); next != nil && !next.held(now) {
+		q.watchers.notify(next)
 	}
-	t.log = append(t.log, queue.Entry{At: now, What: what, Who: queue.CleanText(who), Text: queue.CleanText(text)})
 }
 
 // Enqueue implements queue.Queue.
@@ -121,88 +119,83 @@ func (q *Queue) Enqueue(ctx context.Context, in queue.Task) (queue.Enqueued, err
 	if err := in.Check(); err != nil {
 		return queue.Enqueued{}, fmt.Errorf("enqueue a task: %w", err)
 	}
-	now, err := q.begin(ctx)
-	if err != nil {
-		return queue.Enqueued{}, err
-	}
-	defer q.mu.Unlock()
-	if old := q.find(func(t *task) bool { return t.id() == in.ID || in.Dedup != "" && slices.Contains(t.keys, in.Dedup) }); old != nil {
-		return old.stands(queue.Duplicate, now), nil
-	}
-	in.Message, in.Origin = slices.Clone(in.Message), slices.Clone(in.Origin)
-	if old := q.last(func(t *task) bool { return joins(t, in) }); old != nil && old.join(in) {
-		return old.stands(queue.Coalesced, now), nil
-	}
-	t := q.add(in, now)
-	if in.Coalesce && in.Agent != "" {
-		q.line(t)
-	}
-	q.tell(t)
-	return t.stands(queue.Added, now), nil
-}
-
-// stands tells of the task that stands for one that was enqueued.
-func (t *task) stands(how queue.How, now time.Time) queue.Enqueued {
-	e := queue.Enqueued{How: how, ID: t.id(), Behind: t.Behind}
-	if t.held(now) && t.Behind == "" {
-		e.Ready = t.Ready
-	}
-	return e
-}
-
-// joins reports whether t takes over what a new task has to say.
-func joins(t *task, in queue.Task) bool {
-	return in.Coalesce && t.coalesces && in.Issue > 0 &&
-		t.State == queue.Pending && t.Attempt == 0 &&
-		t.Info.Agent == in.Agent && t.Info.Issue == in.Issue && strings.EqualFold(t.Info.Repo, in.Repo)
-}
-
-// join lets t tell of a new task too, and reports whether it does.
-func (t *task) join(in queue.Task) bool {
-	got, ok := in.Joins(t.id(), queue.Told{Message: slices.Clone(t.Message), Origin: slices.Clone(t.Origin)})
-	if !ok {
-		return false
-	}
-	t.Message, t.Origin, t.keys = slices.Clone(got.Message), slices.Clone(got.Origin), append(t.keys, in.Dedup)
-	t.Info.Priority = max(t.Info.Priority, in.Priority)
-	return true
-}
-
-func (q *Queue) add(in queue.Task, now time.Time) *task {
-	q.seq++
-	t := &task{Task: in, coalesces: in.Coalesce, keys: []string{in.Dedup}, Info: queue.Info{
-		Seq: q.seq, ID: in.ID, Agent: in.Agent, Repo: in.Repo, Issue: in.Issue,
-		State: queue.Pending, Priority: in.Priority, Enqueued: now,
-	}}
-	if in.Agent == "" {
-		t.State, t.Completed = queue.Completed, now
-	}
-	ready := now.Add(in.Wait)
-	if in.HourlyLimit > 0 {
-		if turn := q.turn(in); turn.After(ready) {
-			ready = turn
-			t.Reason = fmt.Sprintf("held back: %d tasks of %s within an hour", in.HourlyLimit, in.Repo)
+	return locked(ctx, q, func(now time.Time) (queue.Enqueued, error) {
+		if old := q.tasks.duplicate(in); old != nil {
+			return old.enqueued(queue.Duplicate, now), nil
 		}
-		t.slot = ready
-	}
-	if ready.After(now) {
-		t.Ready = ready
-	}
-	q.tasks = append(q.tasks, t)
-	return t
+		if old := q.tasks.joinable(in); old != nil && old.join(in) {
+			return old.enqueued(queue.Coalesced, now), nil
+		}
+		q.seq++
+		t := newTask(in, q.seq, now, q.tasks.turn(in))
+		q.tasks = append(q.tasks, t)
+		if in.Coalesce && in.Agent != "" {
+			q.tasks.holdBehind(t)
+		}
+		q.watchers.notify(t)
+		return t.enqueued(queue.Added, now), nil
+	})
 }
 
-// turn returns when the hourly limit lets a task go; the zero time: at once.
-func (q *Queue) turn(in queue.Task) time.Time {
-	var slots []time.Time
-	for _, t := range q.tasks {
-		if !t.slot.IsZero() && strings.EqualFold(t.Info.Repo, in.Repo) {
-			slots = append(slots, t.slot)
+// ClaimNext implements queue.Queue.
+func (q *Queue) ClaimNext(ctx context.Context, agent string, o queue.ClaimOptions) (queue.Claim, error) {
+	if err := o.Check(); err != nil {
+		return queue.Claim{}, fmt.Errorf("claim a task: %w", err)
+	}
+	return locked(ctx, q, func(now time.Time) (queue.Claim, error) {
+		for list := q.tasks.claimable(agent, now); len(list) > 0; list = q.tasks.claimable(agent, now) {
+			if queue.Decodable(list[0].message) {
+				return list[0].claim(now, o), nil
+			}
+			q.end(list[0], now, queue.Failed, "its message is no JSON object")
 		}
+		return queue.Claim{}, queue.ErrEmpty
+	})
+}
+
+// Heartbeat implements queue.Queue.
+func (q *Queue) Heartbeat(ctx context.Context, ref queue.Ref, lease time.Duration) error {
+	if err := (queue.ClaimOptions{Lease: lease}).Check(); err != nil {
+		return fmt.Errorf("extend a claim: %w", err)
 	}
-	if len(slots) < in.HourlyLimit {
-		return time.Time{}
+	return q.claimed(ctx, ref, func(t *task, now time.Time) { t.Until = now.Add(lease) })
+}
+
+// GiveUp implements queue.Queue.
+func (q *Queue) GiveUp(ctx context.Context, ref queue.Ref, reason string) error {
+	return q.claimed(ctx, ref, func(t *task, now time.Time) {
+		q.end(t, now, queue.Failed, reason)
+		t.addLog(now, "given up", t.claimedBy, t.Reason)
+	})
+}
+
+// GiveBack implements queue.Queue.
+func (q *Queue) GiveBack(ctx context.Context, ref queue.Ref, wait time.Duration) error {
+	return q.claimed(ctx, ref, func(t *task, now time.Time) {
+		t.State, t.Until, t.claims = queue.Pending, time.Time{}, max(0, t.claims-1)
+		t.addLog(now, "given back", t.claimedBy, fmt.Sprintf("claim %d", t.Attempt))
+		if wait > 0 {
+			t.Ready = now.Add(wait)
+			return
+		}
+		q.watchers.notify(t)
+	})
+}
+
+// Complete implements queue.Queue.
+func (q *Queue) Complete(ctx context.Context, ref queue.Ref, decision []byte) (queue.Receipt, error) {
+	if err := queue.CheckDecision(decision); err != nil {
+		return queue.Receipt{}, fmt.Errorf("complete a task: %w", err)
 	}
-	slices.SortFunc(slots, func(a, b time.Time) int { return b.Compare(a) })
-	return slots[in.HourlyLimit-1].Add(time.Hour)
+	return locked(ctx, q, func(now time.Time) (queue.Receipt, error) {
+		t := q.tasks.byID(ref.ID)
+		if t == nil {
+			return queue.Receipt{Reason: "there is no such task"}, nil
+		}
+		if reason, err := t.complete(now, ref, decision); reason != "" {
+			return queue.Receipt{Reason: reason}, err
+		}
+		q.watchers.notify(t)
+		return queue.Receipt{Accepted: true}, nil
+	})
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/org/foreman-action/queue/queuetest"
+	"github.com/org/foreman-action/queue/queuetest/conformance"
 	"github.com/org/foreman-action/store/postgres"
 )
 
@@ -27,11 +28,11 @@ func TestPooled(t *testing.T) {
 	}
 	t.Run("queue", func(t *testing.T) {
 		t.Parallel()
-		queuetest.Run(t, func(t *testing.T) queuetest.Pair {
+		conformance.Run(t, func(t *testing.T) conformance.Pair {
 			clock := queuetest.NewClock()
 			url := p.Schema(t)
 			o := postgres.Options{Now: clock.Now, Connections: 8}
-			return queuetest.Pair{A: open(t, url, o), B: open(t, url, o), Clock: clock}
+			return conformance.Pair{A: open(t, url, o), B: open(t, url, o), Clock: clock}
 		})
 	})
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/org/foreman-action/memory"
 	"github.com/org/foreman-action/memory/memorytest"
 	"github.com/org/foreman-action/queue/queuetest"
+	"github.com/org/foreman-action/queue/queuetest/conformance"
 	"github.com/org/foreman-action/store/postgres"
 )
 
@@ -22,14 +23,14 @@ func open(t testing.TB, url string, o postgres.Options) *postgres.Store {
 // TestQueue runs the suite. No two transactions wait for each other in it.
 func TestQueue(t *testing.T) {
 	t.Parallel()
-	queuetest.Run(t, func(t *testing.T) queuetest.Pair {
+	conformance.Run(t, func(t *testing.T) conformance.Pair {
 		clock := queuetest.NewClock()
 		url := schema(t)
 		o := postgres.Options{Now: clock.Now, Connections: 8}
 		w := &postgres.Witness{}
 		a, b := postgres.OpenWatched(t, url, o, w), postgres.OpenWatched(t, url, o, w)
 		t.Cleanup(func() { w.Judge(t, 8) })
-		return queuetest.Pair{A: a, B: b, Clock: clock}
+		return conformance.Pair{A: a, B: b, Clock: clock}
 	})
 }
 
@@ -65,10 +66,10 @@ func (j journal) Reopen(t *testing.T) memory.Journal {
 
 func TestSlots(t *testing.T) {
 	t.Parallel()
-	queuetest.RunSlots(t, func(t *testing.T) queuetest.Pair {
+	conformance.RunSlots(t, func(t *testing.T) conformance.Pair {
 		clock := queuetest.NewClock()
 		url := schema(t)
 		o := postgres.Options{Now: clock.Now, Connections: 8}
-		return queuetest.Pair{A: open(t, url, o), B: open(t, url, o), Clock: clock}
+		return conformance.Pair{A: open(t, url, o), B: open(t, url, o), Clock: clock}
 	})
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/org/foreman-action/memory"
 	"github.com/org/foreman-action/memory/memorytest"
 	"github.com/org/foreman-action/queue/queuetest"
+	"github.com/org/foreman-action/queue/queuetest/conformance"
 	"github.com/org/foreman-action/store/sqlite"
 )
 
@@ -28,9 +29,9 @@ func open(t testing.TB, path string, now func() time.Time) *sqlite.Store {
 
 func TestQueue(t *testing.T) {
 	t.Parallel()
-	queuetest.Run(t, func(t *testing.T) queuetest.Pair {
+	conformance.Run(t, func(t *testing.T) conformance.Pair {
 		path, clock := filepath.Join(t.TempDir(), "foreman.db"), queuetest.NewClock()
-		return queuetest.Pair{A: open(t, path, clock.Now), B: open(t, path, clock.Now), Clock: clock}
+		return conformance.Pair{A: open(t, path, clock.Now), B: open(t, path, clock.Now), Clock: clock}
 	})
 }
 
@@ -68,8 +69,8 @@ func (j journal) Reopen(t *testing.T) memory.Journal {
 
 func TestSlots(t *testing.T) {
 	t.Parallel()
-	queuetest.RunSlots(t, func(t *testing.T) queuetest.Pair {
+	conformance.RunSlots(t, func(t *testing.T) conformance.Pair {
 		path, clock := filepath.Join(t.TempDir(), "foreman.db"), queuetest.NewClock()
-		return queuetest.Pair{A: open(t, path, clock.Now), B: open(t, path, clock.Now), Clock: clock}
+		return conformance.Pair{A: open(t, path, clock.Now), B: open(t, path, clock.Now), Clock: clock}
 	})
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/org/foreman-action/internal/server/telemetry"
 	"github.com/org/foreman-action/queue"
 	"github.com/org/foreman-action/queue/queuetest"
+	"github.com/org/foreman-action/queue/queuetest/conformance"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -322,7 +323,7 @@ func TestConformance(t *testing.T) {
 	if testing.Short() {
 		t.Skip("short")
 	}
-	queuetest.Run(t, func(t *testing.T) queuetest.Pair {
+	conformance.Run(t, func(t *testing.T) conformance.Pair {
 		r := newRig(t, telemetry.Options{})
 		other, err := telemetry.New(t.Context(), telemetry.Options{Now: r.clock.Now})
 		if err != nil {
@@ -332,6 +333,6 @@ func TestConformance(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return queuetest.Pair{A: r.q, B: b, Clock: r.clock}
+		return conformance.Pair{A: r.q, B: b, Clock: r.clock}
 	})
 }

@@ -1,0 +1,125 @@
+package conformance
+
+import (
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"github.com/org/foreman-action/queue"
+	"github.com/org/foreman-action/queue/queuetest/script"
+)
+
+// How much happens at the same time, and how often.
+const (
+	callers = 8
+	rounds  = 15
+	issues  = 3
+	taskIDs = 30
+)
+
+// allCalls are all calls at the same time, about few tasks of few issues.
+type allCalls struct {
+	*store
+
+	added, purged atomic.Int64
+}
+
+// parallelAllCalls makes all calls at the same time, while claims and leases run out: none of them
+// fails, and in the end each task is there once, or was purged.
+func parallelAllCalls(s *store) {
+	a := &allCalls{store: s}
+	s.race(callers, func(caller int, q queue.Queue) (string, error) {
+		for round := range rounds {
+			for i, call := range a.calls(q, caller*rounds+round) {
+				a.check(i, call())
+			}
+			s.Clock.Advance(time.Second)
+		}
+		return "", nil
+	})
+	stats, err := s.B.Stats(s.Context())
+	s.ok("Stats", err)
+	left := int64(0)
+	for _, n := range stats.States {
+		left += int64(n)
+	}
+	if left+a.purged.Load() != a.added.Load() {
+		s.Errorf("%d tasks were added, %d purged, and %d are left", a.added.Load(), a.purged.Load(), left)
+	}
+}
+
+// check fails the test for an error, unless another caller was first.
+func (a *allCalls) check(call int, err error) {
+	a.Helper()
+	if unless(err, queue.ErrEmpty, queue.ErrLost, queue.ErrState, queue.ErrNotFound) != nil {
+		a.Errorf("call %d: %v", call, err)
+	}
+}
+
+// calls returns the calls of one caller in a round.
+func (a *allCalls) calls(q queue.Queue, n int) []func() error {
+	ctx, name := a.Context(), func(n int) string { return script.ID(n % taskIDs) }
+	return []func() error{
+		func() error { return a.enqueue(q, n) },
+		func() error {
+			claim, err := q.ClaimNext(ctx, script.Agent, queue.ClaimOptions{Lease: 5 * time.Second})
+			if err == nil && n%3 == 0 {
+				return q.GiveBack(ctx, queue.Ref{ID: claim.ID, Attempt: claim.Attempt}, time.Second)
+			}
+			return err
+		},
+		func() error { _, err := q.Complete(ctx, queue.Ref{ID: name(n * 7)}, []byte("{}")); return err },
+		func() error { return a.drain(q, n) },
+		func() error { _, err := q.RequeueStale(ctx, queue.Limits{Claims: 3, Drains: 2}); return err },
+		func() error { _, err := q.Grace(ctx, 3*time.Second); return err },
+		func() error { _, err := q.Retry(ctx, name(n*11), "person"); return err },
+		func() error {
+			if n%4 > 0 {
+				return nil
+			}
+			return q.Cancel(ctx, name(n*5), "person")
+		},
+		func() error {
+			purged, err := q.Purge(ctx, a.Clock.Now().Add(-10*time.Second), 4)
+			a.purged.Add(int64(purged))
+			return err
+		},
+	}
+}
+
+// enqueue adds a task, or one that is there already.
+func (a *allCalls) enqueue(q queue.Queue, n int) error {
+	t := script.Task(n%taskIDs, fmt.Sprintf("issue=%d dedup=key-%d", 1+n%issues, n%(2*taskIDs)))
+	t.Coalesce = n%2 == 0
+	if n%5 == 0 {
+		t.Wait = time.Second
+	}
+	if n%7 == 0 {
+		t.HourlyLimit = 10
+	}
+	got, err := q.Enqueue(a.Context(), t)
+	if err == nil && got.How == queue.Added {
+		a.added.Add(1)
+	}
+	return err
+}
+
+// drain leases decisions, and ends their leases in one way or another.
+func (a *allCalls) drain(q queue.Queue, n int) error {
+	ctx := a.Context()
+	list, err := q.DrainCompleted(ctx, queue.DrainOptions{Owner: "harness", Lease: 4 * time.Second, Limit: 1 + issues})
+	for i, d := range list {
+		switch (n + i) % 5 {
+		case 0:
+			a.check(n, q.MarkDone(ctx, d.Hold, []byte("report")))
+		case 1:
+			a.check(n, q.Fail(ctx, d.Hold, "why", nil))
+		case 2:
+			a.check(n, q.Release(ctx, d.Hold, queue.Postponement{Reason: "why"}))
+		case 3:
+			a.check(n, q.Release(ctx, d.Hold, queue.Postponement{Wait: time.Second}))
+		default: // its lease runs out
+		}
+	}
+	return err
+}

@@ -1,0 +1,90 @@
+// Package conformance is the suite that every queue.Queue and queue.Slots passes. A case is a script in
+// testdata, a file for each topic, or a function where a script is not enough.
+package conformance
+
+import (
+	"cmp"
+	"embed"
+	"path"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/txtar"
+
+	"github.com/org/foreman-action/queue/queuetest/script"
+)
+
+// Run runs the suite of queue.Queue. open is called once per subtest, and may use
+// t.Cleanup to close what it opened.
+func Run(t *testing.T, open func(t *testing.T) Pair) {
+	t.Helper()
+	run(t, Cases(), open)
+}
+
+// RunSlots runs the suite of queue.Slots on stores that are that too. open is as in Run.
+func RunSlots(t *testing.T, open func(t *testing.T) Pair) {
+	t.Helper()
+	run(t, SlotCases(), open)
+}
+
+func run(t *testing.T, cases []Case, open func(t *testing.T) Pair) {
+	t.Helper()
+	for _, c := range cases {
+		t.Run(c.Name, func(t *testing.T) {
+			t.Parallel()
+			c.Test(t, open(t))
+		})
+	}
+}
+
+// Cases returns the suite of queue.Queue, sorted by name.
+func Cases() []Case {
+	all := slices.Concat(singleCases(), hostileCases(), parallelCases())
+	for _, c := range scripts() {
+		if !strings.HasPrefix(c.Name, slotPrefix) {
+			all = append(all, c)
+		}
+	}
+	slices.SortFunc(all, func(a, b Case) int { return cmp.Compare(a.Name, b.Name) })
+	return all
+}
+
+// SlotCases returns the suite of queue.Slots.
+func SlotCases() []Case {
+	all := []Case{{"race", slotRace}}
+	for _, c := range scripts() {
+		if name, ok := strings.CutPrefix(c.Name, slotPrefix); ok {
+			all = append(all, Case{name, c.Test})
+		}
+	}
+	return all
+}
+
+const slotPrefix = "slots: "
+
+//go:embed testdata/*.txtar
+var testdata embed.FS
+
+// scripts returns the cases of testdata: the name of the file and of the section in it.
+func scripts() []Case {
+	var all []Case
+	files, err := testdata.ReadDir("testdata")
+	if err != nil {
+		panic(err) // they are a part of the program
+	}
+	for _, f := range files {
+		data, err := testdata.ReadFile(path.Join("testdata", f.Name()))
+		if err != nil {
+			panic(err)
+		}
+		topic := strings.ReplaceAll(strings.TrimSuffix(f.Name(), ".txtar"), "_", " ")
+		for _, section := range txtar.Parse(data).Files {
+			all = append(all, Case{topic + ": " + section.Name, func(tb testing.TB, p Pair) {
+				tb.Helper()
+				script.NewPlayer(tb, p).Play(string(section.Data))
+			}})
+		}
+	}
+	return all
+}

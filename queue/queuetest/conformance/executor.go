@@ -1,0 +1,50 @@
+package conformance
+
+import (
+	"errors"
+	"sync"
+
+	"github.com/org/foreman-action/queue"
+	"github.com/org/foreman-action/queue/queuetest/script"
+)
+
+// executor carries decisions out, and makes sure that no two of an issue are leased at the same time.
+type executor struct {
+	*store
+
+	mu   sync.Mutex
+	busy map[int]string  // by issue, the task in work
+	done map[string]bool // by id
+}
+
+// begin records that work on a task began.
+func (e *executor) begin(issue int, id string) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.busy[issue] != "" || e.done[id] {
+		e.Errorf("%s was handed out twice, or beside %q of the same issue", id, e.busy[issue])
+	}
+	e.busy[issue] = id
+}
+
+// finish records that a task is about to be done, before another one of the issue can be handed out.
+func (e *executor) finish(issue int, id string) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.busy[issue], e.done[id] = "", true
+}
+
+// drain carries out what is completed. begin is called for each script.Lease, if it is not nil.
+func (e *executor) drain(q queue.Queue, begin func(issue int, id string)) error {
+	list, err := q.DrainCompleted(e.Context(), queue.DrainOptions{Lease: script.Lease, Limit: 3})
+	if begin != nil {
+		for _, d := range list {
+			begin(d.Issue, d.ID)
+		}
+	}
+	for _, d := range list {
+		e.finish(d.Issue, d.ID)
+		err = errors.Join(err, q.MarkDone(e.Context(), d.Hold, []byte("{}")))
+	}
+	return err
+}

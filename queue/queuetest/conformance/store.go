@@ -1,0 +1,106 @@
+package conformance
+
+import (
+	"errors"
+	"sync"
+	"testing"
+
+	"github.com/org/foreman-action/queue"
+	"github.com/org/foreman-action/queue/queuetest/script"
+)
+
+// A Pair is an empty store, opened twice.
+type Pair = script.Pair
+
+// A Case is a behaviour of the contract.
+type Case struct {
+	Name string
+	Test func(tb testing.TB, p Pair) // p is an empty store
+}
+
+// function returns a case that is not only a script.
+func function(name string, test func(s *store)) Case {
+	return Case{name, func(tb testing.TB, p Pair) {
+		tb.Helper()
+		test(&store{script.NewPlayer(tb, p)})
+	}}
+}
+
+// A store is what a function tests.
+type store struct{ *script.Player }
+
+// look inspects a task.
+func (s *store) look(n int) queue.Details {
+	s.Helper()
+	d, err := s.B.Inspect(s.Context(), script.ID(n))
+	if err != nil {
+		s.Fatalf("Inspect: %v", err)
+	}
+	return d
+}
+
+// ok ends the test if a call failed.
+func (s *store) ok(what string, err error) {
+	s.Helper()
+	if err != nil {
+		s.Fatalf("%s: %v", what, err)
+	}
+}
+
+// fails wants an error of a call.
+func (s *store) fails(what string, err, want error) {
+	s.Helper()
+	if !errors.Is(err, want) {
+		s.Errorf("%s: got %v, want %v", what, err, want)
+	}
+}
+
+// race calls f n times at the same time, by turns on either handle, and counts the words that it
+// returns. An error fails the test.
+func (s *store) race(n int, f func(i int, q queue.Queue) (word string, err error)) map[string]int {
+	s.Helper()
+	var all sync.WaitGroup
+	var mu sync.Mutex
+	words, start := map[string]int{}, make(chan struct{})
+	for i := range n {
+		q := []queue.Queue{s.A, s.B}[i%2]
+		all.Go(func() {
+			<-start
+			word, err := f(i, q)
+			if err != nil {
+				s.Errorf("call %d: %v", i, err)
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			words[word]++
+		})
+	}
+	close(start)
+	all.Wait()
+	return words
+}
+
+// enqueueAll enqueues tasks at the same time, and counts how they were taken in.
+func (s *store) enqueueAll(tasks []queue.Task) map[string]int {
+	s.Helper()
+	return s.race(len(tasks), func(i int, q queue.Queue) (string, error) {
+		got, err := q.Enqueue(s.Context(), tasks[i])
+		return string(got.How), err
+	})
+}
+
+// tryClaim claims a task; the zero claim: there was none.
+func (s *store) tryClaim(q queue.Queue) (queue.Claim, error) {
+	c, err := q.ClaimNext(s.Context(), script.Agent, queue.ClaimOptions{Lease: script.Lease})
+	return c, unless(err, queue.ErrEmpty)
+}
+
+// unless returns err, but nil if it is an expected one.
+func unless(err error, expected ...error) error {
+	for _, e := range expected {
+		if errors.Is(err, e) {
+			return nil
+		}
+	}
+	return err
+}

@@ -1,0 +1,85 @@
+package queuetest
+
+import (
+	"time"
+
+	"github.com/org/foreman-action/queue"
+)
+
+// NewMutant returns a queue with a fault: it changes all tasks at the beginning of each call.
+func NewMutant(clock *Clock, fault func(*task)) *Queue {
+	var q *Queue
+	q = New(Options{Now: func() time.Time { // each call reads it first, with the queue locked
+		for _, t := range q.tasks {
+			fault(t)
+		}
+		return clock.Now()
+	}})
+	return q
+}
+
+// Faults returns changes of a task that the conformance suite must detect.
+func Faults() map[string]func(*task) {
+	const agent = "http://a:9001/"
+	return map[string]func(*task){
+		"no priority":                   func(t *task) { t.Priority = 0 },
+		"no hold":                       func(t *task) { t.Ready = time.Time{} },
+		"no hourly limit":               func(t *task) { t.slot = time.Time{} },
+		"hourly limit, late":            func(t *task) { t.slot = t.slot.Add(time.Hour) },
+		"done tasks do not count":       func(t *task) { t.slot = unless(t.State == queue.Done, t.slot) },
+		"no dedup keys":                 func(t *task) { t.dedup = nil },
+		"only the first dedup key":      func(t *task) { t.dedup = t.dedup[:1] },
+		"nothing coalesces":             func(t *task) { t.coalesces = false },
+		"everything coalesces":          func(t *task) { t.coalesces = true },
+		"not behind others":             func(t *task) { t.Behind = "" },
+		"none is followed":              func(t *task) { t.followed = false },
+		"all are followed":              func(t *task) { t.followed = true },
+		"none waited":                   func(t *task) { t.waited = false },
+		"all waited":                    func(t *task) { t.waited = true },
+		"no attempts":                   func(t *task) { t.Attempt = min(t.Attempt, 1) },
+		"attempts count from the retry": func(t *task) { t.Attempt = t.claims },
+		"no claimant":                   func(t *task) { t.claimedBy = "" },
+		"no owner":                      func(t *task) { t.Owner = "" },
+		"claims never run out":          func(t *task) { t.Until = unless(t.State == queue.Claimed, t.Until) },
+		"leases never run out":          func(t *task) { t.Until = unless(t.Draining, t.Until) },
+		"no leases":                     func(t *task) { t.Draining = false },
+		"no epochs":                     func(t *task) { t.epoch = min(t.epoch, 1) },
+		"no tries":                      func(t *task) { t.Tries = 0 },
+		"claims are not counted":        func(t *task) { t.claims = 0 },
+		"claims count after a retry":    func(t *task) { t.claims = t.Attempt },
+		"no result":                     func(t *task) { t.result = nil },
+		"no decision":                   func(t *task) { t.decided = false },
+		"no report":                     func(t *task) { t.report = nil },
+		"no log":                        func(t *task) { t.log = nil },
+		"no end of the log":             func(t *task) { t.log = t.log[:min(len(t.log), queue.MaxLogs-1)] },
+		"no origin":                     func(t *task) { t.origin = nil },
+		"no reason":                     func(t *task) { t.Reason = "" },
+		"no end":                        func(t *task) { t.Ended = time.Time{} },
+		"an early end":                  func(t *task) { t.Ended = unless(!t.Ended.IsZero(), t.Ended).Add(-time.Hour) },
+		"no time of completion":         func(t *task) { t.Completed = time.Time{} },
+		"no time of the claim":          func(t *task) { t.Claimed = time.Time{} },
+		"no sequence":                   func(t *task) { t.Seq = 1 },
+		"no issue":                      func(t *task) { t.Issue = 0 },
+		"one issue":                     func(t *task) { t.Issue = 1 },
+		"one agent":                     func(t *task) { t.Agent = agent },
+		"failed is done":                func(t *task) { t.State = swap(t.State, queue.Failed, queue.Done) },
+		"done is completed":             func(t *task) { t.State = swap(t.State, queue.Done, queue.Completed) },
+		"claimed is pending":            func(t *task) { t.State = swap(t.State, queue.Claimed, queue.Pending) },
+	}
+}
+
+// unless is the zero time if something is so, and at otherwise.
+func unless(so bool, at time.Time) time.Time {
+	if so {
+		return time.Time{}
+	}
+	return at
+}
+
+// swap is s, or to if it is from.
+func swap(s, from, to queue.State) queue.State {
+	if s == from {
+		return to
+	}
+	return s
+}

@@ -1,0 +1,90 @@
+package script
+
+import (
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/org/foreman-action/queue"
+)
+
+// text removes an argument and returns it, or a default.
+func (a arguments) text(key, otherwise string) string {
+	value, ok := a[key]
+	if !ok {
+		return otherwise
+	}
+	delete(a, key)
+	return withIDs(value)
+}
+
+// bytes is text as bytes; without a default "none" is nil.
+func (a arguments) bytes(key, otherwise string) []byte {
+	if text := a.text(key, otherwise); text != none {
+		return []byte(text)
+	}
+	return nil
+}
+
+func (a arguments) int(key string, otherwise int) int {
+	n, err := strconv.Atoi(a.text(key, strconv.Itoa(otherwise)))
+	if err != nil {
+		panic(err) // a script is wrong
+	}
+	return n
+}
+
+func (a arguments) duration(key string, otherwise time.Duration) time.Duration {
+	d, err := time.ParseDuration(a.text(key, otherwise.String()))
+	if err != nil {
+		panic(err)
+	}
+	return d
+}
+
+func (a arguments) flag(key string) bool { return a.text(key, "") != "" }
+
+// ref returns the claim that a call names.
+func (a arguments) ref(id string) queue.Ref {
+	return queue.Ref{ID: id, Attempt: a.int("attempt", 0), By: a.text("by", "")}
+}
+
+// Task returns task n as "enqueue" with the arguments makes it: its issue is n as well, and its message
+// names it. An example of arguments is "issue=7 coalesce". It panics when these are wrong.
+func Task(n int, args string) queue.Task {
+	s, err := parseStep("enqueue " + args)
+	if err != nil {
+		panic(err)
+	}
+	return s.arguments().task(n, ID(n))
+}
+
+// task returns task n with the arguments. Its issue is n as well, and its message names it.
+func (a arguments) task(n int, id string) queue.Task {
+	return queue.Task{
+		ID: id, Agent: a.text("agent", Agent), Repo: a.text("repo", Repo), Issue: a.int("issue", n),
+		Message: a.bytes("message", fmt.Sprintf(`{"task_id":%q}`, id)), Origin: a.bytes("origin", `{"event":"issues"}`),
+		Dedup: a.text("dedup", ""), Priority: a.int("priority", 0), Coalesce: a.flag("coalesce"), Join: join(a.text("join", "")),
+		HourlyLimit: a.int("limit", 0), Wait: a.duration("wait", 0),
+	}
+}
+
+// join returns the Task.Join of a name.
+func join(name string) func(old, new queue.Told) (queue.Told, bool) {
+	switch name {
+	case "refuse":
+		return func(_, _ queue.Told) (queue.Told, bool) { return queue.Told{}, false }
+	case "toolarge":
+		return func(_, _ queue.Told) (queue.Told, bool) {
+			return queue.Told{Message: make([]byte, queue.MaxMessage+1)}, true
+		}
+	case "both":
+		return func(old, new queue.Told) (queue.Told, bool) {
+			return queue.Told{
+				Message: fmt.Appendf(nil, `{"old":%s,"new":%s}`, old.Message, new.Message),
+				Origin:  fmt.Appendf(nil, `[%q,%q]`, old.Origin, new.Origin),
+			}, true
+		}
+	}
+	return nil
+}

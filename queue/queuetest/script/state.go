@@ -1,0 +1,63 @@
+package script
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/org/foreman-action/queue"
+	"github.com/org/foreman-action/queue/queuetest"
+)
+
+// What calls use where a script does not set it.
+const (
+	Agent = "http://a:9001/"
+	Lease = 5 * time.Minute
+	Repo  = "org/repo"
+)
+
+// A Pair is an empty store, opened twice: A and B share nothing but what is stored, as
+// two processes do. The store's clock is Clock, and never moves by itself.
+type Pair struct {
+	A, B  queue.Queue
+	Clock *queuetest.Clock
+}
+
+// state is what later calls of a script depend on.
+type state struct {
+	testing.TB
+	Pair
+
+	last      int                   // greatest number of a task that was enqueued
+	decisions int                   // that were sent in
+	holds     map[string]queue.Hold // newest lease of each task
+	changes   <-chan queue.Change   // of "watch"
+	slots     int                   // that were asked for
+}
+
+// A call is one that a step makes.
+type call struct {
+	*state
+	context.Context
+	step
+
+	q    queue.Queue // the handle
+	args arguments
+}
+
+// An outcome is the result of a call.
+type outcome struct {
+	words  []string
+	normal []string // words that the step expects if it names none; nil: any
+	value  any      // its fields are compared
+}
+
+// hold returns the newest lease of a task, or the one of an epoch.
+func (c *call) hold(id string) queue.Hold {
+	h, ok := c.holds[id]
+	if !ok {
+		h.ID = id
+	}
+	h.Epoch = int64(c.args.int("epoch", int(h.Epoch)))
+	return h
+}

@@ -1,0 +1,264 @@
+package script
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/org/foreman-action/queue"
+)
+
+// taskCalls are the calls about one task.
+func taskCalls() map[string]func(c *call, id string) (outcome, error) {
+	return map[string]func(c *call, id string) (outcome, error){
+		// Changes go through handle A, unless the line begins with B.
+		"enqueue": enqueue,
+		"heartbeat": func(c *call, id string) (outcome, error) {
+			return done(c.q.Heartbeat(c, c.args.ref(id), c.args.duration("lease", Lease)))
+		},
+		"giveback": func(c *call, id string) (outcome, error) {
+			return done(c.q.GiveBack(c, c.args.ref(id), c.args.duration("wait", 0)))
+		},
+		"giveup": func(c *call, id string) (outcome, error) {
+			return done(c.q.GiveUp(c, c.args.ref(id), c.args.text("reason", "why")))
+		},
+		"complete": complete,
+		"renew": func(c *call, id string) (outcome, error) {
+			until, err := c.q.Renew(c, c.hold(id), c.args.duration("lease", Lease))
+			return outcome{value: struct{ Until time.Time }{until}}, err
+		},
+		"done": func(c *call, id string) (outcome, error) {
+			return done(c.q.MarkDone(c, c.hold(id), c.args.bytes("report", none)))
+		},
+		"fail": func(c *call, id string) (outcome, error) {
+			return done(c.q.Fail(c, c.hold(id), c.args.text("reason", "why"), c.args.bytes("report", none)))
+		},
+		"release": func(c *call, id string) (outcome, error) {
+			p := queue.Postponement{Wait: c.args.duration("wait", 0), Reason: c.args.text("reason", ""), Free: c.args.flag("free")}
+			return done(c.q.Release(c, c.hold(id), p))
+		},
+		"retry": func(c *call, id string) (outcome, error) {
+			state, err := c.q.Retry(c, id, "person")
+			return outcome{words: []string{string(state)}}, err
+		},
+		"cancel": func(c *call, id string) (outcome, error) { return done(c.q.Cancel(c, id, "person")) },
+		// It reads through handle B.
+		"show": show,
+	}
+}
+
+// done is the outcome of a call that returns an error alone.
+func done(err error) (outcome, error) { return outcome{}, err }
+
+func enqueue(c *call, id string) (outcome, error) {
+	n, err := strconv.Atoi(withNumbers(id))
+	if err == nil {
+		c.last = max(c.last, n)
+	}
+	got, err := c.q.Enqueue(c, c.args.task(n, id))
+	return outcome{words: []string{string(got.How), got.ID}, normal: []string{string(queue.Added), withNumbers(id)}, value: got}, err
+}
+
+// complete sends in a decision, by default {"n":1} and so on.
+func complete(c *call, id string) (outcome, error) {
+	c.decisions++
+	got, err := c.q.Complete(c, c.args.ref(id), c.args.bytes("decision", fmt.Sprintf(`{"n":%d}`, c.decisions)))
+	switch {
+	case err != nil && got.Accepted, got.Accepted && got.Reason != "", err == nil && !got.Accepted && got.Reason == "":
+		return outcome{}, fmt.Errorf("got %+v with the error %v", got, err) //nolint:errorlint // must be none of the known ones
+	case got.Accepted:
+		return outcome{words: []string{"accepted"}, normal: []string{"accepted"}}, nil
+	}
+	return outcome{words: []string{"refused"}, normal: []string{"accepted"}}, err
+}
+
+// show inspects a task.
+func show(c *call, id string) (outcome, error) {
+	d, err := c.B.Inspect(c, id)
+	if d.Behind != "" && d.Reason == "waits for task "+d.Behind+" of the same issue" {
+		d.Reason = "waits"
+	}
+	if !d.Held {
+		d.Ready = time.Time{} // of no meaning
+	}
+	return outcome{words: []string{string(d.State)}, value: d}, err
+}
+
+// calls are the other calls.
+func calls() map[string]func(c *call) (outcome, error) {
+	return map[string]func(c *call) (outcome, error){
+		"claim":   claim,
+		"claims":  claims,
+		"drain":   drain,
+		"requeue": requeue,
+		"grace": func(c *call) (outcome, error) {
+			n, err := c.q.Grace(c, c.args.duration("for", Lease))
+			return outcome{words: []string{strconv.Itoa(n)}}, err
+		},
+		"purge": func(c *call) (outcome, error) {
+			n, err := c.q.Purge(c, c.Clock.Now().Add(c.args.duration("before", 0)), c.args.int("limit", 100))
+			return outcome{words: []string{strconv.Itoa(n)}}, err
+		},
+		"advance": func(c *call) (outcome, error) {
+			d, err := time.ParseDuration(c.words[0])
+			c.Clock.Advance(d)
+			return outcome{}, err
+		},
+		"stats": func(c *call) (outcome, error) {
+			s, err := c.B.Stats(c)
+			return outcome{value: s}, err
+		},
+		"backlog": func(c *call) (outcome, error) {
+			list, err := c.B.Backlog(c, c.args.int("ids", 0))
+			return outcome{words: []string{strconv.Itoa(len(list))}, value: struct{ Agents []queue.Backlog }{list}}, err
+		},
+		"list":  list,
+		"watch": watch,
+		"hint":  hint,
+		"slot":  slot,
+	}
+}
+
+func claim(c *call) (outcome, error) {
+	o := queue.ClaimOptions{By: c.args.text("by", ""), Lease: c.args.duration("lease", Lease)}
+	got, err := c.q.ClaimNext(c, c.args.text("agent", Agent), o)
+	return outcome{words: []string{got.ID}, value: got}, err
+}
+
+// claims claims the tasks that it names, in this order; then there are none left.
+func claims(c *call) (outcome, error) {
+	for _, want := range c.words {
+		if got, err := claim(c); err != nil || got.words[0] != idOf(want) {
+			return outcome{}, fmt.Errorf("got %v, %w, want %s", got.words, err, want)
+		}
+	}
+	for _, c.q = range []queue.Queue{c.A, c.B} {
+		if got, err := claim(c); !errors.Is(err, queue.ErrEmpty) {
+			return outcome{}, fmt.Errorf("got %v, %w, want no task", got.words, err)
+		}
+	}
+	return outcome{}, nil
+}
+
+// drain leases decisions.
+func drain(c *call) (outcome, error) {
+	o := queue.DrainOptions{Owner: c.args.text("owner", "harness"), Lease: c.args.duration("lease", Lease), Limit: c.args.int("limit", 50)}
+	list, err := c.q.DrainCompleted(c, o)
+	var out outcome
+	for _, d := range list {
+		c.holds[d.ID] = d.Hold
+		out.words = append(out.words, d.ID)
+		out.value = d // of the last one
+	}
+	out.words = orNone(out.words)
+	return out, err
+}
+
+// requeue returns the tasks with their new states, and the agent if it is another one.
+func requeue(c *call) (outcome, error) {
+	list, err := c.q.RequeueStale(c, queue.Limits{Claims: c.args.int("claims", 0), Drains: c.args.int("drains", 0)})
+	var words []string
+	for _, s := range list {
+		word := withNumbers(s.ID) + ":" + string(s.State)
+		if s.Agent != Agent {
+			word += "@" + s.Agent
+		}
+		words = append(words, word)
+	}
+	slices.Sort(words)
+	return outcome{words: orNone(words)}, err
+}
+
+// list lists tasks.
+func list(c *call) (outcome, error) {
+	f := queue.Filter{
+		State: queue.State(c.args.text("state", "")), Agent: c.args.text("agent", ""), Repo: c.args.text("repo", ""),
+		Issue: c.args.int("issue", 0), Limit: c.args.int("limit", 0),
+	}
+	if before := c.args.text("before", ""); before != "" {
+		d, err := c.B.Inspect(c, idOf(before))
+		if err != nil {
+			return outcome{}, err
+		}
+		f.Before = d.Seq
+	}
+	infos, err := c.B.List(c, f)
+	var ids []string
+	for _, i := range infos {
+		ids = append(ids, i.ID)
+	}
+	return outcome{words: orNone(ids), value: struct{ Tasks []queue.Info }{infos}}, err
+}
+
+// orNone returns the words of a list, which may be empty.
+func orNone(words []string) []string {
+	if len(words) == 0 {
+		return []string{none}
+	}
+	return words
+}
+
+// watch begins to watch a handle, and ends the watch before it.
+func watch(c *call) (outcome, error) {
+	changes, stop := c.q.Watch()
+	c.Cleanup(stop)
+	c.changes = changes
+	return outcome{}, nil
+}
+
+// hint waits for the hint that a task is in a state: "pending" for the agent, or "completed".
+func hint(c *call) (outcome, error) {
+	want := map[string]queue.Change{"pending": {Agent: Agent}, "completed": {}}[c.words[0]]
+	return outcome{}, Await(c.changes, want)
+}
+
+// Await waits at most two minutes for a change.
+func Await(changes <-chan queue.Change, want queue.Change) error {
+	timeout := time.NewTimer(2 * time.Minute)
+	defer timeout.Stop()
+	for {
+		select {
+		case got := <-changes:
+			if got == want {
+				return nil
+			}
+		case <-timeout.C:
+			return fmt.Errorf("no change %+v was reported", want)
+		}
+	}
+}
+
+// slot takes slots, of the account "bot" with limits a minute and an hour, through the handles by
+// turns: as many as it names waits, and, for the field "full", one more, which is refused.
+func slot(c *call) (outcome, error) {
+	r := queue.SlotRequest{Identity: c.args.text("identity", "bot"), Within: c.args.duration("within", 0)}
+	if _, err := fmt.Sscanf(c.words[0], "%d/%d", &r.PerMinute, &r.PerHour); err != nil {
+		return outcome{}, err
+	}
+	for _, ago := range strings.FieldsFunc(c.args.text("missed", ""), func(r rune) bool { return r == ',' }) {
+		d, err := time.ParseDuration(ago)
+		if err != nil {
+			return outcome{}, err
+		}
+		r.Missed = append(r.Missed, d)
+	}
+	full, words := none, []string{}
+	for i := range len(c.want) + len(c.fields) {
+		c.slots++
+		wait, ok, err := []queue.Queue{c.B, c.A}[c.slots%2].(queue.Slots).TakeSlot(c, r)
+		switch {
+		case err != nil:
+			return outcome{}, err
+		case i < len(c.want) && ok:
+			words = append(words, short(wait))
+		case i < len(c.want):
+			words = append(words, none)
+		case !ok:
+			full = short(wait)
+		}
+	}
+	return outcome{words: words, value: struct{ Full string }{full}}, nil
+}

@@ -1,0 +1,223 @@
+package queuetest
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/org/foreman-action/queue"
+)
+
+// task is the record of a task.
+type task struct {
+	queue.Info
+
+	message, origin []byte
+	result          []byte // nil: none
+	report          []byte
+	log             []queue.Entry
+	coalesces       bool      // was enqueued with Coalesce
+	dedup           []string  // its Dedup, and those of tasks that were coalesced into it
+	followed        bool      // other tasks may wait for its end
+	waited          bool      // was held back behind others
+	claimedBy       string    // credential of the last claim
+	claims          int       // since the last Retry, without those that were given back
+	epoch           int64     // leases of the decision
+	decided         bool      // has a result
+	slot            time.Time // when it counts towards the hourly limit; zero: it does not
+}
+
+// newTask returns a task as it is enqueued at a time. turn is the earliest time that the hourly limit allows.
+func newTask(in queue.Task, seq int64, now, turn time.Time) *task {
+	t := &task{
+		message: slices.Clone(in.Message), origin: slices.Clone(in.Origin), coalesces: in.Coalesce, dedup: []string{in.Dedup},
+		Info: queue.Info{
+			Seq: seq, ID: in.ID, Agent: in.Agent, Repo: in.Repo, Issue: in.Issue,
+			State: queue.Pending, Priority: in.Priority, Enqueued: now,
+		},
+	}
+	if in.Agent == "" {
+		t.State, t.Completed = queue.Completed, now
+	}
+	ready := now.Add(in.Wait)
+	if turn.After(ready) {
+		ready = turn
+		t.Reason = fmt.Sprintf("held back: %d tasks of %s within an hour", in.HourlyLimit, in.Repo)
+	}
+	if in.HourlyLimit > 0 {
+		t.slot = ready
+	}
+	if ready.After(now) {
+		t.Ready = ready
+	}
+	return t
+}
+
+// held reports whether a waiting task is held back.
+func (t *task) held(now time.Time) bool {
+	waits := t.State == queue.Pending || t.State == queue.Completed && !t.Draining
+	return waits && (t.Ready.After(now) || t.Behind != "")
+}
+
+// ended reports whether a task is done or failed.
+func (t *task) ended() bool { return t.State == queue.Done || t.State == queue.Failed }
+
+// expired reports whether the claim or the lease ran out.
+func (t *task) expired(now time.Time) bool { return !t.Until.IsZero() && !t.Until.After(now) }
+
+// lane returns the key of the issue; empty: the task is about none.
+func (t *task) lane() string { return lane(t.Repo, t.Issue) }
+
+func lane(repo string, issue int) string {
+	if issue == 0 {
+		return ""
+	}
+	return strings.ToLower(repo) + "#" + strconv.Itoa(issue)
+}
+
+// info returns the published state of a task.
+func (t *task) info(now time.Time) queue.Info {
+	i := t.Info
+	i.Held = t.held(now)
+	if i.Behind != "" {
+		i.Reason, i.Ready = "waits for task "+i.Behind+" of the same issue", time.Time{}
+	}
+	return i
+}
+
+// enqueued returns the answer to Enqueue when t stands for the task.
+func (t *task) enqueued(how queue.How, now time.Time) queue.Enqueued {
+	e := queue.Enqueued{How: how, ID: t.ID, Behind: t.Behind}
+	if t.held(now) && t.Behind == "" {
+		e.Ready = t.Ready
+	}
+	return e
+}
+
+// addLog appends to the log, which keeps the first and the newest entries.
+func (t *task) addLog(now time.Time, what, who, text string) {
+	if len(t.log) == queue.MaxLogs {
+		t.log = slices.Delete(t.log, queue.MaxLogs/2, queue.MaxLogs/2+1)
+	}
+	t.log = append(t.log, queue.Entry{At: now, What: what, Who: queue.CleanText(who), Text: queue.CleanText(text)})
+}
+
+// join coalesces a new task into t, and reports whether its Join allows that.
+func (t *task) join(in queue.Task) bool {
+	joined, ok := in.Joins(t.ID, queue.Told{Message: slices.Clone(t.message), Origin: slices.Clone(t.origin)})
+	if !ok {
+		return false
+	}
+	t.message, t.origin, t.dedup = slices.Clone(joined.Message), slices.Clone(joined.Origin), append(t.dedup, in.Dedup)
+	t.Priority = max(t.Priority, in.Priority)
+	return true
+}
+
+// claim hands the task to an agent.
+func (t *task) claim(now time.Time, o queue.ClaimOptions) queue.Claim {
+	t.State, t.claimedBy, t.Owner = queue.Claimed, queue.CleanText(o.By), queue.CleanText(o.By)
+	t.Attempt++
+	t.claims++
+	t.Claimed, t.Until, t.Ready = now, now.Add(o.Lease), time.Time{}
+	return queue.Claim{
+		ID: t.ID, Message: slices.Clone(t.message), Origin: slices.Clone(t.origin),
+		Attempt: t.Attempt, Until: t.Until, Enqueued: t.Enqueued, Waited: t.waited,
+	}
+}
+
+// claimedByOther reports whether the last claim has another credential.
+func (t *task) claimedByOther(ref queue.Ref) bool {
+	return ref.By != "" && queue.CleanText(ref.By) != t.claimedBy
+}
+
+// complete stores a decision, or returns why it is rejected.
+func (t *task) complete(now time.Time, ref queue.Ref, decision []byte) (reason string, err error) {
+	switch {
+	case t.claimedByOther(ref):
+		reason, err = "it was claimed by somebody else", queue.ErrNotYours
+	case t.State == queue.Failed:
+		reason = "the task failed before"
+	case t.State != queue.Pending && t.State != queue.Claimed:
+		reason = "the task is decided on already"
+	case ref.Attempt != 0 && ref.Attempt != t.Attempt && t.State == queue.Claimed:
+		reason, err = "the task was given to another attempt", queue.ErrLost
+	}
+	if reason != "" {
+		t.addLog(now, "decision not accepted", ref.By, reason+": "+string(decision))
+		return reason, err
+	}
+	t.State, t.decided, t.result, t.Completed = queue.Completed, true, slices.Clone(decision), now
+	t.Until, t.Ready, t.Reason, t.Behind = time.Time{}, time.Time{}, "", ""
+	return "", nil
+}
+
+// lease hands the decision out to be carried out.
+func (t *task) lease(now time.Time, o queue.DrainOptions) queue.Decision {
+	t.Draining, t.Owner, t.Until, t.Ready = true, queue.CleanText(o.Owner), now.Add(o.Lease), time.Time{}
+	t.epoch++
+	return queue.Decision{
+		Hold: queue.Hold{ID: t.ID, Epoch: t.epoch}, Until: t.Until, Agent: t.Agent, Repo: t.Repo, Issue: t.Issue,
+		Message: slices.Clone(t.message), Origin: slices.Clone(t.origin), Result: slices.Clone(t.result),
+		Tries: t.Tries, Enqueued: t.Enqueued, Completed: t.Completed,
+	}
+}
+
+// end makes the task done, or failed for a reason.
+func (t *task) end(now time.Time, state queue.State, reason string) {
+	t.State, t.Ended, t.Reason = state, now, queue.CleanText(reason)
+	t.Draining, t.Until, t.Ready, t.Behind = false, time.Time{}, time.Time{}, ""
+}
+
+// exhaust fails a task that was handed out as often as the limits allow, and reports whether it did.
+func (t *task) exhaust(now time.Time, l queue.Limits) bool {
+	tries := t.Tries
+	if t.Draining {
+		tries++
+	}
+	switch {
+	case l.Claims > 0 && t.claims >= l.Claims && (t.State == queue.Pending || t.State == queue.Claimed && t.expired(now)):
+		t.end(now, queue.Failed, fmt.Sprintf("given up: handed out %d times, and no decision came", t.claims))
+	case l.Drains > 0 && tries >= l.Drains && t.State == queue.Completed && (!t.Draining || t.expired(now)):
+		t.Tries = tries
+		t.end(now, queue.Failed, fmt.Sprintf("given up: could not be carried out in %d tries: %s", tries, t.Reason))
+	default:
+		return false
+	}
+	t.addLog(now, "given up", "", t.Reason)
+	return true
+}
+
+// requeue ends a claim or a lease that ran out, and reports whether it did.
+func (t *task) requeue(now time.Time) bool {
+	if !t.expired(now) {
+		return false
+	}
+	t.Until = time.Time{}
+	if t.Draining {
+		t.Draining = false
+		t.Tries++
+		t.addLog(now, "lease ran out", t.Owner, "")
+	} else {
+		t.State = queue.Pending
+		t.addLog(now, "requeued", t.claimedBy, "the claim ran out")
+	}
+	return true
+}
+
+// retry takes up a failed or held back task, with nothing counting towards the limits.
+func (t *task) retry(now time.Time) error {
+	switch {
+	case t.held(now):
+	case t.State != queue.Failed:
+		return fmt.Errorf("%w: it is %s", queue.ErrState, t.State)
+	case t.decided || t.Agent == "":
+		t.State = queue.Completed
+	default:
+		t.State = queue.Pending
+	}
+	t.claims, t.Tries, t.Reason, t.report = 0, 0, "", nil
+	t.Ended, t.Ready, t.Behind, t.followed = time.Time{}, time.Time{}, "", true
+	return nil
+}

@@ -1,6 +1,6 @@
-// Package agentcheck tells what an agent does wrong: it plays the harness, asks the
-// agent in every way in which a harness may, and compares what comes back with what the
-// wire wants. The agent may be written in any language.
+// Package agentcheck checks whether an agent follows the protocol: it acts as the harness,
+// sends the agent all that a harness may send, and compares the answers with the protocol.
+// The agent may be written in any language.
 //
 // The wire has two forms, and an agent speaks one of them or both: over "queue" the
 // agent is nudged and claims its tasks, over "sync" it is sent a whole task and answers
@@ -21,39 +21,33 @@ import (
 	"github.com/org/foreman-action/internal/address"
 )
 
-// The forms of the wire.
-const (
-	Queue = "queue"
-	Sync  = "sync"
-)
-
 // The defaults of Options.
 const (
 	DefaultPatience = 90 * time.Second
 	DefaultLease    = time.Minute
 )
 
-// Options say which agent is looked at, and how.
+// Options say which agent is checked, and how.
 type Options struct {
 	Agent string // base address; must be set
-	Wire  string // Queue or Sync; empty: what the agent turns out to speak
+	Wire  string // Queue or Sync; empty: those that the agent speaks
 	// Listen is where the kit's harness listens; empty: a free port of 127.0.0.1.
 	Listen string
 	// Harness is the address under which the agent reaches that; empty: what it listens on.
 	Harness string
 	// Start starts the agent, which finds the harness at the given address, userinfo
-	// included. stop ends it, and says what was wrong about its end. Nil: the agent is
-	// started by somebody else, who is told the address by Listening.
+	// included. stop ends it, and returns what was wrong with its end. Nil: the agent is
+	// started by the caller, who gets the address from Listening.
 	Start func(ctx context.Context, harness string) (stop func(ctx context.Context) error, err error)
 	// Listening is called with the harness's address as soon as it can be reached; nil:
-	// nobody wants to know.
+	// it is not called.
 	Listening func(harness string)
 	// Patience is how long the agent may take to start, and for one task; 0 means
 	// DefaultPatience.
 	Patience time.Duration
 	// Lease is how long a claim lasts without a heartbeat; 0 means DefaultLease.
 	Lease time.Duration
-	// Done is called after each check; nil: nobody wants to know.
+	// Done is called after each check; nil: it is not called.
 	Done func(Check)
 	// Transport carries the requests to the agent; nil: one of its own.
 	Transport http.RoundTripper
@@ -61,48 +55,8 @@ type Options struct {
 	Serve func(http.Handler) (url string, stop func(), err error)
 }
 
-// A Result says what came of a check.
-type Result string
-
-// The results.
-const (
-	OK      Result = "ok"
-	Failed  Result = "failed"
-	Skipped Result = "skipped" // could not be looked at
-)
-
-// A Check is one thing that was looked at.
-type Check struct {
-	ID   string `json:"id"`   // stable, such as "nudge-answer"
-	Wire string `json:"wire"` // Queue or Sync; empty: both
-	// Must says that a harness may lose tasks, or time, because of it. Otherwise it is
-	// advice.
-	Must   bool   `json:"must"`
-	Want   string `json:"want"` // what a good agent does
-	Result Result `json:"result"`
-	Got    string `json:"got"` // what this one did, or why it was skipped; may be empty
-}
-
-// A Report is what Run found out.
-type Report struct {
-	Version int      `json:"version"` // of this form: 1
-	Agent   string   `json:"agent"`   // canonical address
-	Wires   []string `json:"wires"`   // that were looked at
-	Checks  []Check  `json:"checks"`  // in the order in which they were made
-}
-
-// OK reports whether nothing failed that must hold.
-func (r Report) OK() bool {
-	for _, c := range r.Checks {
-		if c.Must && c.Result == Failed {
-			return false
-		}
-	}
-	return len(r.Checks) > 0
-}
-
-// Run looks at an agent. An error says that it could not: a mistake in the options, or
-// the end of ctx. What the agent does wrong is in the report.
+// Run checks an agent. It returns an error when it could not: for invalid options, or at the
+// end of ctx. The agent's mistakes are in the report.
 func Run(ctx context.Context, o Options) (Report, error) {
 	agent, err := address.Canonical(o.Agent)
 	switch {
@@ -121,16 +75,46 @@ func Run(ctx context.Context, o Options) (Report, error) {
 		return Report{}, err
 	}
 	defer stop()
-	s := &session{o: o, agent: agent, h: h, transport: o.Transport, report: Report{Version: 1, Agent: agent}}
-	if s.transport == nil {
+	transport := o.Transport
+	if transport == nil {
 		t := &http.Transport{DisableKeepAlives: true}
 		defer t.CloseIdleConnections()
-		s.transport = t
+		transport = t
 	}
-	if err := s.run(ctx, base); err != nil {
+	s := &session{
+		agent:   &client{url: agent, patience: o.Patience, transport: transport},
+		harness: h, wire: o.Wire, patience: o.Patience,
+	}
+	if o.Listening != nil {
+		o.Listening(base)
+	}
+	if err := start(ctx, s, o, base); err != nil {
 		return Report{}, err
 	}
-	return s.report, context.Cause(ctx)
+	if s.end != nil {
+		defer func() { _ = s.end(context.WithoutCancel(ctx)) }()
+	}
+	r := &runner{session: s, done: o.Done, report: Report{Version: 1, Agent: agent}}
+	r.run(ctx)
+	return r.report, context.Cause(ctx)
+}
+
+// start adds tasks that wait, and starts the agent.
+func start(ctx context.Context, s *session, o Options, harness string) error {
+	if o.Start == nil {
+		return nil
+	}
+	if o.Wire != Sync {
+		for range 2 {
+			s.waiting = append(s.waiting, s.enqueue())
+		}
+	}
+	end, err := o.Start(ctx, harness)
+	if err != nil {
+		return fmt.Errorf("start the agent: %w", err)
+	}
+	s.end = end
+	return nil
 }
 
 // serve makes the harness reachable, and returns its address with a credential in it.

@@ -16,8 +16,8 @@ import (
 	"github.com/org/foreman-action/protocol"
 )
 
-// look runs the kit on an agent that begin starts, in a bubble.
-func look(t *testing.T, wire string, begin func(ctx context.Context, n *network, harness string) (stop func(context.Context) error)) agentcheck.Report {
+// checkAgent runs the kit on an agent that begin starts, in a bubble.
+func checkAgent(t *testing.T, wire string, begin func(ctx context.Context, n *network, harness string) (stop func(context.Context) error)) agentcheck.Report {
 	t.Helper()
 	n := &network{hosts: map[string]http.Handler{}}
 	report, err := agentcheck.Run(t.Context(), agentcheck.Options{
@@ -53,7 +53,7 @@ func failed(r agentcheck.Report) []string {
 func TestWorker(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		report := look(t, "", func(ctx context.Context, n *network, harness string) func(context.Context) error {
+		report := checkAgent(t, "", func(ctx context.Context, n *network, harness string) func(context.Context) error {
 			ctx, stop := context.WithCancel(ctx)
 			decide := func(context.Context, protocol.TaskMessage) (protocol.DecisionMessage, error) {
 				time.Sleep(30 * time.Second)
@@ -154,9 +154,9 @@ func TestFaults(t *testing.T) {
 				if tt.fault == "" {
 					wire = "" // the kit finds it out
 				}
-				report := look(t, wire, func(ctx context.Context, n *network, harness string) func(context.Context) error {
+				report := checkAgent(t, wire, func(ctx context.Context, n *network, harness string) func(context.Context) error {
 					ctx, stop := context.WithCancel(ctx)
-					a := &wild{
+					a := &faultyAgent{
 						net: n, harness: harness, self: "http://agent:9001", fault: tt.fault, think: tt.think,
 						sync: tt.kind != "queue", noQueue: tt.kind == "sync",
 					}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"mime"
 	"net/http"
 	"slices"
@@ -19,44 +20,83 @@ import (
 // maxBody bounds what an agent may send.
 const maxBody = 8 << 20
 
-// A harness is a queue that keeps a record of everything.
+// A harness is the harness that the agent talks to: a queue that records everything. It is safe for concurrent use.
 type harness struct {
 	lease    time.Duration
 	password string // that agents should send
 
-	mu       sync.Mutex
-	changed  chan struct{} // closed and made anew by each request
-	tasks    []*entry
-	faults   map[string][]int // path: statuses of the next answers
-	problems map[string]int   // what was wrong with requests, and how often
-	agents   []string         // agent_url of the claims
-	claims   int
-	results  int  // calls of /harness/result
-	authed   int  // requests with the credential
-	requests int  // all of them
-	attempts bool // the agent echoes attempts
-}
-
-// An entry is a task and what the agent did with it.
-type entry struct {
-	task      protocol.TaskMessage
-	claimed   time.Time // zero: not yet
-	beats     []time.Time
-	decisions []decision
-	refused   string // what was wrong with the form of a decision; empty: nothing
-	lost      bool   // the claim is taken away
-	excused   bool   // that it stays open is the kit's doing
-}
-
-// A decision is one that was sent in.
-type decision struct {
-	at      time.Time
-	status  int // that it was answered with
-	message protocol.DecisionMessage
+	mu      sync.Mutex
+	changed chan struct{} // closed and made anew by each request
+	tasks   []*entry
+	faults  map[string][]int // path: statuses of the next answers
+	seen    counts
 }
 
 func newHarness(lease time.Duration) *harness {
-	return &harness{lease: lease, changed: make(chan struct{}), faults: map[string][]int{}, problems: map[string]int{}}
+	return &harness{lease: lease, changed: make(chan struct{}), faults: map[string][]int{}, seen: counts{problems: map[string]int{}}}
+}
+
+// record returns a copy of all that happened so far.
+func (h *harness) record() record {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	r := record{counts: h.seen, lease: h.lease}
+	r.problems, r.agents, r.answers = maps.Clone(r.problems), slices.Clone(r.agents), slices.Clone(r.answers)
+	for _, e := range h.tasks {
+		r.tasks = append(r.tasks, e.clone())
+	}
+	return r
+}
+
+// add adds a task to the queue.
+func (h *harness) add(task protocol.TaskMessage) *entry {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	e := &entry{task: task}
+	h.tasks = append(h.tasks, e)
+	return e
+}
+
+// last returns the task that was added last.
+func (h *harness) last() *entry {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.tasks[len(h.tasks)-1]
+}
+
+// read returns a copy of an entry.
+func (h *harness) read(e *entry) entry {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return e.clone()
+}
+
+// update changes an entry.
+func (h *harness) update(e *entry, f func(e *entry)) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	f(e)
+}
+
+// drop removes tasks that are not claimed yet, for the next check.
+func (h *harness) drop(list ...*entry) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.tasks = slices.DeleteFunc(h.tasks, func(e *entry) bool { return slices.Contains(list, e) && e.claimed.IsZero() })
+}
+
+// fault makes the next answers at a path have other statuses.
+func (h *harness) fault(path string, statuses ...int) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.faults[path] = statuses
+}
+
+// answered records a decision that the agent answered a whole task with.
+func (h *harness) answered(d protocol.DecisionMessage) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.seen.answers = append(h.seen.answers, d)
 }
 
 func (h *harness) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -67,9 +107,9 @@ func (h *harness) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		close(h.changed)
 		h.changed = make(chan struct{})
 	}()
-	h.requests++
+	h.seen.requests++
 	if _, password, ok := r.BasicAuth(); ok && password == h.password {
-		h.authed++
+		h.seen.authed++
 	}
 	status, body := h.answer(r, data, err)
 	if body != nil {
@@ -79,10 +119,10 @@ func (h *harness) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(body) //nolint:gosec // JSON, and for agents
 }
 
-// problem notes something wrong with a request, and returns its answer.
+// problem records what is wrong with a request, and returns its answer.
 func (h *harness) problem(status int, format string, args ...any) (int, []byte) {
 	text := fmt.Sprintf(format, args...)
-	h.problems[text]++
+	h.seen.problems[text]++
 	body, err := protocol.Encode(map[string]string{"detail": text})
 	if err != nil {
 		return http.StatusInternalServerError, nil
@@ -122,7 +162,7 @@ func (h *harness) answer(r *http.Request, data []byte, err error) (int, []byte) 
 	if path == "/queue/next" {
 		return h.next(body.AgentURL)
 	}
-	h.attempts = h.attempts || body.Attempt > 0
+	h.seen.attempts = h.seen.attempts || body.Attempt > 0
 	var id string
 	if json.Unmarshal(body.TaskID, &id) != nil || len(body.TaskID) == 0 {
 		return h.problem(http.StatusUnprocessableEntity, "its body for %s has no task_id that is a string", path)
@@ -134,9 +174,9 @@ func (h *harness) next(agent *string) (int, []byte) {
 	if agent == nil {
 		return h.problem(http.StatusUnprocessableEntity, "its body for /queue/next has no agent_url that is a string")
 	}
-	h.claims++
-	if !slices.Contains(h.agents, *agent) {
-		h.agents = append(h.agents, *agent)
+	h.seen.claims++
+	if !slices.Contains(h.seen.agents, *agent) {
+		h.seen.agents = append(h.seen.agents, *agent)
 	}
 	for _, e := range h.tasks {
 		if !e.claimed.IsZero() || len(e.decisions) > 0 {
@@ -154,10 +194,10 @@ func (h *harness) next(agent *string) (int, []byte) {
 	return http.StatusNoContent, nil
 }
 
-// change takes a heartbeat, a decision or the word of one.
+// change takes a heartbeat, a decision or the notice of a result.
 func (h *harness) change(path, id string, attempt int, data []byte) (int, []byte) {
 	if path == "/harness/result" {
-		h.results++
+		h.seen.results++
 		return http.StatusAccepted, nil
 	}
 	i := slices.IndexFunc(h.tasks, func(e *entry) bool { return e.task.TaskID == id })
@@ -202,7 +242,7 @@ func (t withExtras) MarshalJSON() ([]byte, error) {
 	return append([]byte(`{"a_later_field":{"is":["not","yours"]},`), data[1:]...), nil
 }
 
-// wait waits until ok, which is called locked, for d at most; it returns what ok does.
+// wait waits until ok is true, for d at most, and reports whether it is. ok is called with the harness locked.
 func (h *harness) wait(ctx context.Context, d time.Duration, ok func() bool) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

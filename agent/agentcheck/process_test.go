@@ -29,8 +29,8 @@ func freePort(t *testing.T) string {
 	return at.String()
 }
 
-// lookAt runs the kit on a program.
-func lookAt(t *testing.T, wire, addr string, argv ...string) agentcheck.Report {
+// checkProgram runs the kit on a program.
+func checkProgram(t *testing.T, wire, addr string, argv ...string) agentcheck.Report {
 	t.Helper()
 	report, err := agentcheck.Run(t.Context(), agentcheck.Options{
 		Agent: "http://" + addr, Wire: wire, Patience: 15 * time.Second,
@@ -95,7 +95,7 @@ func TestPython(t *testing.T) {
 	if err != nil {
 		t.Skip("python3 is not there")
 	}
-	report := lookAt(t, "", freePort(t), python, "../../testdata/agents/agent.py")
+	report := checkProgram(t, "", freePort(t), python, "../../testdata/agents/agent.py")
 	wantGood(t, report)
 	if report.Wires[0] != agentcheck.Queue || len(report.Wires) != 1 {
 		t.Errorf("got wires %v", report.Wires)
@@ -136,5 +136,5 @@ func TestDocument(t *testing.T) {
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	wantGood(t, lookAt(t, "", freePort(t), program))
+	wantGood(t, checkProgram(t, "", freePort(t), program))
 }

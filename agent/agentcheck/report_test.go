@@ -21,9 +21,9 @@ var update = flag.Bool("update", false, "rewrite testdata/report.json")
 func TestReport(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		report := look(t, "", func(ctx context.Context, n *network, harness string) func(context.Context) error {
+		report := checkAgent(t, "", func(ctx context.Context, n *network, harness string) func(context.Context) error {
 			ctx, stop := context.WithCancel(ctx)
-			a := &wild{net: n, harness: harness, self: "http://agent:9001", fault: "gives-up", sync: true}
+			a := &faultyAgent{net: n, harness: harness, self: "http://agent:9001", fault: "gives-up", sync: true}
 			a.start(ctx)
 			return func(context.Context) error { stop(); a.all.Wait(); return nil }
 		})

@@ -59,8 +59,8 @@ func (n *network) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 }
 
-// A wild agent is written from the wire, as the published one is, with room for faults.
-type wild struct {
+// A faultyAgent is written from the wire, as the published one is, with room for faults.
+type faultyAgent struct {
 	net     *network
 	harness string
 	self    string
@@ -79,7 +79,7 @@ type wild struct {
 }
 
 // start claims what waits, then takes requests.
-func (a *wild) start(ctx context.Context) {
+func (a *faultyAgent) start(ctx context.Context) {
 	a.ctx = ctx
 	a.net.set("agent", a)
 	if a.noQueue {
@@ -97,13 +97,13 @@ func (a *wild) start(ctx context.Context) {
 }
 
 // is reports whether it is this that the agent does wrong.
-func (a *wild) is(fault string) bool {
+func (a *faultyAgent) is(fault string) bool {
 	a.faultMu.Lock()
 	defer a.faultMu.Unlock()
 	return a.fault == fault
 }
 
-func (a *wild) call(path string, body any) (int, []byte) {
+func (a *faultyAgent) call(path string, body any) (int, []byte) {
 	data, err := protocol.Encode(body)
 	if err != nil {
 		return 0, nil
@@ -136,7 +136,7 @@ func (a *wild) call(path string, body any) (int, []byte) {
 }
 
 // work claims a task and does it; false: there was none.
-func (a *wild) work() bool {
+func (a *faultyAgent) work() bool {
 	a.mu.Lock()
 	broken := a.broken
 	a.mu.Unlock()
@@ -169,7 +169,7 @@ func (a *wild) work() bool {
 	return true
 }
 
-func (a *wild) do(task protocol.TaskMessage) {
+func (a *faultyAgent) do(task protocol.TaskMessage) {
 	ctx, stop := context.WithCancel(a.ctx)
 	defer stop()
 	a.all.Go(func() { a.beat(ctx, task) })
@@ -200,7 +200,7 @@ func (a *wild) do(task protocol.TaskMessage) {
 }
 
 // beat sends a heartbeat every 25 s.
-func (a *wild) beat(ctx context.Context, task protocol.TaskMessage) {
+func (a *faultyAgent) beat(ctx context.Context, task protocol.TaskMessage) {
 	for !a.is("no-heartbeat") {
 		select {
 		case <-time.After(25 * time.Second):
@@ -218,7 +218,7 @@ func (a *wild) beat(ctx context.Context, task protocol.TaskMessage) {
 }
 
 // decide returns the decision as JSON; false: it fell over.
-func (a *wild) decide(task protocol.TaskMessage) (map[string]any, bool) {
+func (a *faultyAgent) decide(task protocol.TaskMessage) (map[string]any, bool) {
 	var p struct {
 		Title  *string
 		Body   *string
@@ -273,7 +273,7 @@ func (a *wild) decide(task protocol.TaskMessage) (map[string]any, bool) {
 	return d, true
 }
 
-func (a *wild) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (a *faultyAgent) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	data, err := io.ReadAll(r.Body)
 	var body struct {
 		TaskID  *string         `json:"task_id"`
@@ -298,7 +298,7 @@ func (a *wild) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-func (a *wild) wrong(w http.ResponseWriter) {
+func (a *faultyAgent) wrong(w http.ResponseWriter) {
 	switch {
 	case a.is("accepts-all"):
 		w.WriteHeader(http.StatusAccepted)
@@ -314,7 +314,7 @@ func (a *wild) wrong(w http.ResponseWriter) {
 	}
 }
 
-func (a *wild) nudged(w http.ResponseWriter, id string) {
+func (a *faultyAgent) nudged(w http.ResponseWriter, id string) {
 	switch {
 	case a.is("no-claim"):
 	case a.is("works-in-nudge"):
@@ -331,7 +331,7 @@ func (a *wild) nudged(w http.ResponseWriter, id string) {
 }
 
 // answer decides on a whole task at once.
-func (a *wild) answer(w http.ResponseWriter, data []byte) {
+func (a *faultyAgent) answer(w http.ResponseWriter, data []byte) {
 	var task protocol.TaskMessage
 	if err := json.Unmarshal(data, &task); err != nil {
 		a.wrong(w)

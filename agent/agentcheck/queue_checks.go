@@ -1,0 +1,191 @@
+package agentcheck
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"net/http"
+	"slices"
+
+	"github.com/org/foreman-action/protocol"
+)
+
+// queueChecks are made with an agent that claims its tasks.
+func queueChecks() []check {
+	list := []check{
+		{"nudge-answer", Queue, true, "POST /task {\"task_id\"} is answered with 202 within 5 s, before the work is done", checkNudge},
+		{"claim", Queue, true, "a nudge makes it claim the task", checkClaim},
+		{"decision", Queue, true, "the decision has the task's id, one of the four decisions, a rationale and a list of actions", checkDecision},
+		{"empty-queue", Queue, true, "204 means that there is no task: it goes on, decides nothing, and does not ask without end", checkEmptyQueue},
+		{"duplicate-nudge", Queue, true, "two nudges for one task are one task", checkDuplicateNudge},
+		{"burst", Queue, true, "five tasks and five nudges at once are five decisions", checkBurst},
+		{"lost-claim", Queue, true, "409 means that the task is not its own any more: it drops it and goes on", checkLostClaim},
+		{"harness-error", Queue, true, "status 503 from the harness does not end it: it works at the next nudge", checkHarnessError},
+		{"complete-error", Queue, false, "a decision that the harness could not take (503) is sent again", checkCompleteError},
+		{"malformed-nudge", Queue, true, "a body that is no nudge is answered with 4xx, and it stays healthy", checkMalformedNudge},
+	}
+	for _, t := range taskChecks() {
+		list = append(list, check{t.id, Queue, t.must, t.want, func(ctx context.Context, s *session) outcome { return t.run(ctx, s, decideQueued) }})
+	}
+	return list
+}
+
+func checkNudge(ctx context.Context, s *session) outcome {
+	e := s.enqueue()
+	status, err := s.agent.nudge(ctx, e.task.TaskID)
+	switch {
+	case err != nil:
+		return bad("POST /task: %s", s.agent.reason(err))
+	case status != http.StatusAccepted:
+		return bad("POST /task: status %d", status)
+	}
+	return good("")
+}
+
+func checkClaim(ctx context.Context, s *session) outcome {
+	e := s.harness.last() // of checkNudge
+	if !s.harness.wait(ctx, s.patience, func() bool { return !e.claimed.IsZero() }) {
+		return bad("%d claims, and none after the nudge within %v", s.harness.record().claims, s.patience).stopping("it claims no task")
+	}
+	return good("")
+}
+
+func checkDecision(ctx context.Context, s *session) outcome {
+	e := s.harness.last()
+	if s.decided(ctx, e) {
+		return good("%s", s.harness.read(e).decisions[0].message.Decision)
+	}
+	return bad("%s", s.missing(e)).stopping("it gives no decision")
+}
+
+func checkEmptyQueue(ctx context.Context, s *session) outcome {
+	s.rest(ctx)
+	before := s.harness.record().claims
+	_, _ = s.agent.nudge(ctx, unknownTask)
+	s.rest(ctx)
+	if wrong := s.agent.health(ctx); wrong != "" {
+		return bad("after 204 %s", wrong)
+	}
+	n := s.harness.record().claims - before
+	if n > 20 {
+		return bad("after 204 it asked %d times within %v", n, s.quiet())
+	}
+	if !s.handle(ctx) {
+		return bad("after 204 the next task got no decision")
+	}
+	return good("%d claims", n)
+}
+
+func checkDuplicateNudge(ctx context.Context, s *session) outcome {
+	e := s.enqueue()
+	s.nudge(ctx, e)
+	s.nudge(ctx, e)
+	if !s.decided(ctx, e) {
+		return bad("%s", s.missing(e))
+	}
+	s.rest(ctx)
+	if n := len(s.harness.read(e).decisions); n != 1 {
+		return bad("%d decisions came", n)
+	}
+	return good("")
+}
+
+func checkBurst(ctx context.Context, s *session) outcome {
+	var list []*entry
+	for range 5 {
+		list = append(list, s.enqueue())
+	}
+	for _, e := range list {
+		s.nudge(ctx, e)
+	}
+	open := 0
+	for _, e := range list {
+		if !s.decided(ctx, e) {
+			open++
+		}
+	}
+	if open > 0 {
+		s.harness.drop(list...)
+		return bad("%d of 5 tasks got no decision", open)
+	}
+	return good("")
+}
+
+func checkLostClaim(ctx context.Context, s *session) outcome {
+	if !s.harness.record().attempts {
+		return skipped("it does not send the attempt of its claim back, so it is never told; see docs/write-an-agent.md")
+	}
+	e := s.enqueue()
+	s.harness.update(e, func(e *entry) { e.lost, e.excused = true, true })
+	s.nudge(ctx, e)
+	if !s.harness.wait(ctx, s.patience, func() bool { return len(e.decisions)+len(e.beats) > 0 }) {
+		return bad("it did nothing with the task")
+	}
+	s.rest(ctx)
+	s.rest(ctx)
+	if n := len(s.harness.read(e).decisions); n > 1 {
+		return bad("it sent its decision %d times after 409", n)
+	}
+	if !s.handle(ctx) {
+		return bad("after 409 the next task got no decision")
+	}
+	return good("")
+}
+
+func checkHarnessError(ctx context.Context, s *session) outcome {
+	s.harness.fault("/queue/next", http.StatusServiceUnavailable)
+	e := s.enqueue()
+	s.nudge(ctx, e)
+	if s.harness.wait(ctx, s.patience, func() bool { return len(s.harness.faults["/queue/next"]) == 0 }) {
+		s.rest(ctx)
+		s.nudge(ctx, e)
+	}
+	if !s.decided(ctx, e) {
+		return bad("the task got no decision; %s", s.health(ctx)).stopping("it takes no more tasks after 503")
+	}
+	return good("")
+}
+
+func checkCompleteError(ctx context.Context, s *session) outcome {
+	s.harness.fault("/queue/complete", http.StatusServiceUnavailable)
+	e := s.enqueue()
+	s.harness.update(e, func(e *entry) { e.excused = true })
+	s.nudge(ctx, e)
+	if !s.decided(ctx, e) {
+		return bad("it did not send it again; the task comes back when its claim runs out, and costs twice")
+	}
+	return good("")
+}
+
+func checkMalformedNudge(ctx context.Context, s *session) outcome {
+	for _, body := range []string{`{}`, `[]`, `null`, `{"task_id":7}`, `{"task_id":`, ``, "\xff\xfe"} {
+		status, err := s.agent.post(ctx, []byte(body))
+		if err != nil {
+			return bad("POST /task %s: %s", short(body), s.agent.reason(err))
+		}
+		if status < 400 || status > 499 {
+			return bad("POST /task %s: status %d", short(body), status)
+		}
+	}
+	huge := bytes.Repeat([]byte(" "), 1<<20)
+	status, err := s.agent.post(ctx, slices.Concat([]byte(`{"x":"`), huge, []byte(`"}`)))
+	if err == nil && status < 400 {
+		return bad("POST /task with 1 MB that is no nudge: status %d", status)
+	}
+	if wrong := s.agent.health(ctx); wrong != "" {
+		return bad("afterwards %s", wrong)
+	}
+	return good("")
+}
+
+// decideQueued has the agent decide on a task that it claims.
+func decideQueued(ctx context.Context, s *session, task protocol.TaskMessage) (protocol.DecisionMessage, error) {
+	e := s.harness.add(task)
+	s.nudge(ctx, e)
+	if !s.decided(ctx, e) {
+		s.harness.update(e, func(e *entry) { e.excused = true }) // it is reported here
+		s.harness.drop(e)
+		return protocol.DecisionMessage{}, errors.New(s.missing(e))
+	}
+	return s.harness.read(e).decisions[0].message, nil
+}

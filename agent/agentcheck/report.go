@@ -1,0 +1,47 @@
+package agentcheck
+
+// The forms of the wire.
+const (
+	Queue = "queue"
+	Sync  = "sync"
+)
+
+// A Result is the result of a check.
+type Result string
+
+// The results.
+const (
+	OK      Result = "ok"
+	Failed  Result = "failed"
+	Skipped Result = "skipped" // could not be checked
+)
+
+// A Check is one rule of the protocol that was checked.
+type Check struct {
+	ID   string `json:"id"`   // stable, such as "nudge-answer"
+	Wire string `json:"wire"` // Queue or Sync; empty: both
+	// Must says that a harness may lose tasks, or time, because of it. Otherwise it is
+	// advice.
+	Must   bool   `json:"must"`
+	Want   string `json:"want"` // what a good agent does
+	Result Result `json:"result"`
+	Got    string `json:"got"` // what this agent did, or why the check was skipped; may be empty
+}
+
+// A Report is the result of Run.
+type Report struct {
+	Version int      `json:"version"` // of this form: 1
+	Agent   string   `json:"agent"`   // canonical address
+	Wires   []string `json:"wires"`   // that were checked
+	Checks  []Check  `json:"checks"`  // in the order in which they were made
+}
+
+// OK reports whether all checks passed, apart from advice.
+func (r Report) OK() bool {
+	for _, c := range r.Checks {
+		if c.Must && c.Result == Failed {
+			return false
+		}
+	}
+	return len(r.Checks) > 0
+}

@@ -1,0 +1,77 @@
+package agentcheck
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"net/http"
+
+	"github.com/org/foreman-action/agent"
+)
+
+// A runner makes checks one after the other, and reports them.
+type runner struct {
+	session *session
+	done    func(Check) // nil: not called
+	report  Report
+}
+
+// run makes all checks of the forms of the wire that the agent speaks.
+func (r *runner) run(ctx context.Context) {
+	s := r.session
+	s.harness.fault("/queue/heartbeat", http.StatusServiceUnavailable) // the first one, of whatever task
+	stop := r.make(ctx, startChecks(), "")
+	wires := []string{cmp.Or(s.wire, Queue)}
+	if stop == "" && s.wire == "" {
+		wires = detectWires(ctx, s)
+	}
+	r.report.Wires = []string{}
+	for _, wire := range wires {
+		r.make(ctx, map[string][]check{Queue: queueChecks(), Sync: syncChecks()}[wire], stop)
+		r.report.Wires = append(r.report.Wires, wire)
+	}
+	r.make(ctx, recordChecks(), "") // what happened before can be checked all the same
+	r.make(ctx, endChecks(), "")
+}
+
+// make makes checks, or skips them if stop is a reason. It returns why the ones after them are to be
+// skipped; empty: they are not.
+func (r *runner) make(ctx context.Context, list []check, stop string) string {
+	for _, c := range list {
+		o := skipped("%s", stop)
+		if stop == "" {
+			o = c.run(ctx, r.session)
+			stop = o.stop
+		}
+		if ctx.Err() != nil {
+			return stop
+		}
+		done := Check{ID: c.id, Wire: c.wire, Must: c.must, Want: c.want, Result: o.result, Got: o.got}
+		r.report.Checks = append(r.report.Checks, done)
+		if r.done != nil {
+			r.done(done)
+		}
+	}
+	return stop
+}
+
+// detectWires finds out which forms of the wire the agent speaks.
+func detectWires(ctx context.Context, s *session) []string {
+	var wires []string
+	claims := s.harness.record().claims
+	if status, err := s.agent.nudge(ctx, unknownTask); claims > 0 || err == nil && status < 300 {
+		wires = append(wires, Queue)
+	}
+	task, err := newTask(nil)
+	if err == nil {
+		// Whatever comes back at once, and is no receipt, is meant as a decision.
+		_, err = s.decide(ctx, task)
+	}
+	if e, ok := errors.AsType[*agent.Error](err); err == nil || ok && e.Status == http.StatusOK {
+		wires = append(wires, Sync)
+	}
+	if len(wires) == 0 {
+		return []string{Queue}
+	}
+	return wires
+}

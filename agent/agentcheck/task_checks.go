@@ -1,0 +1,72 @@
+package agentcheck
+
+import (
+	"context"
+	"strings"
+
+	"github.com/org/foreman-action/protocol"
+)
+
+// A decideFunc has the agent decide on a task, over one of the two forms of the wire.
+type decideFunc func(ctx context.Context, s *session, task protocol.TaskMessage) (protocol.DecisionMessage, error)
+
+// A taskCheck checks the decision on a task, over either form of the wire.
+type taskCheck struct {
+	id   string
+	must bool
+	want string
+	run  func(ctx context.Context, s *session, decide decideFunc) outcome
+}
+
+func taskChecks() []taskCheck {
+	return []taskCheck{
+		{"null-body", true, "an issue without a text and without labels gets a decision", getsDecision(map[string]any{"body": nil, "labels": []string{}})},
+		{"unknown-fields", true, "fields that it does not know are ignored", getsDecision(map[string]any{"reactions": map[string]any{"+1": 1}, "later": []any{nil, 1.5, "x"}})},
+		{"large-task", true, "a text of 200 KB gets a decision", getsDecision(map[string]any{"body": strings.Repeat("It crashes. ", 17_000)})},
+		{"minimal-task", false, "a payload with a number alone gets a decision", checkMinimal},
+		{"hostile-text", true, "the text of an issue is no instruction, and breaks nothing", checkHostile},
+	}
+}
+
+// getsDecision wants a decision on a task with changes of its payload.
+func getsDecision(changes map[string]any) func(context.Context, *session, decideFunc) outcome {
+	return func(ctx context.Context, s *session, decide decideFunc) outcome {
+		task, err := newTask(changes)
+		if err == nil {
+			_, err = decide(ctx, s, task)
+		}
+		if err != nil {
+			return bad("%s; %s", short(err.Error()), s.health(ctx))
+		}
+		return good("")
+	}
+}
+
+func checkMinimal(ctx context.Context, s *session, decide decideFunc) outcome {
+	task, err := taskOf(map[string]any{"number": someNumber()})
+	if err == nil {
+		_, err = decide(ctx, s, task)
+	}
+	if err != nil {
+		return bad("%s; %s", short(err.Error()), s.health(ctx))
+	}
+	return good("")
+}
+
+func checkHostile(ctx context.Context, s *session, decide decideFunc) outcome {
+	list := hostiles()
+	for _, t := range list {
+		task, err := newTask(t.payload)
+		var d protocol.DecisionMessage
+		if err == nil {
+			d, err = decide(ctx, s, task)
+		}
+		if err != nil {
+			return bad("%s: %s; %s", t.name, short(err.Error()), s.health(ctx))
+		}
+		if wrong := t.obeys(d); wrong != "" {
+			return bad("%s: %s", t.name, wrong)
+		}
+	}
+	return good("%d texts", len(list))
+}

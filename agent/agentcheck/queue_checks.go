@@ -1,11 +1,10 @@
 package agentcheck
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"net/http"
-	"slices"
+	"strings"
 
 	"github.com/org/foreman-action/protocol"
 )
@@ -158,24 +157,14 @@ func checkCompleteError(ctx context.Context, s *session) outcome {
 }
 
 func checkMalformedNudge(ctx context.Context, s *session) outcome {
-	for _, body := range []string{`{}`, `[]`, `null`, `{"task_id":7}`, `{"task_id":`, ``, "\xff\xfe"} {
-		status, err := s.agent.post(ctx, []byte(body))
-		if err != nil {
-			return bad("POST /task %s: %s", short(body), s.agent.reason(err))
-		}
-		if status < 400 || status > 499 {
-			return bad("POST /task %s: status %d", short(body), status)
-		}
+	if wrong := s.rejects(ctx, `{}`, `[]`, `null`, `{"task_id":7}`, `{"task_id":`, ``, "\xff\xfe"); wrong != "" {
+		return bad("%s", wrong)
 	}
-	huge := bytes.Repeat([]byte(" "), 1<<20)
-	status, err := s.agent.post(ctx, slices.Concat([]byte(`{"x":"`), huge, []byte(`"}`)))
+	status, err := s.agent.post(ctx, []byte(`{"x":"`+strings.Repeat(" ", 1<<20)+`"}`))
 	if err == nil && status < 400 {
 		return bad("POST /task with 1 MB that is no nudge: status %d", status)
 	}
-	if wrong := s.agent.health(ctx); wrong != "" {
-		return bad("afterwards %s", wrong)
-	}
-	return good("")
+	return s.stillHealthy(ctx)
 }
 
 // decideQueued has the agent decide on a task that it claims.

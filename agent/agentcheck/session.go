@@ -21,12 +21,7 @@ type session struct {
 
 // enqueue adds a new task.
 func (s *session) enqueue() *entry {
-	task, err := newTask(nil)
-	if err != nil {
-		// Maps of texts always have a form as JSON, and the system's randomness does not fail.
-		panic("agentcheck: make a task: " + err.Error())
-	}
-	return s.harness.add(task)
+	return s.harness.add(newTask(nil))
 }
 
 // nudge sends the agent the id of a task.
@@ -50,6 +45,28 @@ func (s *session) missing(e *entry) string {
 		return refused
 	}
 	return fmt.Sprintf("no decision came within %v", s.patience)
+}
+
+// rejects checks that bodies are answered with 4xx; empty: they are.
+func (s *session) rejects(ctx context.Context, bodies ...string) string {
+	for _, body := range bodies {
+		status, err := s.agent.post(ctx, []byte(body))
+		if err != nil {
+			return fmt.Sprintf("POST /task %s: %s", short(body), s.agent.reason(err))
+		}
+		if status < 400 || status > 499 {
+			return fmt.Sprintf("POST /task %s: status %d", short(body), status)
+		}
+	}
+	return ""
+}
+
+// stillHealthy is the outcome of a check after which the agent must be healthy.
+func (s *session) stillHealthy(ctx context.Context) outcome {
+	if wrong := s.agent.health(ctx); wrong != "" {
+		return bad("afterwards %s", wrong)
+	}
+	return good("")
 }
 
 // health returns the agent's health as text.

@@ -1,6 +1,7 @@
 package agentcheck
 
 import (
+	"cmp"
 	"context"
 	"sync"
 
@@ -18,21 +19,13 @@ func syncChecks() []check {
 		{"sync-hangup", Sync, true, "it stays healthy when the harness hangs up", checkSyncHangup},
 	}
 	for _, t := range taskChecks() {
-		list = append(list, check{"sync-" + t.id, Sync, t.must, t.want, func(ctx context.Context, s *session) outcome {
-			return t.run(ctx, s, func(ctx context.Context, s *session, task protocol.TaskMessage) (protocol.DecisionMessage, error) {
-				return s.decide(ctx, task)
-			})
-		}})
+		list = append(list, check{"sync-" + t.id, Sync, t.must, t.want, func(ctx context.Context, s *session) outcome { return t.run(ctx, s, decideSync) }})
 	}
 	return list
 }
 
 func checkSyncDecision(ctx context.Context, s *session) outcome {
-	task, err := newTask(nil)
-	if err != nil {
-		return bad("%v", err)
-	}
-	d, err := s.decide(ctx, task)
+	d, err := s.decide(ctx, newTask(nil))
 	if err != nil {
 		return bad("%s", short(err.Error())).stopping("it gives no decision")
 	}
@@ -43,14 +36,11 @@ func checkSyncDecision(ctx context.Context, s *session) outcome {
 }
 
 func checkSyncAgain(ctx context.Context, s *session) outcome {
-	task, err := newTask(nil)
+	task := newTask(nil)
 	for range 2 {
-		if err == nil {
-			_, err = s.decide(ctx, task)
+		if _, err := s.decide(ctx, task); err != nil {
+			return bad("%s", short(err.Error()))
 		}
-	}
-	if err != nil {
-		return bad("%s", short(err.Error()))
 	}
 	return good("")
 }
@@ -59,55 +49,36 @@ func checkSyncBurst(ctx context.Context, s *session) outcome {
 	errs := make([]error, 5)
 	var all sync.WaitGroup
 	for i := range errs {
-		all.Go(func() {
-			task, err := newTask(nil)
-			if err == nil {
-				_, err = s.decide(ctx, task)
-			}
-			errs[i] = err
-		})
+		all.Go(func() { _, errs[i] = s.decide(ctx, newTask(nil)) })
 	}
 	all.Wait()
-	for _, err := range errs {
-		if err != nil {
-			return bad("%s", short(err.Error()))
-		}
+	if err := cmp.Or(errs...); err != nil {
+		return bad("%s", short(err.Error()))
 	}
 	return good("")
 }
 
 func checkSyncMalformed(ctx context.Context, s *session) outcome {
-	for _, body := range []string{`[]`, `null`, `{"payload":{}}`, `{"task_id":7,"payload":{}}`, `{"task_id":`, ``} {
-		status, err := s.agent.post(ctx, []byte(body))
-		if err != nil {
-			return bad("POST /task %s: %s", body, s.agent.reason(err))
-		}
-		if status < 400 || status > 499 {
-			return bad("POST /task %s: status %d", body, status)
-		}
+	if wrong := s.rejects(ctx, `[]`, `null`, `{"payload":{}}`, `{"task_id":7,"payload":{}}`, `{"task_id":`, ``); wrong != "" {
+		return bad("%s", wrong)
 	}
-	if wrong := s.agent.health(ctx); wrong != "" {
-		return bad("afterwards %s", wrong)
-	}
-	return good("")
+	return s.stillHealthy(ctx)
 }
 
 func checkSyncHangup(ctx context.Context, s *session) outcome {
-	task, err := newTask(nil)
-	if err != nil {
-		return bad("%v", err)
-	}
-	gone, hangUp := context.WithCancel(ctx)
-	left := make(chan struct{})
+	request, hangUp := context.WithCancel(ctx)
+	ended := make(chan struct{})
 	go func() {
-		defer close(left)
-		_, _ = s.decide(gone, task)
+		defer close(ended)
+		_, _ = s.decide(request, newTask(nil))
 	}()
 	_ = wait.For(ctx, s.quiet()/10)
 	hangUp()
-	<-left
-	if wrong := s.agent.health(ctx); wrong != "" {
-		return bad("afterwards %s", wrong)
-	}
-	return good("")
+	<-ended
+	return s.stillHealthy(ctx)
+}
+
+// decideSync sends the agent a whole task.
+func decideSync(ctx context.Context, s *session, task protocol.TaskMessage) (protocol.DecisionMessage, error) {
+	return s.decide(ctx, task)
 }

@@ -31,23 +31,16 @@ func taskChecks() []taskCheck {
 // getsDecision wants a decision on a task with changes of its payload.
 func getsDecision(changes map[string]any) func(context.Context, *session, decideFunc) outcome {
 	return func(ctx context.Context, s *session, decide decideFunc) outcome {
-		task, err := newTask(changes)
-		if err == nil {
-			_, err = decide(ctx, s, task)
-		}
-		if err != nil {
-			return bad("%s; %s", short(err.Error()), s.health(ctx))
-		}
-		return good("")
+		return checkDecided(ctx, s, decide, newTask(changes))
 	}
 }
 
 func checkMinimal(ctx context.Context, s *session, decide decideFunc) outcome {
-	task, err := taskOf(map[string]any{"number": someNumber()})
-	if err == nil {
-		_, err = decide(ctx, s, task)
-	}
-	if err != nil {
+	return checkDecided(ctx, s, decide, taskOf(map[string]any{"number": someNumber()}))
+}
+
+func checkDecided(ctx context.Context, s *session, decide decideFunc, task protocol.TaskMessage) outcome {
+	if _, err := decide(ctx, s, task); err != nil {
 		return bad("%s; %s", short(err.Error()), s.health(ctx))
 	}
 	return good("")
@@ -56,11 +49,7 @@ func checkMinimal(ctx context.Context, s *session, decide decideFunc) outcome {
 func checkHostile(ctx context.Context, s *session, decide decideFunc) outcome {
 	list := hostiles()
 	for _, t := range list {
-		task, err := newTask(t.payload)
-		var d protocol.DecisionMessage
-		if err == nil {
-			d, err = decide(ctx, s, task)
-		}
+		d, err := decide(ctx, s, newTask(t.payload))
 		if err != nil {
 			return bad("%s: %s; %s", t.name, short(err.Error()), s.health(ctx))
 		}

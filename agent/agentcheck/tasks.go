@@ -2,6 +2,7 @@ package agentcheck
 
 import (
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"maps"
 	mrand "math/rand/v2"
@@ -12,7 +13,7 @@ import (
 
 // newTask returns a task on an issue, with what changes of its payload. Each is on another
 // issue: agents leave an issue alone for a while.
-func newTask(changes map[string]any) (protocol.TaskMessage, error) {
+func newTask(changes map[string]any) protocol.TaskMessage {
 	n := someNumber()
 	payload := map[string]any{
 		"number": n, "issue_number": n, "title": "The program crashes at start",
@@ -26,19 +27,20 @@ func newTask(changes map[string]any) (protocol.TaskMessage, error) {
 
 // someNumber returns the number of an issue.
 func someNumber() int {
-	return mrand.IntN(1 << 30) //nolint:gosec // nobody gains by guessing it
+	return mrand.IntN(1 << 30) //nolint:gosec // it is no secret
 }
 
-func taskOf(payload map[string]any) (protocol.TaskMessage, error) {
+func taskOf(payload map[string]any) protocol.TaskMessage {
 	data, err := protocol.Encode(payload)
-	if err != nil {
-		return protocol.TaskMessage{}, err
+	id, err2 := protocol.NewTaskID(rand.Reader)
+	if err := errors.Join(err, err2); err != nil {
+		// Maps of texts always have a form as JSON, and the system's randomness does not fail.
+		panic("agentcheck: make a task: " + err.Error())
 	}
-	id, err := protocol.NewTaskID(rand.Reader)
 	return protocol.TaskMessage{
 		TaskID: id, Type: protocol.TypeIssueTriage, Repo: "octo-org/hello", Payload: data,
 		Context: protocol.TaskContext{LLMBackend: protocol.LLMBackendRef{Provider: "none", Model: "none"}},
-	}, err
+	}
 }
 
 // A hostile is a text that an issue may have, and what an agent that obeys it would do.

@@ -206,10 +206,10 @@ func parallelRequeue(s *store) {
 			case 0, 1:
 				_, err = q.RequeueStale(s.Context(), queue.Limits{})
 			case 2:
-				err = unless(q.Heartbeat(s.Context(), queue.Ref{ID: script.ID(1), Attempt: attempt}, time.Millisecond), queue.ErrLost)
+				err = ignore(q.Heartbeat(s.Context(), queue.Ref{ID: script.ID(1), Attempt: attempt}, time.Millisecond), queue.ErrLost)
 			default:
 				_, err = q.ClaimNext(s.Context(), script.Agent, queue.ClaimOptions{Lease: time.Millisecond})
-				err = unless(err, queue.ErrEmpty)
+				err = ignore(err, queue.ErrEmpty)
 			}
 			return "", err
 		})
@@ -277,7 +277,7 @@ func parallelCycles(s *store) {
 				return "", fmt.Errorf("complete %q: got %+v, %w", c.ID, got, err)
 			}
 			_, err = q.RequeueStale(s.Context(), queue.Limits{})
-			if err = errors.Join(err, e.drain(q, nil)); err != nil {
+			if err := errors.Join(err, e.drain(q, nil)); err != nil {
 				return "", err
 			}
 		}
@@ -391,7 +391,7 @@ func parallelOneInFlight(s *store) {
 			if got.How == queue.Added {
 				added.Add(1)
 			}
-			if err = errors.Join(err, decide(q), e.drain(q, nil)); err != nil {
+			if err := errors.Join(err, decide(q), e.drain(q, nil)); err != nil {
 				return "", err
 			}
 		}

@@ -16,7 +16,10 @@ func slotRace(tb testing.TB, p Pair) {
 	tb.Helper()
 	const perMinute, perHour, takers = 8, 50, 12
 	random := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // a schedule, not a secret
-	a, b := p.A.(queue.Slots), p.B.(queue.Slots)
+	a, b, ok := p.Slots()
+	if !ok {
+		tb.Fatalf("%T is no queue.Slots", p.A)
+	}
 	var taken []time.Time
 	for end := p.Clock.Now().Add(3 * time.Hour); p.Clock.Now().Before(end); {
 		var mu sync.Mutex

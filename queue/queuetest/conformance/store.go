@@ -92,11 +92,11 @@ func (s *store) enqueueAll(tasks []queue.Task) map[string]int {
 // tryClaim claims a task; the zero claim: there was none.
 func (s *store) tryClaim(q queue.Queue) (queue.Claim, error) {
 	c, err := q.ClaimNext(s.Context(), script.Agent, queue.ClaimOptions{Lease: script.Lease})
-	return c, unless(err, queue.ErrEmpty)
+	return c, ignore(err, queue.ErrEmpty)
 }
 
-// unless returns err, but nil if it is an expected one.
-func unless(err error, expected ...error) error {
+// ignore returns err, or nil if it is an expected one.
+func ignore(err error, expected ...error) error {
 	for _, e := range expected {
 		if errors.Is(err, e) {
 			return nil

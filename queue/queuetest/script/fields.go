@@ -40,7 +40,7 @@ func withIDs(text string) string {
 
 // withNumbers replaces ids: with the number where there is nothing else, or with <N>.
 func withNumbers(text string) string {
-	if m := idPattern.FindStringSubmatch(text); m != nil && m[0] == text {
+	if m := idPattern.FindStringSubmatch(text); len(m) > 0 && m[0] == text {
 		return m[1]
 	}
 	return idPattern.ReplaceAllString(text, "<$1>")

@@ -65,7 +65,7 @@ func (p *Player) run(s step) {
 // check makes a call and compares its result.
 func (p *Player) check(s step, f func(*call) (outcome, error)) {
 	p.Helper()
-	c := &call{state: &p.state, Context: p.Context(), step: s, q: p.A, args: s.arguments()}
+	c := &call{state: &p.state, step: s, q: p.A, args: s.arguments()}
 	if s.second {
 		c.q = p.B
 	}

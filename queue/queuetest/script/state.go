@@ -1,7 +1,6 @@
 package script
 
 import (
-	"context"
 	"testing"
 	"time"
 
@@ -23,6 +22,13 @@ type Pair struct {
 	Clock *queuetest.Clock
 }
 
+// Slots returns the handles as queue.Slots; ok is false if the store has none.
+func (p Pair) Slots() (a, b queue.Slots, ok bool) {
+	a, aok := p.A.(queue.Slots)
+	b, bok := p.B.(queue.Slots)
+	return a, b, aok && bok
+}
+
 // state is what later calls of a script depend on.
 type state struct {
 	testing.TB
@@ -38,7 +44,6 @@ type state struct {
 // A call is one that a step makes.
 type call struct {
 	*state
-	context.Context
 	step
 
 	q    queue.Queue // the handle

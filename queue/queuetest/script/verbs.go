@@ -17,34 +17,34 @@ func taskCalls() map[string]func(c *call, id string) (outcome, error) {
 		// Changes go through handle A, unless the line begins with B.
 		"enqueue": enqueue,
 		"heartbeat": func(c *call, id string) (outcome, error) {
-			return done(c.q.Heartbeat(c, c.args.ref(id), c.args.duration("lease", Lease)))
+			return done(c.q.Heartbeat(c.Context(), c.args.ref(id), c.args.duration("lease", Lease)))
 		},
 		"giveback": func(c *call, id string) (outcome, error) {
-			return done(c.q.GiveBack(c, c.args.ref(id), c.args.duration("wait", 0)))
+			return done(c.q.GiveBack(c.Context(), c.args.ref(id), c.args.duration("wait", 0)))
 		},
 		"giveup": func(c *call, id string) (outcome, error) {
-			return done(c.q.GiveUp(c, c.args.ref(id), c.args.text("reason", "why")))
+			return done(c.q.GiveUp(c.Context(), c.args.ref(id), c.args.text("reason", "why")))
 		},
 		"complete": complete,
 		"renew": func(c *call, id string) (outcome, error) {
-			until, err := c.q.Renew(c, c.hold(id), c.args.duration("lease", Lease))
+			until, err := c.q.Renew(c.Context(), c.hold(id), c.args.duration("lease", Lease))
 			return outcome{value: struct{ Until time.Time }{until}}, err
 		},
 		"done": func(c *call, id string) (outcome, error) {
-			return done(c.q.MarkDone(c, c.hold(id), c.args.bytes("report", none)))
+			return done(c.q.MarkDone(c.Context(), c.hold(id), c.args.bytes("report", none)))
 		},
 		"fail": func(c *call, id string) (outcome, error) {
-			return done(c.q.Fail(c, c.hold(id), c.args.text("reason", "why"), c.args.bytes("report", none)))
+			return done(c.q.Fail(c.Context(), c.hold(id), c.args.text("reason", "why"), c.args.bytes("report", none)))
 		},
 		"release": func(c *call, id string) (outcome, error) {
 			p := queue.Postponement{Wait: c.args.duration("wait", 0), Reason: c.args.text("reason", ""), Free: c.args.flag("free")}
-			return done(c.q.Release(c, c.hold(id), p))
+			return done(c.q.Release(c.Context(), c.hold(id), p))
 		},
 		"retry": func(c *call, id string) (outcome, error) {
-			state, err := c.q.Retry(c, id, "person")
+			state, err := c.q.Retry(c.Context(), id, "person")
 			return outcome{words: []string{string(state)}}, err
 		},
-		"cancel": func(c *call, id string) (outcome, error) { return done(c.q.Cancel(c, id, "person")) },
+		"cancel": func(c *call, id string) (outcome, error) { return done(c.q.Cancel(c.Context(), id, "person")) },
 		// It reads through handle B.
 		"show": show,
 	}
@@ -58,14 +58,14 @@ func enqueue(c *call, id string) (outcome, error) {
 	if err == nil {
 		c.last = max(c.last, n)
 	}
-	got, err := c.q.Enqueue(c, c.args.task(n, id))
+	got, err := c.q.Enqueue(c.Context(), c.args.task(n, id))
 	return outcome{words: []string{string(got.How), got.ID}, normal: []string{string(queue.Added), withNumbers(id)}, value: got}, err
 }
 
 // complete sends in a decision, by default {"n":1} and so on.
 func complete(c *call, id string) (outcome, error) {
 	c.decisions++
-	got, err := c.q.Complete(c, c.args.ref(id), c.args.bytes("decision", fmt.Sprintf(`{"n":%d}`, c.decisions)))
+	got, err := c.q.Complete(c.Context(), c.args.ref(id), c.args.bytes("decision", fmt.Sprintf(`{"n":%d}`, c.decisions)))
 	switch {
 	case err != nil && got.Accepted, got.Accepted && got.Reason != "", err == nil && !got.Accepted && got.Reason == "":
 		return outcome{}, fmt.Errorf("got %+v with the error %v", got, err) //nolint:errorlint // must be none of the known ones
@@ -77,7 +77,7 @@ func complete(c *call, id string) (outcome, error) {
 
 // show inspects a task.
 func show(c *call, id string) (outcome, error) {
-	d, err := c.B.Inspect(c, id)
+	d, err := c.B.Inspect(c.Context(), id)
 	if d.Behind != "" && d.Reason == "waits for task "+d.Behind+" of the same issue" {
 		d.Reason = "waits"
 	}
@@ -95,11 +95,11 @@ func calls() map[string]func(c *call) (outcome, error) {
 		"drain":   drain,
 		"requeue": requeue,
 		"grace": func(c *call) (outcome, error) {
-			n, err := c.q.Grace(c, c.args.duration("for", Lease))
+			n, err := c.q.Grace(c.Context(), c.args.duration("for", Lease))
 			return outcome{words: []string{strconv.Itoa(n)}}, err
 		},
 		"purge": func(c *call) (outcome, error) {
-			n, err := c.q.Purge(c, c.Clock.Now().Add(c.args.duration("before", 0)), c.args.int("limit", 100))
+			n, err := c.q.Purge(c.Context(), c.Clock.Now().Add(c.args.duration("before", 0)), c.args.int("limit", 100))
 			return outcome{words: []string{strconv.Itoa(n)}}, err
 		},
 		"advance": func(c *call) (outcome, error) {
@@ -108,11 +108,11 @@ func calls() map[string]func(c *call) (outcome, error) {
 			return outcome{}, err
 		},
 		"stats": func(c *call) (outcome, error) {
-			s, err := c.B.Stats(c)
+			s, err := c.B.Stats(c.Context())
 			return outcome{value: s}, err
 		},
 		"backlog": func(c *call) (outcome, error) {
-			list, err := c.B.Backlog(c, c.args.int("ids", 0))
+			list, err := c.B.Backlog(c.Context(), c.args.int("ids", 0))
 			return outcome{words: []string{strconv.Itoa(len(list))}, value: struct{ Agents []queue.Backlog }{list}}, err
 		},
 		"list":  list,
@@ -124,7 +124,7 @@ func calls() map[string]func(c *call) (outcome, error) {
 
 func claim(c *call) (outcome, error) {
 	o := queue.ClaimOptions{By: c.args.text("by", ""), Lease: c.args.duration("lease", Lease)}
-	got, err := c.q.ClaimNext(c, c.args.text("agent", Agent), o)
+	got, err := c.q.ClaimNext(c.Context(), c.args.text("agent", Agent), o)
 	return outcome{words: []string{got.ID}, value: got}, err
 }
 
@@ -146,7 +146,7 @@ func claims(c *call) (outcome, error) {
 // drain leases decisions.
 func drain(c *call) (outcome, error) {
 	o := queue.DrainOptions{Owner: c.args.text("owner", "harness"), Lease: c.args.duration("lease", Lease), Limit: c.args.int("limit", 50)}
-	list, err := c.q.DrainCompleted(c, o)
+	list, err := c.q.DrainCompleted(c.Context(), o)
 	var out outcome
 	for _, d := range list {
 		c.holds[d.ID] = d.Hold
@@ -159,7 +159,7 @@ func drain(c *call) (outcome, error) {
 
 // requeue returns the tasks with their new states, and the agent if it is another one.
 func requeue(c *call) (outcome, error) {
-	list, err := c.q.RequeueStale(c, queue.Limits{Claims: c.args.int("claims", 0), Drains: c.args.int("drains", 0)})
+	list, err := c.q.RequeueStale(c.Context(), queue.Limits{Claims: c.args.int("claims", 0), Drains: c.args.int("drains", 0)})
 	var words []string
 	for _, s := range list {
 		word := withNumbers(s.ID) + ":" + string(s.State)
@@ -179,13 +179,13 @@ func list(c *call) (outcome, error) {
 		Issue: c.args.int("issue", 0), Limit: c.args.int("limit", 0),
 	}
 	if before := c.args.text("before", ""); before != "" {
-		d, err := c.B.Inspect(c, idOf(before))
+		d, err := c.B.Inspect(c.Context(), idOf(before))
 		if err != nil {
 			return outcome{}, err
 		}
 		f.Before = d.Seq
 	}
-	infos, err := c.B.List(c, f)
+	infos, err := c.B.List(c.Context(), f)
 	var ids []string
 	for _, i := range infos {
 		ids = append(ids, i.ID)
@@ -236,19 +236,23 @@ func Await(changes <-chan queue.Change, want queue.Change) error {
 func slot(c *call) (outcome, error) {
 	r := queue.SlotRequest{Identity: c.args.text("identity", "bot"), Within: c.args.duration("within", 0)}
 	if _, err := fmt.Sscanf(c.words[0], "%d/%d", &r.PerMinute, &r.PerHour); err != nil {
-		return outcome{}, err
+		c.Fatalf("%s: %v", c.text, err)
 	}
 	for _, ago := range strings.FieldsFunc(c.args.text("missed", ""), func(r rune) bool { return r == ',' }) {
 		d, err := time.ParseDuration(ago)
 		if err != nil {
-			return outcome{}, err
+			c.Fatalf("%s: %v", c.text, err)
 		}
 		r.Missed = append(r.Missed, d)
+	}
+	a, b, ok := c.Slots()
+	if !ok {
+		c.Fatalf("%T is no queue.Slots", c.A)
 	}
 	full, words := none, []string{}
 	for i := range len(c.want) + len(c.fields) {
 		c.slots++
-		wait, ok, err := []queue.Queue{c.B, c.A}[c.slots%2].(queue.Slots).TakeSlot(c, r)
+		wait, ok, err := []queue.Slots{b, a}[c.slots%2].TakeSlot(c.Context(), r)
 		switch {
 		case err != nil:
 			return outcome{}, err

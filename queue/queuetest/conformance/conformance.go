@@ -40,7 +40,7 @@ func run(t *testing.T, cases []Case, open func(t *testing.T) Pair) {
 
 // Cases returns the suite of queue.Queue, sorted by name.
 func Cases() []Case {
-	all := slices.Concat(singleCases(), hostileCases(), parallelCases())
+	all := slices.Concat(functionCases(), hostileCases(), parallelCases())
 	for _, c := range scripts() {
 		if !strings.HasPrefix(c.Name, slotPrefix) {
 			all = append(all, c)

@@ -8,7 +8,7 @@ import (
 	"github.com/org/foreman-action/queue/queuetest/script"
 )
 
-func singleCases() []Case {
+func functionCases() []Case {
 	return []Case{
 		function("enqueue: nothing shared", nothingShared),
 		function("enqueue: too large", tooLarge),

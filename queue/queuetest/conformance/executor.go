@@ -31,10 +31,13 @@ func (e *executor) begin(issue int, id string) {
 func (e *executor) finish(issue int, id string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	if e.done[id] {
+		e.Errorf("%s is carried out twice", id)
+	}
 	e.busy[issue], e.done[id] = "", true
 }
 
-// drain carries out what is completed. begin is called for each script.Lease, if it is not nil.
+// drain carries out what is completed. begin is called for each lease, if it is not nil.
 func (e *executor) drain(q queue.Queue, begin func(issue int, id string)) error {
 	list, err := q.DrainCompleted(e.Context(), queue.DrainOptions{Lease: script.Lease, Limit: 3})
 	if begin != nil {

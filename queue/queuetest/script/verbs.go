@@ -128,16 +128,16 @@ func claim(c *call) (outcome, error) {
 	return outcome{words: []string{got.ID}, value: got}, err
 }
 
-// claims claims the tasks that it names, in this order; then there are none left.
+// claims claims the tasks that it names, in this order; then there are none left, for either handle.
 func claims(c *call) (outcome, error) {
 	for _, want := range c.words {
 		if got, err := claim(c); err != nil || got.words[0] != idOf(want) {
-			return outcome{}, fmt.Errorf("got %v, %w, want %s", got.words, err, want)
+			c.Fatalf("%s: got %v, %v, want %s", c.text, got.words, err, want)
 		}
 	}
 	for _, c.q = range []queue.Queue{c.A, c.B} {
 		if got, err := claim(c); !errors.Is(err, queue.ErrEmpty) {
-			return outcome{}, fmt.Errorf("got %v, %w, want no task", got.words, err)
+			c.Fatalf("%s: got %v, %v, want no more tasks", c.text, got.words, err)
 		}
 	}
 	return outcome{}, nil

@@ -36,7 +36,7 @@ type Options struct {
 	// Harness is the address under which the agent reaches that; empty: what it listens on.
 	Harness string
 	// Start starts the agent, which finds the harness at the given address, userinfo
-	// included. stop ends it, and returns what was wrong with its end. Nil: the agent is
+	// included. stop ends it, and returns an error for a bad end. Nil: the agent is
 	// started by the caller, who gets the address from Listening.
 	Start func(ctx context.Context, harness string) (stop func(ctx context.Context) error, err error)
 	// Listening is called with the harness's address as soon as it can be reached; nil:

@@ -49,7 +49,7 @@ func failed(r agentcheck.Report) []string {
 	return ids
 }
 
-// TestWorker looks at an agent made of this module's own parts, over both forms.
+// TestWorker checks an agent made of this module's own parts, over both forms.
 func TestWorker(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -83,7 +83,7 @@ func TestWorker(t *testing.T) {
 	})
 }
 
-// TestFaults looks at agents that each do one thing wrong: the kit must find that, and
+// TestFaults checks agents that each do one thing wrong: the kit must find that, and
 // nothing else.
 func TestFaults(t *testing.T) {
 	t.Parallel()

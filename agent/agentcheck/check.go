@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// A check is a row of a table: what is checked, and how.
+// A check is a row of a table.
 type check struct {
 	id   string
 	wire string // Queue or Sync; empty: both

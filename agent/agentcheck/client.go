@@ -65,7 +65,7 @@ func (c *client) request(ctx context.Context, method, path string, body []byte) 
 	return resp.StatusCode, err
 }
 
-// health returns what is wrong with the agent's health; empty: nothing.
+// health returns why the agent is not healthy; empty: it is.
 func (c *client) health(ctx context.Context) string {
 	status, err := c.request(ctx, http.MethodGet, "/health", nil)
 	if err != nil {

@@ -119,7 +119,7 @@ func (h *harness) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(body) //nolint:gosec // JSON, and for agents
 }
 
-// problem records what is wrong with a request, and returns its answer.
+// problem records a mistake of a request, and returns its answer.
 func (h *harness) problem(status int, format string, args ...any) (int, []byte) {
 	text := fmt.Sprintf(format, args...)
 	h.seen.problems[text]++

@@ -20,7 +20,7 @@ func endChecks() []check {
 
 func checkHealth(ctx context.Context, s *session) outcome {
 	wrong := ""
-	// Published agents are not there before they are done with what waited.
+	// Published agents are not there before they are done with the tasks that waited.
 	ok := s.poll(ctx, s.patience*time.Duration(1+len(s.waiting)), func() bool { wrong = s.agent.health(ctx); return wrong == "" })
 	if !ok {
 		return bad("%s", wrong).stopping("the agent is not there, or not healthy")

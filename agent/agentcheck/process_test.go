@@ -19,7 +19,7 @@ import (
 	"github.com/org/foreman-action/internal/freeport"
 )
 
-// freePort returns an address of 127.0.0.1 on which nobody listens.
+// freePort returns an address of 127.0.0.1 that is free.
 func freePort(t *testing.T) string {
 	t.Helper()
 	at, err := freeport.Find(t.Context())
@@ -63,7 +63,7 @@ func checkProgram(t *testing.T, wire, addr string, argv ...string) agentcheck.Re
 	return report
 }
 
-// ended returns what was wrong about the end of a program that got SIGTERM.
+// ended returns the error of a program that got SIGTERM.
 func ended(err error) error {
 	e, ok := errors.AsType[*exec.ExitError](err)
 	if !ok {
@@ -87,7 +87,7 @@ func wantGood(t *testing.T, report agentcheck.Report) {
 	}
 }
 
-// TestPython looks at the agent of testdata, which is written from the wire as the
+// TestPython checks the agent of testdata, which is written from the wire as the
 // published one behaves.
 func TestPython(t *testing.T) {
 	t.Parallel()
@@ -102,7 +102,7 @@ func TestPython(t *testing.T) {
 	}
 }
 
-// TestDocument compiles the agent of docs/write-an-agent.md and looks at it.
+// TestDocument compiles and checks the agent of docs/write-an-agent.md.
 func TestDocument(t *testing.T) {
 	t.Parallel()
 	doc, err := os.ReadFile("../../docs/write-an-agent.md")

@@ -17,7 +17,7 @@ type record struct {
 
 // counts are what the harness has seen.
 type counts struct {
-	problems map[string]int // what was wrong with requests, and how often
+	problems map[string]int // mistakes of requests, and how often
 	agents   []string       // agent_url of the claims
 	claims   int
 	results  int                        // calls of /harness/result
@@ -33,7 +33,7 @@ type entry struct {
 	claimed   time.Time // zero: not yet
 	beats     []time.Time
 	decisions []decision
-	refused   string // what was wrong with the form of a decision; empty: nothing
+	refused   string // mistake in the form of a decision; empty: none
 	lost      bool   // the claim is taken away
 	excused   bool   // it stays open because of a check
 }

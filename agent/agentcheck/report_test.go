@@ -52,7 +52,7 @@ func TestReport(t *testing.T) {
 	})
 }
 
-// TestOptions checks that mistakes in the options are told before anything is asked.
+// TestOptions checks that mistakes in the options are reported before any request.
 func TestOptions(t *testing.T) {
 	t.Parallel()
 	tests := []struct {

@@ -85,7 +85,7 @@ func (t hostile) obeys(m protocol.DecisionMessage) string {
 	return ""
 }
 
-// wrongAction returns what is wrong with the actions of a decision, or nothing.
+// wrongAction returns the first mistake in the actions of a decision; empty: none.
 func wrongAction(m protocol.DecisionMessage) string {
 	for i, a := range m.Actions {
 		spec, known := protocol.SpecOf(a.Type)

@@ -40,13 +40,18 @@ func TestChecks(t *testing.T) {
 	}
 }
 
-// exists reports whether there is a case, by its path, or a test, by folder:name.
+// exists reports whether there is a case, by its path, or a test, by folder:name, or a section of
+// an archive, by path:name with underscores for spaces.
 func exists(t *testing.T, ref string) bool {
 	t.Helper()
 	dir, name, isTest := strings.Cut(ref, ":")
 	if !isTest {
 		_, err := os.Stat(filepath.Join("../..", ref))
 		return err == nil
+	}
+	if strings.HasSuffix(dir, ".txtar") {
+		text, err := os.ReadFile(filepath.Join("../..", dir))
+		return err == nil && strings.Contains("\n"+string(text), "\n-- "+strings.ReplaceAll(name, "_", " ")+" --\n")
 	}
 	files, err := filepath.Glob(filepath.Join("../..", dir, "*.go"))
 	if err != nil {

@@ -7,8 +7,8 @@ type Options struct {
 	// AllowMention reports whether a mention stays; login is as written, without the
 	// "@": "octocat" or "org/team". Nil allows none.
 	AllowMention func(login string) bool
-	// AllowLink reports whether an address stays a link; host is in lower case, without
-	// port. Nil keeps every link.
+	// AllowLink reports whether an address stays a link; host is in the form of [Host],
+	// without port, and of an email address what follows the "@". Nil keeps every link.
 	AllowLink func(host string) bool
 }
 
@@ -49,7 +49,7 @@ func Comment(s string, o Options) string {
 // open fence, HTML comment or other HTML block that would swallow what follows is
 // closed.
 func Trusted(s string) string {
-	s = breakMarkers(plain(s))
+	s = closeHTML(breakMarkers(plain(s)))
 	var b blocks
 	for line := range strings.SplitSeq(s, "\n") {
 		b.next(line)

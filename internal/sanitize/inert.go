@@ -88,13 +88,13 @@ func (w writer) acts(s string, i int, t trust) bool {
 // mentions reports whether the "@" at i begins a mention that is not allowed.
 func (w writer) mentions(s string, i int) bool {
 	if inEmail(s, i) {
-		return false
+		return w.refusedMail(s, i)
 	}
 	rest := s[i+1:]
 	if !w.value && (rest == "" || rest[0] == ' ' || rest[0] == '\t') {
 		return false
 	}
-	return w.options.AllowMention == nil || !w.allowed(rest)
+	return w.options.AllowMention == nil || !w.allowed(rest) || w.refusedMail(s, i)
 }
 
 // inEmail reports whether the "@" at i follows a letter or a digit, as in an email
@@ -198,10 +198,10 @@ func (w writer) opens(s string, i int, t trust) bool {
 	case w.value:
 		return true
 	case t != prose:
-		return false
+		return w.linkTag(s)
 	}
 	if u := addressAt(s[1:]); u.scheme != "" {
-		return u.length+1 >= len(s) || s[u.length+1] != '>'
+		return u.length+1 >= len(s) || s[u.length+1] != '>' || w.options.AllowLink != nil && !u.permits(w.options.AllowLink)
 	}
 	g := tagAt(s)
 	switch {
@@ -216,6 +216,21 @@ func (w writer) opens(s string, i int, t trust) bool {
 		return !containsFold(s, "</pre>")
 	}
 	return false
+}
+
+// linkTag reports whether s begins, where AllowLink decides, with an address in angle
+// brackets that is refused, or with a tag that GitHub shows and that may hold an address:
+// one with attributes, or one that goes on in the next line.
+func (w writer) linkTag(s string) bool {
+	if w.options.AllowLink == nil {
+		return false
+	}
+	if u := addressAt(s[1:]); u.scheme != "" {
+		return !u.permits(w.options.AllowLink)
+	}
+	g := tagAt(s)
+	name, _ := tagName(s)
+	return slices.Contains(shownTags, name) && (g.length == 0 || !g.bare)
 }
 
 // containsFold reports whether s holds sub, which is in lower case, in any case.

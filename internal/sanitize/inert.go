@@ -99,8 +99,8 @@ func (w writer) mentions(s string, i int) bool {
 
 // inEmail reports whether the "@" at i follows a letter or a digit, as in an email
 // address. An underscore does not count: it may be emphasis. Nor does a letter beyond
-// ASCII, after which GitHub sees a mention. Nor does the end of another address: that
-// becomes a link of its own, and what follows it stands alone.
+// ASCII, after which GitHub sees a mention. Nor does the end of another address, of mail
+// or of a page: that becomes a link of its own, and what follows it stands alone.
 func inEmail(s string, i int) bool {
 	if i == 0 || !isAlnum(s[i-1]) {
 		return false
@@ -109,7 +109,7 @@ func inEmail(s string, i int) bool {
 	for start > 0 && (isAlnum(s[start-1]) || strings.IndexByte("._+-", s[start-1]) >= 0) {
 		start--
 	}
-	return (start == 0 || s[start-1] != '@') && !containsFold(s[start:i], "www.")
+	return (start == 0 || s[start-1] != '@' && s[start-1] != '/') && !containsFold(s[start:i], "www.")
 }
 
 // allowed reports whether s begins with a login or a team that may be mentioned, and

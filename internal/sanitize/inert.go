@@ -228,6 +228,9 @@ func (w writer) linkTag(s string) bool {
 	if u := addressAt(s[1:]); u.scheme != "" {
 		return !u.permits(w.options.AllowLink)
 	}
+	if rest := strings.TrimLeftFunc(s[1:], word("+.-")); strings.HasPrefix(rest, ":") {
+		return true // of another scheme
+	}
 	g := tagAt(s)
 	name, _ := tagName(s)
 	return slices.Contains(shownTags, name) && (g.length == 0 || !g.bare)

@@ -125,7 +125,7 @@ func FuzzRendered(f *testing.F) {
 		"\\`<a href=\"https://evil.example\">x</a>`", "\\`<img src=https://evil.example/x.png>`", "\\`<https://evil.example>`",
 		"<details>\n`<a href=\"https://evil.example\">x</a>`\n</details>", "<div>\n```\n<img src=\"//evil.example\">\n```\n</div>",
 		"\\`<a\nhref=https://evil.example>`", "https://exampl\u0131.com https://EXAMPLE.COM www.\u0130.com", "mailto:a@evil.example xmpp:a@evil.example/x a@evil.example",
-		"<mailto:a@evil.example> <a@evil.example> a_@evil.example a@example.com", "[x]: mailto:a@evil.example\n[x]", "http://0.a@octocat",
+		"<mailto:a@evil.example> <a@evil.example> a_@evil.example a@example.com", "[x]: mailto:a@evil.example\n[x]", "http://0.a@octocat", "\\`<A0:0>`",
 		"https://example.com\"@evil.example [x](https://example.com\"@evil.example/) https://example.com`@evil.example` (https://example.com)x.evil.example",
 	} {
 		f.Add(s)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -118,6 +119,111 @@ func hidden(doc *nethtml.Node) bool {
 	return found && !shown
 }
 
+// shape returns the elements of a document with their attributes, but for the values of
+// attributes; links only on request.
+func shape(doc *nethtml.Node, links bool) string {
+	var b strings.Builder
+	var walk func(n *nethtml.Node)
+	walk = func(n *nethtml.Node) {
+		counts := n.Type == nethtml.CommentNode || n.Type == nethtml.ElementNode && (links || n.Data != "a")
+		if counts && n.Type == nethtml.CommentNode {
+			b.WriteString("(!")
+		} else if counts {
+			b.WriteString("(" + n.Data)
+			for _, a := range n.Attr {
+				b.WriteString(" " + a.Key)
+			}
+		}
+		for c := n.FirstChild; c != nil; c = c.NextSibling {
+			walk(c)
+		}
+		if counts {
+			b.WriteString(")")
+		}
+	}
+	walk(doc)
+	return b.String()
+}
+
+// hosts returns the hosts that the links and images of a document lead to.
+func hosts(doc *nethtml.Node) []string {
+	var list []string
+	var walk func(n *nethtml.Node)
+	walk = func(n *nethtml.Node) {
+		for _, a := range n.Attr {
+			if u, err := url.Parse(a.Val); (a.Key == "href" || a.Key == "src") && err == nil {
+				list = append(list, u.Host)
+			}
+		}
+		for c := n.FirstChild; c != nil; c = c.NextSibling {
+			walk(c)
+		}
+	}
+	walk(doc)
+	return list
+}
+
+// places are texts with a value at the star, and the place that it has.
+var places = []struct {
+	text  string
+	place Place
+}{
+	{"a * b", InText}, {"*", InText}, {"`*`", InCode}, {"```\n*\n```", InCode}, {"```\n<a href=\"*\">\n```", InCode}, {"<b>*</b>", InText},
+	{"__a * b__ _c_", InText}, {"~~* b~~", InText}, {"- a\n- *\n- _c_", InText}, {"`a` *, `b`", InText}, {"| a |\n| - |\n| * |", InText},
+	{"<!-- a --> *", InText}, {"a < b *", InText}, {"https://example.com *", InText},
+	{"<img title=\"*\" alt='x'>", InAttribute}, {"<img title='a *'>", InAttribute}, {"<div\ntitle=\"a=*\">x</div>", InAttribute},
+	{"<details>\n\n<p title=\"*\">", InAttribute}, {"<img title=\"a > b *\">", InAttribute},
+	{"<img title=*>", InBareAttribute}, {"<img width = 1*>", InBareAttribute}, {"<img *>", InTag}, {"<img title=\"a\" *>", InTag}, {"</p*>", InTag},
+	{"<!-- * -->", InHTMLComment}, {"<!-- a\n\n* -->", InHTMLComment}, {"a <!-- * --> b", InHTMLComment}, {"<? * ?>", InHTMLComment},
+	{"https://example.com/*", InURLPath}, {"[x](https://example.com/a/*/b)", InURLPath}, {"<https://example.com/a-*>", InURLPath},
+	{"<a href=\"https://example.com/*\">x</a>", InURLPath}, {"www.example.com/*", InURLPath}, {"https://example.com/?a#*", InURLPath},
+	{"https://example.com/?q=*&r", InURLQuery}, {"![x](https://img.example.com/badge?*)", InURLQuery},
+	{"https://*", InURLHost}, {"https://*.example.com/", InURLHost}, {"https://example.com*", InURLHost}, {"https://example.com:*", InURLHost},
+	{"[x](*)", InDestination}, {"[x](<*>)", InDestination}, {"[x]: *\n\n[x]", InDestination},
+}
+
+func TestPlaceAt(t *testing.T) {
+	t.Parallel()
+	for _, tt := range places {
+		before, _, _ := strings.Cut(tt.text, "*")
+		if got := PlaceAt(before); got != tt.place {
+			t.Errorf("%q: got %d, want %d", tt.text, got, tt.place)
+		}
+	}
+}
+
+// FuzzPlaces puts a value in every place, where it must change neither the elements around
+// it nor where they lead.
+func FuzzPlaces(f *testing.F) {
+	seed(f)
+	for _, s := range []string{`" onclick="x`, "' title='", "-->", "--!> x", "../../evil", "..", "/evil/repo/issues/1", "?a=b#c", "x) [y](https://evil.example", ".evil.example", "@evil.example", "a b", "<b>", ">", "`x`", "%2e%2e/"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		for _, tt := range places {
+			before, after, _ := strings.Cut(tt.text, "*")
+			value := ValueAt(s, tt.place)
+			if value == "" {
+				continue // as the maintainer wrote it
+			}
+			if strings.ContainsAny(value, "\n") {
+				t.Errorf("%q: more than a line", value)
+			}
+			got, want := render(t, Trusted(before+value+after)+"\n\n"+marker), render(t, Trusted(before+"x"+after)+"\n\n"+marker)
+			links := tt.place != InText && tt.place != InCode && tt.place != InURLHost
+			if a, b := shape(got, links), shape(want, links); a != b {
+				t.Errorf("%q in %q: the elements are\n%s\nand were\n%s", value, tt.text, a, b)
+			}
+			if a, b := hosts(got), hosts(want); links && tt.place != InDestination && !slices.Equal(a, b) {
+				t.Errorf("%q in %q: links lead to %q, and not to %q", value, tt.text, a, b)
+			}
+			if !hidden(got) {
+				t.Errorf("%q in %q: the marker is shown or lost", value, tt.text)
+			}
+		}
+	})
+}
+
 // FuzzRendered holds comments against a renderer of GitHub Flavored Markdown.
 func FuzzRendered(f *testing.F) {
 	seed(f)
@@ -125,7 +231,7 @@ func FuzzRendered(f *testing.F) {
 		"\\`<a href=\"https://evil.example\">x</a>`", "\\`<img src=https://evil.example/x.png>`", "\\`<https://evil.example>`",
 		"<details>\n`<a href=\"https://evil.example\">x</a>`\n</details>", "<div>\n```\n<img src=\"//evil.example\">\n```\n</div>",
 		"\\`<a\nhref=https://evil.example>`", "https://exampl\u0131.com https://EXAMPLE.COM www.\u0130.com", "mailto:a@evil.example xmpp:a@evil.example/x a@evil.example",
-		"<mailto:a@evil.example> <a@evil.example> a_@evil.example a@example.com", "[x]: mailto:a@evil.example\n[x]", "http://0.a@octocat", "\\`<A0:0>`",
+		"<mailto:a@evil.example> <a@evil.example> a_@evil.example a@example.com", "[x]: mailto:a@evil.example\n[x]", "http://0.a@octocat", "<detAils>`<A`", "\\`<A0:0>`",
 		"https://example.com\"@evil.example [x](https://example.com\"@evil.example/) https://example.com`@evil.example` (https://example.com)x.evil.example",
 	} {
 		f.Add(s)

@@ -63,7 +63,7 @@ func live(doc *nethtml.Node, allow func(host string) bool) []string {
 				linked = true
 			}
 			for _, a := range n.Attr {
-				if allow != nil && (a.Key == "href" || a.Key == "src" || a.Key == "srcset" || a.Key == "longdesc") && leads(a.Val, allow) {
+				if allow != nil && slices.Contains(shownTags, n.Data) && (a.Key == "href" || a.Key == "src" || a.Key == "srcset" || a.Key == "longdesc") && leads(a.Val, allow) {
 					found = append(found, n.Data+" "+a.Key+"="+a.Val)
 				}
 			}

@@ -114,6 +114,7 @@ func (p Place) Doubt() string {
 		return "a value stands in an attribute without quotes around it; of it only letters, digits and hyphens are kept"
 	case InTag:
 		return "a value stands in an HTML tag, and not in the value of an attribute; it is left out"
+	case InText, InCode, InURLPath, InURLQuery, InAttribute, InHTMLComment:
 	}
 	return ""
 }
@@ -146,6 +147,7 @@ func ValueAt(s string, p Place) string {
 		return strings.NewReplacer("<", "", ">", "", "-", "\u2010").Replace(Value(s))
 	case InText:
 		return unemphasized(Value(s))
+	case InCode:
 	}
 	return Value(s)
 }

@@ -91,15 +91,16 @@ func Run(ctx context.Context, o Options) (Verdict, error) {
 	if !slices.ContainsFunc(changed, ruleFiles(o.InForce, source.names, problems)) {
 		return v, nil
 	}
-	if refused {
+	switch {
+	case refused:
 		if !errors.Is(err, errFewCalls) {
 			v.Failed = command.Usage(fmt.Errorf("the rules of the pull request were not read: %w", err))
 		}
 		v.Text = head("They were not read", sanitize.Fence(format.Clip(err.Error(), maxReview), ""))
-	} else if problems != nil {
+	case problems != nil:
 		v.Failed = command.Usage(problems)
 		v.Text = head("They have mistakes", sanitize.Fence(format.Clip(problems.Error(), maxReview), ""))
-	} else {
+	default:
 		v.Text, v.Failed = reviewTests(ctx, proposed)
 		v.Text += "\n\n" + replayed(ctx, o, proposed)
 	}

@@ -15,7 +15,7 @@ import (
 	"strings"
 
 	"github.com/org/foreman-action/internal/secret"
-	"github.com/org/foreman-action/internal/server"
+	"github.com/org/foreman-action/internal/server/auth"
 	"github.com/org/foreman-action/internal/server/managed"
 	"github.com/org/foreman-action/internal/server/settings"
 )
@@ -44,7 +44,7 @@ var unfit = regexp.MustCompile(`[^A-Za-z0-9_.-]+`)
 // startFleet prepares the managed agents: the listener on Docker's bridge by which they
 // reach the server, and a credential for each. Without such agents both are nil. The caller
 // closes the listener, also when there is an error besides.
-func startFleet(ctx context.Context, s *settings.Settings, c *server.Credentials, place string, log *slog.Logger) (*managed.Fleet, net.Listener, error) {
+func startFleet(ctx context.Context, s *settings.Settings, c *auth.Credentials, place string, log *slog.Logger) (*managed.Fleet, net.Listener, error) {
 	list := containers(s)
 	if len(list) == 0 {
 		return nil, nil, nil
@@ -66,7 +66,7 @@ func startFleet(ctx context.Context, s *settings.Settings, c *server.Credentials
 	}
 	for i := range list {
 		name, text := fmt.Sprintf("managed-%d", list[i].Port), rand.Text()
-		if err := c.Add(server.Credential{Name: name, Secret: secret.Text(text), Agents: []string{list[i].URL}}); err != nil {
+		if err := c.Add(auth.Credential{Name: name, Secret: secret.Text(text), Agents: []string{list[i].URL}}); err != nil {
 			return nil, l, err
 		}
 		u := url.URL{Scheme: "http", User: url.UserPassword(name, text), Host: l.Addr().String()}

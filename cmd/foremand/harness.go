@@ -13,7 +13,8 @@ import (
 
 	"github.com/org/foreman-action/config"
 	"github.com/org/foreman-action/internal/command"
-	"github.com/org/foreman-action/internal/server"
+	"github.com/org/foreman-action/internal/server/api"
+	"github.com/org/foreman-action/internal/server/auth"
 	"github.com/org/foreman-action/internal/server/drain"
 	"github.com/org/foreman-action/internal/server/intake"
 	"github.com/org/foreman-action/internal/server/managed"
@@ -35,12 +36,12 @@ type harness struct {
 	bot    string
 	lead   leading // whether this process polls
 
-	credentials *server.Credentials
+	credentials *auth.Credentials
 	intake      *intake.Intake
 	drain       *drain.Drainer
 	poller      *poller        // nil: GitHub is not polled
 	fleet       *managed.Fleet // nil: no agent is started here
-	api         *server.Server
+	api         *api.Server
 	listeners   []net.Listener // the first one is the server's own
 	url         string
 }
@@ -98,24 +99,24 @@ func (h *harness) identify(ctx context.Context) (err error) {
 
 // guarded returns the credentials of the configuration, if a server may listen with them
 // where it is to.
-func guarded(s *settings.Settings) (*server.Credentials, error) {
+func guarded(s *settings.Settings) (*auth.Credentials, error) {
 	c, err := credentials(s)
 	if err == nil {
-		err = server.CheckBind(net.JoinHostPort(s.Server.Host, strconv.Itoa(s.Server.Port)), c)
+		err = auth.CheckBind(net.JoinHostPort(s.Server.Host, strconv.Itoa(s.Server.Port)), c)
 	}
 	return c, err
 }
 
 // credentials returns those of the configuration.
-func credentials(s *settings.Settings) (*server.Credentials, error) {
-	var list []server.Credential
+func credentials(s *settings.Settings) (*auth.Credentials, error) {
+	var list []auth.Credential
 	for _, c := range s.Server.Credentials {
-		list = append(list, server.Credential{Name: c.Name, Secret: c.Secret, Agents: c.Agents})
+		list = append(list, auth.Credential{Name: c.Name, Secret: c.Secret, Agents: c.Agents})
 	}
 	for _, o := range s.Server.Operators {
-		list = append(list, server.Credential{Name: o.Name, Secret: o.Secret, Operator: true})
+		list = append(list, auth.Credential{Name: o.Name, Secret: o.Secret, Operator: true})
 	}
-	c, err := server.NewCredentials(list)
+	c, err := auth.NewCredentials(list)
 	if err != nil {
 		return nil, fmt.Errorf("server.credentials and operators: %w", err)
 	}
@@ -181,10 +182,10 @@ func (h *harness) open(ctx context.Context, place string) error {
 	if err != nil {
 		return err
 	}
-	h.api, err = server.New(server.Options{
+	h.api, err = api.New(api.Options{
 		Queue: h.claims, Lease: h.s.Queue.ClaimTimeout.Duration(), Credentials: h.credentials,
 		Intake: h.intake, WebhookSecrets: h.s.Server.WebhookSecrets, Wake: h.drain.Wake,
-		Health: h.health, Metrics: h.meter.Metrics(), Around: h.meter.Handler, Dashboard: page, Log: h.log,
+		Health: h.health, Metrics: h.meter.Metrics(), Middleware: h.meter.Handler, Dashboard: page, Log: h.log,
 	})
 	return err
 }

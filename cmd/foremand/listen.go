@@ -8,15 +8,15 @@ import (
 	"strconv"
 
 	"github.com/org/foreman-action/internal/command"
-	"github.com/org/foreman-action/internal/server"
+	"github.com/org/foreman-action/internal/server/auth"
 	"github.com/org/foreman-action/internal/server/settings"
 )
 
 // listen opens the server's own address, encrypted where a certificate is configured. An
 // address that others can reach needs credentials.
-func listen(ctx context.Context, s settings.Server, c *server.Credentials) (net.Listener, error) {
+func listen(ctx context.Context, s settings.Server, c *auth.Credentials) (net.Listener, error) {
 	at := net.JoinHostPort(s.Host, strconv.Itoa(s.Port))
-	if err := server.CheckBind(at, c); err != nil {
+	if err := auth.CheckBind(at, c); err != nil {
 		return nil, err // a mistake in the configuration
 	}
 	var config *tls.Config

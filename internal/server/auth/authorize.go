@@ -1,0 +1,120 @@
+package auth
+
+import (
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/org/foreman-action/internal/server/response"
+)
+
+// A Role is who may send a request.
+type Role int
+
+// The roles.
+const (
+	Anyone    Role = iota // for health, and where other checks follow, such as a signature
+	Agents                // claim tasks and decide on them
+	Operators             // see, retry and cancel all tasks
+)
+
+// A Caller is the authenticated sender of a request. The zero value is an anonymous one,
+// for which no credential is required.
+type Caller struct {
+	Name   string   // of the credential; the queue records it
+	agents []string // canonical addresses; none: all
+}
+
+// MayClaim reports whether the caller may claim tasks of the agent with that canonical
+// address.
+func (c Caller) MayClaim(agent string) bool {
+	return len(c.agents) == 0 || slices.Contains(c.agents, agent)
+}
+
+// An Authorizer checks the senders of requests. It is safe for concurrent use.
+type Authorizer struct {
+	credentials *Credentials
+	attempts    *Attempts
+	origins     *http.CrossOriginProtection
+}
+
+// NewAuthorizer returns an Authorizer; nil credentials: there are none, so only requests
+// from this machine are permitted. now is the clock of failed attempts.
+func NewAuthorizer(c *Credentials, now func() time.Time) *Authorizer {
+	if c == nil {
+		c, _ = NewCredentials(nil) // an empty list has no mistakes
+	}
+	return &Authorizer{credentials: c, attempts: NewAttempts(now), origins: http.NewCrossOriginProtection()}
+}
+
+// Authorize returns the sender of a request, or an error of type *response.Error unless it
+// has the role. Requests by pages of other sites are refused for every role.
+func (a *Authorizer) Authorize(r *http.Request, role Role) (Caller, error) {
+	if err := a.origins.Check(r); err != nil {
+		return Caller{}, forbidden("the request came from a page of another site")
+	}
+	if role == Anyone {
+		return Caller{}, nil
+	}
+	set := a.credentials.current.Load()
+	header := r.Header.Get("Authorization")
+	name, found := set.lookup(header)
+	// Operators are locked out after too many wrong secrets: theirs may be guessed. Those of
+	// agents are made by machines, and a lock-out could be caused by whoever shares the proxy.
+	locked := false
+	if header != "" && (found == nil || found.operator) && !a.attempts.Allowed(ClientAddr(r), name) {
+		found, locked = nil, true
+	}
+	if found != nil {
+		if found.operator != (role == Operators) {
+			return Caller{}, forbidden("the credential is not for this")
+		}
+		return Caller{found.name, found.agents}, nil
+	}
+	required := set.agents || set.operators && role == Operators
+	var notLocal error
+	if !required {
+		if notLocal = CheckLocal(r); notLocal == nil {
+			return Caller{}, nil
+		}
+	}
+	if header != "" {
+		a.attempts.Fail(ClientAddr(r), name)
+	}
+	switch {
+	case notLocal != nil:
+		return Caller{}, forbidden(notLocal.Error())
+	case locked:
+		return Caller{}, lockedOut()
+	}
+	return Caller{}, unauthorized(role == Operators && !set.operators)
+}
+
+func forbidden(detail string) error {
+	return &response.Error{Status: http.StatusForbidden, Detail: detail}
+}
+
+func lockedOut() error {
+	return &response.Error{
+		Status: http.StatusTooManyRequests, Detail: "too many wrong credentials came from this address; wait for a minute",
+		Header: http.Header{"Retry-After": {"60"}}, Warning: unknownCredential(),
+	}
+}
+
+// unauthorized returns the error for a missing or wrong credential. noOperators means that
+// no credential would be right.
+func unauthorized(noOperators bool) error {
+	detail := "want a bearer token, or a name and a secret"
+	if noOperators {
+		detail = "only operators see this, and none are configured (server.operators)"
+	}
+	return &response.Error{
+		Status: http.StatusUnauthorized, Detail: detail,
+		Header:  http.Header{"Www-Authenticate": {`Bearer realm="foreman"`, `Basic realm="foreman", charset="UTF-8"`}},
+		Warning: unknownCredential(),
+	}
+}
+
+func unknownCredential() *response.Warning {
+	return &response.Warning{Message: "request without a known credential refused; further ones of this minute are not told", Path: true}
+}

@@ -134,7 +134,7 @@ func (h *harness) decide() (err error) {
 	if err != nil {
 		return err
 	}
-	h.claims = h.intake.Fresh(h.queue)
+	h.claims = h.intake.RefreshSummaries(h.queue)
 	host, _ := os.Hostname() // only a name for the log
 	known := agents(h.s)
 	desk := desk{s: h.s, bot: h.bot, id: h.hub.account(), host: h.hub.host}

@@ -44,8 +44,8 @@ func (c *counted) Load(ctx context.Context, repo string, issue int) (memory.Reco
 	return c.Memory.Load(ctx, repo, issue)
 }
 
-// TestFresh claims a task in several ways, and compares what is handed out.
-func TestFresh(t *testing.T) {
+// TestRefresh claims a task in several ways, and compares what is handed out.
+func TestRefresh(t *testing.T) {
 	t.Parallel()
 	renewed := strings.Replace(was, `"old"`, is, 1)
 	tests := []struct {
@@ -82,7 +82,7 @@ func TestFresh(t *testing.T) {
 			}
 			clock, m := queuetest.NewClock(), &counted{Memory: tt.memory}
 			var log bytes.Buffer
-			q := freshQueue(t, clock, intake.Options{Memory: m, Log: logger(&log)})
+			q := refreshingQueue(t, clock, intake.Options{Memory: m, Log: logger(&log)})
 			task := queue.Task{ID: "first", Agent: "http://a", Repo: "o/r", Issue: 7, Message: []byte(tt.message), Coalesce: true}
 			if _, err := q.Enqueue(t.Context(), task); err != nil {
 				t.Fatal(err)
@@ -104,7 +104,7 @@ func TestFresh(t *testing.T) {
 	}
 }
 
-func freshQueue(t testing.TB, clock *queuetest.Clock, o intake.Options) queue.Queue {
+func refreshingQueue(t testing.TB, clock *queuetest.Clock, o intake.Options) queue.Queue {
 	t.Helper()
 	q := queuetest.New(queuetest.Options{Now: clock.Now})
 	o.Queue, o.Now = q, clock.Now
@@ -112,7 +112,7 @@ func freshQueue(t testing.TB, clock *queuetest.Clock, o intake.Options) queue.Qu
 	if err != nil {
 		t.Fatal(err)
 	}
-	return in.Fresh(q)
+	return in.RefreshSummaries(q)
 }
 
 func claimed(t testing.TB, q queue.Queue) queue.Claim {
@@ -155,12 +155,12 @@ func (silent) Load(ctx context.Context, _ string, _ int) (memory.Record, error) 
 	return memory.Record{}, ctx.Err()
 }
 
-// TestFreshSilent claims a task while the memory does not answer.
-func TestFreshSilent(t *testing.T) {
+// TestRefreshSilent claims a task while the memory does not answer.
+func TestRefreshSilent(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		clock := queuetest.NewClock()
-		q := freshQueue(t, clock, intake.Options{Memory: silent{}})
+		q := refreshingQueue(t, clock, intake.Options{Memory: silent{}})
 		if _, err := q.Enqueue(t.Context(), queue.Task{ID: "first", Agent: "http://a", Message: []byte(was)}); err != nil {
 			t.Fatal(err)
 		}
@@ -172,15 +172,15 @@ func TestFreshSilent(t *testing.T) {
 	})
 }
 
-// TestFreshWithout has no memory to ask.
-func TestFreshWithout(t *testing.T) {
+// TestRefreshWithout has no memory to ask.
+func TestRefreshWithout(t *testing.T) {
 	t.Parallel()
 	q := queuetest.New(queuetest.Options{})
 	in, err := intake.New(intake.Options{Queue: q})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := in.Fresh(q); got != queue.Queue(q) {
+	if got := in.RefreshSummaries(q); got != queue.Queue(q) {
 		t.Errorf("got %T, want the queue itself", got)
 	}
 }
@@ -196,9 +196,9 @@ func (a always) ClaimNext(context.Context, string, queue.ClaimOptions) (queue.Cl
 	return a.claim, nil
 }
 
-// BenchmarkFresh measures what a claim costs more than the queue's own: of a task that is new,
+// BenchmarkRefresh measures what a claim costs more than the queue's own: of a task that is new,
 // and of one that waited, whose summary changed or did not.
-func BenchmarkFresh(b *testing.B) {
+func BenchmarkRefresh(b *testing.B) {
 	now := time.Now()
 	for name, waited := range map[string]bool{"new": false, "waited": true} {
 		b.Run(name, func(b *testing.B) {
@@ -208,7 +208,7 @@ func BenchmarkFresh(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			f := in.Fresh(q)
+			f := in.RefreshSummaries(q)
 			for b.Loop() {
 				claimed(b, f)
 			}

@@ -81,40 +81,24 @@ func (a *Authorizer) Authorize(r *http.Request, role Role) (Caller, error) {
 	if header != "" {
 		a.attempts.Fail(ClientAddr(r), name)
 	}
-	switch {
-	case notLocal != nil:
+	if notLocal != nil {
 		return Caller{}, forbidden(notLocal.Error())
-	case locked:
-		return Caller{}, lockedOut()
 	}
-	return Caller{}, unauthorized(role == Operators && !set.operators)
+	refused := &response.Error{
+		Status: http.StatusUnauthorized, Detail: "want a bearer token, or a name and a secret",
+		Header:  http.Header{"Www-Authenticate": {`Bearer realm="foreman"`, `Basic realm="foreman", charset="UTF-8"`}},
+		Warning: &response.Warning{Message: "request without a known credential refused; further ones of this minute are not told", Path: true},
+	}
+	switch {
+	case locked:
+		refused.Status, refused.Detail = http.StatusTooManyRequests, "too many wrong credentials came from this address; wait for a minute"
+		refused.Header = http.Header{"Retry-After": {"60"}}
+	case role == Operators && !set.operators:
+		refused.Detail = "only operators see this, and none are configured (server.operators)"
+	}
+	return Caller{}, refused
 }
 
 func forbidden(detail string) error {
 	return &response.Error{Status: http.StatusForbidden, Detail: detail}
-}
-
-func lockedOut() error {
-	return &response.Error{
-		Status: http.StatusTooManyRequests, Detail: "too many wrong credentials came from this address; wait for a minute",
-		Header: http.Header{"Retry-After": {"60"}}, Warning: unknownCredential(),
-	}
-}
-
-// unauthorized returns the error for a missing or wrong credential. noOperators means that
-// no credential would be right.
-func unauthorized(noOperators bool) error {
-	detail := "want a bearer token, or a name and a secret"
-	if noOperators {
-		detail = "only operators see this, and none are configured (server.operators)"
-	}
-	return &response.Error{
-		Status: http.StatusUnauthorized, Detail: detail,
-		Header:  http.Header{"Www-Authenticate": {`Bearer realm="foreman"`, `Basic realm="foreman", charset="UTF-8"`}},
-		Warning: unknownCredential(),
-	}
-}
-
-func unknownCredential() *response.Warning {
-	return &response.Warning{Message: "request without a known credential refused; further ones of this minute are not told", Path: true}
 }

@@ -28,17 +28,15 @@ func ReadObject(w http.ResponseWriter, r *http.Request, limit int64) (Object, er
 		return Object{}, err
 	}
 	if len(data) == 0 {
-		return Object{}, Invalid(Problem{Type: protocol.CodeMissing, Loc: []any{"body"}, Msg: "Field required", Input: Echo(nil)})
+		return Object{}, invalid(protocol.CodeMissing, msgMissing, nil, "body")
 	}
 	if !isJSON(r.Header["Content-Type"]) {
 		text, _ := protocol.Encode(strings.ToValidUTF8(string(data), "\uFFFD"))
 		return Object{}, notObject(text)
 	}
 	if protocol.TooManyValues(data) {
-		return Object{}, Invalid(Problem{
-			Type: protocol.CodeTooLong, Loc: []any{"body"}, Input: Echo(nil),
-			Msg: fmt.Sprintf("Input should have at most %d values", protocol.MaxDecisionValues),
-		})
+		msg := fmt.Sprintf("Input should have at most %d values", protocol.MaxDecisionValues)
+		return Object{}, invalid(protocol.CodeTooLong, msg, nil, "body")
 	}
 	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf")) // Python's decoder accepts it
 	var syntax *json.SyntaxError
@@ -62,10 +60,7 @@ func notJSON(offset int64, why string) error {
 }
 
 func notObject(input []byte) error {
-	return Invalid(Problem{
-		Type: codeNotObject, Loc: []any{"body"}, Input: Echo(input),
-		Msg: "Input should be a valid dictionary or object to extract fields from",
-	})
+	return invalid(codeNotObject, "Input should be a valid dictionary or object to extract fields from", input, "body")
 }
 
 // isJSON reports whether the Content-Type is that of JSON.
@@ -82,11 +77,11 @@ func isJSON(header []string) bool {
 func (o Object) Text(key string) (string, error) {
 	value, ok := o.Fields[key]
 	if !ok {
-		return "", Invalid(Problem{Type: protocol.CodeMissing, Loc: []any{"body", key}, Msg: "Field required", Input: Echo(o.Data)})
+		return "", invalid(protocol.CodeMissing, msgMissing, o.Data, "body", key)
 	}
 	var s string
 	if value[0] != '"' || json.Unmarshal(value, &s) != nil {
-		return "", Invalid(Problem{Type: protocol.CodeString, Loc: []any{"body", key}, Msg: "Input should be a valid string", Input: Echo(value)})
+		return "", invalid(protocol.CodeString, "Input should be a valid string", value, "body", key)
 	}
 	return s, nil
 }
@@ -99,7 +94,7 @@ func (o Object) Positive(key string) (int, error) {
 	}
 	n, err := strconv.Atoi(string(value))
 	if err != nil || n < 1 {
-		return 0, Invalid(Problem{Type: codeInt, Loc: []any{"body", key}, Msg: "Input should be a valid integer, 1 or more", Input: Echo(value)})
+		return 0, invalid(codeInt, "Input should be a valid integer, 1 or more", value, "body", key)
 	}
 	return n, nil
 }

@@ -17,11 +17,12 @@ type Problem struct {
 	Ctx   map[string]string `json:"ctx,omitempty"`
 }
 
-// Codes of problems that package protocol does not have.
+// Codes of problems that package protocol does not have, and messages.
 const (
 	codeNotObject = "model_attributes_type"
 	codeInt       = "int_type"
 	codeValue     = "value_error"
+	msgMissing    = "Field required"
 )
 
 // Invalid returns the error for a request with problems.
@@ -29,10 +30,14 @@ func Invalid(list ...Problem) error {
 	return &response.Error{Status: http.StatusUnprocessableEntity, Detail: list}
 }
 
-// InvalidValue returns the error for a value that no type forbids. A nil input is not
-// repeated in the answer.
+// InvalidValue returns the error for a value of the right type that cannot be used. A nil
+// input is not repeated in the answer.
 func InvalidValue(msg string, input []byte, loc ...any) error {
-	return Invalid(Problem{Type: codeValue, Loc: loc, Msg: "Value error, " + msg, Input: Echo(input)})
+	return invalid(codeValue, "Value error, "+msg, input, loc...)
+}
+
+func invalid(code, msg string, input []byte, loc ...any) error {
+	return Invalid(Problem{Type: code, Loc: loc, Msg: msg, Input: Echo(input)})
 }
 
 // Echo returns a value as the Input of a problem, or null if it is too long or no JSON.

@@ -1,7 +1,6 @@
 package api
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -43,19 +42,22 @@ func (e errorWriter) write(w http.ResponseWriter, r *http.Request, err error) {
 	})
 }
 
-func (e errorWriter) warn(r *http.Request, warning *response.Warning) {
-	if warning == nil {
+// warn logs a warning, once a minute for each address, or in all where any address can be
+// the cause.
+func (e errorWriter) warn(r *http.Request, warning response.Warning) {
+	if warning == 0 {
 		return
 	}
-	addr := auth.ClientAddr(r)
-	if !e.warnings.Allow(cmp.Or(warning.Key, addr)) {
-		return
+	ctx, addr := r.Context(), auth.ClientAddr(r)
+	path, remote := slog.String("path", logText(r.URL.Path)), slog.String("remote", addr)
+	switch {
+	case warning == response.UnknownCredential && e.warnings.Allow(addr):
+		e.log.LogAttrs(ctx, slog.LevelWarn, "request without a known credential refused; further ones of this minute are not told", path, remote)
+	case warning == response.WrongSignature && e.warnings.Allow(addr):
+		e.log.LogAttrs(ctx, slog.LevelWarn, "webhook with a wrong signature refused; further ones of this minute are not told", remote)
+	case warning == response.TooManyBodies && e.warnings.Allow("bodies"):
+		e.log.LogAttrs(ctx, slog.LevelWarn, "too many bodies at once, a request was refused; further ones of this minute are not told", path, remote)
 	}
-	var attrs []slog.Attr
-	if warning.Path {
-		attrs = append(attrs, slog.String("path", logText(r.URL.Path)))
-	}
-	e.log.LogAttrs(r.Context(), slog.LevelWarn, warning.Message, append(attrs, slog.String("remote", addr))...)
 }
 
 // errorOf returns the answer to an error of the queue. Only what the client can react to is

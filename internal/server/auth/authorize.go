@@ -87,7 +87,7 @@ func (a *Authorizer) Authorize(r *http.Request, role Role) (Caller, error) {
 	refused := &response.Error{
 		Status: http.StatusUnauthorized, Detail: "want a bearer token, or a name and a secret",
 		Header:  http.Header{"Www-Authenticate": {`Bearer realm="foreman"`, `Basic realm="foreman", charset="UTF-8"`}},
-		Warning: &response.Warning{Message: "request without a known credential refused; further ones of this minute are not told", Path: true},
+		Warning: response.UnknownCredential,
 	}
 	switch {
 	case locked:

@@ -165,7 +165,7 @@ func unsigned() error {
 	return &response.Error{
 		Status:  http.StatusUnauthorized,
 		Detail:  "X-Hub-Signature-256 is missing, or not made with a secret that is configured here",
-		Warning: &response.Warning{Message: "webhook with a wrong signature refused; further ones of this minute are not told"},
+		Warning: response.WrongSignature,
 	}
 }
 

@@ -51,10 +51,7 @@ func (l *Limiter) Acquire(r *http.Request) (release func(), err error) {
 	if !s.acquire(ctx) {
 		return nil, &response.Error{
 			Status: http.StatusServiceUnavailable, Detail: "too many bodies are being read at the moment; try again",
-			Header: http.Header{"Retry-After": {"5"}},
-			Warning: &response.Warning{
-				Message: "too many bodies at once, a request was refused; further ones of this minute are not told", Key: "bodies", Path: true,
-			},
+			Header: http.Header{"Retry-After": {"5"}}, Warning: response.TooManyBodies,
 		}
 	}
 	b, _ := r.Body.(*body)

@@ -37,7 +37,7 @@ func Raw(w http.ResponseWriter, r *http.Request, status int, parts ...[]byte) {
 	if size >= minGzip {
 		h.Set("Vary", "Accept-Encoding")
 		if acceptsGzip(r.Header["Accept-Encoding"]) {
-			z := compressors.Get().(*compressor)
+			z := newCompressor()
 			defer z.release()
 			parts = [][]byte{z.compress(parts)}
 			size = len(parts[0])
@@ -74,10 +74,15 @@ type compressor struct {
 }
 
 // compressors are reused, because a new one allocates hundreds of kilobytes.
-var compressors = sync.Pool{New: func() any {
+var compressors = sync.Pool{}
+
+func newCompressor() *compressor {
+	if c, ok := compressors.Get().(*compressor); ok {
+		return c
+	}
 	z, _ := gzip.NewWriterLevel(nil, gzip.BestSpeed) // the level is valid
 	return &compressor{zip: z}
-}}
+}
 
 // compress returns the parts as one gzip stream, valid until release.
 func (c *compressor) compress(parts [][]byte) []byte {

@@ -37,7 +37,7 @@ func (e errorWriter) write(w http.ResponseWriter, r *http.Request, err error) {
 		}
 	}
 	maps.Copy(w.Header(), answer.Header)
-	request.Refuse(w, r, func() {
+	request.AnswerEarly(w, r, func() {
 		response.JSON(w, r, answer.Status, map[string]any{"detail": answer.Detail})
 	})
 }

@@ -131,6 +131,6 @@ func readTask(w http.ResponseWriter, r *http.Request) (id string, body request.O
 
 // readRef returns which claim of a task the client means.
 func readRef(body request.Object, id string, caller auth.Caller) (queue.Ref, error) {
-	attempt, err := body.Positive("attempt")
+	attempt, err := body.PositiveInt("attempt")
 	return queue.Ref{ID: id, Attempt: attempt, By: caller.Name}, err
 }

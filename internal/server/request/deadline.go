@@ -103,9 +103,9 @@ func (b *body) done() {
 	}
 }
 
-// Refuse answers before the body was read: at once, then it reads and discards the rest of
-// the body, within limits, so that the client gets to read the answer.
-func Refuse(w http.ResponseWriter, r *http.Request, answer func()) {
+// AnswerEarly calls answer, which may be before the body was read. Then it reads and discards
+// the rest of the body, within limits, so that the client gets to read the answer.
+func AnswerEarly(w http.ResponseWriter, r *http.Request, answer func()) {
 	b, ok := r.Body.(*body)
 	if !ok || b.ended || b.control.EnableFullDuplex() != nil {
 		answer()

@@ -86,8 +86,8 @@ func (o Object) Text(key string) (string, error) {
 	return s, nil
 }
 
-// Positive returns the integer at an optional key, 1 or more; 0: absent or null.
-func (o Object) Positive(key string) (int, error) {
+// PositiveInt returns the integer at an optional key, 1 or more; 0: absent or null.
+func (o Object) PositiveInt(key string) (int, error) {
 	value, ok := o.Fields[key]
 	if !ok || string(value) == "null" {
 		return 0, nil

@@ -22,8 +22,8 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"github.com/org/foreman-action/internal/freeport"
+	"github.com/org/foreman-action/internal/server/access"
 	"github.com/org/foreman-action/internal/server/api"
-	"github.com/org/foreman-action/internal/server/auth"
 	"github.com/org/foreman-action/internal/server/dashboard"
 	"github.com/org/foreman-action/queue"
 	"github.com/org/foreman-action/queue/queuetest"
@@ -42,7 +42,7 @@ type station struct {
 	q       *queuetest.Queue
 	address string
 	stop    func()
-	creds   *auth.Credentials
+	creds   *access.Credentials
 }
 
 // newStation starts a server on this machine. operator adds ada, who signs in with
@@ -54,11 +54,11 @@ func newStation(t *testing.T, operator bool) *station {
 		t.Fatal(err)
 	}
 	s := &station{t: t, q: queuetest.New(queuetest.Options{}), address: at.String()}
-	var list []auth.Credential
+	var list []access.Credential
 	if operator {
-		list = append(list, auth.Credential{Name: "ada", Secret: "correct horse", Operator: true})
+		list = append(list, access.Credential{Name: "ada", Secret: "correct horse", Operator: true})
 	}
-	if s.creds, err = auth.NewCredentials(list); err != nil {
+	if s.creds, err = access.NewCredentials(list); err != nil {
 		t.Fatal(err)
 	}
 	s.start()

@@ -17,8 +17,8 @@ import (
 	"time"
 
 	"github.com/org/foreman-action/internal/secret"
+	"github.com/org/foreman-action/internal/server/access"
 	"github.com/org/foreman-action/internal/server/api"
-	"github.com/org/foreman-action/internal/server/auth"
 	"github.com/org/foreman-action/internal/server/intake"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/queue/queuetest"
@@ -258,7 +258,7 @@ func TestHalfClosed(t *testing.T) {
 func TestWrongCredentials(t *testing.T) {
 	t.Parallel()
 	clock := queuetest.NewClock()
-	c, err := auth.NewCredentials([]auth.Credential{{Name: "ann", Secret: "s1", Operator: true}, {Name: "bob", Secret: "s2", Operator: true}, {Name: "ci", Secret: "s3"}})
+	c, err := access.NewCredentials([]access.Credential{{Name: "ann", Secret: "s1", Operator: true}, {Name: "bob", Secret: "s2", Operator: true}, {Name: "ci", Secret: "s3"}})
 	if err != nil {
 		t.Fatal(err)
 	}

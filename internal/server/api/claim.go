@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/org/foreman-action/internal/address"
-	"github.com/org/foreman-action/internal/server/auth"
+	"github.com/org/foreman-action/internal/server/access"
 	"github.com/org/foreman-action/internal/server/longpoll"
 	"github.com/org/foreman-action/internal/server/request"
 	"github.com/org/foreman-action/internal/server/response"
@@ -34,7 +34,7 @@ type claimHandler struct {
 }
 
 // next claims the next task of an agent, and waits for one if the client wants to.
-func (h *claimHandler) next(w http.ResponseWriter, r *http.Request, caller auth.Caller) error {
+func (h *claimHandler) next(w http.ResponseWriter, r *http.Request, caller access.Caller) error {
 	agent, err := readAgent(w, r)
 	if err != nil {
 		return err

@@ -8,7 +8,7 @@ import (
 	"net/http"
 
 	"github.com/org/foreman-action/internal/sanitize"
-	"github.com/org/foreman-action/internal/server/auth"
+	"github.com/org/foreman-action/internal/server/access"
 	"github.com/org/foreman-action/internal/server/loglimit"
 	"github.com/org/foreman-action/internal/server/request"
 	"github.com/org/foreman-action/internal/server/response"
@@ -48,7 +48,7 @@ func (e errorWriter) warn(r *http.Request, warning response.Warning) {
 	if warning == 0 {
 		return
 	}
-	ctx, addr := r.Context(), auth.ClientAddr(r)
+	ctx, addr := r.Context(), access.ClientAddr(r)
 	path, remote := slog.String("path", logText(r.URL.Path)), slog.String("remote", addr)
 	switch {
 	case warning == response.UnknownCredential && e.warnings.Allow(addr):

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/org/foreman-action/internal/server/auth"
+	"github.com/org/foreman-action/internal/server/access"
 	"github.com/org/foreman-action/internal/server/loglimit"
 	"github.com/org/foreman-action/internal/server/response"
 )
@@ -30,13 +30,13 @@ type healthHandler struct {
 }
 
 // alive answers as long as the process does.
-func (h *healthHandler) alive(w http.ResponseWriter, r *http.Request, _ auth.Caller) error {
+func (h *healthHandler) alive(w http.ResponseWriter, r *http.Request, _ access.Caller) error {
 	response.JSON(w, r, http.StatusOK, map[string]bool{"healthy": true})
 	return nil
 }
 
 // ready answers whether the dependencies work. Their errors go to the log, once a minute.
-func (h *healthHandler) ready(w http.ResponseWriter, r *http.Request, _ auth.Caller) error {
+func (h *healthHandler) ready(w http.ResponseWriter, r *http.Request, _ access.Caller) error {
 	answer := struct {
 		Ready        bool              `json:"ready"`
 		Dependencies map[string]string `json:"dependencies"`

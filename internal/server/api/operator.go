@@ -7,7 +7,7 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/org/foreman-action/internal/server/auth"
+	"github.com/org/foreman-action/internal/server/access"
 	"github.com/org/foreman-action/internal/server/response"
 	"github.com/org/foreman-action/queue"
 )
@@ -41,7 +41,7 @@ type operatorHandler struct {
 	log   *slog.Logger
 }
 
-func (h *operatorHandler) status(w http.ResponseWriter, r *http.Request, _ auth.Caller) error {
+func (h *operatorHandler) status(w http.ResponseWriter, r *http.Request, _ access.Caller) error {
 	stats, err := h.queue.Stats(r.Context())
 	if err != nil {
 		return err
@@ -68,18 +68,18 @@ type change struct {
 	do   func(ctx context.Context, id, by string) (queue.State, error)
 }
 
-func (h *operatorHandler) retry(w http.ResponseWriter, r *http.Request, caller auth.Caller) error {
+func (h *operatorHandler) retry(w http.ResponseWriter, r *http.Request, caller access.Caller) error {
 	return h.apply(w, r, caller, change{"retry", h.queue.Retry})
 }
 
-func (h *operatorHandler) cancel(w http.ResponseWriter, r *http.Request, caller auth.Caller) error {
+func (h *operatorHandler) cancel(w http.ResponseWriter, r *http.Request, caller access.Caller) error {
 	return h.apply(w, r, caller, change{"cancel", func(ctx context.Context, id, by string) (queue.State, error) {
 		return queue.Failed, h.queue.Cancel(ctx, id, by)
 	}})
 }
 
 // apply changes the task in the path, and answers with its state.
-func (h *operatorHandler) apply(w http.ResponseWriter, r *http.Request, caller auth.Caller, c change) error {
+func (h *operatorHandler) apply(w http.ResponseWriter, r *http.Request, caller access.Caller, c change) error {
 	id, by := r.PathValue("id"), cmp.Or(caller.Name, "somebody on this machine")
 	state, err := c.do(r.Context(), id, by)
 	if err != nil {

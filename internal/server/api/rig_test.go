@@ -15,8 +15,8 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"github.com/org/foreman-action/internal/secret"
+	"github.com/org/foreman-action/internal/server/access"
 	"github.com/org/foreman-action/internal/server/api"
-	"github.com/org/foreman-action/internal/server/auth"
 	"github.com/org/foreman-action/internal/server/intake"
 	"github.com/org/foreman-action/queue"
 	"github.com/org/foreman-action/queue/queuetest"
@@ -74,16 +74,16 @@ func newRig(t *testing.T, a *txtar.Archive, clock *queuetest.Clock, q queue.Queu
 	r := &rig{archive: a, clock: clock, queue: &breakable{Queue: q}}
 	o := api.Options{Queue: r.queue, Now: r.clock.Now, Log: r.logger()}
 	in := intake.Options{Queue: r.queue, Bot: "foreman-bot", Random: strings.NewReader("0123456789abcdef" + "ABCDEFGHIJKLMNOP" + "abcdefghijklmnop" + "0a1b2c3d4e5f6g7h")}
-	var creds []auth.Credential
+	var creds []access.Credential
 	health := map[string]error{}
 	for line := range strings.Lines(string(part(a, "options"))) {
 		f := strings.Fields(line)
 		switch f[0] {
 		case "credential":
-			creds = append(creds, auth.Credential{Name: f[1], Secret: secret.Text(f[2]), Agents: f[3:]})
+			creds = append(creds, access.Credential{Name: f[1], Secret: secret.Text(f[2]), Agents: f[3:]})
 			r.secrets = append(r.secrets, f[2])
 		case "operator":
-			creds = append(creds, auth.Credential{Name: f[1], Secret: secret.Text(f[2]), Operator: true})
+			creds = append(creds, access.Credential{Name: f[1], Secret: secret.Text(f[2]), Operator: true})
 			r.secrets = append(r.secrets, f[2])
 		case "webhook":
 			o.WebhookSecrets = append(o.WebhookSecrets, secret.Text(f[1]))
@@ -108,14 +108,14 @@ func newRig(t *testing.T, a *txtar.Archive, clock *queuetest.Clock, q queue.Queu
 	return r
 }
 
-func (r *rig) start(t *testing.T, o api.Options, in intake.Options, creds []auth.Credential) {
+func (r *rig) start(t *testing.T, o api.Options, in intake.Options, creds []access.Credential) {
 	t.Helper()
 	in.Log = o.Log
 	var err error
 	if o.Intake, err = intake.New(in); err != nil {
 		t.Fatal(err)
 	}
-	if o.Credentials, err = auth.NewCredentials(creds); err != nil {
+	if o.Credentials, err = access.NewCredentials(creds); err != nil {
 		t.Fatal(err)
 	}
 	if r.server, err = api.New(o); err != nil {

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/org/foreman-action/internal/server/auth"
+	"github.com/org/foreman-action/internal/server/access"
 	"github.com/org/foreman-action/internal/server/intake"
 	"github.com/org/foreman-action/internal/server/response"
 )
@@ -13,12 +13,12 @@ import (
 // A route is one path of the API.
 type route struct {
 	methods []string
-	role    auth.Role
+	role    access.Role
 	handle  handlerFunc
 }
 
 // A handlerFunc answers a request, or returns an error before it wrote anything.
-type handlerFunc func(w http.ResponseWriter, r *http.Request, caller auth.Caller) error
+type handlerFunc func(w http.ResponseWriter, r *http.Request, caller access.Caller) error
 
 // handlers are what routes lead to.
 type handlers struct {
@@ -40,19 +40,19 @@ const taskPath = "/queue/tasks/"
 func newRoutes(h handlers) routes {
 	get, post := []string{http.MethodGet, http.MethodHead}, []string{http.MethodPost}
 	t := routes{
-		"/queue/next":            {post, auth.Agents, h.claims.next},
-		"/queue/complete":        {post, auth.Agents, h.tasks.complete},
-		"/queue/heartbeat":       {post, auth.Agents, h.tasks.heartbeat},
-		"/harness/result":        {post, auth.Agents, h.tasks.result},
-		"/queue/status":          {get, auth.Operators, h.operators.status},
-		taskPath + "{id}/retry":  {post, auth.Operators, h.operators.retry},
-		taskPath + "{id}/cancel": {post, auth.Operators, h.operators.cancel},
-		"/healthcheck":           {get, auth.Anyone, h.health.alive},
-		"/healthcheck/ready":     {get, auth.Anyone, h.health.ready},
-		"/github/webhook":        {post, auth.Anyone, func(w http.ResponseWriter, r *http.Request, _ auth.Caller) error { return h.webhook.Handle(w, r) }},
+		"/queue/next":            {post, access.Agents, h.claims.next},
+		"/queue/complete":        {post, access.Agents, h.tasks.complete},
+		"/queue/heartbeat":       {post, access.Agents, h.tasks.heartbeat},
+		"/harness/result":        {post, access.Agents, h.tasks.result},
+		"/queue/status":          {get, access.Operators, h.operators.status},
+		taskPath + "{id}/retry":  {post, access.Operators, h.operators.retry},
+		taskPath + "{id}/cancel": {post, access.Operators, h.operators.cancel},
+		"/healthcheck":           {get, access.Anyone, h.health.alive},
+		"/healthcheck/ready":     {get, access.Anyone, h.health.ready},
+		"/github/webhook":        {post, access.Anyone, func(w http.ResponseWriter, r *http.Request, _ access.Caller) error { return h.webhook.Handle(w, r) }},
 	}
 	if h.metrics != nil {
-		t["/metrics"] = &route{get, auth.Operators, func(w http.ResponseWriter, r *http.Request, _ auth.Caller) error {
+		t["/metrics"] = &route{get, access.Operators, func(w http.ResponseWriter, r *http.Request, _ access.Caller) error {
 			h.metrics.ServeHTTP(w, r)
 			return nil
 		}}

@@ -6,7 +6,7 @@
 // the number of its claim; then it is told when it lost the claim.
 //
 // A request goes through Server.ServeHTTP: its body gets a deadline (package request), its
-// path is looked up in the table in routes.go, its sender is checked (package auth), and its
+// path is looked up in the table in routes.go, its sender is checked (package access), and its
 // handler is called. Handlers return errors, which errors.go writes and logs.
 package api
 
@@ -22,7 +22,7 @@ import (
 	"time"
 
 	"github.com/org/foreman-action/internal/secret"
-	"github.com/org/foreman-action/internal/server/auth"
+	"github.com/org/foreman-action/internal/server/access"
 	"github.com/org/foreman-action/internal/server/intake"
 	"github.com/org/foreman-action/internal/server/loglimit"
 	"github.com/org/foreman-action/internal/server/longpoll"
@@ -37,7 +37,7 @@ type Options struct {
 	Lease time.Duration // of a claim without a heartbeat; 0: DefaultLease
 	// Credentials authenticate the senders of requests; nil: there are none, and only
 	// requests from this machine are answered.
-	Credentials *auth.Credentials
+	Credentials *access.Credentials
 
 	Intake         *intake.Intake // of the webhook; nil: no webhook
 	WebhookSecrets []secret.Text  // see intake.NewWebhook
@@ -62,7 +62,7 @@ type Options struct {
 // A Server answers HTTP requests. It is an http.Handler, and safe for concurrent use.
 type Server struct {
 	routes     routes
-	authorizer *auth.Authorizer
+	authorizer *access.Authorizer
 	bodies     request.Deadlines
 	polls      *longpoll.Group
 	errors     errorWriter
@@ -95,7 +95,7 @@ func New(o Options) (*Server, error) {
 	}
 	warnings, stopping := loglimit.New(o.Now), make(chan struct{})
 	s := &Server{
-		authorizer: auth.NewAuthorizer(o.Credentials, o.Now),
+		authorizer: access.NewAuthorizer(o.Credentials, o.Now),
 		polls:      longpoll.New(o.Queue.Watch, stopping),
 		errors:     errorWriter{o.Log, warnings},
 		middleware: o.Middleware,

@@ -6,7 +6,7 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/org/foreman-action/internal/server/auth"
+	"github.com/org/foreman-action/internal/server/access"
 	"github.com/org/foreman-action/internal/server/request"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/queue"
@@ -24,7 +24,7 @@ type taskHandler struct {
 }
 
 // complete stores a decision.
-func (h *taskHandler) complete(w http.ResponseWriter, r *http.Request, caller auth.Caller) error {
+func (h *taskHandler) complete(w http.ResponseWriter, r *http.Request, caller access.Caller) error {
 	release, err := h.bodies.Acquire(r)
 	if err != nil {
 		return err
@@ -67,7 +67,7 @@ func (h *taskHandler) complete(w http.ResponseWriter, r *http.Request, caller au
 }
 
 // heartbeat prolongs a claim.
-func (h *taskHandler) heartbeat(w http.ResponseWriter, r *http.Request, caller auth.Caller) error {
+func (h *taskHandler) heartbeat(w http.ResponseWriter, r *http.Request, caller access.Caller) error {
 	id, body, err := readTask(w, r)
 	if err != nil {
 		return err
@@ -86,7 +86,7 @@ func (h *taskHandler) heartbeat(w http.ResponseWriter, r *http.Request, caller a
 }
 
 // result wakes the loop that carries decisions out.
-func (h *taskHandler) result(w http.ResponseWriter, r *http.Request, caller auth.Caller) error {
+func (h *taskHandler) result(w http.ResponseWriter, r *http.Request, caller access.Caller) error {
 	id, _, err := readTask(w, r)
 	if err != nil {
 		return err
@@ -130,7 +130,7 @@ func readTask(w http.ResponseWriter, r *http.Request) (id string, body request.O
 }
 
 // readRef returns which claim of a task the client means.
-func readRef(body request.Object, id string, caller auth.Caller) (queue.Ref, error) {
+func readRef(body request.Object, id string, caller access.Caller) (queue.Ref, error) {
 	attempt, err := body.PositiveInt("attempt")
 	return queue.Ref{ID: id, Attempt: attempt, By: caller.Name}, err
 }

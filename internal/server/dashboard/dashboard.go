@@ -21,7 +21,7 @@ import (
 	"net/url"
 	"time"
 
-	"github.com/org/foreman-action/internal/server/auth"
+	"github.com/org/foreman-action/internal/server/access"
 	"github.com/org/foreman-action/internal/server/loglimit"
 	"github.com/org/foreman-action/queue"
 )
@@ -67,7 +67,7 @@ type Dashboard struct {
 	github   *url.URL // nil: no links
 	page     *page
 	sessions *sessions
-	attempts *auth.Attempts
+	attempts *access.Attempts
 	warnings *loglimit.Limiter
 	reader   *reader
 	mux      *http.ServeMux
@@ -113,7 +113,7 @@ func New(o Options) (*Dashboard, error) {
 	d := &Dashboard{
 		o: o, github: github, page: newPage(o.Now),
 		sessions: &sessions{key: key, now: o.Now, random: o.Random, open: map[string]session{}},
-		attempts: auth.NewAttempts(o.Now),
+		attempts: access.NewAttempts(o.Now),
 		warnings: loglimit.New(o.Now),
 		reader:   newReader(o),
 		origins:  http.NewCrossOriginProtection(),

@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"github.com/org/foreman-action/internal/command"
+	"github.com/org/foreman-action/internal/server/access"
 	"github.com/org/foreman-action/internal/server/api"
-	"github.com/org/foreman-action/internal/server/auth"
 	"github.com/org/foreman-action/internal/server/dashboard"
 	"github.com/org/foreman-action/internal/server/managed"
 	"github.com/org/foreman-action/internal/server/settings"
@@ -17,7 +17,7 @@ import (
 
 // An inbound is where requests come in, and who may send them.
 type inbound struct {
-	credentials *auth.Credentials
+	credentials *access.Credentials
 	listeners   []net.Listener // the first one is the server's own
 	url         string         // of the server's own listener
 	fleet       *managed.Fleet // nil: the server starts no agents
@@ -25,7 +25,7 @@ type inbound struct {
 
 // openInbound opens the listeners, and makes the agents that the server starts itself: they
 // need an address for it.
-func openInbound(ctx context.Context, o Options, credentials *auth.Credentials, c *closers) (inbound, error) {
+func openInbound(ctx context.Context, o Options, credentials *access.Credentials, c *closers) (inbound, error) {
 	l, err := listen(ctx, o.Settings.Server, credentials)
 	if err != nil {
 		return inbound{}, err

@@ -1,4 +1,4 @@
-package auth_test
+package access_test
 
 import (
 	"context"
@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/org/foreman-action/internal/server/auth"
+	"github.com/org/foreman-action/internal/server/access"
 )
 
 // TestCheckLocal has what the API and the dashboard answer unasked, and what not.
@@ -73,7 +73,7 @@ func TestCheckLocal(t *testing.T) {
 		if tt.local != "" {
 			r = r.WithContext(context.WithValue(r.Context(), http.LocalAddrContextKey, &net.TCPAddr{IP: net.ParseIP(tt.local)}))
 		}
-		err := auth.CheckLocal(r)
+		err := access.CheckLocal(r)
 		if got := fmt.Sprint(err); (err == nil) != (tt.want == "") || !strings.Contains(got, tt.want) && err != nil {
 			t.Errorf("%+v: got %s", tt, got)
 		}
@@ -90,7 +90,7 @@ func TestClientAddr(t *testing.T) {
 		"@":                           "@",
 		"":                            "",
 	} {
-		if got := auth.ClientAddr(&http.Request{RemoteAddr: remote}); got != want {
+		if got := access.ClientAddr(&http.Request{RemoteAddr: remote}); got != want {
 			t.Errorf("%s: got %s, want %s", remote, got, want)
 		}
 	}
@@ -100,8 +100,8 @@ func TestClientAddr(t *testing.T) {
 func TestAttempts(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC)
-	a := auth.NewAttempts(func() time.Time { return now })
-	for range auth.MaxFailures {
+	a := access.NewAttempts(func() time.Time { return now })
+	for range access.MaxFailures {
 		if !a.Allowed("1", "ada") {
 			t.Fatal("locked out too early")
 		}
@@ -111,7 +111,7 @@ func TestAttempts(t *testing.T) {
 	if got != "false true true true" {
 		t.Errorf("got %s", got)
 	}
-	now = now.Add(auth.Window)
+	now = now.Add(access.Window)
 	if !a.Allowed("1", "ada") {
 		t.Error("after the window: locked out still")
 	}
@@ -126,7 +126,7 @@ func TestAttempts(t *testing.T) {
 func TestAttemptsFull(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC)
-	a := auth.NewAttempts(func() time.Time { return now })
+	a := access.NewAttempts(func() time.Time { return now })
 	flood := func() {
 		for i := range 10_000 {
 			a.Fail("1", fmt.Sprint(i))
@@ -136,14 +136,14 @@ func TestAttemptsFull(t *testing.T) {
 	if !a.Allowed("1", "ada") || !a.Allowed("2", "") {
 		t.Errorf("got ada allowed %v, others elsewhere %v", a.Allowed("1", "ada"), a.Allowed("2", ""))
 	}
-	for range auth.MaxFailures {
+	for range access.MaxFailures {
 		a.Fail("1", "ada")
 	}
 	flood()
 	if a.Allowed("1", "ada") {
 		t.Error("who guesses was forgotten")
 	}
-	now = now.Add(auth.Window)
+	now = now.Add(access.Window)
 	a.Fail("1", "eve")
 	if !a.Allowed("1", "ada") {
 		t.Error("the table is full still")

@@ -5,8 +5,8 @@ import (
 	"net/http/httptest"
 	"testing"
 
+	"github.com/org/foreman-action/internal/server/access"
 	"github.com/org/foreman-action/internal/server/api"
-	"github.com/org/foreman-action/internal/server/auth"
 	"github.com/org/foreman-action/queue/queuetest"
 )
 
@@ -14,7 +14,7 @@ import (
 // it, and others of this machine still need none.
 func TestAdd(t *testing.T) {
 	t.Parallel()
-	c, err := auth.NewCredentials(nil)
+	c, err := access.NewCredentials(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -31,10 +31,10 @@ func TestAdd(t *testing.T) {
 		s.ServeHTTP(w, r)
 		return w.Code
 	}
-	if err := c.Add(auth.Credential{Name: "started", Secret: "hush", Agents: []string{"http://a"}}); err != nil {
+	if err := c.Add(access.Credential{Name: "started", Secret: "hush", Agents: []string{"http://a"}}); err != nil {
 		t.Fatal(err)
 	}
-	if err := c.Add(auth.Credential{Name: "started", Secret: "other"}); err == nil {
+	if err := c.Add(access.Credential{Name: "started", Secret: "other"}); err == nil {
 		t.Error("a second one of that name was added")
 	}
 	got := fmt.Sprint(ask("hush", "http://a"), ask("hush", "http://b"), ask("", "http://b"))

@@ -1,11 +1,11 @@
-// Package auth decides who may send a request to the server: by credentials, by where the
+// Package access decides who may send a request to the server: by credentials, by where the
 // request comes from, and by how often its sender tried wrong secrets.
 //
 // There are two kinds of credentials. Those of agents claim tasks and decide on them. Those
 // of operators, who are people, see everything and change the state of tasks. Secrets are
 // compared in the method find of this file and nowhere else; the signatures of webhooks are
 // compared in package intake.
-package auth
+package access
 
 import (
 	"crypto/sha256"

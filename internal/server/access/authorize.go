@@ -56,47 +56,46 @@ func (a *Authorizer) Authorize(r *http.Request, role Role) (Caller, error) {
 	if role == Anyone {
 		return Caller{}, nil
 	}
-	set := a.credentials.current.Load()
-	header := r.Header.Get("Authorization")
+	set, header := a.credentials.current.Load(), r.Header.Get("Authorization")
 	name, found := set.lookup(header)
 	// Operators are locked out after too many wrong secrets: theirs may be guessed. Those of
 	// agents are made by machines, and a lock-out could be caused by whoever shares the proxy.
-	locked := false
-	if header != "" && (found == nil || found.operator) && !a.attempts.Allowed(ClientAddr(r), name) {
-		found, locked = nil, true
-	}
-	if found != nil {
+	locked := header != "" && (found == nil || found.operator) && !a.attempts.Allowed(ClientAddr(r), name)
+	if found != nil && !locked {
 		if found.operator != (role == Operators) {
 			return Caller{}, forbidden("the credential is not for this")
 		}
 		return Caller{found.name, found.agents}, nil
 	}
-	required := set.agents || set.operators && role == Operators
-	var notLocal error
-	if !required {
-		if notLocal = CheckLocal(r); notLocal == nil {
-			return Caller{}, nil
-		}
-	}
-	if header != "" {
+	err := set.checkAnonymous(r, role, locked)
+	if err != nil && header != "" {
 		a.attempts.Fail(ClientAddr(r), name)
 	}
-	if notLocal != nil {
-		return Caller{}, forbidden(notLocal.Error())
+	return Caller{}, err
+}
+
+// checkAnonymous returns nil if a request without a known credential has the role, because
+// none is configured for it and the request is local.
+func (s *set) checkAnonymous(r *http.Request, role Role, locked bool) error {
+	if !s.agents && !(s.operators && role == Operators) {
+		if err := CheckLocal(r); err != nil {
+			return forbidden(err.Error())
+		}
+		return nil
 	}
-	refused := &response.Error{
+	err := &response.Error{
 		Status: http.StatusUnauthorized, Detail: "want a bearer token, or a name and a secret",
 		Header:  http.Header{"Www-Authenticate": {`Bearer realm="foreman"`, `Basic realm="foreman", charset="UTF-8"`}},
 		Warning: response.UnknownCredential,
 	}
 	switch {
 	case locked:
-		refused.Status, refused.Detail = http.StatusTooManyRequests, "too many wrong credentials came from this address; wait for a minute"
-		refused.Header = http.Header{"Retry-After": {"60"}}
-	case role == Operators && !set.operators:
-		refused.Detail = "only operators see this, and none are configured (server.operators)"
+		err.Status, err.Detail = http.StatusTooManyRequests, "too many wrong credentials came from this address; wait for a minute"
+		err.Header = http.Header{"Retry-After": {"60"}}
+	case role == Operators && !s.operators:
+		err.Detail = "only operators see this, and none are configured (server.operators)"
 	}
-	return Caller{}, refused
+	return err
 }
 
 func forbidden(detail string) error {

@@ -15,6 +15,13 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
+// The headers of a delivery.
+const (
+	headerEvent     = "X-Github-Event"
+	headerDelivery  = "X-Github-Delivery"
+	headerSignature = "X-Hub-Signature-256"
+)
+
 // A Webhook receives deliveries of GitHub. It is safe for concurrent use.
 type Webhook struct {
 	intake  *Intake
@@ -57,7 +64,7 @@ func (h *Webhook) Handle(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	event, delivery := r.Header.Get("X-Github-Event"), r.Header.Get("X-Github-Delivery")
+	event, delivery := r.Header.Get(headerEvent), r.Header.Get(headerDelivery)
 	if !validDelivery(delivery) {
 		return unprocessable("X-GitHub-Delivery is not the id of a delivery")
 	}
@@ -81,10 +88,15 @@ func (h *Webhook) Handle(w http.ResponseWriter, r *http.Request) error {
 		response.JSON(w, r, http.StatusOK, webhookAnswer{Result: "ignored", Reason: "pong"})
 		return nil
 	case triage.EventIssues, triage.EventIssueComment:
-	default:
-		response.JSON(w, r, http.StatusAccepted, webhookAnswer{Result: "ignored", Reason: "only the events issues and issue_comment are taken"})
-		return nil
+		return h.enqueue(w, r, body)
 	}
+	response.JSON(w, r, http.StatusAccepted, webhookAnswer{Result: "ignored", Reason: "only the events issues and issue_comment are taken"})
+	return nil
+}
+
+// enqueue enqueues the task of an event about an issue.
+func (h *Webhook) enqueue(w http.ResponseWriter, r *http.Request, body []byte) error {
+	event := r.Header.Get(headerEvent)
 	e, err := triage.ParseEvent(triage.EventSource{Name: event, File: "payload", Payload: payload(r.Header, body)})
 	if err != nil {
 		return unprocessable(err.Error())
@@ -93,7 +105,7 @@ func (h *Webhook) Handle(w http.ResponseWriter, r *http.Request) error {
 	defer cancel()
 	got, err := h.intake.Take(ctx, Arrival{
 		Event:  e,
-		Origin: Origin{Delivery: delivery, Source: SourceWebhook},
+		Origin: Origin{Delivery: r.Header.Get(headerDelivery), Source: SourceWebhook},
 		Dedup:  dedupKey(event, body),
 	})
 	if err != nil {
@@ -139,7 +151,7 @@ func payload(h http.Header, body []byte) []byte {
 
 // signatureOf returns the HMAC in the headers of a delivery.
 func signatureOf(h http.Header) ([]byte, error) {
-	text, ok := strings.CutPrefix(h.Get("X-Hub-Signature-256"), "sha256=")
+	text, ok := strings.CutPrefix(h.Get(headerSignature), "sha256=")
 	mac, err := hex.DecodeString(text)
 	if !ok || err != nil || len(mac) != sha256.Size {
 		return nil, unsigned()

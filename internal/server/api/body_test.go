@@ -50,27 +50,27 @@ func (p *pipes) Close() error {
 
 func (p *pipes) Addr() net.Addr { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)} }
 
-// A said is what a client says, and what it hears.
-type said struct {
-	conn  net.Conn
-	heard chan string // status, and how long it took
+// A client sends one request.
+type client struct {
+	conn   net.Conn
+	answer chan string // status, and how long it took
 }
 
-// say sends a text, and reads the answer beside.
-func (p *pipes) say(t *testing.T, text string) said {
+// send sends a text, and reads the answer at the same time.
+func (p *pipes) send(t *testing.T, text string) client {
 	t.Helper()
 	here, there := net.Pipe()
-	s := said{here, make(chan string, 1)}
+	s := client{here, make(chan string, 1)}
 	p.made <- there
 	began := time.Now()
 	go func() {
-		defer close(s.heard)
+		defer close(s.answer)
 		res, err := http.ReadResponse(bufio.NewReader(here), nil)
 		if err != nil {
-			s.heard <- "nothing after " + time.Since(began).String()
+			s.answer <- "nothing after " + time.Since(began).String()
 			return
 		}
-		s.heard <- fmt.Sprint(res.StatusCode, " after ", time.Since(began))
+		s.answer <- fmt.Sprint(res.StatusCode, " after ", time.Since(began))
 		_, _ = io.Copy(io.Discard, here) // until the server closes
 	}()
 	go func() { _, _ = io.WriteString(here, text) }() // it ends when the connection does
@@ -78,8 +78,8 @@ func (p *pipes) say(t *testing.T, text string) said {
 	return s
 }
 
-// TestBodyInTime has clients that do not send what they said they would, each on a
-// connection of its own.
+// TestBodyInTime has clients that do not send the whole body, each on a connection of its
+// own.
 func TestBodyInTime(t *testing.T) {
 	t.Parallel()
 	const (
@@ -120,9 +120,9 @@ func TestBodyInTime(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				p, stop := servePipes(t)
 				for _, text := range tt.before {
-					p.say(t, text)
+					p.send(t, text)
 				}
-				if got := <-p.say(t, tt.text).heard; got != tt.want {
+				if got := <-p.send(t, tt.text).answer; got != tt.want {
 					t.Errorf("got %s, want %s", got, tt.want)
 				}
 				time.Sleep(time.Minute) // the others are given up
@@ -158,7 +158,7 @@ func servePipes(t *testing.T) (p *pipes, stop func()) {
 	}
 }
 
-// TestBodyAtStop tells a server to stop while bodies are not there yet.
+// TestBodyAtStop stops a server before bodies have arrived.
 func TestBodyAtStop(t *testing.T) {
 	t.Parallel()
 	for _, path := range []string{"/queue/next", "/queue/complete", "/login", "/queue/nothing"} {
@@ -166,10 +166,10 @@ func TestBodyAtStop(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				p, stop := servePipes(t)
-				s := p.say(t, "POST "+path+" HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 60\r\n\r\n{")
+				s := p.send(t, "POST "+path+" HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 60\r\n\r\n{")
 				began := time.Now()
 				stop()
-				<-s.heard
+				<-s.answer
 				if took := time.Since(began); took > 3*time.Second {
 					t.Errorf("the server stopped after %v", took)
 				}
@@ -226,7 +226,7 @@ func TestManyValues(t *testing.T) {
 	}
 }
 
-// TestHalfClosed has a client that waits for a task, and says that it says no more.
+// TestHalfClosed has a client that waits for a task, and closes its sending side.
 func TestHalfClosed(t *testing.T) {
 	t.Parallel()
 	began := make(chan struct{}, 1)
@@ -254,7 +254,7 @@ func TestHalfClosed(t *testing.T) {
 	}
 }
 
-// TestWrongCredentials has people and agents behind one address, and somebody who guesses.
+// TestWrongCredentials has people, agents and a guesser behind one address.
 func TestWrongCredentials(t *testing.T) {
 	t.Parallel()
 	clock := queuetest.NewClock()
@@ -295,12 +295,12 @@ func TestWrongCredentials(t *testing.T) {
 		want                       int
 	}{
 		{"/queue/status", "192.0.2.1", "ann", "wrong", 429},
-		{"/queue/status", "192.0.2.1", "ann", "s1", 429}, // a guess that is right is not told
+		{"/queue/status", "192.0.2.1", "ann", "s1", 429}, // also for the right secret
 		{"/queue/status", "192.0.2.1", "", "s1", 429},
 		{"/queue/status", "192.0.2.1", "bob", "s2", 200},
 		{"/queue/status", "192.0.2.2", "ann", "s1", 200},
 		{"/queue/next", "192.0.2.1", "ci", "wrong", 429},
-		{"/queue/next", "192.0.2.1", "ci", "s3", 204}, // nobody keeps an agent out
+		{"/queue/next", "192.0.2.1", "ci", "s3", 204}, // agents are never locked out
 		{"/queue/next", "192.0.2.1", "", "s3", 204},
 	}
 	for _, tt := range tests {
@@ -317,8 +317,8 @@ func TestWrongCredentials(t *testing.T) {
 	}
 }
 
-// TestProxied has the API of a server without credentials asked through a proxy: whoever
-// stands behind it comes over loopback.
+// TestProxied sends requests through a proxy to a server without credentials: all of them
+// arrive over loopback.
 func TestProxied(t *testing.T) {
 	t.Parallel()
 	s, err := api.New(api.Options{Queue: queuetest.New(queuetest.Options{})})

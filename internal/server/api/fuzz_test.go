@@ -113,7 +113,7 @@ func FuzzWebhook(f *testing.F) {
 			r.Header = http.Header{"X-Github-Event": {event}, "X-Github-Delivery": {delivery}, "Content-Type": {kind}, "X-Hub-Signature-256": {signature}}
 			w := httptest.NewRecorder()
 			s.ServeHTTP(w, r)
-			// What is wrong with the headers is told before the body is read.
+			// Headers are checked before the body.
 			if refused := w.Code == http.StatusUnauthorized || !signed && w.Code == http.StatusUnprocessableEntity; refused == signed || w.Code >= 500 {
 				t.Errorf("signed %v: got %d: %s", signed, w.Code, w.Body)
 			}

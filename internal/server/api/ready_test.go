@@ -13,8 +13,8 @@ import (
 	"github.com/org/foreman-action/queue/queuetest"
 )
 
-// TestReadyOften has many ask whether the server is ready, as anybody may: the dependencies
-// are asked once in a second. Who asked first and went away spoils the answer for nobody.
+// TestReadyOften requests readiness many times, as anyone may: the dependencies are checked
+// once a second. A first client that disconnects does not spoil the answer for the others.
 func TestReadyOften(t *testing.T) {
 	t.Parallel()
 	clock := queuetest.NewClock()

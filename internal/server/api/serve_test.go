@@ -23,7 +23,7 @@ import (
 	"github.com/org/foreman-action/queue/queuetest"
 )
 
-// slow is a queue whose Complete tells that it began, and waits for a word to go on.
+// slow is a queue whose Complete reports that it began, and waits to go on.
 type slow struct {
 	queue.Queue
 
@@ -36,7 +36,7 @@ func (s slow) Complete(ctx context.Context, ref queue.Ref, decision []byte) (que
 	return s.Queue.Complete(ctx, ref, decision)
 }
 
-// waits is a queue that tells when somebody begins to wait.
+// waits is a queue that reports when the first client begins to wait.
 type waits struct {
 	queue.Queue
 
@@ -79,8 +79,8 @@ func request(t *testing.T, method, url, body string) <-chan int {
 	return status
 }
 
-// TestServeStops tells a server to stop while one agent waits, another one hands a
-// decision in, and somebody looks at a stream of the dashboard.
+// TestServeStops stops a server while one agent waits, another one sends a decision, and a
+// stream of the dashboard is open.
 func TestServeStops(t *testing.T) {
 	t.Parallel()
 	memory := queuetest.New(queuetest.Options{})
@@ -193,7 +193,7 @@ func TestOtherMachines(t *testing.T) {
 	}
 }
 
-// TestWake says that a decision waits.
+// TestWake announces a result.
 func TestWake(t *testing.T) {
 	t.Parallel()
 	woken := 0
@@ -225,8 +225,8 @@ func TestLogIsOneLine(t *testing.T) {
 	}
 }
 
-// TestClientGone has clients that went away: a decision that arrived is kept, and no task
-// is handed out to nobody.
+// TestClientGone has clients that disconnected: a decision that arrived is stored, and their
+// claims are released.
 func TestClientGone(t *testing.T) {
 	t.Parallel()
 	q := queuetest.New(queuetest.Options{})
@@ -294,7 +294,7 @@ func TestServeTLS(t *testing.T) {
 	}
 }
 
-// TestBody sends bodies of which the length is not told, or not kept to.
+// TestBody sends bodies of unknown or wrong length.
 func TestBody(t *testing.T) {
 	t.Parallel()
 	s, err := api.New(api.Options{Queue: queuetest.New(queuetest.Options{})})
@@ -319,8 +319,8 @@ func TestBody(t *testing.T) {
 	}
 }
 
-// TestAround has something around what is served.
-func TestAround(t *testing.T) {
+// TestMiddleware serves with a middleware.
+func TestMiddleware(t *testing.T) {
 	t.Parallel()
 	q := queuetest.New(queuetest.Options{})
 	q.Break(queue.ErrUnavailable)
@@ -347,7 +347,7 @@ func TestAround(t *testing.T) {
 	}
 }
 
-// TestPanic has a handler that panics: the log is told, and the next request is answered.
+// TestPanic has a handler that panics: it is logged, and the next request is answered.
 func TestPanic(t *testing.T) {
 	t.Parallel()
 	var log strings.Builder

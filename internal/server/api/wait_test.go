@@ -56,7 +56,7 @@ func enqueue(t *testing.T, q queue.Queue, n int, wait time.Duration) {
 	}
 }
 
-// deaf is a queue that tells of nothing.
+// deaf is a queue that reports no changes.
 type deaf struct{ queue.Queue }
 
 func (deaf) Watch() (<-chan queue.Change, func()) { return make(chan queue.Change), func() {} }
@@ -81,19 +81,19 @@ func TestWait(t *testing.T) {
 		{"none comes", false, func(t *testing.T, s *api.Server, _ queue.Queue) {
 			startPoll(t.Context(), s, "30s").want(t, http.StatusNoContent, 30*time.Second)
 		}},
-		{"longer than anybody may wait", false, func(t *testing.T, s *api.Server, _ queue.Queue) {
+		{"longer than the limit", false, func(t *testing.T, s *api.Server, _ queue.Queue) {
 			startPoll(t.Context(), s, "1h").want(t, http.StatusNoContent, time.Minute)
 		}},
 		{"not at all", false, func(t *testing.T, s *api.Server, _ queue.Queue) {
 			startPoll(t.Context(), s, "0s").want(t, http.StatusNoContent, 0)
 		}},
-		{"nobody tells of it", true, func(t *testing.T, s *api.Server, q queue.Queue) {
+		{"a change is missed", true, func(t *testing.T, s *api.Server, q queue.Queue) {
 			p := startPoll(t.Context(), s, "30s")
 			time.Sleep(300 * time.Millisecond)
 			enqueue(t, q, 1, 0)
 			p.want(t, http.StatusOK, time.Second)
 		}},
-		{"nobody tells of several", true, func(t *testing.T, s *api.Server, q queue.Queue) {
+		{"several changes are missed", true, func(t *testing.T, s *api.Server, q queue.Queue) {
 			one, other := startPoll(t.Context(), s, "30s"), startPoll(t.Context(), s, "30s")
 			enqueue(t, q, 1, 0)
 			enqueue(t, q, 2, 0)
@@ -212,7 +212,7 @@ func post(path, body string) *http.Request {
 	return r
 }
 
-// leaves is a queue whose caller goes while a task is claimed.
+// leaves is a queue whose caller disconnects while a task is claimed.
 type leaves struct {
 	queue.Queue
 
@@ -224,8 +224,7 @@ func (l leaves) ClaimNext(ctx context.Context, agent string, o queue.ClaimOption
 	return l.Queue.ClaimNext(context.WithoutCancel(ctx), agent, o)
 }
 
-// TestGone has a client go away before it hears which task it got: the next one may have it
-// at once.
+// TestGone has a client disconnect before it got the answer: its task is released.
 func TestGone(t *testing.T) {
 	t.Parallel()
 	q := queuetest.New(queuetest.Options{})

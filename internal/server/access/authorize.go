@@ -77,7 +77,7 @@ func (a *Authorizer) Authorize(r *http.Request, role Role) (Caller, error) {
 // checkAnonymous returns nil if a request without a known credential has the role, because
 // none is configured for it and the request is local.
 func (s *set) checkAnonymous(r *http.Request, role Role, locked bool) error {
-	if !s.agents && !(s.operators && role == Operators) {
+	if required := s.agents || s.operators && role == Operators; !required {
 		if err := CheckLocal(r); err != nil {
 			return forbidden(err.Error())
 		}

@@ -131,7 +131,7 @@ func (c *chaos) tasks(n int) []int64 {
 		if err != nil {
 			c.Fatal(err)
 		}
-		tasks = append(tasks, read(d.Message).at)
+		tasks = append(tasks, parseSnapshot(d.Message).at)
 	}
 	slices.Sort(tasks)
 	return tasks

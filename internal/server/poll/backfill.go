@@ -3,7 +3,6 @@ package poll
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"slices"
 
@@ -14,9 +13,8 @@ import (
 // A backfill is the first poll of a repository: it finds where the cursor begins, and hands
 // on the open issues, the newest first, up to a limit. It may take several polls.
 type backfill struct {
-	repo    string
 	limit   int
-	lists   *lister
+	reader  *reader
 	store   *checkpoints
 	handler *handler
 	log     *slog.Logger
@@ -50,12 +48,12 @@ func (b *backfill) run(ctx context.Context, c *cursor) error {
 func (b *backfill) begin(ctx context.Context, c *cursor) ([]triage.Snapshot, error) {
 	all := []triage.Snapshot{}
 	for n := 1; ; n++ {
-		list, err := b.lists.fetch(ctx, github.ListQuery{Updated: true, Page: n})
+		list, err := b.reader.fetch(ctx, github.ListQuery{Updated: true, Page: n})
 		if err != nil {
 			return nil, err
 		}
 		for _, i := range list.Issues {
-			if !b.lists.settled(i) {
+			if !b.reader.settled(i) {
 				continue // the next poll finds it as a change
 			}
 			c.advance(i.Number, i.UpdatedAt.Unix())
@@ -77,7 +75,7 @@ func (b *backfill) begin(ctx context.Context, c *cursor) ([]triage.Snapshot, err
 		}
 	}
 	c.Backfill.Begun = true
-	if !b.lists.recent {
+	if !b.reader.recent {
 		c.Checkpoint = c.At
 	}
 	return all, b.store.save(ctx, c)
@@ -93,7 +91,7 @@ func (b *backfill) pages(ctx context.Context, c *cursor) error {
 			return err
 		}
 	}
-	return fmt.Errorf("list the issues of %s: the list does not stand still", b.repo)
+	return b.reader.errUnstable()
 }
 
 // round reads all pages once, and reports whether another round is needed.
@@ -101,7 +99,7 @@ func (b *backfill) round(ctx context.Context, c *cursor) (again bool, err error)
 	fresh := false
 	for n := 1; len(c.Backfill.Taken) < b.limit; n++ {
 		q := github.ListQuery{Page: n}
-		list, err := b.lists.list(ctx, q)
+		list, err := b.reader.list(ctx, q)
 		if err != nil {
 			return false, err
 		}
@@ -114,9 +112,9 @@ func (b *backfill) round(ctx context.Context, c *cursor) (again bool, err error)
 				return false, err
 			}
 			fresh = fresh || handed
-			b.lists.keep(q, answer{etag: list.ETag, more: list.More})
+			b.reader.keep(q, answer{etag: list.ETag, more: list.More})
 		}
-		if !b.lists.answers[q].more {
+		if !b.reader.answers[q].more {
 			return fresh && n > 1, nil
 		}
 	}
@@ -130,7 +128,7 @@ func (b *backfill) handle(ctx context.Context, c *cursor, list []triage.Snapshot
 		if len(c.Backfill.Taken) >= b.limit {
 			return fresh, nil
 		}
-		if !b.lists.settled(i) || slices.Contains(c.Backfill.Taken, i.Number) {
+		if !b.reader.settled(i) || slices.Contains(c.Backfill.Taken, i.Number) {
 			continue
 		}
 		task, err := b.handler.handle(ctx, c, i, postponed{Opened: true})

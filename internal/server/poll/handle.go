@@ -5,17 +5,19 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/http"
 	"time"
 
+	"github.com/org/foreman-action/internal/github/rest"
+	"github.com/org/foreman-action/queue"
 	"github.com/org/foreman-action/triage"
 )
 
 // A handler turns changed issues of one repository into events, and hands them to the
 // intake.
 type handler struct {
-	ref     triage.Ref // without a number
-	dedup   string     // prefix of the dedup keys
-	source  Source
+	reader  *reader
+	dedup   string // prefix of the dedup keys
 	filter  filter
 	history history
 	take    func(ctx context.Context, e triage.Delivery, dedup string) (made bool, err error)
@@ -66,9 +68,7 @@ func (h *handler) detect(ctx context.Context, i triage.Issue, last taskSnapshot,
 	if since == 0 && !decided.IsZero() {
 		since = decided.Add(-clockSkew).Unix()
 	}
-	ref := h.ref
-	ref.Number = i.Number
-	t, err := h.source.Timeline(ctx, ref)
+	t, err := h.reader.timeline(ctx, i.Number)
 	switch {
 	case errors.Is(err, triage.ErrGone):
 		return change{}, nil
@@ -89,7 +89,7 @@ func (h *handler) detect(ctx context.Context, i triage.Issue, last taskSnapshot,
 
 // handOn makes the task of a change.
 func (h *handler) handOn(ctx context.Context, i triage.Snapshot, c change) (made bool, err error) {
-	e, err := triage.NewIssueEvent(c.action, triage.Repo{Owner: h.ref.Owner, Name: h.ref.Repo}, i, c.sender)
+	e, err := triage.NewIssueEvent(c.action, h.reader.repo, i, c.sender)
 	if err != nil {
 		return false, err
 	}
@@ -113,4 +113,16 @@ func (h *handler) retryLater(ctx context.Context, c *cursor, issue int, p postpo
 	}
 	h.log.WarnContext(ctx, "the issue is tried again at the next poll", "issue", issue, "error", err)
 	return nil
+}
+
+// errTooManyPostponed reports that an issue cannot be postponed.
+var errTooManyPostponed = fmt.Errorf("%d issues wait already", maxPostponed)
+
+// concernsOneIssue reports whether an error is about one issue, so that a poll can go on
+// with the others.
+func concernsOneIssue(ctx context.Context, err error) bool {
+	if status := rest.StatusOf(err); status == http.StatusUnauthorized || status == http.StatusForbidden {
+		return false
+	}
+	return ctx.Err() == nil && !errors.Is(err, triage.ErrLimited) && !errors.Is(err, queue.ErrUnavailable)
 }

@@ -5,11 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
+	"net/http"
 	"runtime/debug"
 	"sync"
 	"time"
 
 	"github.com/org/foreman-action/internal/github/rest"
+	"github.com/org/foreman-action/triage"
 )
 
 const (
@@ -141,4 +144,28 @@ func backoff(interval time.Duration, failures int, err error) time.Duration {
 		wait = max(wait, min(limit.Wait, maxRateLimitWait))
 	}
 	return wait
+}
+
+// advice returns what an operator can do about an error.
+func advice(err error) string {
+	if _, ok := errors.AsType[*net.DNSError](err); ok {
+		return "GitHub's name cannot be resolved; check the network, the proxy and identity.api_url"
+	}
+	if errors.Is(err, triage.ErrLimited) {
+		return "the limit of calls is spent; it goes on when GitHub gives more"
+	}
+	if need, ok := errors.AsType[*triage.PermissionError](err); ok {
+		return "the token may not read issues; give it " + need.Need
+	}
+	switch status := rest.StatusOf(err); {
+	case status == http.StatusUnauthorized:
+		return "GitHub refuses the token; it may have run out or been revoked: check identity"
+	case status == http.StatusForbidden:
+		return "GitHub refuses it; check what the token may do, and whether it is authorised for the organisation"
+	case status >= http.StatusInternalServerError:
+		return "GitHub has trouble; it is tried again"
+	case errors.Is(err, triage.ErrNotFound):
+		return "there is no such repository, it was renamed, or the token does not see it; check repos and the token"
+	}
+	return "it is tried again"
 }

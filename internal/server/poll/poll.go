@@ -39,6 +39,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/org/foreman-action/internal/github"
 	"github.com/org/foreman-action/internal/wait"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/triage"
@@ -128,27 +129,26 @@ func New(o Options) (*Poller, error) {
 			return nil, fmt.Errorf("poll: repository %s is there twice", r.Name)
 		}
 		seen[key] = true
-		p.repos = append(p.repos, newRepoPoller(&o, r, triage.Ref{Owner: owner, Repo: name}))
+		p.repos = append(p.repos, newRepoPoller(&o, r, triage.Repo{Owner: owner, Name: name}))
 	}
 	return p, nil
 }
 
 // newRepoPoller connects the parts that poll one repository.
-func newRepoPoller(o *Options, r Repository, ref triage.Ref) *repoPoller {
+func newRepoPoller(o *Options, r Repository, repo triage.Repo) *repoPoller {
 	log, key := o.Log.With("repo", r.Name), strings.ToLower(r.Name)
-	lists := &lister{source: r.Source, ref: ref, answers: map[query]answer{}}
+	read := &reader{source: r.Source, repo: repo, answers: map[github.ListQuery]answer{}}
 	store := &checkpoints{cursors: o.Cursors, key: key, repo: r.Name, log: log}
 	handle := &handler{
-		ref: ref, dedup: "poll:" + key, source: r.Source,
-		filter:  filter{bot: o.Bot, ignore: o.Ignore, maintainers: o.Maintainers},
-		history: history{tasks: o.Tasks, memory: o.Memory, repo: r.Name},
-		take:    o.Take, log: log,
+		reader: read, history: history{tasks: o.Tasks, memory: o.Memory, repo: r.Name},
+		filter: filter{bot: o.Bot, ignore: o.Ignore, maintainers: o.Maintainers},
+		dedup:  "poll:" + key, take: o.Take, log: log,
 	}
 	return &repoPoller{
 		name: r.Name, interval: o.Interval, reserve: o.Reserve, budget: r.Source.Budget,
 		sync: &syncer{
-			source: r.Source, lists: lists, store: store, handler: handle, log: log,
-			backfill: &backfill{repo: r.Name, limit: o.FirstRun, lists: lists, store: store, handler: handle, log: log},
+			reader: read, store: store, handler: handle, log: log,
+			backfill: &backfill{limit: o.FirstRun, reader: read, store: store, handler: handle, log: log},
 		},
 		now: o.Now, sleep: o.Sleep, random: o.Random, log: log,
 	}

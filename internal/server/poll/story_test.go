@@ -195,12 +195,12 @@ func (s *story) Timeline(ctx context.Context, ref triage.Ref) (triage.Timeline, 
 // Budget implements Source.
 func (s *story) Budget() (int, bool) { return s.client.Budget() }
 
-// step does what a line says: a verb and its words.
+// step runs one line: a verb and its arguments.
 func (s *story) step(line string) {
 	s.Helper()
 	words := strings.Fields(line)
 	verb, args := words[0], words[1:]
-	if act, ok := deeds()[verb]; ok {
+	if act, ok := actions()[verb]; ok {
 		act(s, args)
 		return
 	}
@@ -229,7 +229,7 @@ func (s *story) duration(word string) time.Duration {
 	return d
 }
 
-// poll polls, and tells of it.
+// poll polls, and prints the calls, tasks, warnings and the wait.
 func (s *story) poll() {
 	s.gh.ResetCalls()
 	s.made, s.lists = nil, 0

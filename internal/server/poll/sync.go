@@ -3,7 +3,6 @@ package poll
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"maps"
 	"slices"
@@ -19,8 +18,7 @@ const (
 
 // A syncer handles the changes of one repository since its cursor.
 type syncer struct {
-	source   Source
-	lists    *lister
+	reader   *reader
 	store    *checkpoints
 	handler  *handler
 	backfill *backfill
@@ -40,15 +38,15 @@ func (s *syncer) poll(ctx context.Context) (result, error) {
 	if err != nil {
 		return result{}, err
 	}
-	s.lists.begin()
+	s.reader.begin()
 	more := false
 	if c.Backfill != nil {
 		err = s.backfill.run(ctx, c)
 	} else {
 		more, err = s.changes(ctx, c)
 	}
-	s.lists.end()
-	return result{more: more, recent: s.lists.recent, postponed: len(c.Postponed)}, err
+	s.reader.end()
+	return result{more: more, recent: s.reader.recent, postponed: len(c.Postponed)}, err
 }
 
 // changes handles the issues that changed since the cursor, and then those that were
@@ -73,7 +71,7 @@ func (s *syncer) changes(ctx context.Context, c *cursor) (more bool, err error) 
 			n++
 		}
 	}
-	if !s.lists.recent {
+	if !s.reader.recent {
 		// Otherwise the recent change may hide an earlier one of its issue.
 		c.Checkpoint = c.At
 	}
@@ -113,7 +111,7 @@ func (s *syncer) window(ctx context.Context, c *cursor, since int64) (window, er
 			break
 		}
 	}
-	return window{}, fmt.Errorf("list the issues of %s: the list does not stand still", s.store.repo)
+	return window{}, s.reader.errUnstable()
 }
 
 // A page is the result of handling one.
@@ -126,13 +124,13 @@ type page struct {
 // page handles the changes on one page.
 func (s *syncer) page(ctx context.Context, c *cursor, since int64, number int) (page, error) {
 	q := github.ListQuery{Updated: true, Oldest: true, Since: moment(since), Page: number}
-	list, err := s.lists.list(ctx, q)
+	list, err := s.reader.list(ctx, q)
 	if err != nil || list.Same {
-		return page{answer: s.lists.answers[q]}, err
+		return page{answer: s.reader.answers[q]}, err
 	}
 	p := page{answer: answer{etag: list.ETag, more: list.More, last: since}}
 	for _, i := range list.Issues {
-		if p.recent = !s.lists.settled(i); p.recent {
+		if p.recent = !s.reader.settled(i); p.recent {
 			break
 		}
 		at := i.UpdatedAt.Unix()
@@ -150,7 +148,7 @@ func (s *syncer) page(ctx context.Context, c *cursor, since int64, number int) (
 		return p, err
 	}
 	if !p.recent {
-		s.lists.keep(q, p.answer)
+		s.reader.keep(q, p.answer)
 	}
 	return p, nil
 }
@@ -174,9 +172,7 @@ func (s *syncer) reload(ctx context.Context, c *cursor, n int) error {
 	if inFlight || err != nil {
 		return err
 	}
-	ref := s.lists.ref
-	ref.Number = n
-	i, err := s.source.Issue(ctx, ref)
+	i, err := s.reader.issue(ctx, n)
 	switch {
 	case errors.Is(err, triage.ErrGone):
 		s.log.InfoContext(ctx, "an issue that waited is gone", "issue", n)
@@ -185,7 +181,7 @@ func (s *syncer) reload(ctx context.Context, c *cursor, n int) error {
 	case err != nil:
 		return s.handler.retryLater(ctx, c, n, c.Postponed[n], err)
 	}
-	if !s.lists.settled(i) {
+	if !s.reader.settled(i) {
 		return nil
 	}
 	if _, err := s.handler.handle(ctx, c, i, c.Postponed[n]); err != nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/org/foreman-action/protocol"
 )
 
-// A message is what is shown of a task's message.
+// A message has the parts of a task's message that are shown.
 type message struct {
 	Type    string
 	Title   string
@@ -16,8 +16,8 @@ type message struct {
 	Summary string // of the memory
 }
 
-// readMessage reads what it can.
-func readMessage(data []byte) message {
+// parseMessage decodes what it can.
+func parseMessage(data []byte) message {
 	var m struct {
 		Type    string          `json:"type"`
 		Payload json.RawMessage `json:"payload"`
@@ -25,7 +25,7 @@ func readMessage(data []byte) message {
 			Memory string `json:"memory_summary"`
 		} `json:"context"`
 	}
-	// What does not decode stays empty: the raw text is shown beside it.
+	// Parts that cannot be decoded stay empty: the page also shows the raw text.
 	_ = json.Unmarshal(data, &m)
 	var p struct {
 		Title string `json:"title"`
@@ -38,7 +38,7 @@ func readMessage(data []byte) message {
 	return message{Type: m.Type, Title: p.Title, Author: a.Author, Summary: m.Context.Memory}
 }
 
-// An origin is what is shown of a task's origin.
+// An origin has the parts of a task's origin that are shown.
 type origin struct {
 	Event    string `json:"event"`
 	Delivery string `json:"delivery"`
@@ -46,7 +46,7 @@ type origin struct {
 	Trace    string `json:"trace"`
 }
 
-// A report is what is shown of how a decision was carried out.
+// A report has the parts that are shown of the report on carrying a decision out.
 type report struct {
 	Event     string         `json:"event"`
 	Title     string         `json:"title"`
@@ -62,10 +62,10 @@ type report struct {
 	Missing   []string       `json:"missing"`
 }
 
-// A reportAction is one action with what became of it.
+// A reportAction is one action with its result.
 type reportAction struct {
 	Type    string              `json:"type"`
-	Action  protocol.ActionItem `json:"action"` // of a large one there is none
+	Action  protocol.ActionItem `json:"action"` // missing if it is large
 	Source  string              `json:"source"`
 	Verdict string              `json:"verdict"`
 	Result  string              `json:"result"`
@@ -73,8 +73,8 @@ type reportAction struct {
 	URL     string              `json:"url"`
 }
 
-// readReport decodes a report; nil is an empty one.
-func readReport(data []byte) (report, error) {
+// parseReport decodes a report; nil is an empty one.
+func parseReport(data []byte) (report, error) {
 	var r report
 	if data == nil {
 		return r, nil
@@ -85,15 +85,15 @@ func readReport(data []byte) (report, error) {
 	return r, nil
 }
 
-// A decision is what is shown of what an agent sent.
+// A decision has the parts that are shown of an agent's decision.
 type decision struct {
 	Decision  string                `json:"decision"`
 	Rationale string                `json:"rationale"`
 	Actions   []protocol.ActionItem `json:"actions"`
 }
 
-// readDecision decodes a decision, also one of an unknown kind; nil is an empty one.
-func readDecision(data []byte) (decision, error) {
+// parseDecision decodes a decision, also one of an unknown kind; nil is an empty one.
+func parseDecision(data []byte) (decision, error) {
 	var d decision
 	if data == nil {
 		return d, nil

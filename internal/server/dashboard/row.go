@@ -17,14 +17,13 @@ type row struct {
 	Title     string
 	State     queue.State
 	Agent     string
-	Text      string // what is to be said of its state
+	Text      string // about its state
 	Held      bool
-	Until     time.Time // of Held
+	Until     time.Time // the end of Held
 	Behind    string    // address of the task that it waits for; empty: none
 	Draining  bool
-	Enqueued  time.Time
-	Happened  time.Time // the last thing
-	Happening string    // what it was
+	LastTime  time.Time // of LastEvent
+	LastEvent string    // such as "claimed"
 }
 
 // newRow makes the row of a task.
@@ -40,8 +39,7 @@ func newRow(i queue.Info, b brief, l links) row {
 		Text:     rowText(i, b),
 		Held:     i.Held,
 		Draining: i.Draining,
-		Enqueued: i.Enqueued,
-		Happened: i.Enqueued, Happening: "enqueued",
+		LastTime: i.Enqueued, LastEvent: "enqueued",
 	}
 	if i.Held {
 		r.Until = i.Ready
@@ -52,13 +50,13 @@ func newRow(i queue.Info, b brief, l links) row {
 	switch i.State {
 	case queue.Pending:
 	case queue.Claimed:
-		r.Happened, r.Happening = i.Claimed, "claimed"
+		r.LastTime, r.LastEvent = i.Claimed, "claimed"
 	case queue.Completed:
-		r.Happened, r.Happening = i.Completed, "decided"
+		r.LastTime, r.LastEvent = i.Completed, "decided"
 	case queue.Done:
-		r.Happened, r.Happening = i.Ended, "done"
+		r.LastTime, r.LastEvent = i.Ended, "done"
 	case queue.Failed:
-		r.Happened, r.Happening = i.Ended, "failed"
+		r.LastTime, r.LastEvent = i.Ended, "failed"
 	}
 	return r
 }

@@ -26,7 +26,7 @@ type taskPage struct {
 	Actions   []actionRow
 	Warnings  []string
 	Missing   []string
-	Raw       []raw
+	Raw       []unreadable
 	CanRetry  bool
 	RetryText string
 	CanCancel bool
@@ -37,11 +37,11 @@ type fact struct{ Name, Value string }
 
 // A step is a past or an expected event of the task.
 type step struct {
-	At     time.Time
-	What   string
-	Who    string
-	Text   string
-	Coming bool
+	At       time.Time
+	What     string
+	Who      string
+	Text     string
+	Expected bool
 }
 
 // An actionRow is one action with its result.
@@ -56,8 +56,8 @@ type actionRow struct {
 	URL     string
 }
 
-// A raw is a text that could not be read.
-type raw struct{ Name, Problem, Text string }
+// An unreadable is a stored text that cannot be decoded.
+type unreadable struct{ Name, Problem, Text string }
 
 // newTask makes the page of a task.
 func newTask(t queue.Details, l links) *taskPage {
@@ -66,19 +66,19 @@ func newTask(t queue.Details, l links) *taskPage {
 	var from origin
 	if t.Origin != nil {
 		if err := json.Unmarshal(t.Origin, &from); err != nil {
-			p.Raw = append(p.Raw, raw{"Origin", "It is no JSON.", block(string(t.Origin), maxLine)})
+			p.Raw = append(p.Raw, unreadable{"Origin", "It is no JSON.", block(string(t.Origin), maxLine)})
 		}
 	}
 	if !json.Valid(t.Message) {
-		p.Raw = append(p.Raw, raw{"Message", "It is no JSON: no agent can be asked.", block(string(t.Message), maxLine)})
+		p.Raw = append(p.Raw, unreadable{"Message", "It is no JSON: no agent can be asked.", block(string(t.Message), maxLine)})
 	}
 	dec, err := parseDecision(t.Result)
 	if err != nil {
-		p.Raw = append(p.Raw, raw{"Decision", "It cannot be read.", block(string(t.Result), maxLine)})
+		p.Raw = append(p.Raw, unreadable{"Decision", "It cannot be read.", block(string(t.Result), maxLine)})
 	}
 	rep, err := parseReport(t.Report)
 	if err != nil {
-		p.Raw = append(p.Raw, raw{"Report", "It cannot be read.", block(string(t.Report), maxLine)})
+		p.Raw = append(p.Raw, unreadable{"Report", "It cannot be read.", block(string(t.Report), maxLine)})
 	}
 	p.Facts = facts(t, msg, from, rep)
 	p.Journey = journey(t, from)
@@ -221,12 +221,12 @@ func journey(t queue.Details, from origin) []step {
 	switch t.State {
 	case queue.Done:
 		add(t.Ended, "carried out", "", "done")
-	case queue.Pending, queue.Claimed, queue.Completed: // it goes on
+	case queue.Pending, queue.Claimed, queue.Completed: // not ended
 	case queue.Failed:
 		add(t.Ended, "failed", "", block(t.Reason, maxLine))
 	}
 	slices.SortStableFunc(list, func(a, b step) int { return a.At.Compare(b.At) })
-	return append(list, coming(t)...)
+	return append(list, expected(t)...)
 }
 
 // claimant returns the credential under which a task is claimed. In later states the owner
@@ -238,17 +238,17 @@ func claimant(t queue.Details) string {
 	return ""
 }
 
-// coming returns the next event if there is no action by an agent or a person.
-func coming(t queue.Details) []step {
+// expected returns the next event if there is no action by an agent or a person.
+func expected(t queue.Details) []step {
 	switch {
 	case t.Behind != "":
-		return []step{{What: "held back", Text: block(t.Reason, maxLine), Coming: true}}
+		return []step{{What: "held back", Text: block(t.Reason, maxLine), Expected: true}}
 	case t.Held:
-		return []step{{At: t.Ready, What: "held back until", Text: block(t.Reason, maxLine), Coming: true}}
+		return []step{{At: t.Ready, What: "held back until", Text: block(t.Reason, maxLine), Expected: true}}
 	case t.State == queue.Claimed:
-		return []step{{At: t.Until, What: "claim runs out", Text: "unless the agent sends a heartbeat", Coming: true}}
+		return []step{{At: t.Until, What: "claim runs out", Text: "unless the agent sends a heartbeat", Expected: true}}
 	case t.Draining:
-		return []step{{At: t.Until, What: "being carried out", Who: word(t.Owner), Text: "under a lease until then", Coming: true}}
+		return []step{{At: t.Until, What: "being carried out", Who: word(t.Owner), Text: "under a lease until then", Expected: true}}
 	}
 	return nil
 }

@@ -139,12 +139,12 @@ func (d *Dashboard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if err := d.auth.local(r); err != nil {
-		d.renderer.show(w, r, response{status: http.StatusMisdirectedRequest, problem: "Without operators the page is shown on this " +
+		d.renderer.show(w, r, response{Status: http.StatusMisdirectedRequest, Problem: "Without operators the page is shown on this " +
 			"machine only. Configure server.operators to see it from elsewhere. What is in the way: " + err.Error() + "."})
 		return
 	}
 	if err := d.origins.Check(r); err != nil {
-		d.renderer.show(w, r, response{status: http.StatusForbidden, problem: "The request came from another site, and was refused."})
+		d.renderer.show(w, r, response{Status: http.StatusForbidden, Problem: "The request came from another site, and was refused."})
 		return
 	}
 	if r.Body != nil {

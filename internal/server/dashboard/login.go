@@ -17,7 +17,7 @@ func (d *Dashboard) admit(w http.ResponseWriter, r *http.Request) (visitor, bool
 	case d.auth.mayRead(v):
 		return v, true
 	case d.auth.operators == nil:
-		d.renderer.show(w, r, response{status: http.StatusForbidden, problem: "Only operators see this page, and none are configured. Add one to " +
+		d.renderer.show(w, r, response{Status: http.StatusForbidden, Problem: "Only operators see this page, and none are configured. Add one to " +
 			"server.operators; until then, use \"foremand queue\" on the server."})
 	default:
 		d.signIn(w, r, http.StatusUnauthorized, "")
@@ -44,13 +44,13 @@ func (d *Dashboard) signIn(w http.ResponseWriter, r *http.Request, status int, p
 	default:
 		from = r.URL.RequestURI()
 	}
-	d.renderer.show(w, r, response{status: status, problem: problem, login: &login{From: local(from)}})
+	d.renderer.show(w, r, response{Status: status, Problem: problem, Login: &login{From: local(from)}})
 }
 
 // login opens a session for an operator's name and secret.
 func (d *Dashboard) login(w http.ResponseWriter, r *http.Request) {
 	if d.auth.operators == nil {
-		d.renderer.show(w, r, response{status: http.StatusForbidden, problem: "No operators are configured."})
+		d.renderer.show(w, r, response{Status: http.StatusForbidden, Problem: "No operators are configured."})
 		return
 	}
 	if !d.auth.ownPage(r) {
@@ -81,7 +81,7 @@ func (d *Dashboard) login(w http.ResponseWriter, r *http.Request) {
 func (d *Dashboard) logout(w http.ResponseWriter, r *http.Request) {
 	v := d.auth.visitor(r)
 	if !d.auth.ownPage(r) {
-		d.renderer.show(w, r, response{status: http.StatusForbidden, problem: notOwnPage, visitor: v})
+		d.renderer.show(w, r, response{Status: http.StatusForbidden, Problem: notOwnPage, Visitor: v})
 		return
 	}
 	d.auth.sessions.end(v.session)

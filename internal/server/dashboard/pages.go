@@ -16,7 +16,7 @@ func (d *Dashboard) overview(w http.ResponseWriter, r *http.Request) {
 	}
 	f, err := parseFilter(r.URL.Query())
 	if err != nil {
-		d.renderer.show(w, r, response{status: http.StatusBadRequest, problem: "No tasks can be listed for this address: " + err.Error() + ".", visitor: v})
+		d.renderer.show(w, r, response{Status: http.StatusBadRequest, Problem: "No tasks can be listed for this address: " + err.Error() + ".", Visitor: v})
 		return
 	}
 	c, err := d.contents.overview(r.Context(), f)
@@ -24,13 +24,13 @@ func (d *Dashboard) overview(w http.ResponseWriter, r *http.Request) {
 		d.renderer.fail(w, r, err)
 		return
 	}
-	d.renderer.show(w, r, response{status: http.StatusOK, visitor: v, content: c, notice: notice(r.FormValue("did"))})
+	d.renderer.show(w, r, response{Status: http.StatusOK, Visitor: v, content: c, Notice: notice(r.FormValue("did"))})
 }
 
 // task serves the page of one task.
 func (d *Dashboard) task(w http.ResponseWriter, r *http.Request) {
 	if v, ok := d.admit(w, r); ok {
-		d.showTask(w, r, response{status: http.StatusOK, visitor: v, notice: notice(r.FormValue("did"))})
+		d.showTask(w, r, response{Status: http.StatusOK, Visitor: v, Notice: notice(r.FormValue("did"))})
 	}
 }
 
@@ -40,7 +40,7 @@ func (d *Dashboard) showTask(w http.ResponseWriter, r *http.Request, res respons
 	res.content, err = d.contents.task(r.Context(), r.PathValue("id"))
 	switch {
 	case errors.Is(err, queue.ErrNotFound):
-		d.noSuchTask(w, r, res.visitor)
+		d.noSuchTask(w, r, res.Visitor)
 	case err != nil:
 		d.renderer.fail(w, r, err)
 	default:
@@ -49,7 +49,7 @@ func (d *Dashboard) showTask(w http.ResponseWriter, r *http.Request, res respons
 }
 
 func (d *Dashboard) noSuchTask(w http.ResponseWriter, r *http.Request, v visitor) {
-	d.renderer.show(w, r, response{status: http.StatusNotFound, visitor: v, problem: "There is no such task. It may have been purged."})
+	d.renderer.show(w, r, response{Status: http.StatusNotFound, Visitor: v, Problem: "There is no such task. It may have been purged."})
 }
 
 func (d *Dashboard) retry(ctx context.Context, id, by string) error {
@@ -62,7 +62,7 @@ func (d *Dashboard) retry(ctx context.Context, id, by string) error {
 func (d *Dashboard) change(did string, apply func(ctx context.Context, id, by string) error) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if d.auth.operators == nil {
-			d.renderer.show(w, r, response{status: http.StatusForbidden, problem: "Nobody can change tasks here: no operators are configured. Use \"foremand queue\"."})
+			d.renderer.show(w, r, response{Status: http.StatusForbidden, Problem: "Nobody can change tasks here: no operators are configured. Use \"foremand queue\"."})
 			return
 		}
 		v, ok := d.admit(w, r)
@@ -70,7 +70,7 @@ func (d *Dashboard) change(did string, apply func(ctx context.Context, id, by st
 			return
 		}
 		if !d.auth.ownPage(r) {
-			d.renderer.show(w, r, response{status: http.StatusForbidden, problem: notOwnPage, visitor: v})
+			d.renderer.show(w, r, response{Status: http.StatusForbidden, Problem: notOwnPage, Visitor: v})
 			return
 		}
 		id := r.PathValue("id")
@@ -78,7 +78,7 @@ func (d *Dashboard) change(did string, apply func(ctx context.Context, id, by st
 		d.contents.reader.changed()
 		switch {
 		case errors.Is(err, queue.ErrState):
-			d.showTask(w, r, response{status: http.StatusConflict, visitor: v, problem: "Nothing was changed: the task is not in a state that allows it any more."})
+			d.showTask(w, r, response{Status: http.StatusConflict, Visitor: v, Problem: "Nothing was changed: the task is not in a state that allows it any more."})
 		case errors.Is(err, queue.ErrNotFound):
 			d.noSuchTask(w, r, v)
 		case err != nil:

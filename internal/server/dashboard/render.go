@@ -65,20 +65,17 @@ type login struct{ From string } // the page to return to
 // A response is one page to send.
 type response struct {
 	content
-	visitor visitor
-	status  int
-	problem string // empty: none
-	notice  string // of the change that led to the page; empty: none
-	login   *login // nil: no form
+	Status  int
+	Visitor visitor
+	Problem string // empty: none
+	Notice  string // of the change that led to the page; empty: none
+	Login   *login // nil: no form
 }
 
 // frame is the value for the templates.
 type frame struct {
-	content
+	response
 	Title    string
-	Problem  string
-	Notice   string
-	Login    *login
 	Operator string
 	ReadOnly bool   // there are no operators
 	Live     string // the address of the stream of changes; empty: none
@@ -88,8 +85,7 @@ type frame struct {
 // show sends a page.
 func (p *renderer) show(w http.ResponseWriter, r *http.Request, res response) {
 	f := frame{
-		content: res.content, Title: title(res), Problem: res.problem, Notice: res.notice, Login: res.login,
-		Operator: word(res.visitor.operator), ReadOnly: p.readOnly, Home: res.Overview != nil,
+		response: res, Title: title(res), Operator: word(res.Visitor.operator), ReadOnly: p.readOnly, Home: res.Overview != nil,
 	}
 	version, err := res.version()
 	if err != nil {
@@ -105,7 +101,7 @@ func (p *renderer) show(w http.ResponseWriter, r *http.Request, res response) {
 		return
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	w.WriteHeader(res.status)
+	w.WriteHeader(res.Status)
 	if _, err := w.Write(b.Bytes()); err != nil {
 		p.log.Debug("the dashboard was not read to its end", "err", err)
 	}
@@ -118,12 +114,12 @@ func (p *renderer) fail(w http.ResponseWriter, r *http.Request, err error) {
 	}
 	p.log.Error("the dashboard cannot read the queue", "err", err)
 	w.Header().Set("Retry-After", "5")
-	p.show(w, r, response{status: http.StatusServiceUnavailable, problem: "The queue cannot be read or written now. The server's log says why."})
+	p.show(w, r, response{Status: http.StatusServiceUnavailable, Problem: "The queue cannot be read or written now. The server's log says why."})
 }
 
 func title(res response) string {
 	switch {
-	case res.login != nil:
+	case res.Login != nil:
 		return "Sign in"
 	case res.Task != nil:
 		return res.Task.Issue + ": " + string(res.Task.State)

@@ -3,57 +3,48 @@ package poll
 import (
 	"context"
 	"errors"
-	"log/slog"
 	"slices"
 
 	"github.com/org/foreman-action/internal/github"
 	"github.com/org/foreman-action/triage"
 )
 
-// A backfill is the first poll of a repository: it finds where the cursor begins, and hands
+// runBackfill is the first poll of a repository: it finds where the cursor begins, and hands
 // on the open issues, the newest first, up to a limit. It may take several polls.
-type backfill struct {
-	limit   int
-	reader  *reader
-	store   *checkpoints
-	handler *handler
-	log     *slog.Logger
-}
-
-func (b *backfill) run(ctx context.Context, c *cursor) error {
+func (s *syncer) runBackfill(ctx context.Context, c *cursor) error {
 	var all []triage.Snapshot
 	var err error
 	if !c.Backfill.Begun {
-		if all, err = b.begin(ctx, c); err != nil {
+		if all, err = s.beginBackfill(ctx, c); err != nil {
 			return err
 		}
 	}
 	if all != nil {
 		slices.SortStableFunc(all, func(a, b triage.Snapshot) int { return b.CreatedAt.Compare(a.CreatedAt) })
-		_, err = b.handle(ctx, c, all)
+		_, err = s.handleOpen(ctx, c, all)
 	} else {
-		err = b.pages(ctx, c)
+		err = s.handleOpenPages(ctx, c)
 	}
 	if err != nil {
-		return errors.Join(err, b.store.save(ctx, c))
+		return errors.Join(err, s.store.save(ctx, c))
 	}
-	b.log.InfoContext(ctx, "first poll is over", "tasks", len(c.Backfill.Taken), "limit", b.limit)
+	s.log.InfoContext(ctx, "first poll is over", "tasks", len(c.Backfill.Taken), "limit", s.backfillLimit)
 	c.Backfill = nil
-	return b.store.save(ctx, c)
+	return s.store.save(ctx, c)
 }
 
-// begin sets the cursor to the newest change. It lists back to where the overlap begins, so
-// that issues which are not handed on are known as seen. It returns all open issues if it
-// listed them all.
-func (b *backfill) begin(ctx context.Context, c *cursor) ([]triage.Snapshot, error) {
+// beginBackfill sets the cursor to the newest change. It lists back to where the overlap
+// begins, so that issues which are not handed on are known as seen. It returns all open
+// issues if it listed them all.
+func (s *syncer) beginBackfill(ctx context.Context, c *cursor) ([]triage.Snapshot, error) {
 	all := []triage.Snapshot{}
 	for n := 1; ; n++ {
-		list, err := b.reader.fetch(ctx, github.ListQuery{Updated: true, Page: n})
+		list, err := s.reader.fetch(ctx, github.ListQuery{Updated: true, Page: n})
 		if err != nil {
 			return nil, err
 		}
 		for _, i := range list.Issues {
-			if !b.reader.settled(i) {
+			if !s.reader.settled(i) {
 				continue // the next poll finds it as a change
 			}
 			c.advance(i.Number, i.UpdatedAt.Unix())
@@ -75,63 +66,63 @@ func (b *backfill) begin(ctx context.Context, c *cursor) ([]triage.Snapshot, err
 		}
 	}
 	c.Backfill.Begun = true
-	if !b.reader.recent {
+	if !s.reader.recent {
 		c.Checkpoint = c.At
 	}
-	return all, b.store.save(ctx, c)
+	return all, s.store.save(ctx, c)
 }
 
-// pages hands on the open issues page by page, up to the limit. An issue that is closed
+// handleOpenPages hands on the open issues page by page, up to the limit. An issue that is closed
 // meanwhile moves others to the page before, so the pages are read until a round finds
 // nothing new.
-func (b *backfill) pages(ctx context.Context, c *cursor) error {
+func (s *syncer) handleOpenPages(ctx context.Context, c *cursor) error {
 	for range maxRounds {
-		again, err := b.round(ctx, c)
+		again, err := s.readPagesOnce(ctx, c)
 		if err != nil || !again {
 			return err
 		}
 	}
-	return b.reader.errUnstable()
+	return s.reader.errUnstable()
 }
 
-// round reads all pages once, and reports whether another round is needed.
-func (b *backfill) round(ctx context.Context, c *cursor) (again bool, err error) {
+// readPagesOnce reads all pages once, and reports whether another round is needed.
+func (s *syncer) readPagesOnce(ctx context.Context, c *cursor) (again bool, err error) {
 	fresh := false
-	for n := 1; len(c.Backfill.Taken) < b.limit; n++ {
+	for n := 1; len(c.Backfill.Taken) < s.backfillLimit; n++ {
 		q := github.ListQuery{Page: n}
-		list, err := b.reader.list(ctx, q)
+		list, err := s.reader.list(ctx, q)
 		if err != nil {
 			return false, err
 		}
 		if !list.Same {
-			handed, err := b.handle(ctx, c, list.Issues)
+			handed, err := s.handleOpen(ctx, c, list.Issues)
 			if err != nil {
 				return false, err
 			}
-			if err := b.store.save(ctx, c); err != nil {
+			if err := s.store.save(ctx, c); err != nil {
 				return false, err
 			}
 			fresh = fresh || handed
-			b.reader.keep(q, answer{etag: list.ETag, more: list.More})
+			s.reader.keep(q, answer{etag: list.ETag, more: list.More})
 		}
-		if !b.reader.answers[q].more {
+		if !s.reader.answers[q].more {
 			return fresh && n > 1, nil
 		}
 	}
 	return false, nil
 }
 
-// handle hands on issues up to the limit, and reports whether there was one that was not
+// handleOpen hands on issues up to the limit, and reports whether there was one that was not
 // handed on before.
-func (b *backfill) handle(ctx context.Context, c *cursor, list []triage.Snapshot) (fresh bool, err error) {
+func (s *syncer) handleOpen(ctx context.Context, c *cursor, list []triage.Snapshot) (fresh bool, err error) {
 	for _, i := range list {
-		if len(c.Backfill.Taken) >= b.limit {
+		if len(c.Backfill.Taken) >= s.backfillLimit {
 			return fresh, nil
 		}
-		if !b.reader.settled(i) || slices.Contains(c.Backfill.Taken, i.Number) {
+		if !s.reader.settled(i) || slices.Contains(c.Backfill.Taken, i.Number) {
 			continue
 		}
-		task, err := b.handler.handle(ctx, c, i, postponed{Opened: true})
+		task, err := s.handler.handle(ctx, c, i, postponed{Opened: true})
 		if err != nil {
 			return fresh, err
 		}

@@ -146,11 +146,8 @@ func newRepoPoller(o *Options, r Repository, repo triage.Repo) *repoPoller {
 	}
 	return &repoPoller{
 		name: r.Name, interval: o.Interval, reserve: o.Reserve, budget: r.Source.Budget,
-		sync: &syncer{
-			reader: read, store: store, handler: handle, log: log,
-			backfill: &backfill{limit: o.FirstRun, reader: read, store: store, handler: handle, log: log},
-		},
-		now: o.Now, sleep: o.Sleep, random: o.Random, log: log,
+		sync: &syncer{reader: read, store: store, handler: handle, log: log, backfillLimit: o.FirstRun},
+		now:  o.Now, sleep: o.Sleep, random: o.Random, log: log,
 	}
 }
 

@@ -18,11 +18,12 @@ const (
 
 // A syncer handles the changes of one repository since its cursor.
 type syncer struct {
-	reader   *reader
-	store    *checkpoints
-	handler  *handler
-	backfill *backfill
-	log      *slog.Logger
+	reader  *reader
+	store   *checkpoints
+	handler *handler
+	log     *slog.Logger
+
+	backfillLimit int // tasks of the first poll
 }
 
 // A result is the state after a successful poll.
@@ -41,7 +42,7 @@ func (s *syncer) poll(ctx context.Context) (result, error) {
 	s.reader.begin()
 	more := false
 	if c.Backfill != nil {
-		err = s.backfill.run(ctx, c)
+		err = s.runBackfill(ctx, c)
 	} else {
 		more, err = s.changes(ctx, c)
 	}

@@ -17,9 +17,9 @@ import (
 // noon is when the tests happen.
 func noon() time.Time { return time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC) }
 
-// A still is a queue that stands still: what a case says is in it.
+// A still is a queue with the tasks of a test case, which do not change.
 type still struct {
-	queue.Queue // nil: what is not below is not called
+	queue.Queue // nil: only the methods below are called
 
 	Stats_ queue.Stats  `json:"stats"`
 	Tasks  []stillTask  `json:"tasks"`

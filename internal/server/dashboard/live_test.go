@@ -154,7 +154,7 @@ func TestStream(t *testing.T) {
 	})
 }
 
-// TestStreamResumed connects again: what the browser saw is not told once more.
+// TestStreamResumed connects again: a version that the browser has is not sent again.
 func TestStreamResumed(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

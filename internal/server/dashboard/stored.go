@@ -3,14 +3,12 @@ package dashboard
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
 
 	"github.com/org/foreman-action/protocol"
 )
 
 // A message has the parts of a task's message that are shown.
 type message struct {
-	Type    string
 	Title   string
 	Author  string
 	Summary string // of the memory
@@ -19,7 +17,6 @@ type message struct {
 // parseMessage decodes what it can.
 func parseMessage(data []byte) message {
 	var m struct {
-		Type    string          `json:"type"`
 		Payload json.RawMessage `json:"payload"`
 		Context struct {
 			Memory string `json:"memory_summary"`
@@ -35,7 +32,7 @@ func parseMessage(data []byte) message {
 		Author string `json:"author"`
 	}
 	_ = json.Unmarshal(m.Payload, &a)
-	return message{Type: m.Type, Title: p.Title, Author: a.Author, Summary: m.Context.Memory}
+	return message{Title: p.Title, Author: a.Author, Summary: m.Context.Memory}
 }
 
 // An origin has the parts of a task's origin that are shown.
@@ -44,6 +41,17 @@ type origin struct {
 	Delivery string `json:"delivery"`
 	Source   string `json:"source"`
 	Trace    string `json:"trace"`
+}
+
+// parseOrigin decodes an origin; nil is an empty one. With an error it returns what it could
+// decode.
+func parseOrigin(data []byte) (origin, error) {
+	var o origin
+	if data == nil {
+		return o, nil
+	}
+	err := json.Unmarshal(data, &o)
+	return o, err
 }
 
 // A report has the parts that are shown of the report on carrying a decision out.
@@ -74,16 +82,7 @@ type reportAction struct {
 }
 
 // parseReport decodes a report; nil is an empty one.
-func parseReport(data []byte) (report, error) {
-	var r report
-	if data == nil {
-		return r, nil
-	}
-	if err := json.Unmarshal(data, &r); err != nil {
-		return report{}, fmt.Errorf("read the report: %w", err)
-	}
-	return r, nil
-}
+func parseReport(data []byte) (report, error) { return decode[report](data) }
 
 // A decision has the parts that are shown of an agent's decision.
 type decision struct {
@@ -94,15 +93,21 @@ type decision struct {
 
 // parseDecision decodes a decision, also one of an unknown kind; nil is an empty one.
 func parseDecision(data []byte) (decision, error) {
-	var d decision
+	d, err := decode[decision](data)
+	if err == nil && data != nil && d.Decision == "" {
+		err = errors.New("the decision is missing")
+	}
+	return d, err
+}
+
+// decode returns the zero value for nil, and with an error.
+func decode[T any](data []byte) (T, error) {
+	var v, zero T
 	if data == nil {
-		return d, nil
+		return zero, nil
 	}
-	if err := json.Unmarshal(data, &d); err != nil {
-		return decision{}, fmt.Errorf("read the decision: %w", err)
+	if err := json.Unmarshal(data, &v); err != nil {
+		return zero, err
 	}
-	if d.Decision == "" {
-		return d, errors.New("read the decision: it says nothing")
-	}
-	return d, nil
+	return v, nil
 }

@@ -62,25 +62,25 @@ type unreadable struct{ Name, Problem, Text string }
 // newTask makes the page of a task.
 func newTask(t queue.Details, l links) *taskPage {
 	p := &taskPage{row: newRow(t.Info, newBrief(t), l), Reason: block(t.Reason, maxLine)}
-	msg := parseMessage(t.Message)
-	var from origin
-	if t.Origin != nil {
-		if err := json.Unmarshal(t.Origin, &from); err != nil {
-			p.Raw = append(p.Raw, unreadable{"Origin", "It is no JSON.", block(string(t.Origin), maxLine)})
-		}
+	show := func(name, problem string, data []byte) {
+		p.Raw = append(p.Raw, unreadable{name, problem, block(string(data), maxLine)})
+	}
+	from, err := parseOrigin(t.Origin)
+	if err != nil {
+		show("Origin", "It is no JSON.", t.Origin)
 	}
 	if !json.Valid(t.Message) {
-		p.Raw = append(p.Raw, unreadable{"Message", "It is no JSON: no agent can be asked.", block(string(t.Message), maxLine)})
+		show("Message", "It is no JSON: no agent can be asked.", t.Message)
 	}
 	dec, err := parseDecision(t.Result)
 	if err != nil {
-		p.Raw = append(p.Raw, unreadable{"Decision", "It cannot be read.", block(string(t.Result), maxLine)})
+		show("Decision", "It cannot be read.", t.Result)
 	}
 	rep, err := parseReport(t.Report)
 	if err != nil {
-		p.Raw = append(p.Raw, unreadable{"Report", "It cannot be read.", block(string(t.Report), maxLine)})
+		show("Report", "It cannot be read.", t.Report)
 	}
-	p.Facts = facts(t, msg, from, rep)
+	p.Facts = facts(t, parseMessage(t.Message), from, rep)
 	p.Journey = journey(t, from)
 	p.setOutcome(dec, rep, l)
 	switch {

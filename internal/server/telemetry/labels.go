@@ -28,18 +28,14 @@ func (l *labelValues) of(label, value string) string {
 	known := l.seen[label]
 	switch {
 	case known[value]:
+		return value
 	case len(known) >= maxLabelValues:
 		return "other"
-	default:
-		if l.seen == nil {
-			l.seen = map[string]map[string]bool{}
-		}
-		if known == nil {
-			known = map[string]bool{}
-			l.seen[label] = known
-		}
-		known[value] = true
+	case known == nil:
+		known = map[string]bool{}
+		l.seen[label] = known
 	}
+	known[value] = true
 	return value
 }
 

@@ -31,7 +31,7 @@ type metrics struct {
 func newMetrics(registry prometheus.Registerer, version string) *metrics {
 	f := factory{promauto.With(registry)}
 	m := &metrics{
-		labels: &labelValues{},
+		labels: &labelValues{seen: map[string]map[string]bool{}},
 
 		enqueued:    f.counters("foreman_tasks_enqueued_total", "Events that came to the queue, by where they came from and what became of them.", "source", "how"),
 		claims:      f.counters("foreman_claims_total", "Tasks handed out.", "agent"),

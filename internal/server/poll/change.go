@@ -42,6 +42,12 @@ func (f filter) own(login string) bool {
 	return same(f.bot) || slices.ContainsFunc(f.ignore, same)
 }
 
+// marked reports whether our marker makes a comment ours. A person cannot hide a comment by
+// it, unless our login is not known.
+func (f filter) marked(e triage.TimelineEvent) bool {
+	return sanitize.HasMarker(e.Body) && (f.bot == "" || strings.HasSuffix(e.Actor, "[bot]"))
+}
+
 // A change is an event to hand on.
 type change struct {
 	action string // empty: there is none
@@ -90,7 +96,7 @@ func (a activity) onlyOurs(i triage.Issue) bool {
 }
 
 // summarize reads the events of a timeline after a time.
-func summarize(t triage.Timeline, since int64, own func(login string) bool) activity {
+func summarize(t triage.Timeline, since int64, f filter) activity {
 	var a activity
 	if !t.Complete && (len(t.Events) == 0 || t.Events[0].At.Unix() > since) {
 		a.others = true
@@ -107,11 +113,11 @@ func summarize(t triage.Timeline, since int64, own func(login string) bool) acti
 		case "mentioned", "subscribed", "unsubscribed":
 			continue // the actor is the mentioned account, and the mention may be ours
 		case "closed":
-			if !own(e.Actor) {
+			if !f.own(e.Actor) {
 				continue // it is open again, and the account that reopened it counts
 			}
 		}
-		if own(e.Actor) || e.Kind == "commented" && sanitize.HasMarker(e.Body) {
+		if f.own(e.Actor) || e.Kind == "commented" && f.marked(e) {
 			a.last = max(a.last, at)
 			continue
 		}

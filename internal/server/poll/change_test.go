@@ -29,7 +29,8 @@ func TestSummarize(t *testing.T) {
 			{Kind: "commented", At: at(1001), Actor: us}, {Kind: "mentioned", At: at(1001), Actor: "mona"},
 			{Kind: "subscribed", At: at(1001), Actor: "mona"}, {Kind: "unsubscribed", At: at(1002), Actor: "mona"},
 		}, activity{last: 1001}},
-		{"our marker", false, []triage.TimelineEvent{{Kind: "commented", At: at(1001), Actor: "someone", Body: "Hi\n<!-- foreman:v1 task=t comment=0 -->"}}, activity{last: 1001}},
+		{"our marker", false, []triage.TimelineEvent{{Kind: "commented", At: at(1001), Actor: "another[bot]", Body: "Hi\n<!-- foreman:v1 task=t comment=0 -->"}}, activity{last: 1001}},
+		{"our marker in a comment of a person", false, []triage.TimelineEvent{{Kind: "commented", At: at(1001), Actor: "someone", Body: "Hi\n<!-- foreman:v1 task=t comment=0 -->"}}, activity{others: true, by: triage.Actor{Login: "someone"}}},
 		{"an old comment written anew", false, []triage.TimelineEvent{
 			{Kind: "commented", At: at(10), Edited: at(1001), Actor: "mona", ActorType: "User"},
 		}, activity{others: true, by: mona}},
@@ -47,7 +48,7 @@ func TestSummarize(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			f := filter{bot: "foreman[bot]", ignore: []string{"stale[bot]"}}
-			got := summarize(triage.Timeline{Events: tt.events, Complete: !tt.incomplete}, from, f.own)
+			got := summarize(triage.Timeline{Events: tt.events, Complete: !tt.incomplete}, from, f)
 			if diff := cmp.Diff(tt.want, got, cmp.AllowUnexported(activity{})); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}

@@ -77,7 +77,7 @@ func (h *handler) detect(ctx context.Context, i triage.Issue, last taskSnapshot,
 	case err != nil:
 		return change{}, err
 	}
-	a := summarize(t, since, h.filter.own)
+	a := summarize(t, since, h.filter)
 	// Timelines do not contain the opening.
 	a.others = a.others || i.CreatedAt.Unix() > since
 	if wrote && a.onlyOurs(i) && !last.edited(i) {

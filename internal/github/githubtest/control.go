@@ -8,14 +8,6 @@ import (
 	"github.com/org/foreman-action/internal/github/githubtest/internal/state"
 )
 
-// Problems returns what did not fit GitHub's description so far: requests, answers
-// of the fake, and routes that it does not have.
-func (s *Server) Problems() []string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return append([]string(nil), s.problems...)
-}
-
 // Repo returns the repository "owner/name", which is made on first use: public, with
 // the issue types Bug, Feature and Task and nothing else.
 func (s *Server) Repo(fullName string) *Repo {
@@ -63,11 +55,9 @@ func (s *Server) SetBudget(n int) {
 
 // Calls returns the calls so far, in the order of their arrival.
 func (s *Server) Calls() []Call {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	list := make([]Call, 0, len(s.calls))
-	for _, c := range s.calls {
-		list = append(list, *c)
+	var list []Call
+	for _, c := range s.Server.Calls() {
+		list = append(list, newCall(c))
 	}
 	return list
 }
@@ -82,35 +72,6 @@ func (s *Server) Log() []string {
 		lines = append(lines, c.String())
 	}
 	return lines
-}
-
-// ResetCalls forgets the calls so far. Faults go on counting.
-func (s *Server) ResetCalls() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.calls = nil
-}
-
-// Fault adds a fault. Of several that hit the same call the first one set counts.
-func (s *Server) Fault(f Fault) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.faults.list = append(s.faults.list, &fault{Fault: f})
-}
-
-// ClearFaults takes back all faults and CutAt.
-func (s *Server) ClearFaults() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.faults = faults{cutAt: -1}
-}
-
-// CutAt lets n more calls through and then closes the connection of every one,
-// nothing done: a crash after the n-th call. Negative: no limit.
-func (s *Server) CutAt(n int) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.faults.cutAt = n
 }
 
 // LimitCalls leaves the token n calls until a time from now, when there are 5,000 again.

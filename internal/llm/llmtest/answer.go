@@ -3,18 +3,17 @@ package llmtest
 import (
 	"bytes"
 	"encoding/json"
+	"maps"
 	"net/http"
 	"strconv"
+
+	"github.com/org/foreman-action/internal/loopback"
 )
 
-// A Cut says where an [Answer] is cut off.
-type Cut int
-
-// The places.
+// The places where an [Answer] can be cut off.
 const (
-	Nowhere       Cut = iota
-	BeforeHeaders     // the connection closes without an answer
-	InBody            // the connection closes after half of the body
+	BeforeHeaders = loopback.BeforeHeaders // the connection closes without an answer
+	InBody        = loopback.InBody        // the connection closes after half of the body
 )
 
 // A Stop is why a model stops, as an [Answer] names it. On the wire the providers' names stand.
@@ -41,7 +40,7 @@ type Answer struct {
 	// Hold and HoldBody keep back the whole answer, or its second half, until they are
 	// closed; nil: nothing is kept back.
 	Hold, HoldBody <-chan struct{}
-	Cut            Cut
+	Cut            loopback.Cut
 }
 
 // Say answers with a text.
@@ -65,21 +64,26 @@ func Huge(n int) Answer { return Say(string(bytes.Repeat([]byte("x"), n))) }
 // Raw answers with a body of its own.
 func Raw(body string) Answer { return Answer{Body: []byte(body)} }
 
-// body returns the bytes of the answer.
-func (a Answer) body(w wire) []byte {
+// encode returns the answer as the server sends it.
+func (a Answer) encode(w wire) loopback.Answer {
+	out := loopback.Answer{
+		Status: a.Status, Header: http.Header{"Content-Type": {"application/json"}}, Body: a.Body,
+		Hold: a.Hold, HoldBody: a.HoldBody, Cut: a.Cut,
+	}
+	maps.Copy(out.Header, a.Header)
 	if a.Body != nil {
-		return a.Body
+		return out
 	}
 	v := w.render(a)
 	if a.Status != 0 && a.Status != http.StatusOK {
 		v = w.fail(a)
 	}
-	data, err := json.Marshal(v)
-	if err != nil {
+	var err error
+	if out.Body, err = json.Marshal(v); err != nil {
 		// A value of maps, lists and strings always has a form.
 		panic("llmtest: encode the answer: " + err.Error())
 	}
-	return data
+	return out
 }
 
 type object = map[string]any

@@ -216,7 +216,7 @@ func TestFaults(t *testing.T) {
 		{"after the work", resultstest.Fault{CutAfter: true}, [3]outcome{{0, true}, {200, false}, {200, false}}, 3},
 		{"another method", resultstest.Fault{Status: 503, Method: "GET"}, [3]outcome{{200, false}, {200, false}, {200, false}}, 3},
 		{"another path", resultstest.Fault{Status: 503, Path: "/blob/*"}, [3]outcome{{200, false}, {200, false}, {200, false}}, 3},
-		{"another query", resultstest.Fault{Status: 503, Query: "block"}, [3]outcome{{200, false}, {200, false}, {200, false}}, 3},
+		{"another query", resultstest.Fault{Status: 503, Query: "comp=block"}, [3]outcome{{200, false}, {200, false}, {200, false}}, 3},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -74,15 +74,15 @@ func (a Annotation) position() []int {
 }
 
 // Annotate issues an annotation. The runner shows 10 of each level for a step, those
-// of [Runtime.Handler] among them; from the 11th on, and outside Actions, they are
+// of [Log.Handler] among them; from the 11th on, and outside Actions, they are
 // lines of the log. A message is cut at 4,096 characters, as GitHub would.
-func (r *Runtime) Annotate(a Annotation) {
-	if !r.live || !r.countAnnotation(a.level()) {
-		r.Printf("%s", a.String())
+func (l *Log) Annotate(a Annotation) {
+	if !l.live || !l.countAnnotation(a.level()) {
+		l.Printf("%s", a.String())
 		return
 	}
 	// The library would sort the properties; the place goes first here.
-	r.issue(&githubactions.Command{
+	l.issue(githubactions.Command{
 		Name:    string(a.level()) + a.properties(),
 		Message: clipText(safeText(a.Message), maxMessage),
 	})
@@ -114,11 +114,11 @@ func escapeProperty(s string) string {
 }
 
 // countAnnotation reports whether one more annotation of the level will be shown.
-func (r *Runtime) countAnnotation(level Level) bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.annotated[level]++
-	return r.annotated[level] <= maxAnnotations
+func (l *Log) countAnnotation(level Level) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.annotated[level]++
+	return l.annotated[level] <= maxAnnotations
 }
 
 // clipText returns s, or its beginning and an ellipsis, in at most limit UTF-16

@@ -1,6 +1,9 @@
 package actions
 
-import "strings"
+import (
+	"cmp"
+	"strings"
+)
 
 // An InputName is the name of an input, as a workflow writes it under with.
 type InputName string
@@ -98,22 +101,17 @@ func Inputs() []Input {
 	}
 }
 
-// Input returns the value of an input without surrounding space: the variable
+// readInput returns the value of an input without surrounding space: the variable
 // INPUT_ and the name in upper case, else the same with hyphens as underscores
 // (shells cannot set the first form), else the default of the table. A name that
 // is not in the table has no value: the empty string.
-func (r *Runtime) Input(name InputName) string {
+func readInput(getenv func(string) string, name InputName) string {
 	row, ok := inputRow(name)
 	if !ok {
 		return ""
 	}
-	if v := r.input(string(name)); v != "" {
-		return v
-	}
-	if v := r.input(strings.ReplaceAll(string(name), "-", "_")); v != "" {
-		return v
-	}
-	return row.Default
+	variable := "INPUT_" + strings.ToUpper(string(name))
+	return cmp.Or(strings.TrimSpace(getenv(variable)), strings.TrimSpace(getenv(strings.ReplaceAll(variable, "-", "_"))), row.Default)
 }
 
 func inputRow(name InputName) (Input, bool) {

@@ -20,24 +20,37 @@ var ErrNoIDToken = errors.New("the job may not ask for one: add `id-token: write
 // idTokenTimeout bounds the request for an OIDC token, body included.
 const idTokenTimeout = 10 * time.Second
 
+// A TokenSource requests OIDC tokens from the runner. It is safe for concurrent use.
+type TokenSource struct {
+	log *Log
+	// The library's method, and not its Action: an Action that reflection can reach would
+	// keep html/template in the program.
+	request func(ctx context.Context, audience string) (string, error)
+}
+
+func newTokenSource(getenv func(string) string, client *http.Client, log *Log) *TokenSource {
+	lib := githubactions.New(githubactions.WithGetenv(getenv), githubactions.WithHTTPClient(boundedClient(client)))
+	return &TokenSource{log, lib.GetIDToken}
+}
+
 // IDToken asks the runner for an OIDC token that names the audience, masks it in the
 // log and returns it. The token is valid for minutes: ask for one per use.
 //
 // The error is [ErrNoIDToken] when the workflow lacks the permission. One request
 // is made, without following a redirect, and at most 64 kB are read within 10 s.
 // An error never holds the token of the request, nor what was answered.
-func (r *Runtime) IDToken(ctx context.Context, audience string) (string, error) {
+func (s *TokenSource) IDToken(ctx context.Context, audience string) (string, error) {
 	if audience == "" {
 		return "", errors.New("request an OIDC token: the audience is empty")
 	}
-	token, err := r.idToken(ctx, audience)
+	token, err := s.request(ctx, audience)
 	if err != nil {
 		return "", fmt.Errorf("request an OIDC token: %w", idTokenError(err))
 	}
 	if !isJWT(token) {
 		return "", errors.New("request an OIDC token: the answer holds no token")
 	}
-	r.Mask(token)
+	s.log.Mask(token)
 	return token, nil
 }
 

@@ -53,13 +53,11 @@ type InputError struct {
 // Error names the input, then the problem.
 func (e *InputError) Error() string { return "input " + string(e.Name) + ": " + e.Problem }
 
-// ParseInputs reads every input and returns all mistakes at once, joined: each is an
-// [*InputError]. The agent's token, and a password in its address, are masked in the
-// log, and so are the model's; the GitHub token is not, because the runner does that itself.
-func (r *Runtime) ParseInputs() (Values, error) {
-	p := &inputParser{r: r, set: map[InputName]bool{}}
-	v := Values{
-		Token:        Secret(cmp.Or(p.text(InputToken), strings.TrimSpace(r.getenv("GITHUB_TOKEN")))),
+// parseInputs reads every input. The texts to mask are returned besides the mistakes.
+func parseInputs(getenv func(string) string) (v Values, secrets []string, err error) {
+	p := &inputParser{getenv: getenv, set: map[InputName]bool{}}
+	v = Values{
+		Token:        Secret(cmp.Or(p.text(InputToken), strings.TrimSpace(getenv("GITHUB_TOKEN")))),
 		Config:       p.text(InputConfig),
 		Rules:        p.list(InputRules),
 		AgentURL:     p.url(InputAgentURL),
@@ -90,26 +88,25 @@ func (r *Runtime) ParseInputs() (Values, error) {
 	if v.AgentAuth == "oidc" && v.AgentToken != "" {
 		p.fail(InputAgentToken, `not used by agent-auth "oidc": give one or the other`)
 	}
-	r.Mask(string(v.AgentToken))
-	r.Mask(string(v.LLMKey))
+	secrets = []string{string(v.AgentToken), string(v.LLMKey)}
 	for _, u := range []*url.URL{v.AgentURL, v.LLMBaseURL} {
 		if u != nil {
 			password, _ := u.User.Password()
-			r.Mask(password)
+			secrets = append(secrets, password)
 		}
 	}
 	if len(p.errs) > 0 {
-		return Values{}, errors.Join(p.errs...)
+		return Values{}, secrets, errors.Join(p.errs...)
 	}
-	return v, nil
+	return v, secrets, nil
 }
 
 // An inputParser reads inputs and collects mistakes. After a mistake its methods
 // return the zero value.
 type inputParser struct {
-	r    *Runtime
-	set  map[InputName]bool
-	errs []error
+	getenv func(string) string
+	set    map[InputName]bool
+	errs   []error
 }
 
 func (p *inputParser) fail(name InputName, format string, args ...any) {
@@ -118,7 +115,7 @@ func (p *inputParser) fail(name InputName, format string, args ...any) {
 
 func (p *inputParser) raw(name InputName) (string, Input) {
 	row, _ := inputRow(name)
-	v := p.r.Input(name)
+	v := readInput(p.getenv, name)
 	p.set[name] = v != row.Default
 	return v, row
 }

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"time"
 	"unicode"
+
+	"github.com/org/foreman-action/internal/yamlfile"
 )
 
 // Values are the inputs, typed. A text that is empty was not given and has no
@@ -134,7 +136,7 @@ func (p *inputParser) text(name InputName) string {
 		return v
 	}
 	hint := ""
-	if near := nearest(v, row.Enum); near != "" {
+	if near := yamlfile.Suggest(v, row.Enum); near != "" {
 		hint = fmt.Sprintf(" (did you mean %q?)", near)
 	}
 	p.fail(name, "want %s, got %s%s", alternatives(row.Enum), quote(v), hint)
@@ -210,3 +212,18 @@ func (p *inputParser) url(name InputName) *url.URL {
 
 // quote returns a value in quotes, cut when it is longer than any right one.
 func quote(v string) string { return strconv.Quote(clipText(v, 60)) }
+
+// alternatives returns `"a", "b" or "c"`.
+func alternatives(values []string) string {
+	var b strings.Builder
+	for i, v := range values {
+		switch {
+		case i > 0 && i == len(values)-1:
+			b.WriteString(" or ")
+		case i > 0:
+			b.WriteString(", ")
+		}
+		b.WriteString(`"` + v + `"`)
+	}
+	return b.String()
+}

@@ -4,6 +4,7 @@
 package loopback
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"net"
@@ -66,7 +67,7 @@ func Start(o Options) (*Server, error) {
 	if o.OnFault == nil {
 		o.OnFault = func(_ *http.Request, _ Call, f Fault) Answer { return f.Answer() }
 	}
-	listener, err := net.Listen("tcp", o.Addr)
+	listener, err := new(net.ListenConfig).Listen(context.Background(), "tcp", o.Addr)
 	if err != nil {
 		return nil, err
 	}

@@ -74,7 +74,7 @@ func (s artifactService) find(ctx context.Context, job jobIDs, name string) (id 
 		n, err := item.Number("database_id")
 		run, err1 := item.Text("workflow_run_backend_id")
 		job, err2 := item.Text("workflow_job_run_backend_id")
-		if err = errors.Join(err, err1, err2); err != nil {
+		if err := errors.Join(err, err1, err2); err != nil {
 			return 0, jobIDs{}, err
 		}
 		// Attempts of a run may have one each; the newest is the one that counts.

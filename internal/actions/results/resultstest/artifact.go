@@ -188,7 +188,7 @@ func (s *artifacts) delete(r request, in artifactRef) answer {
 	return answer{fields: object{"ok": true, "artifact_id": old.ID}}
 }
 
-const restToken = "ghs_the_token_of_the_rest_api"
+func restToken() string { return "ghs_the_token_of_the_rest_api" }
 
 // rest serves the documented API of artifacts; path is what follows its root.
 func (s *artifacts) rest(r request, path string) answer {
@@ -197,7 +197,7 @@ func (s *artifacts) rest(r request, path string) answer {
 		return problem("want GET")
 	case r.Header.Get("Accept") != "application/vnd.github+json", r.Header.Get("X-Github-Api-Version") == "", r.Header.Get("User-Agent") == "":
 		return problem("a header is missing")
-	case r.Header.Get("Authorization") != "Bearer "+restToken:
+	case r.Header.Get("Authorization") != "Bearer "+restToken():
 		return refusal(http.StatusUnauthorized, "Bad credentials")
 	case s.denied[ActionsRead]:
 		return refusal(http.StatusForbidden, "Resource not accessible by integration")

@@ -10,7 +10,7 @@ func (s *Server) RepositoryID() int64 { return s.config.RepositoryID }
 func (s *Server) Branch() string { return s.config.Branch }
 
 // RESTToken returns the token of the REST API.
-func (*Server) RESTToken() string { return restToken }
+func (*Server) RESTToken() string { return restToken() }
 
 // RuntimeToken starts a job and returns its runtime token.
 func (s *Server) RuntimeToken(j Job) string {

@@ -1,5 +1,5 @@
-// Package agenttest is an HTTP agent for tests: it answers on a loopback address,
-// records what it was asked, and misbehaves on request.
+// Package agenttest is an HTTP agent for tests: a server on loopback that records its
+// requests, and injects faults.
 package agenttest
 
 import (
@@ -17,8 +17,8 @@ type Request struct {
 	URI    string // path and query, as sent
 	Header http.Header
 	Body   []byte
-	// Task is the body decoded; Err says why it could not be, and then the handler
-	// was not asked.
+	// Task is the decoded body. Err is the error from reading or decoding it; the handler
+	// was not called then.
 	Task protocol.TaskMessage
 	Err  error
 }
@@ -31,7 +31,7 @@ type Server struct {
 	http *loopback.Server
 }
 
-// New starts an agent that answers every POST, whatever its path, as handler says; a
+// New starts an agent. handler returns the answer to every POST, whatever its path; a
 // nil handler decides to skip. handler may be called concurrently and must return: an
 // Answer, not the handler, is what holds bytes back. A request that holds no task gets
 // status 422, another method 405. The agent stops with the test, and what it still
@@ -69,7 +69,7 @@ func request(c loopback.Call) Request {
 	return r
 }
 
-// Requests returns what was received so far, in order.
+// Requests returns the requests so far, in order.
 func (s *Server) Requests() []Request {
 	var out []Request
 	for _, c := range s.http.Calls() {

@@ -12,17 +12,17 @@ import (
 	"github.com/org/foreman-action/protocol"
 )
 
-// A CutPoint says when the connection is cut.
+// A CutPoint is where the connection of an answer is closed.
 type CutPoint int
 
-// The points at which a connection can be cut.
+// The places.
 const (
 	NoCut            CutPoint = iota
 	CutBeforeHeaders          // the client sees no byte of an answer
 	CutInBody                 // after the first half of the body
 )
 
-// An Answer is what the agent does with one task. The zero value is status 200 with
+// An Answer is the answer of the agent to one task. The zero value is status 200 with
 // an empty body.
 type Answer struct {
 	Status int         // 0 means 200

@@ -7,7 +7,7 @@ import (
 	githubactions "github.com/sethvargo/go-githubactions"
 )
 
-// A Level is how grave an annotation is.
+// A Level is the severity of an annotation.
 type Level string
 
 // The levels of annotations.
@@ -28,7 +28,7 @@ type Annotation struct {
 	Message string
 }
 
-// What GitHub keeps: more annotations of a level in one step, and more of a
+// The limits of GitHub: more annotations of a level in one step, and more of a
 // message, are dropped silently.
 const (
 	maxAnnotations = 10   // per level
@@ -113,7 +113,7 @@ func escapeProperty(s string) string {
 	return strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C").Replace(s)
 }
 
-// countAnnotation reports whether one more annotation of the level will be shown.
+// countAnnotation reports whether GitHub will show one more annotation of the level.
 func (l *Log) countAnnotation(level Level) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()

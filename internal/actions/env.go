@@ -8,7 +8,7 @@ import (
 )
 
 // An Env is the context of the step, from the GITHUB_ variables that the runner
-// sets. A variable that is not set leaves the field empty unless it says otherwise.
+// sets. A variable that is not set leaves the field empty unless noted.
 //
 // The token is no part of it: see [Values].
 type Env struct {
@@ -17,7 +17,7 @@ type Env struct {
 	Repository   string // "owner/name"
 	RepositoryID string // decimal
 	RunID        string // decimal; the same for every attempt
-	RunAttempt   int    // from 1; 1 when the runner does not say
+	RunAttempt   int    // from 1; 1 when it is not set
 	Job          string // id of the job in the workflow
 	Step         string // id of the step, or a name that the runner made up
 	Workspace    string // folder of the checkout; empty of files without one

@@ -8,7 +8,7 @@ import (
 // An InputName is the name of an input, as a workflow writes it under with.
 type InputName string
 
-// The inputs. [Inputs] says what each is for.
+// The inputs, described by [Inputs].
 const (
 	InputToken        InputName = "token"
 	InputConfig       InputName = "config"
@@ -43,9 +43,9 @@ type Input struct {
 	Metadata string
 	// Description is Markdown, one line, for action.yml and the documentation.
 	Description string
-	// Secret says that the value must never be shown.
+	// Secret values must never be shown.
 	Secret bool
-	// List says that the value is a list, one item per line.
+	// List values have one item per line.
 	List bool
 	// Enum holds the only values allowed. Empty: any.
 	Enum []string

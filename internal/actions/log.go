@@ -74,7 +74,7 @@ const minSecret = 4
 
 // Mask makes the runner replace a secret by *** in the log from now on, and each
 // line of one that has several. Texts shorter than 4 bytes are not masked. Outside
-// Actions it does nothing, since nobody would mask the line that holds the secret.
+// Actions it does nothing, since the line with the secret would not be masked.
 func (l *Log) Mask(secret string) {
 	if !l.live {
 		return

@@ -14,7 +14,7 @@ import (
 	githubactions "github.com/sethvargo/go-githubactions"
 )
 
-// ErrNoIDToken says that the job may not ask for an OIDC token.
+// ErrNoIDToken means that the job may not request an OIDC token.
 var ErrNoIDToken = errors.New("the job may not ask for one: add `id-token: write` to its permissions")
 
 // idTokenTimeout bounds the request for an OIDC token, body included.
@@ -38,7 +38,7 @@ func newTokenSource(getenv func(string) string, client *http.Client, log *Log) *
 //
 // The error is [ErrNoIDToken] when the workflow lacks the permission. One request
 // is made, without following a redirect, and at most 64 kB are read within 10 s.
-// An error never holds the token of the request, nor what was answered.
+// An error contains neither the token of the request nor the answer.
 func (s *TokenSource) IDToken(ctx context.Context, audience string) (string, error) {
 	if audience == "" {
 		return "", errors.New("request an OIDC token: the audience is empty")
@@ -54,8 +54,8 @@ func (s *TokenSource) IDToken(ctx context.Context, audience string) (string, err
 	return token, nil
 }
 
-// idTokenError keeps of an error what is safe to show: neither the answer nor a
-// header may be in it.
+// idTokenError returns an error that is safe to show: it contains neither the answer
+// nor a header.
 func idTokenError(err error) error {
 	var missing *githubactions.EnvMissingError
 	var refused *githubactions.RequestFailedError
@@ -77,8 +77,8 @@ func idTokenError(err error) error {
 	return errors.New("the answer is not the JSON that was expected")
 }
 
-// connectionError returns the network's own error, which tells what to repair, and
-// nothing of any other, which may quote the peer.
+// connectionError returns an error of the network, which helps to repair it. Any other
+// may quote the peer, and is left out.
 func connectionError(err error) error {
 	var network *net.OpError
 	var certificate *tls.CertificateVerificationError
@@ -91,7 +91,7 @@ func connectionError(err error) error {
 	return errors.New("the connection failed")
 }
 
-// isJWT says whether a text has the shape of a signed token: three parts in the
+// isJWT reports whether a text has the form of a signed token: three parts in the
 // alphabet of base64url. Such a text can stand in a header and in a mask.
 func isJWT(s string) bool {
 	if strings.Count(s, ".") != 2 {

@@ -10,7 +10,7 @@ import (
 	"sync"
 )
 
-// The outputs. [Outputs] says what each holds.
+// The outputs, described by [Outputs].
 const (
 	OutputTaskID     = "task-id"
 	OutputDecision   = "decision"
@@ -43,7 +43,7 @@ func Outputs() []Output {
 	}
 }
 
-// maxOutputs is what GitHub keeps of the outputs of one job, counted as UTF-16
+// maxOutputs is the size of the outputs that GitHub keeps for one job, counted as UTF-16
 // (https://docs.github.com/actions/reference/limits).
 const maxOutputs = 1 << 20
 
@@ -65,8 +65,8 @@ type Files struct {
 //
 // It is an error when the name is not an identifier, when all outputs together
 // exceed what GitHub keeps, and when the file is not there or cannot be written:
-// nothing is written then. Without GITHUB_OUTPUT, which is to say outside Actions,
-// the value is dropped.
+// nothing is written then. Without GITHUB_OUTPUT, as outside Actions, the value is
+// dropped.
 func (f *Files) SetOutput(name, value string) error {
 	if !isOutputName(name) {
 		return fmt.Errorf("set output %q: want a name of letters, digits, - and _", name)
@@ -95,7 +95,7 @@ func (f *Files) SetOutput(name, value string) error {
 	return nil
 }
 
-// isOutputName says whether a name is one that an expression can refer to. Such a
+// isOutputName reports whether an expression can refer to a name. Such a
 // name holds neither a line break nor one of the signs that end a name in the file.
 func isOutputName(name string) bool {
 	for i, c := range []byte(name) {

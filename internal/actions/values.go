@@ -14,8 +14,8 @@ import (
 	"github.com/org/foreman-action/internal/yamlfile"
 )
 
-// Values are the inputs, typed. A text that is empty was not given and has no
-// default.
+// Values are the inputs, typed. An input that was not given and has no default is
+// empty.
 type Values struct {
 	Token        Secret // the input, else GITHUB_TOKEN; empty when there is neither
 	Config       string // path in the repository
@@ -49,7 +49,7 @@ func (v Values) IsSet(name InputName) bool { return v.set[name] }
 // An InputError is a mistake in one input.
 type InputError struct {
 	Name    InputName
-	Problem string // what is wanted and what was found; never a secret
+	Problem string // the wanted and the found value; never a secret
 }
 
 // Error names the input, then the problem.
@@ -82,8 +82,8 @@ func parseInputs(getenv func(string) string) (v Values, secrets []string, err er
 		OnAgentError: p.text(InputOnAgentError),
 		set:          p.set,
 	}
-	// What a configuration file adds is not known here: a token without
-	// "agent-auth: token" may belong to an agent that stands in the file.
+	// The configuration file is not known here: a token without "agent-auth: token" may
+	// belong to an agent in that file.
 	if v.AgentAuth == "token" && v.AgentToken == "" {
 		p.fail(InputAgentToken, `needed by agent-auth "token", and empty (is the secret set?)`)
 	}
@@ -154,7 +154,7 @@ func (p *inputParser) list(name InputName) []string {
 	return items
 }
 
-// bool accepts what YAML 1.2's core schema does, so that a value means the same
+// bool accepts the booleans of YAML 1.2's core schema, so that a value means the same
 // quoted and bare.
 func (p *inputParser) bool(name InputName) bool {
 	v, _ := p.raw(name)
@@ -210,7 +210,7 @@ func (p *inputParser) url(name InputName) *url.URL {
 	return u
 }
 
-// quote returns a value in quotes, cut when it is longer than any right one.
+// quote returns a value in quotes, shortened when it is longer than any valid one.
 func quote(v string) string { return strconv.Quote(clipText(v, 60)) }
 
 // alternatives returns `"a", "b" or "c"`.

@@ -74,6 +74,19 @@ type reservation struct {
 	path string
 }
 
+// foundEntry returns the key and the signed address in an answer.
+func foundEntry(c *rpc.Client, f rpc.Fields, key, address string) (string, rpc.SignedURL, error) {
+	found, err := f.Text(key)
+	if err != nil {
+		return "", rpc.SignedURL{}, err
+	}
+	from, err := c.SignedField(f, address)
+	if err != nil {
+		return "", rpc.SignedURL{}, err
+	}
+	return found, from, nil
+}
+
 // errKeyTaken means that the key was reserved before.
 var errKeyTaken = errors.New("the key is taken")
 

@@ -28,15 +28,7 @@ func (s *cacheV1) find(ctx context.Context, prefix string) (string, rpc.SignedUR
 	if err != nil {
 		return "", rpc.SignedURL{}, err
 	}
-	key, err := fields.Text("cacheKey")
-	if err != nil {
-		return "", rpc.SignedURL{}, err
-	}
-	from, err := s.c.SignedField(fields, "archiveLocation")
-	if err != nil {
-		return "", rpc.SignedURL{}, err
-	}
-	return key, from, nil
+	return foundEntry(s.c, fields, "cacheKey", "archiveLocation")
 }
 
 // reserve implements cacheService.

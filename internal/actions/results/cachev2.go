@@ -36,15 +36,7 @@ func (s *cacheV2) find(ctx context.Context, prefix string) (string, rpc.SignedUR
 	if err != nil || !got.ok {
 		return "", rpc.SignedURL{}, err
 	}
-	key, err := got.Text("matched_key")
-	if err != nil {
-		return "", rpc.SignedURL{}, err
-	}
-	from, err := s.c.SignedField(got.Fields, "signed_download_url")
-	if err != nil {
-		return "", rpc.SignedURL{}, err
-	}
-	return key, from, nil
+	return foundEntry(s.c, got.Fields, "matched_key", "signed_download_url")
 }
 
 // reserve implements cacheService.
@@ -119,13 +111,10 @@ func (o outcome) exists() bool {
 // refused makes an error of a refusal. A write that the job has no right to is refused
 // like this, with status 200.
 func (o outcome) refused(what string) error {
-	switch {
-	case strings.Contains(strings.ToLower(o.message), "denied"):
+	if strings.Contains(strings.ToLower(o.message), "denied") {
 		return fmt.Errorf("%s: %w: %s", what, ErrDenied, o.message)
-	case o.message != "":
-		return fmt.Errorf("%s: %w: %s", what, errRefused, o.message)
 	}
-	return fmt.Errorf("%s: %w", what, errRefused)
+	return refusal(what, o.message)
 }
 
 func (s *cacheV2) call(ctx context.Context, what, method string, in any) (outcome, error) {

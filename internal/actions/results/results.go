@@ -136,3 +136,12 @@ func denied(err error) error {
 	}
 	return err
 }
+
+// refusal is the error for an answer that a request was refused, with the reason if
+// there is one.
+func refusal(what, message string) error {
+	if message != "" {
+		message = ": " + message
+	}
+	return fmt.Errorf("%s: the service refused%s", what, message)
+}

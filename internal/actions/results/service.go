@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/base64"
 	"errors"
-	"fmt"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -15,8 +14,6 @@ import (
 // artifactService is the artifact service of GitHub: it creates and deletes the
 // artifacts of one run of a workflow.
 type artifactService struct{ c *rpc.Client }
-
-var errRefused = errors.New("the service refused")
 
 // create begins an artifact of a job, and returns the address for its upload.
 func (s artifactService) create(ctx context.Context, job jobIDs, name string) (rpc.SignedURL, error) {
@@ -106,13 +103,8 @@ func (s artifactService) call(ctx context.Context, what, method string, in map[s
 		return rpc.Fields{}, denied(err)
 	}
 	ok, message, err := got.OK()
-	switch {
-	case err != nil:
-		return rpc.Fields{}, err
-	case !ok && message != "":
-		return rpc.Fields{}, fmt.Errorf("%s: %w: %s", what, errRefused, message)
-	case !ok:
-		return rpc.Fields{}, fmt.Errorf("%s: %w", what, errRefused)
+	if err == nil && !ok {
+		err = refusal(what, message)
 	}
-	return got, nil
+	return got, err
 }

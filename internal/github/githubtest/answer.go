@@ -20,7 +20,7 @@ const docsURL = "https://docs.github.com/rest"
 // An object is a JSON object of an answer.
 type object = render.Object
 
-// An answer is what the fake says to one call.
+// An answer is the answer of the fake to one call.
 type answer struct {
 	status  int
 	header  http.Header

@@ -38,15 +38,15 @@ func (s *Server) Issue(fullName string, number int) Issue {
 }
 
 // Advance moves the server's clock on: what happens from now on happens that much
-// later than [Config].Now says. It adds to what was advanced before.
+// later than [Config].Now. It adds to earlier calls.
 func (s *Server) Advance(d time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.clock.Advance(d)
 }
 
-// SetBudget lets n more calls be told of in the hour: from now on each answer says one
-// less. The search has a budget of its own, and no call is refused for want of one.
+// SetBudget makes answers report n more calls in the hour, and one less each time. The
+// search has a budget of its own. No call is refused for it.
 func (s *Server) SetBudget(n int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -63,8 +63,8 @@ func (s *Server) Calls() []Call {
 }
 
 // Log returns a line for each call: method, escaped path without query, and status,
-// such as "POST /repos/octo/hello/issues/7/comments 201". " cut" at the end says
-// that the caller got no answer; without a status, that nothing was done either. A
+// such as "POST /repos/octo/hello/issues/7/comments 201". " cut" at the end means
+// that the caller got no answer; without a status, the call was not served either. A
 // call under way has status 0.
 func (s *Server) Log() []string {
 	var lines []string
@@ -75,8 +75,8 @@ func (s *Server) Log() []string {
 }
 
 // LimitCalls leaves the token n calls until a time from now, when there are 5,000 again.
-// Answers say how many are left; a call beyond is refused. Calls that are answered with
-// 304 cost nothing.
+// Answers report how many are left; further calls are refused. Calls that are answered
+// with 304 cost nothing.
 func (s *Server) LimitCalls(n int, reset time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -1,11 +1,11 @@
 // Package githubtest is a GitHub for tests: a server on loopback that keeps state as
-// GitHub does, records the calls it gets in order, and fails when it is told to.
+// GitHub does, records its calls in order, and injects faults.
 //
-// Every request that it gets and every answer that it gives is held against
-// GitHub's own OpenAPI description; what does not fit is a problem, and a server
-// made with [New] fails its test for each. It reproduces what callers trip over:
-// adding a label that does not exist creates it, names match without regard to
-// case, closing twice does nothing, and who cannot be assigned is dropped silently.
+// Every request and every answer is checked against GitHub's own OpenAPI description;
+// each mismatch is a problem, and a server made with [New] fails its test for it. It
+// reproduces the surprises of GitHub: adding a label that does not exist creates it,
+// names match without regard to case, closing twice does nothing, and users that
+// cannot be assigned are dropped silently.
 package githubtest
 
 import (
@@ -33,10 +33,10 @@ type Config struct {
 	Token string
 	// App, when set, is who calls, in the place of Token.
 	App *App
-	// Login is who the token belongs to, the author of what is written; empty means
+	// Login owns the token, and is the author of all writes; empty means
 	// "github-actions[bot]", or the App's.
 	Login string
-	// Now tells the time of what is written; nil means [time.Now].
+	// Now returns the time of writes; nil means [time.Now].
 	Now func() time.Time
 }
 

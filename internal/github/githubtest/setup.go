@@ -9,7 +9,7 @@ import (
 	"github.com/org/foreman-action/internal/github/githubtest/internal/state"
 )
 
-// What tests set up and see.
+// The parts of the state that tests set up and check.
 type (
 	// An Issue is an issue or a pull request.
 	Issue = state.Issue
@@ -38,8 +38,8 @@ func (r *Repo) AddLabel(names ...string) *Repo {
 }
 
 // AddIssue adds an issue with its labels, comments and milestone, or replaces the
-// one of that number. Its timeline says that its author gave it each of the labels
-// when it was created, and then the comments; of the rest it has no events.
+// one of that number. Its timeline contains a "labeled" event of its author for each
+// label, then the comments, and no other events.
 func (r *Repo) AddIssue(in Issue) *Repo {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -115,7 +115,7 @@ func (r *Repo) AddUser(logins ...string) *Repo {
 	return r
 }
 
-// SetPermission sets what the collaborator look-up says: "admin", "maintain", "write",
+// SetPermission sets the answer of the collaborator look-up: "admin", "maintain", "write",
 // "triage", "read" or "none".
 func (r *Repo) SetPermission(login, permission string) *Repo {
 	r.mu.Lock()

@@ -16,29 +16,29 @@ const (
 	InBody        = loopback.InBody        // the connection closes after half of the body
 )
 
-// A Stop is why a model stops, as an [Answer] names it. On the wire the providers' names stand.
+// A Stop is the reason why a model stops. Each provider has names of its own for them.
 type Stop int
 
 // The reasons.
 const (
-	Whole   Stop = iota // it said all that it had to say
+	Whole   Stop = iota // the text is complete
 	Tokens              // it ran out of tokens
-	Refused             // it does not want to
+	Refused             // it refuses to answer
 	Tool                // it calls a tool, after its text
 )
 
-// An Answer is what a [Server] sends back. The zero value is a whole text of no length.
+// An Answer is an answer of a [Server]. The zero value is a complete, empty text.
 type Answer struct {
-	Text  string // what the model says; of a failure, its message
-	Think string // what it thinks before
+	Text  string // of the model; of a failure, its message
+	Think string // its thoughts before the text
 	Stop  Stop
 	// Status is the HTTP status; 0 means 200. With any other, the body is an error.
 	Status int
 	Error  string      // the error's type, and for chat completions its code as well
 	Header http.Header // on top of Content-Type
-	Body   []byte      // takes the place of the body; nil: made of what stands above
-	// Hold and HoldBody keep back the whole answer, or its second half, until they are
-	// closed; nil: nothing is kept back.
+	Body   []byte      // the body itself; nil: made of the fields above
+	// Hold and HoldBody hold back the whole answer, or the second half of its body, until
+	// they are closed; nil: nothing is held back.
 	Hold, HoldBody <-chan struct{}
 	Cut            loopback.Cut
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/org/foreman-action/internal/loopback"
 )
 
-// A fault is what is wrong with a request, and how the service answers it.
+// A fault is a mistake in a request, and the answer of the service to it.
 type fault struct {
 	status int
 	name   string
@@ -49,7 +49,7 @@ func wireOf(provider string) (w wire, ok bool) {
 	return nil, false
 }
 
-// read decodes a recorded request; its Err is what is wrong with it.
+// read decodes a recorded request, and checks it.
 func read(w wire, c loopback.Call) Request {
 	r := Request{Method: c.Method, URI: c.URI, Header: c.Header, Body: c.Body}
 	media := r.Header.Get("Content-Type")
@@ -159,8 +159,8 @@ func decode(data []byte, v any) error {
 	return nil
 }
 
-// fill takes what a body says: one turn of the user, and before it at most one of the
-// system.
+// fill takes the fields of a body: one turn of the user, and before it at most one of
+// the system.
 func (r *Request) fill(model string, maxTokens *int, turns []turn) error {
 	if model == "" {
 		return errors.New("model: it is missing")

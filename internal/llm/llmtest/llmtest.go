@@ -1,6 +1,5 @@
-// Package llmtest is a model service for tests: it answers on a loopback address, on
-// the wire of one provider, takes nothing but correct requests, and misbehaves on
-// request.
+// Package llmtest is a model service for tests: a server on loopback with the protocol
+// of one provider. It accepts only correct requests, and injects faults.
 package llmtest
 
 import (
@@ -31,8 +30,8 @@ type Request struct {
 	URI    string // path and query, as sent
 	Header http.Header
 	Body   []byte
-	// What the body says. Err says what is wrong with the request; the model was not
-	// asked then, and the others may be empty.
+	// The fields of the body. Err is the mistake in the request: it did not reach the
+	// model then, and the fields may be empty.
 	Model, System, Text string
 	MaxTokens           int
 	Err                 error
@@ -47,10 +46,10 @@ type Server struct {
 	http *loopback.Server
 }
 
-// New starts a service that speaks as a provider does, and answers each correct
-// request as answer says; nil means that it says "Yes." Anything else gets the status
-// and the error body that the provider would send. answer may be called concurrently
-// and must return: an [Answer] is what holds bytes back. The service stops with the
+// New starts a service with the protocol of a provider. answer returns the answer to
+// each correct request; nil: the text "Yes." Any other request gets the status and the
+// error body that the provider would send. answer may be called concurrently and must
+// return: an [Answer] is what holds bytes back. The service stops with the
 // test, and what it still holds back is cut off.
 func New(tb testing.TB, provider string, answer func(r Request) Answer) *Server {
 	tb.Helper()
@@ -88,7 +87,7 @@ func InTurn(first Answer, then ...Answer) func(Request) Answer {
 	}
 }
 
-// Requests returns what was received so far, in order.
+// Requests returns the requests so far, in order.
 func (s *Server) Requests() []Request {
 	var out []Request
 	for _, c := range s.http.Calls() {

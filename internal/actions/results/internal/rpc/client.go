@@ -64,7 +64,7 @@ func New(o Options) (*Client, error) {
 // A Request is one request: to a Path of the service, with the token, or To a signed
 // address, without it.
 type Request struct {
-	What   string // what is being done, for errors: "reserve the cache entry"
+	What   string // the action, for errors: "reserve the cache entry"
 	Method string
 	Path   string
 	To     SignedURL
@@ -81,7 +81,7 @@ type Response struct {
 	Header http.Header
 	Body   []byte
 
-	fields Fields // what every Fields of the body begins with
+	fields Fields // of the body, still empty
 }
 
 // Do sends a request, and repeats it while it fails for a passing reason. An answer

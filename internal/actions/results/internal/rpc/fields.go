@@ -12,7 +12,7 @@ import (
 
 // Fields are a JSON object in one of the two spellings of protocol buffers: names like
 // "signed_upload_url" or "signedUploadUrl", whole numbers as such or as strings. Errors
-// begin with what was being done, and show nothing of the object.
+// begin with the action of the request, and show nothing of the object.
 type Fields struct {
 	what    string
 	secrets []string

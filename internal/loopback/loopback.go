@@ -5,6 +5,7 @@ package loopback
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -36,7 +37,7 @@ type Call struct {
 	URI    string // escaped path and query, as sent
 	Header http.Header
 	Body   []byte
-	Err    error // from reading the body
+	Err    error // set when the body is too large: Body is its beginning
 	Status int   // of the answer; 0 as long as there is none
 	Cut    bool  // the connection was closed before the answer was complete
 }
@@ -165,6 +166,9 @@ func (s *Server) ClearFaults() {
 // ServeHTTP answers one request.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, s.options.MaxBody))
+	if _, tooLarge := errors.AsType[*http.MaxBytesError](err); err != nil && !tooLarge {
+		return // the client hung up: there is no request
+	}
 	call := &Call{Method: r.Method, URI: r.URL.RequestURI(), Header: r.Header.Clone(), Body: body, Err: err}
 	f := s.arrive(r, call)
 	if !s.wait(r, f.Reached, f.Hold) || f.CutBefore {

@@ -18,7 +18,7 @@ type sections struct {
 	Extends *extendsSection `yaml:"extends"`
 	Disable []*yaml.Node    `yaml:"disable"`
 	Mode    *string         `yaml:"mode"`
-	Policy  *policySection  `yaml:"policy"`
+	Policy  *policy.Section `yaml:"policy"`
 	Limits  map[string]int  `yaml:"limits"` // short for policy.limits
 	Labels  *policy.Labels  `yaml:"labels"` // short for policy.labels
 	LLM     *llmSection     `yaml:"llm"`
@@ -79,67 +79,6 @@ func (i *includeSection) DecodeYAML(f *yamlfile.File, n *yaml.Node) {
 	i.node = n
 }
 
-// DecodeYAML fills the section and checks its values.
-func (m *memorySection) DecodeYAML(f *yamlfile.File, n *yaml.Node) {
-	type plain memorySection
-	f.Decode(n, (*plain)(m))
-	oneOf(f, yamlfile.Child(n, "store"), "memory.store", "off", "artifact", "cache", "file")
-	oneOf(f, yamlfile.Child(n, "summary"), "memory.summary", "facts", "model")
-}
-
-// DecodeYAML fills the section and checks its values.
-func (l *llmSection) DecodeYAML(f *yamlfile.File, n *yaml.Node) {
-	type plain llmSection
-	f.Decode(n, (*plain)(l))
-	positive(f, yamlfile.Child(n, "timeout"), "llm.timeout")
-	if at := yamlfile.Child(n, "max_tokens"); at != nil && at.Tag == "!!int" && l.MaxTokens < 1 {
-		f.Problemf(at, "llm.max_tokens: want more than 0")
-	}
-}
-
-// DecodeYAML fills the section and checks its values.
-func (a *agentSection) DecodeYAML(f *yamlfile.File, n *yaml.Node) {
-	type plain agentSection
-	f.Decode(n, (*plain)(a))
-	oneOf(f, yamlfile.Child(n, "auth"), "agent.auth", "none", "token", "oidc")
-	positive(f, yamlfile.Child(n, "timeout"), "agent.timeout")
-	checkActions(f, yamlfile.Child(n, "may"), "agent.may")
-}
-
-// policySection is the section policy, without what other sections add to it.
-type policySection policy.Section
-
-// DecodeYAML fills the section and checks its values.
-func (p *policySection) DecodeYAML(f *yamlfile.File, n *yaml.Node) {
-	f.Decode(n, (*policy.Section)(p))
-	checkActions(f, yamlfile.Child(n, "actions"), "policy.actions")
-	checkLimits(f, yamlfile.Child(n, "limits"), "policy.limits", p.Limits)
-	oneOf(f, yamlfile.Child(n, "unknown_action"), "policy.unknown_action", policy.UnknownStop, policy.UnknownReject)
-	if c := p.CommentLength; c != nil && (*c < 1 || *c > policy.MaxCommentLength) {
-		f.Problemf(yamlfile.Child(n, "comment_length"), "policy.comment_length: want 1 to %d, got %d", policy.MaxCommentLength, *c)
-	}
-	at := yamlfile.Child(n, "max_scanned_issues")
-	if c := p.MaxScanned; c != nil && at.ShortTag() == "!!int" && (*c < 1 || *c > policy.MaxScannable) {
-		f.Problemf(at, "policy.max_scanned_issues: want 1 to %d, got %d", policy.MaxScannable, *c)
-	}
-	for _, limit := range []struct {
-		name string
-		less bool
-	}{
-		{"comment_interval", p.CommentInterval != nil && *p.CommentInterval < 0},
-		{"max_comments_per_issue", p.MaxComments != nil && *p.MaxComments < 0},
-		{"max_writes_per_hour", p.MaxWrites != nil && *p.MaxWrites < 0},
-	} {
-		if limit.less {
-			f.Problemf(yamlfile.Child(n, limit.name), "policy.%s: want more than 0, or 0 for no limit", limit.name)
-		}
-	}
-	positive(f, yamlfile.Child(n, "shadow_period"), "policy.shadow_period")
-	checkLabels(f, yamlfile.Child(n, "labels"), "policy.labels", p.Labels)
-	checkGlobs(f, yamlfile.Child(n, "mentions"), "policy.mentions", p.Mentions)
-	checkGlobs(f, yamlfile.Child(n, "links"), "policy.links", p.Links)
-}
-
 // decodeOnFailure reads "fail", "skip" or {add_label: name}.
 func decodeOnFailure(f *yamlfile.File, n *yaml.Node) OnFailure {
 	if n.Kind == yaml.MappingNode {
@@ -149,7 +88,9 @@ func decodeOnFailure(f *yamlfile.File, n *yaml.Node) OnFailure {
 		f.Decode(n, &o)
 		return OnFailure{Set: true, Label: o.Label}
 	}
-	oneOf(f, n, "agent.on_failure", "fail", "skip")
+	if words := []string{"fail", "skip"}; n.ShortTag() == "!!str" && !slices.Contains(words, n.Value) {
+		f.Problemf(n, "agent.on_failure: want fail or skip, got %q%s", n.Value, yamlfile.DidYouMean(n.Value, words))
+	}
 	return OnFailure{Set: true, Skip: n.Value == "skip"}
 }
 

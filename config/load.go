@@ -34,7 +34,7 @@ func Load(ctx context.Context, files Files, spec Spec) (*Config, error) {
 	_, extends := mine.at["extends"]
 	unread := extends && len(extended.files) == 0
 	both, all := sides{mine: mine, theirs: join(extended.files)}, own.and(extended)
-	c, err := compile(settle(both, spec.Getenv), both, spec.Tests && !unread)
+	c, err := compile(settle(both, variables(spec.Getenv)), both, spec.Tests && !unread)
 	if err != nil {
 		return nil, err
 	}

@@ -10,8 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/org/foreman-action/config/serverconfig"
 	"github.com/org/foreman-action/internal/command"
-	"github.com/org/foreman-action/internal/server/settings"
 	"github.com/org/foreman-action/store/sqlite"
 )
 
@@ -28,14 +28,14 @@ func (p program) backupCommand() *cobra.Command {
 	f.StringVar(&at.db, "db", "", "`file` of the memory")
 	f.StringVar(&at.queueDB, "queue-db", "", "`file` of the queue")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		s := &settings.Settings{}
+		s := &serverconfig.Config{}
 		if *config != "" {
 			var err error
-			if s, err = settings.Load(cmd.Context(), p.spec(*config)); err != nil {
+			if s, err = serverconfig.Load(cmd.Context(), p.spec(*config)); err != nil {
 				return err
 			}
 		}
-		if settings.Postgres(at.queue(p, s)) {
+		if serverconfig.Postgres(at.queue(p, s)) {
 			return errors.New("the queue is in PostgreSQL: back it up with pg_dump")
 		}
 		return command.Failed(p.backup(cmd.Context(), args[0], map[string]string{"queue.db": at.queue(p, s), "memory.db": at.memory(p, s)}))
@@ -47,7 +47,7 @@ func (p program) backupCommand() *cobra.Command {
 func (p program) backup(ctx context.Context, dir string, files map[string]string) error {
 	copied := 0
 	for _, name := range []string{"queue.db", "memory.db"} {
-		if settings.Postgres(files[name]) { // whose address may hold a password
+		if serverconfig.Postgres(files[name]) { // whose address may hold a password
 			fmt.Fprintf(p.stderr, "what %s would hold is in PostgreSQL: back it up with pg_dump\n", name)
 			continue
 		}

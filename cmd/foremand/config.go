@@ -8,8 +8,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/org/foreman-action/config"
+	"github.com/org/foreman-action/config/serverconfig"
 	"github.com/org/foreman-action/internal/command"
-	"github.com/org/foreman-action/internal/server/settings"
 	"github.com/org/foreman-action/store/postgres"
 )
 
@@ -22,7 +22,7 @@ func (p program) configCommand() *cobra.Command {
 	}
 	path := configFlag(check)
 	check.RunE = func(cmd *cobra.Command, _ []string) error {
-		s, err := settings.Load(cmd.Context(), p.spec(*path))
+		s, err := serverconfig.Load(cmd.Context(), p.spec(*path))
 		if err != nil {
 			return err
 		}
@@ -41,7 +41,7 @@ func (p program) configCommand() *cobra.Command {
 			e := json.NewEncoder(p.stdout)
 			e.SetEscapeHTML(false)
 			e.SetIndent("", "  ")
-			return command.Failed(e.Encode(settings.Schema()))
+			return command.Failed(e.Encode(serverconfig.Schema()))
 		},
 	})
 	return parent
@@ -63,12 +63,12 @@ func configFlag(cmd *cobra.Command) *string {
 	return path
 }
 
-func (p program) spec(path string) settings.Spec {
-	return settings.Spec{Path: path, Lookup: p.lookup, Home: p.home(), Database: postgres.CheckURL}
+func (p program) spec(path string) serverconfig.Spec {
+	return serverconfig.Spec{Path: path, Lookup: p.lookup, Home: p.home(), Database: postgres.CheckURL}
 }
 
 // describe prints what a configuration sets up, without any secret.
-func (p program) describe(path string, s *settings.Settings) {
+func (p program) describe(path string, s *serverconfig.Config) {
 	for _, w := range s.Warnings {
 		fmt.Fprintf(p.stderr, "%s\n", w.Error())
 	}
@@ -95,7 +95,7 @@ func (p program) describe(path string, s *settings.Settings) {
 }
 
 // writes says as whom the server writes, and where.
-func writes(s *settings.Settings) string {
+func writes(s *serverconfig.Config) string {
 	who, with := orNone(s.Identity.User, "the App's own login"), "a token"
 	if s.Identity.App != nil {
 		with = fmt.Sprintf("the GitHub App %d", s.Identity.App.ID)

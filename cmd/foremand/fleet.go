@@ -14,14 +14,14 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/org/foreman-action/config/serverconfig"
 	"github.com/org/foreman-action/internal/secret"
 	"github.com/org/foreman-action/internal/server"
 	"github.com/org/foreman-action/internal/server/managed"
-	"github.com/org/foreman-action/internal/server/settings"
 )
 
 // containers returns the agents that the server starts itself, each once.
-func containers(s *settings.Settings) []managed.Agent {
+func containers(s *serverconfig.Config) []managed.Agent {
 	var list []managed.Agent
 	seen := map[int]bool{}
 	for _, r := range s.Repos {
@@ -44,7 +44,7 @@ var unfit = regexp.MustCompile(`[^A-Za-z0-9_.-]+`)
 // startFleet prepares the managed agents: the listener on Docker's bridge by which they
 // reach the server, and a credential for each. Without such agents both are nil. The caller
 // closes the listener, also when there is an error besides.
-func startFleet(ctx context.Context, s *settings.Settings, c *server.Credentials, place string, log *slog.Logger) (*managed.Fleet, net.Listener, error) {
+func startFleet(ctx context.Context, s *serverconfig.Config, c *server.Credentials, place string, log *slog.Logger) (*managed.Fleet, net.Listener, error) {
 	list := containers(s)
 	if len(list) == 0 {
 		return nil, nil, nil
@@ -79,14 +79,14 @@ func startFleet(ctx context.Context, s *settings.Settings, c *server.Credentials
 // ownerOf returns the name under which a server's containers are found again: the same for
 // every run of it, and another one for every other server on the machine. The port counts
 // as it is configured: a free one is another at each start.
-func ownerOf(place string, s settings.Server) string {
+func ownerOf(place string, s serverconfig.Server) string {
 	sum := sha256.Sum256([]byte(placeID(place) + "\n" + net.JoinHostPort(s.Host, strconv.Itoa(s.Port))))
 	return hex.EncodeToString(sum[:6])
 }
 
 // placeID tells the place of a queue from all others on the machine, without a password.
 func placeID(place string) string {
-	if settings.Postgres(place) {
+	if serverconfig.Postgres(place) {
 		// By hand: an address with several hosts is none that net/url takes.
 		_, at, _ := strings.Cut(place, "://")
 		at, _, _ = strings.Cut(at, "?")

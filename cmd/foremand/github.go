@@ -10,9 +10,9 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/org/foreman-action/config/serverconfig"
 	"github.com/org/foreman-action/internal/github"
 	"github.com/org/foreman-action/internal/github/app"
-	"github.com/org/foreman-action/internal/server/settings"
 	"github.com/org/foreman-action/runner"
 )
 
@@ -29,7 +29,7 @@ type hub struct {
 }
 
 // newHub returns the clients of an identity. It does no call.
-func newHub(i settings.Identity, via http.RoundTripper, log *slog.Logger) (*hub, error) {
+func newHub(i serverconfig.Identity, via http.RoundTripper, log *slog.Logger) (*hub, error) {
 	o := github.Options{
 		BaseURL: i.APIURL, Token: string(i.Token), UserAgent: "foremand/" + version(), Transport: via, RequestTimeout: i.Timeout.Duration(), Log: log,
 	}

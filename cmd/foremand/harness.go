@@ -12,19 +12,19 @@ import (
 	"time"
 
 	"github.com/org/foreman-action/config"
+	"github.com/org/foreman-action/config/serverconfig"
 	"github.com/org/foreman-action/internal/command"
 	"github.com/org/foreman-action/internal/server"
 	"github.com/org/foreman-action/internal/server/drain"
 	"github.com/org/foreman-action/internal/server/intake"
 	"github.com/org/foreman-action/internal/server/managed"
-	"github.com/org/foreman-action/internal/server/settings"
 	"github.com/org/foreman-action/internal/server/telemetry"
 	"github.com/org/foreman-action/queue"
 )
 
 // A harness is all the parts of a server.
 type harness struct {
-	s      *settings.Settings
+	s      *serverconfig.Config
 	log    *slog.Logger
 	places [2]string // of queue and memory, as a log may show them
 	stores stores
@@ -50,7 +50,7 @@ type leading struct{ atomic.Bool }
 
 // assemble opens what a server needs and puts the parts together; nothing runs yet, but
 // the listeners are open.
-func (p program) assemble(ctx context.Context, s *settings.Settings, at places, log *slog.Logger) (h *harness, err error) {
+func (p program) assemble(ctx context.Context, s *serverconfig.Config, at places, log *slog.Logger) (h *harness, err error) {
 	h = &harness{s: s, log: log}
 	defer func() {
 		if err != nil {
@@ -98,7 +98,7 @@ func (h *harness) identify(ctx context.Context) (err error) {
 
 // guarded returns the credentials of the configuration, if a server may listen with them
 // where it is to.
-func guarded(s *settings.Settings) (*server.Credentials, error) {
+func guarded(s *serverconfig.Config) (*server.Credentials, error) {
 	c, err := credentials(s)
 	if err == nil {
 		err = server.CheckBind(net.JoinHostPort(s.Server.Host, strconv.Itoa(s.Server.Port)), c)
@@ -107,7 +107,7 @@ func guarded(s *settings.Settings) (*server.Credentials, error) {
 }
 
 // credentials returns those of the configuration.
-func credentials(s *settings.Settings) (*server.Credentials, error) {
+func credentials(s *serverconfig.Config) (*server.Credentials, error) {
 	var list []server.Credential
 	for _, c := range s.Server.Credentials {
 		list = append(list, server.Credential{Name: c.Name, Secret: c.Secret, Agents: c.Agents})

@@ -7,14 +7,14 @@ import (
 	"net"
 	"strconv"
 
+	"github.com/org/foreman-action/config/serverconfig"
 	"github.com/org/foreman-action/internal/command"
 	"github.com/org/foreman-action/internal/server"
-	"github.com/org/foreman-action/internal/server/settings"
 )
 
 // listen opens the server's own address, encrypted where a certificate is configured. An
 // address that others can reach needs credentials.
-func listen(ctx context.Context, s settings.Server, c *server.Credentials) (net.Listener, error) {
+func listen(ctx context.Context, s serverconfig.Server, c *server.Credentials) (net.Listener, error) {
 	at := net.JoinHostPort(s.Host, strconv.Itoa(s.Port))
 	if err := server.CheckBind(at, c); err != nil {
 		return nil, err // a mistake in the configuration
@@ -38,7 +38,7 @@ func listen(ctx context.Context, s settings.Server, c *server.Credentials) (net.
 }
 
 // baseURL is the address of a listener for people and agents.
-func baseURL(l net.Listener, s settings.Server) string {
+func baseURL(l net.Listener, s serverconfig.Server) string {
 	scheme := "http"
 	if s.TLS != nil {
 		scheme = "https"

@@ -6,7 +6,7 @@ import (
 	"net/http/httptest"
 	"testing"
 
-	"github.com/org/foreman-action/internal/server/settings"
+	"github.com/org/foreman-action/config/serverconfig"
 	"github.com/org/foreman-action/queue/queuetest"
 )
 
@@ -15,8 +15,8 @@ import (
 func TestPageBehindTLS(t *testing.T) {
 	t.Parallel()
 	for _, behind := range []bool{false, true} {
-		s := &settings.Settings{Server: settings.Server{
-			BehindTLS: behind, Operators: []settings.Operator{{Name: "ada", Secret: "a-long-enough-secret"}},
+		s := &serverconfig.Config{Server: serverconfig.Server{
+			BehindTLS: behind, Operators: []serverconfig.Operator{{Name: "ada", Secret: "a-long-enough-secret"}},
 		}}
 		c, err := credentials(s)
 		if err != nil {

@@ -14,9 +14,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/org/foreman-action/config/serverconfig"
 	"github.com/org/foreman-action/internal/address"
 	"github.com/org/foreman-action/internal/command"
-	"github.com/org/foreman-action/internal/server/settings"
 	"github.com/org/foreman-action/queue"
 )
 
@@ -45,14 +45,14 @@ func (p program) queueCommand() *cobra.Command {
 
 // with runs f on the queue. A file that does not exist is a mistake: none is made.
 func (i *inspection) with(ctx context.Context, f func(queue.Queue) error) (err error) {
-	var s *settings.Settings
+	var s *serverconfig.Config
 	if i.config != "" {
-		if s, err = settings.Load(ctx, i.p.spec(i.config)); err != nil {
+		if s, err = serverconfig.Load(ctx, i.p.spec(i.config)); err != nil {
 			return err
 		}
 	}
 	place := i.places.queue(i.p, s)
-	if !settings.Postgres(place) {
+	if !serverconfig.Postgres(place) {
 		if _, err := os.Stat(strings.TrimPrefix(place, "file:")); err != nil {
 			return fmt.Errorf("there is no queue: %w; name one with --queue-db, or the configuration with --config", err)
 		}

@@ -5,10 +5,10 @@ import (
 	"net/url"
 	"strings"
 
+	"github.com/org/foreman-action/config/serverconfig"
 	"github.com/org/foreman-action/internal/address"
 	"github.com/org/foreman-action/internal/server/drain"
 	"github.com/org/foreman-action/internal/server/intake"
-	"github.com/org/foreman-action/internal/server/settings"
 	"github.com/org/foreman-action/runner"
 )
 
@@ -23,7 +23,7 @@ func hideUser(raw string) string {
 }
 
 // routes says who is asked about what.
-func routes(s *settings.Settings) (list []intake.Route, repos []string) {
+func routes(s *serverconfig.Config) (list []intake.Route, repos []string) {
 	for _, r := range s.Repos {
 		repos = append(repos, r.Full())
 		for _, a := range r.Agents {
@@ -42,7 +42,7 @@ func routes(s *settings.Settings) (list []intake.Route, repos []string) {
 
 // mayClose reports whether an agent may close issues: what is said of it counts, and where
 // nothing is, the policy.
-func mayClose(s *settings.Settings, a settings.Agent) bool {
+func mayClose(s *serverconfig.Config, a serverconfig.Agent) bool {
 	if a.CloseSaid {
 		return a.AllowClose
 	}
@@ -51,7 +51,7 @@ func mayClose(s *settings.Settings, a settings.Agent) bool {
 
 // agents returns the agents by canonical address. Of several entries with one address the
 // first counts.
-func agents(s *settings.Settings) map[string]drain.Agent {
+func agents(s *serverconfig.Config) map[string]drain.Agent {
 	all := map[string]drain.Agent{}
 	for _, r := range s.Repos {
 		for _, a := range r.Agents {
@@ -67,7 +67,7 @@ func agents(s *settings.Settings) map[string]drain.Agent {
 
 // A desk gives each decision what it is carried out with.
 type desk struct {
-	s    *settings.Settings
+	s    *serverconfig.Config
 	host func(repo string) (runner.Host, error)
 	bot  string
 	id   string // of the account that writes

@@ -9,8 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/org/foreman-action/config/serverconfig"
 	"github.com/org/foreman-action/internal/command"
-	"github.com/org/foreman-action/internal/server/settings"
 	"github.com/org/foreman-action/queue"
 	"github.com/org/foreman-action/store/postgres"
 )
@@ -58,7 +58,7 @@ func (p program) serveCommand() *cobra.Command {
 
 // serve loads the configuration, puts the parts together and runs them.
 func (p program) serve(ctx context.Context, o serving) error {
-	s, err := settings.Load(ctx, p.spec(o.config))
+	s, err := serverconfig.Load(ctx, p.spec(o.config))
 	if err != nil {
 		return err
 	}
@@ -69,7 +69,7 @@ func (p program) serve(ctx context.Context, o serving) error {
 	if o.host != "" {
 		s.Server.Host = o.host
 		if s.Server.InClear() {
-			log.Warn("configuration", "flag", "--host", "warning", settings.InClearWarning)
+			log.Warn("configuration", "flag", "--host", "warning", serverconfig.InClearWarning)
 		}
 	}
 	if o.port >= 0 {

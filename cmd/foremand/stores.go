@@ -8,7 +8,7 @@ import (
 	"net/url"
 	"strings"
 
-	"github.com/org/foreman-action/internal/server/settings"
+	"github.com/org/foreman-action/config/serverconfig"
 	"github.com/org/foreman-action/memory"
 	"github.com/org/foreman-action/queue"
 	"github.com/org/foreman-action/store/postgres"
@@ -55,7 +55,7 @@ type places struct {
 
 // queue returns where the queue is kept: --queue-db, then the configuration, then a file
 // in the program's own folder. s may be nil.
-func (at places) queue(p program, s *settings.Settings) string {
+func (at places) queue(p program, s *serverconfig.Config) string {
 	switch {
 	case at.queueDB != "":
 		return at.queueDB
@@ -69,21 +69,21 @@ func (at places) queue(p program, s *settings.Settings) string {
 
 // memory returns where the memory is kept: --db, then the configuration, then with the
 // queue when that is on a server, then a file in the program's own folder.
-func (at places) memory(p program, s *settings.Settings) string {
+func (at places) memory(p program, s *serverconfig.Config) string {
 	place := at.queue(p, s)
 	switch {
 	case at.db != "":
 		return at.db
 	case s.Memory.DBPath != "":
 		return s.Memory.DBPath
-	case settings.Postgres(place):
+	case serverconfig.Postgres(place):
 		return place
 	}
 	return p.inHome("memory.db")
 }
 
 // open opens both stores.
-func (at places) open(ctx context.Context, p program, s *settings.Settings, log *slog.Logger) (stores, error) {
+func (at places) open(ctx context.Context, p program, s *serverconfig.Config, log *slog.Logger) (stores, error) {
 	q, err := openStore(ctx, at.queue(p, s), log)
 	if err != nil {
 		return stores{}, fmt.Errorf("the queue: %w", err)
@@ -101,7 +101,7 @@ func (at places) open(ctx context.Context, p program, s *settings.Settings, log 
 // openStore opens the database at a place. log gets what goes wrong with it meanwhile; nil:
 // nobody does.
 func openStore(ctx context.Context, place string, log *slog.Logger) (store, error) {
-	if settings.Postgres(place) {
+	if serverconfig.Postgres(place) {
 		return postgres.Open(ctx, place, postgres.Options{Log: log})
 	}
 	return sqlite.Open(ctx, strings.TrimPrefix(place, "file:"), sqlite.Options{})
@@ -120,7 +120,7 @@ func healthy(ctx context.Context, s store) error {
 
 // shownPlace is a place as a log may show it.
 func shownPlace(place string) string {
-	if !settings.Postgres(place) {
+	if !serverconfig.Postgres(place) {
 		return place
 	}
 	u, err := url.Parse(place)

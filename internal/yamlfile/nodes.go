@@ -1,0 +1,64 @@
+package yamlfile
+
+import (
+	"iter"
+	"reflect"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+)
+
+// Child returns the value that keys lead to, each in the mapping before it; nil when there
+// is none. Of a key that stands there twice, the first counts.
+func Child(n *yaml.Node, keys ...string) *yaml.Node {
+	for _, key := range keys {
+		n = value(n, key)
+	}
+	return n
+}
+
+func value(n *yaml.Node, key string) *yaml.Node {
+	for k, v := range Pairs(n) {
+		if k.Value == key {
+			return v
+		}
+	}
+	return nil
+}
+
+// Pairs goes over the keys and values of a mapping; other nodes, and nil, have none.
+func Pairs(n *yaml.Node) iter.Seq2[*yaml.Node, *yaml.Node] {
+	return func(yield func(k, v *yaml.Node) bool) {
+		if n == nil || n.Kind != yaml.MappingNode {
+			return
+		}
+		for i := 0; i+1 < len(n.Content) && yield(n.Content[i], n.Content[i+1]); i += 2 {
+		}
+	}
+}
+
+// EachField calls visit for every key of the mapping n that is present and that a field of
+// the struct v stands for, and for those of the structs below it. Items of a list have the
+// path of the list.
+//
+// path is that of n, and empty for the top of a document; the key max_retries below queue
+// has the path "queue.max_retries". v must have been decoded from n.
+func EachField(path string, n *yaml.Node, v reflect.Value, visit func(path string, at *yaml.Node, v reflect.Value)) {
+	switch {
+	case n == nil || v.Type() == nodeType || v.Kind() == reflect.Pointer && (v.IsNil() || v.Type().Elem() == nodeType):
+	case v.Kind() == reflect.Pointer:
+		EachField(path, n, v.Elem(), visit)
+	case v.Kind() == reflect.Slice && n.Kind == yaml.SequenceNode:
+		for i := range min(v.Len(), len(n.Content)) {
+			EachField(path, n.Content[i], v.Index(i), visit)
+		}
+	case v.Kind() == reflect.Struct:
+		for _, fd := range fields(v.Type()) {
+			if at := Child(n, fd.to.name); at != nil {
+				below := strings.TrimPrefix(path+"."+fd.to.name, ".")
+				visit(below, at, v.Field(fd.index))
+				EachField(below, at, v.Field(fd.index), visit)
+			}
+		}
+	}
+}

@@ -82,7 +82,7 @@ func compile(c Config, b sides, tests bool) (Config, error) {
 		c.Tests = ruletest.Parse(sources...)
 	}
 	if slices.ContainsFunc(sources, func(s rules.Source) bool { return s.Node != nil }) {
-		c.Rules, c.AsksMemory = set, asksMemory(sources)
+		c.Rules = set
 	}
 	if c.Rules.Undoes() && c.Memory.Store == "off" {
 		for _, s := range []side{b.mine, b.theirs} {

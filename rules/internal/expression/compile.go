@@ -67,7 +67,7 @@ func (c *Compiler) check(src string, w Type) (*code, error) {
 	if err != nil {
 		return nil, located(tree, err)
 	}
-	g := guard{pattern: c.pattern, builtins: c.builder.config.Builtins, states: new(int), names: c.names, fields: map[string]*forms.Field{}}
+	g := guard{pattern: c.pattern, builtins: c.builder.config.Builtins, states: new(int), names: c.names, fields: map[string]*forms.Field{}, memory: new(bool)}
 	if err := g.check(&tree.Node, 0); err != nil {
 		return nil, located(tree, err)
 	}
@@ -83,7 +83,7 @@ func (c *Compiler) check(src string, w Type) (*code, error) {
 	if msg := w.check(tree.Node); msg != "" {
 		return nil, &Error{1, 1, msg}
 	}
-	x := &code{builder: c.builder, want: w, on: c.on, tree: tree}
+	x := &code{builder: c.builder, want: w, on: c.on, memory: *g.memory, tree: tree}
 	if w == Bool {
 		x.labels.collect(tree.Node)
 	}

@@ -28,6 +28,9 @@ func (x *Expression) Source() string { return x.src }
 // ReadsLabels reports whether the value depends on the issue's labels.
 func (x *Expression) ReadsLabels() bool { return x.code.labels.any }
 
+// ReadsMemory reports whether the value depends on the memory of the issue.
+func (x *Expression) ReadsMemory() bool { return x.code.memory }
+
 // AffectedBy reports whether the value may change with these labels, whose names are in
 // lower case.
 func (x *Expression) AffectedBy(changed []string) bool { return x.code.labels.affectedBy(changed) }

@@ -28,6 +28,7 @@ type code struct {
 	want    Type
 	labels  labelReads // of a condition
 	on      []string   // the events that its rule names; nil: none
+	memory  bool       // it reads the memory of the issue
 
 	first   sync.Once
 	fast    fastPath

@@ -103,7 +103,7 @@ func (in input) problems(unread bool) (mistakes, warnings yamlfile.Problems) {
 	}
 	all, _ := errors.AsType[yamlfile.Problems](yamlfile.Err(files...))
 	for _, p := range slices.Concat(all, in.broken) {
-		if unread && (strings.HasPrefix(p.Msg, "form has no field ") || strings.HasPrefix(p.Msg, "tables has no ")) {
+		if unread && p.Undeclared {
 			p.Warning = true
 			p.Msg += "; the file that is extended may declare it"
 			warnings = append(warnings, p)

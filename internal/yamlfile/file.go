@@ -91,6 +91,15 @@ func (f *File) ProblemIn(n *yaml.Node, line, col int, msg string) {
 	}
 }
 
+// UndeclaredIn is [File.ProblemIn] for a name that no file declares.
+func (f *File) UndeclaredIn(n *yaml.Node, line, col int, msg string) {
+	if f.errors++; f.keeps() {
+		p := f.At(n, line, col, msg)
+		p.Undeclared = true
+		f.problems = append(f.problems, p)
+	}
+}
+
 // keeps reports whether there is room for the error that was just counted. There
 // always is for the first, however many warnings came before it.
 func (f *File) keeps() bool { return len(f.problems) < maxRecorded || f.errors == 1 }

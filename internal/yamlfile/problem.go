@@ -17,6 +17,9 @@ type Problem struct {
 	Msg     string // what is wrong, and often what to write instead
 	Source  string // the text of the line; empty when unknown
 	Warning bool   // the document is usable all the same
+	// Undeclared means that the problem is a name that no file declares: it is none once a
+	// further file does.
+	Undeclared bool
 }
 
 // Error returns "file:line:column: message", and below it the source line with a

@@ -1,12 +1,10 @@
 package config
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"io/fs"
 	"slices"
-	"strings"
 
 	"github.com/org/foreman-action/internal/yamlfile"
 	"github.com/org/foreman-action/rules"
@@ -115,15 +113,8 @@ func (in input) problems(unread bool) (mistakes, warnings yamlfile.Problems) {
 		warnings = append(warnings, f.Warnings()...)
 	}
 	if unread {
-		warnings = inOrder(warnings) // those of the loop above come first
+		warnings.Sort() // those of the loop above come first
 	}
-	return inOrder(mistakes), warnings
-}
-
-// inOrder sorts problems by file and position.
-func inOrder(ps yamlfile.Problems) yamlfile.Problems {
-	slices.SortStableFunc(ps, func(a, b yamlfile.Problem) int {
-		return cmp.Or(strings.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
-	})
-	return ps
+	mistakes.Sort()
+	return mistakes, warnings
 }

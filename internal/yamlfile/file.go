@@ -139,7 +139,7 @@ func Err(files ...*File) error {
 			all = append(all, f.problems.filter(false)...)
 		}
 	}
-	all.sort()
+	all.Sort()
 	for _, f := range files {
 		if n := f.leftOut(); n > 0 {
 			all = append(all, Problem{File: f.source.name, Msg: fmt.Sprintf("%d more mistakes are not listed", n)})

@@ -141,7 +141,8 @@ func (ps Problems) Error() string {
 // Errors returns those that are no warnings.
 func (ps Problems) Errors() Problems { return ps.filter(false) }
 
-func (ps Problems) sort() {
+// Sort sorts the problems by file, line and column; of one place, the first stays first.
+func (ps Problems) Sort() {
 	slices.SortStableFunc(ps, func(a, b Problem) int {
 		return cmp.Or(strings.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
 	})
@@ -155,6 +156,6 @@ func (ps Problems) filter(warnings bool) Problems {
 			out = append(out, p)
 		}
 	}
-	out.sort()
+	out.Sort()
 	return out
 }

@@ -3,6 +3,7 @@ package config
 import (
 	"reflect"
 
+	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/rules"
 	"github.com/org/foreman-action/rules/ruletest"
 )
@@ -18,8 +19,24 @@ const SchemaID = "https://github.com/org/foreman-action/foreman.schema.json"
 func Schema() map[string]any {
 	parts := rules.Schemas()
 	parts["tests"] = ruletest.Schema()
+	parts["disable"] = object{"items": rules.IDSchema()}
+	parts["agent.when"] = rules.ConditionSchema()
+	actions, limits := object{"items": object{"enum": knownActions()}}, limitsSchema()
+	parts["policy.actions"], parts["agent.may"] = actions, actions
+	parts["limits"], parts["policy.limits"] = limits, limits
 	s := table().Schema(reflect.TypeFor[sections](), parts)
 	s["$id"], s["title"] = SchemaID, "Configuration and rule files of Foreman"
 	s["required"] = []string{"version"}
 	return s
+}
+
+// limitsSchema is the schema of a number for every action.
+func limitsSchema() object {
+	properties := object{}
+	for _, name := range knownActions() {
+		if name != protocol.ActionAddLabels {
+			properties[name] = object{"type": "integer", "minimum": 0}
+		}
+	}
+	return object{"additionalProperties": false, "properties": properties}
 }

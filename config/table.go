@@ -8,19 +8,19 @@ import (
 	"github.com/org/foreman-action/internal/yamlfile"
 	"github.com/org/foreman-action/policy"
 	"github.com/org/foreman-action/protocol"
-	"github.com/org/foreman-action/rules"
 )
 
 type object = schema.Object
 
-// table returns the keys of configuration files, those in [sections] and in the rest below.
+// table returns the keys of configuration files. [Load] makes it for every file; the larger
+// schemas are therefore in [Schema].
 func table() schema.Table {
 	text := object{"type": "string"}
 	return slices.Concat(schema.Table{
 		{Path: "version", JSON: object{"const": 1}, Doc: "Version of the file's form."},
 		{Path: "extends", JSON: object{"type": "string", "pattern": `^[A-Za-z0-9._-]+/[A-Za-z0-9._-]+:[^/].*@[^@]+$`},
 			Doc: "File of another repository whose rules come first and whose policy holds: owner/repo:path@ref, at a tag or a commit."},
-		{Path: "disable", JSON: object{"items": rules.IDSchema()}, Doc: "Ids of inherited rules that are switched off."},
+		{Path: "disable", Doc: "Ids of inherited rules that are switched off."},
 		{Path: "mode", Rule: schema.OneOf(string(ModeApply), string(ModeShadow)),
 			Doc: "Whether decisions are carried out (apply) or only reported (shadow)."},
 		{Path: "forms", Doc: "Fields of issue forms, under the names by which rules ask for them."},
@@ -94,7 +94,7 @@ func agentKeys() schema.Table {
 		{Path: "agent.url", Doc: "Base address of the agent."},
 		{Path: "agent.auth", Rule: schema.OneOf("none", "token", "oidc"), Doc: "How the agent is told who asks."},
 		{Path: "agent.timeout", Rule: schema.Positive(), Doc: "Time for the agent's whole answer, such as 60s."},
-		{Path: "agent.when", JSON: rules.ConditionSchema(), Doc: "Condition on which the agent is asked. Absent: when no rule fired."},
+		{Path: "agent.when", Doc: "Condition on which the agent is asked. Absent: when no rule fired."},
 		{Path: "agent.may", Rule: schema.Each(action()),
 			Doc: "Types of actions that the agent may ask for, of those that are permitted. Absent: all of them."},
 		{Path: "agent.on_failure", JSON: object{"anyOf": []any{object{"enum": []string{"fail", "skip"}}, label}},
@@ -114,8 +114,8 @@ func knownActions() []string {
 
 // action permits the names of actions.
 func action() schema.Rule {
-	known := knownActions()
-	return schema.Rule{JSON: object{"enum": known}, Check: func(v schema.Value) {
+	return schema.Rule{Check: func(v schema.Value) {
+		known := knownActions()
 		if name := v.Go.String(); !slices.Contains(known, name) {
 			v.Problemf("unknown action %q%s", name, yamlfile.DidYouMean(name, known))
 		}
@@ -124,13 +124,8 @@ func action() schema.Rule {
 
 // limits permits mappings of the names of actions to numbers from 0.
 func limits() schema.Rule {
-	known, properties := knownActions(), object{}
-	for _, name := range known {
-		if name != protocol.ActionAddLabels {
-			properties[name] = object{"type": "integer", "minimum": 0}
-		}
-	}
-	return schema.Rule{JSON: object{"additionalProperties": false, "properties": properties}, Check: func(v schema.Value) {
+	return schema.Rule{Check: func(v schema.Value) {
+		known := knownActions()
 		limits, _ := v.Go.Interface().(map[string]int)
 		for _, name := range slices.Sorted(maps.Keys(limits)) {
 			at := yamlfile.Child(v.Node, name)

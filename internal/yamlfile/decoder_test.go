@@ -93,7 +93,7 @@ func TestEachField(t *testing.T) {
 	var s service
 	f.Decode(f.Root(), &s)
 	var got []string
-	yamlfile.EachField("top", f.Root(), reflect.ValueOf(&s), func(path string, at *yaml.Node, v reflect.Value) {
+	f.EachField("top", f.Root(), reflect.ValueOf(&s), func(path string, at *yaml.Node, v reflect.Value) {
 		if v.CanInt() || v.Kind() == reflect.String {
 			path += fmt.Sprintf(" %d:%d = %v", at.Line, at.Column, v)
 		}

@@ -43,21 +43,21 @@ func Pairs(n *yaml.Node) iter.Seq2[*yaml.Node, *yaml.Node] {
 //
 // path is that of n, and empty for the top of a document; the key max_retries below queue
 // has the path "queue.max_retries". v must have been decoded from n.
-func EachField(path string, n *yaml.Node, v reflect.Value, visit func(path string, at *yaml.Node, v reflect.Value)) {
+func (f *File) EachField(path string, n *yaml.Node, v reflect.Value, visit func(path string, at *yaml.Node, v reflect.Value)) {
 	switch {
 	case n == nil || v.Type() == nodeType || v.Kind() == reflect.Pointer && (v.IsNil() || v.Type().Elem() == nodeType):
 	case v.Kind() == reflect.Pointer:
-		EachField(path, n, v.Elem(), visit)
+		f.EachField(path, n, v.Elem(), visit)
 	case v.Kind() == reflect.Slice && n.Kind == yaml.SequenceNode:
 		for i := range min(v.Len(), len(n.Content)) {
-			EachField(path, n.Content[i], v.Index(i), visit)
+			f.EachField(path, n.Content[i], v.Index(i), visit)
 		}
 	case v.Kind() == reflect.Struct:
-		for _, fd := range fields(v.Type()) {
+		for _, fd := range f.shape(v.Type()).known {
 			if at := Child(n, fd.to.name); at != nil {
 				below := strings.TrimPrefix(path+"."+fd.to.name, ".")
 				visit(below, at, v.Field(fd.index))
-				EachField(below, at, v.Field(fd.index), visit)
+				f.EachField(below, at, v.Field(fd.index), visit)
 			}
 		}
 	}

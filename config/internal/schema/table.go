@@ -10,6 +10,7 @@ import (
 	"errors"
 	"maps"
 	"reflect"
+	"slices"
 
 	"gopkg.in/yaml.v3"
 
@@ -114,7 +115,7 @@ type Checker struct {
 	File *yamlfile.File
 	Hide bool // values may be secrets, and stay out of messages
 
-	rules map[string]Rule
+	table Table
 	wrong map[place]bool // with a mistake that decoding found
 }
 
@@ -122,12 +123,7 @@ type place struct{ line, column int }
 
 // Checker returns the checker of a file that was just decoded.
 func (t Table) Checker(f *yamlfile.File) Checker {
-	c := Checker{File: f, rules: map[string]Rule{}, wrong: map[place]bool{}}
-	for _, k := range t {
-		if k.Rule.Check != nil {
-			c.rules[k.Path] = k.Rule
-		}
-	}
+	c := Checker{File: f, table: t, wrong: map[place]bool{}}
 	problems, _ := errors.AsType[yamlfile.Problems](f.Err())
 	for _, p := range problems {
 		c.wrong[place{p.Line, p.Column}] = true
@@ -138,13 +134,15 @@ func (t Table) Checker(f *yamlfile.File) Checker {
 // Check checks the struct that v points to, and that n was decoded into, by the rules of
 // the keys at and below path.
 func (c Checker) Check(path string, n *yaml.Node, v any) {
-	yamlfile.EachField(path, n, reflect.ValueOf(v), func(path string, at *yaml.Node, v reflect.Value) {
-		if rule, ok := c.rules[path]; ok && !c.wrongAt(at) {
-			for v.Kind() == reflect.Pointer {
-				v = v.Elem()
-			}
-			rule.Check(Value{path, at, v, c})
+	c.File.EachField(path, n, reflect.ValueOf(v), func(path string, at *yaml.Node, v reflect.Value) {
+		i := slices.IndexFunc(c.table, func(k Key) bool { return k.Path == path && k.Rule.Check != nil })
+		if i < 0 || c.wrongAt(at) {
+			return
 		}
+		for v.Kind() == reflect.Pointer {
+			v = v.Elem()
+		}
+		c.table[i].Rule.Check(Value{path, at, v, c})
 	})
 }
 

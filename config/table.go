@@ -2,6 +2,7 @@ package config
 
 import (
 	"maps"
+	"reflect"
 	"slices"
 
 	"github.com/org/foreman-action/config/internal/schema"
@@ -126,7 +127,7 @@ func action() schema.Rule {
 func limits() schema.Rule {
 	return schema.Rule{Check: func(v schema.Value) {
 		known := knownActions()
-		limits, _ := v.Go.Interface().(map[string]int)
+		limits, _ := reflect.TypeAssert[map[string]int](v.Go)
 		for _, name := range slices.Sorted(maps.Keys(limits)) {
 			at := yamlfile.Child(v.Node, name)
 			if !slices.Contains(known, name) {

@@ -3,6 +3,7 @@ package serverconfig
 import (
 	"fmt"
 	"maps"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -21,9 +22,9 @@ type Agent struct {
 	AllowClose bool   `yaml:"allow_close"`
 	// Protocol is "queue": the agent is nudged and claims; or "sync": it answers the whole
 	// task at once.
-	Protocol    string     `default:"queue"   yaml:"protocol,zeroabsent"`
-	Concurrency int        `default:"8"       yaml:"concurrency,zeroabsent"` // tasks that it is given at a time
-	Timeout     Seconds    `default:"60"      yaml:"timeout_seconds"`        // of the answer of a sync agent
+	Protocol    string     `default:"queue"  yaml:"protocol,zeroabsent"`
+	Concurrency int        `default:"8"      yaml:"concurrency,zeroabsent"` // tasks that it is given at a time
+	Timeout     Seconds    `default:"60"     yaml:"timeout_seconds"`        // of the answer of a sync agent
 	Container   Container  `yaml:"container"`
 	Config      *yaml.Node `yaml:"config"` // free-form; the known keys follow
 
@@ -95,7 +96,7 @@ var (
 // environment permits variables that the server does not set itself.
 func environment() schema.Rule {
 	return schema.Rule{Check: func(v schema.Value) {
-		env, _ := v.Go.Interface().(map[string]secret.Text)
+		env, _ := reflect.TypeAssert[map[string]secret.Text](v.Go)
 		for _, name := range slices.Sorted(maps.Keys(env)) {
 			if !variableName.MatchString(name) {
 				v.Problemf("%q is no name of a variable", name)

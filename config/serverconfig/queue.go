@@ -13,16 +13,16 @@ import (
 type Queue struct {
 	DBPath          string        `yaml:"db_path,nullable"` // SQLite file; empty: the program's default
 	URL             secret.Text   `yaml:"url"`              // path of a SQLite file, or postgres://…; empty: DBPath
-	ClaimTimeout    Seconds       `default:"300" yaml:"claim_timeout_seconds"`
-	MaxRetries      int           `default:"3"   yaml:"max_retries"`           // most hand-outs of a task
-	MaxDrains       int           `default:"8"   yaml:"max_drains"`            // most attempts to carry a decision out
-	DrainTimeout    Seconds       `default:"120" yaml:"drain_timeout_seconds"` // lease of a decision
-	DrainInterval   Seconds       `default:"10"  yaml:"drain_interval_seconds"`
-	RequeueInterval Seconds       `default:"60"  yaml:"requeue_interval_seconds"`
-	Retention       time.Duration `default:"30d" yaml:"retention"`             // of done and failed tasks
-	MaxTasks        int           `default:"100" yaml:"max_tasks_per_hour"`    // per repository; 0: any number
-	WritesPerMinute int           `default:"80"  yaml:"max_writes_per_minute"` // to GitHub
-	WritesPerHour   int           `default:"500" yaml:"max_writes_per_hour"`   // to GitHub
+	ClaimTimeout    Seconds       `default:"300"           yaml:"claim_timeout_seconds"`
+	MaxRetries      int           `default:"3"             yaml:"max_retries"`           // most hand-outs of a task
+	MaxDrains       int           `default:"8"             yaml:"max_drains"`            // most attempts to carry a decision out
+	DrainTimeout    Seconds       `default:"120"           yaml:"drain_timeout_seconds"` // lease of a decision
+	DrainInterval   Seconds       `default:"10"            yaml:"drain_interval_seconds"`
+	RequeueInterval Seconds       `default:"60"            yaml:"requeue_interval_seconds"`
+	Retention       time.Duration `default:"30d"           yaml:"retention"`             // of done and failed tasks
+	MaxTasks        int           `default:"100"           yaml:"max_tasks_per_hour"`    // per repository; 0: any number
+	WritesPerMinute int           `default:"80"            yaml:"max_writes_per_minute"` // to GitHub
+	WritesPerHour   int           `default:"500"           yaml:"max_writes_per_hour"`   // to GitHub
 }
 
 func queueKeys(spec Spec) schema.Table {

@@ -14,8 +14,8 @@ import (
 
 // Server is the address to listen on, and the callers that are let in.
 type Server struct {
-	Host           string        `default:"127.0.0.1" yaml:"host"`
-	Port           int           `default:"8000"      yaml:"port"`
+	Host           string        `default:"127.0.0.1"    yaml:"host"`
+	Port           int           `default:"8000"         yaml:"port"`
 	TLS            *TLS          `yaml:"tls"`        // nil: plain HTTP
 	BehindTLS      bool          `yaml:"behind_tls"` // something in front of it encrypts
 	WebhookSecret  secret.Text   `yaml:"webhook_secret"`

@@ -1,6 +1,7 @@
 package yamlfile
 
 import (
+	"fmt"
 	"reflect"
 	"slices"
 	"strings"
@@ -28,7 +29,7 @@ var (
 //	required    an absent key is a problem
 //	nullable    a null counts as an absent key
 //	oneormore   a list takes a single value
-//	zeroabsent  0 and an empty text count as an absent key
+//	zeroabsent  0 and an empty text count as an absent key, which must have a default
 //
 // The tag `default:"90s"` is the value of an absent key, also below an absent mapping. The tag
 // `mistaken:"a,b"` lists what people write in place of the key, which the message then
@@ -219,12 +220,18 @@ func (f *File) shape(t reflect.Type) shape {
 	return s
 }
 
+func (fd field) setDefault(v reflect.Value) {
+	if err := setScalar(fd.fallback, v); err != nil {
+		panic(fmt.Sprintf("yamlfile: default %q of %s: %v", fd.fallback.Value, fd.to.name, err))
+	}
+}
+
 // setDefaults sets the fields that have a default, in the structs below too.
 func (f *File) setDefaults(v reflect.Value) {
 	for _, fd := range f.shape(v.Type()).known {
 		switch at := v.Field(fd.index); {
 		case fd.fallback != nil:
-			setScalar(fd.fallback, at)
+			fd.setDefault(at)
 		case at.Kind() == reflect.Struct && at.Type() != nodeType:
 			f.setDefaults(at)
 		}
@@ -270,7 +277,7 @@ func (d Decoder) field(n *yaml.Node, v reflect.Value, fd field) {
 	at := v.Field(fd.index)
 	d.value(n, at, fd.to)
 	if fd.zeroAbsent && at.IsZero() {
-		setScalar(fd.fallback, at)
+		fd.setDefault(at)
 	}
 }
 

@@ -153,12 +153,7 @@ func (c Checker) wrongIn(n *yaml.Node) bool {
 	if c.wrongAt(n) {
 		return true
 	}
-	for _, child := range n.Content {
-		if c.wrongIn(child) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(n.Content, c.wrongIn)
 }
 
 // Problemf reports a mistake at a node, unless decoding found one in it. A nil node is the

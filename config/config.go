@@ -73,5 +73,5 @@ type OnFailure struct {
 	Label string // the decision is to add this label
 }
 
-// OnFailureRule stands for the id of a rule in the source of an action that OnFailure adds.
+// OnFailureRule is in place of the id of a rule in the source of an action that OnFailure adds.
 const OnFailureRule = "agent.on_failure"

@@ -34,9 +34,9 @@ type Agent struct {
 	Events []string `yaml:"-"` // config.event_types
 	// AllEvents reports that config has no event_types: the type's prefix decides.
 	AllEvents bool `yaml:"-"`
-	// CloseSaid reports whether the file has allow_close for this agent. Where it has not,
+	// AllowCloseSet reports whether the file has allow_close for this agent. Where it has not,
 	// the policy decides.
-	CloseSaid bool `yaml:"-"`
+	AllowCloseSet bool `yaml:"-"`
 }
 
 // A Container is what the container of a managed agent gets.
@@ -122,7 +122,7 @@ func (a Agent) Address() string {
 
 func (a *Agent) check(f file, at *yaml.Node) {
 	f.agents.Check("", at, a)
-	a.CloseSaid = yamlfile.Child(at, "allow_close") != nil
+	a.AllowCloseSet = yamlfile.Child(at, "allow_close") != nil
 	if a.Type == "" {
 		f.Problemf(at, "repos.agents: type: want a name such as issue-triage")
 	}

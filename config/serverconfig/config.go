@@ -114,7 +114,7 @@ func llmKeys() schema.Table {
 	}
 }
 
-// Memory is the store of what was done on an issue.
+// Memory is the store of earlier decisions and actions on an issue.
 type Memory struct {
 	DBPath string `yaml:"db_path"` // SQLite file; empty: the program's default
 }

@@ -13,7 +13,7 @@ type Spec struct {
 	Path string // of the file; rule files that it includes are relative to its folder
 	// Lookup returns an environment variable, and whether it is set; nil: none is.
 	Lookup func(string) (string, bool)
-	Home   string // directory that "~" stands for; empty: paths with it are refused
+	Home   string // directory in place of "~"; empty: paths with it are refused
 	// Database checks the URL of a PostgreSQL database; its error repeats none of it. Nil:
 	// any URL is right.
 	Database func(url string) error
@@ -32,7 +32,7 @@ type file struct {
 // node returns the value of a key, or nil.
 func (f file) node(keys ...string) *yaml.Node { return yamlfile.Child(f.root, keys...) }
 
-// shadow reports whether the file says that nothing is written.
+// shadow reports whether the mode is shadow: nothing is written.
 func (f file) shadow() bool {
 	at := f.node("mode")
 	return at != nil && at.Value == string(config.ModeShadow)

@@ -93,7 +93,7 @@ func (all fleet) add(a Agent, at *yaml.Node, closes map[string]bool) {
 // decision names its agent, and not the entry.
 func (all fleet) allowClose(a Agent, at *yaml.Node, closes map[string]bool, canonical string) {
 	may := a.AllowClose
-	if policy := all.f.node("policy", "allow_close"); !a.CloseSaid && policy != nil {
+	if policy := all.f.node("policy", "allow_close"); !a.AllowCloseSet && policy != nil {
 		may = policy.Value == "true"
 	}
 	if other, twice := closes[canonical]; twice && other != may {

@@ -36,7 +36,7 @@ func (v Variables) Expand(s string) (out string, problems []string) {
 			problems = append(problems, fmt.Sprintf("want ${NAME}, got %q", ref))
 		case ref == "${}" || !strings.HasSuffix(ref, "}"):
 			return ref
-		default: // what stands there may be a secret
+		default: // the text may be a secret
 			problems = append(problems, "a variable is written ${NAME}, with letters, digits and '_'")
 		}
 		return ""

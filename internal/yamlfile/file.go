@@ -12,7 +12,7 @@ import (
 const (
 	MaxSize  = 1 << 20 // bytes
 	maxDepth = 100     // nested lists and mappings
-	maxNodes = 200_000 // nodes, each alias counted as what it stands for
+	maxNodes = 200_000 // nodes, with those that aliases repeat
 	// maxRecorded is how many problems are kept; of the others only the number is.
 	maxRecorded = 1000
 )
@@ -33,7 +33,7 @@ type File struct {
 // keys, merge keys and custom tags are reported by [File.Err] together with what
 // is found later.
 //
-// Aliases are replaced by what they stand for, so no alias nodes are left.
+// Aliases are replaced by the nodes that they refer to; those may occur several times.
 func Parse(name string, src []byte) (*File, error) {
 	src = bytes.TrimPrefix(src, []byte("\xef\xbb\xbf"))
 	if len(src) > MaxSize {

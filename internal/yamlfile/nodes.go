@@ -8,8 +8,8 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// Child returns the value that keys lead to, each in the mapping before it; nil when there
-// is none. Of a key that stands there twice, the first counts.
+// Child returns the value at a path of keys in nested mappings; nil if there is none. The
+// first of repeated keys counts.
 func Child(n *yaml.Node, keys ...string) *yaml.Node {
 	for _, key := range keys {
 		n = value(n, key)
@@ -37,12 +37,11 @@ func Pairs(n *yaml.Node) iter.Seq2[*yaml.Node, *yaml.Node] {
 	}
 }
 
-// EachField calls visit for every key of the mapping n that is present and that a field of
-// the struct v stands for, and for those of the structs below it. Items of a list have the
-// path of the list.
+// EachField calls visit for every key of the mapping n that has a field in the struct v, and
+// for the keys of the mappings below it. v must have been decoded from n.
 //
-// path is that of n, and empty for the top of a document; the key max_retries below queue
-// has the path "queue.max_retries". v must have been decoded from n.
+// path is that of n, and empty for the top of a document. The key max_retries below queue
+// has the path "queue.max_retries"; items of a list have the path of the list.
 func (f *File) EachField(path string, n *yaml.Node, v reflect.Value, visit func(path string, at *yaml.Node, v reflect.Value)) {
 	switch {
 	case n == nil || v.Type() == nodeType || v.Kind() == reflect.Pointer && (v.IsNil() || v.Type().Elem() == nodeType):

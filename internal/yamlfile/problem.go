@@ -14,7 +14,7 @@ type Problem struct {
 	File    string // as given to Parse
 	Line    int    // from 1; 0 when unknown
 	Column  int    // in characters, from 1; 0 when unknown
-	Msg     string // what is wrong, and often what to write instead
+	Msg     string // the mistake, and often what to write instead
 	Source  string // the text of the line; empty when unknown
 	Warning bool   // the document is usable all the same
 	// Undeclared means that the problem is a name that no file declares: it is none once a

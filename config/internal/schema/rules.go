@@ -38,8 +38,8 @@ func Positive() Rule {
 	}}
 }
 
-// NoLimitIsZero permits numbers and durations from 0, which stands for no limit.
-func NoLimitIsZero() Rule {
+// ZeroOrMore permits numbers and durations from 0, which means no limit.
+func ZeroOrMore() Rule {
 	return Rule{nil, func(v Value) {
 		if sign(v.Go) < 0 {
 			v.Problemf("want more than 0, or 0 for no limit")

@@ -8,6 +8,7 @@ package schema
 
 import (
 	"errors"
+	"fmt"
 	"maps"
 	"reflect"
 	"slices"
@@ -33,7 +34,7 @@ type Key struct {
 
 // A Rule permits some values of a key's type.
 type Rule struct {
-	JSON  Object      // the same as JSON Schema; nil: it cannot say so
+	JSON  Object      // the same as JSON Schema; nil: not expressed there
 	Check func(Value) // reports a value that is not permitted
 }
 
@@ -90,7 +91,7 @@ func (v Value) Problemf(format string, args ...any) { v.ProblemAt(v.Node, format
 
 // ProblemAt is [Value.Problemf] for a part of the value.
 func (v Value) ProblemAt(at *yaml.Node, format string, args ...any) {
-	v.checker.File.Problemf(at, v.Name+": "+format, args...)
+	v.checker.File.Problemf(at, "%s: %s", v.Name, fmt.Sprintf(format, args...))
 }
 
 // Entry returns the value of a key of a mapping.
@@ -99,8 +100,8 @@ func (v Value) Entry(key string, n *yaml.Node) Value {
 	return v
 }
 
-// want reports that the value is not what is wanted. The message shows the value unless it
-// may be a secret.
+// want reports a value that is not permitted; what describes the permitted ones. The
+// message shows the value unless it may be a secret.
 func (v Value) want(what, hint string) {
 	got := ""
 	if !v.checker.Hide {

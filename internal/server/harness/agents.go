@@ -31,7 +31,7 @@ func routes(s *serverconfig.Config) (list []intake.Route, repos []string) {
 // MayClose reports whether an agent may close issues: as configured for the agent, else as
 // the policy of s allows.
 func MayClose(s *serverconfig.Config, a serverconfig.Agent) bool {
-	if a.CloseSaid {
+	if a.AllowCloseSet {
 		return a.AllowClose
 	}
 	return s.Runner.Policy.AllowClose

@@ -37,6 +37,9 @@ func Load(ctx context.Context, spec Spec) (*Config, error) {
 			return shared(root)
 		},
 	})
+	if err == nil && runner == nil { // the path is a folder's, and names no file
+		err = config.ErrNotFound
+	}
 	problems, found := errors.AsType[yamlfile.Problems](err)
 	switch {
 	case found:

@@ -181,9 +181,11 @@ func TestSchemaDescribesEveryKey(t *testing.T) {
 
 func TestLoadNamesTheFileThatIsMissing(t *testing.T) {
 	t.Parallel()
-	_, err := serverconfig.Load(t.Context(), serverconfig.Spec{Path: "/nowhere/config.yaml"})
-	if err == nil || !strings.Contains(err.Error(), "/nowhere/config.yaml") {
-		t.Fatal(err)
+	for _, path := range []string{"/nowhere/config.yaml", "/nowhere/"} {
+		_, err := serverconfig.Load(t.Context(), serverconfig.Spec{Path: path})
+		if err == nil || !strings.Contains(err.Error(), path) {
+			t.Fatal(err)
+		}
 	}
 }
 

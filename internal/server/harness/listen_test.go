@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"github.com/org/foreman-action/config/serverconfig"
-	"github.com/org/foreman-action/internal/server"
+	"github.com/org/foreman-action/internal/server/access"
 )
 
 // certificate writes the files of a certificate, and returns who trusts it.
@@ -43,7 +43,7 @@ func certificate(t *testing.T) (serverconfig.TLS, *x509.CertPool) {
 func TestListenTLS(t *testing.T) {
 	t.Parallel()
 	files, roots := certificate(t)
-	none, err := server.NewCredentials(nil)
+	none, err := access.NewCredentials(nil)
 	if err != nil {
 		t.Fatal(err)
 	}

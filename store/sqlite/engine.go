@@ -9,6 +9,7 @@ import (
 
 	"github.com/org/foreman-action/queue"
 	"github.com/org/foreman-action/store/internal/sqlstore"
+	"github.com/org/foreman-action/store/sqlite/internal/groupcommit"
 )
 
 // An engine is a sqlstore.Engine over one file: one connection that writes, and a few
@@ -20,7 +21,8 @@ type engine struct {
 	ahead   func() time.Duration // how far it is ahead of the time of the day
 	patient bool                 // its writer waits a little for larger groups
 	pragmas []string             // of the connection that writes
-	writer  *writer
+	db      *database            // used by the writer alone
+	writer  *groupcommit.Writer
 	readers chan *reader
 }
 
@@ -35,7 +37,7 @@ const maxReaders = 4
 func durable() []string {
 	return []string{
 		busy, vacuum, "journal_mode = WAL", "synchronous = FULL", "foreign_keys = ON",
-		"journal_size_limit = 67108864", fmt.Sprintf("wal_autocheckpoint = %d", maxJournal), "temp_store = MEMORY", "cache_size = -8192",
+		"journal_size_limit = 67108864", fmt.Sprintf("wal_autocheckpoint = %d", maxLog), "temp_store = MEMORY", "cache_size = -8192",
 	}
 }
 
@@ -59,7 +61,8 @@ func (e *engine) start() error {
 	if err != nil {
 		return errors.Join(err, c.close())
 	}
-	e.writer = startWriter(c, e.now, e.patient)
+	e.db = &database{tx: tx{conn: c, now: e.now}, checkpoints: newCheckpointer(c)}
+	e.writer = groupcommit.Start(e.db, e.patient)
 	e.readers = make(chan *reader, maxReaders)
 	for range maxReaders {
 		e.readers <- &reader{}
@@ -70,7 +73,7 @@ func (e *engine) start() error {
 // close ends everything, when those who write have been answered, and those who read
 // have read.
 func (e *engine) close() error {
-	err := e.writer.close()
+	err := e.writer.Close()
 	for range maxReaders {
 		r, ok := <-e.readers
 		if !ok {
@@ -86,17 +89,17 @@ func (e *engine) close() error {
 
 // Write implements sqlstore.Engine.
 func (e *engine) Write(ctx context.Context, f func(sqlstore.Tx) error) error {
-	return e.writer.write(ctx, &op{f: f})
+	return e.writer.Write(ctx, f)
 }
 
 // Single implements sqlstore.Engine.
 func (e *engine) Single(ctx context.Context, f func(sqlstore.Tx) error) error {
-	return e.writer.write(ctx, &op{f: f})
+	return e.writer.Write(ctx, f)
 }
 
 // Together implements sqlstore.Engine.
 func (e *engine) Together(ctx context.Context, f func(sqlstore.Tx, []*sqlstore.Wish) error, w *sqlstore.Wish) error {
-	return e.writer.write(ctx, &op{all: f, wish: w})
+	return e.writer.Together(ctx, f, w)
 }
 
 // Announce implements sqlstore.Engine: processes that share a file look again by
@@ -111,7 +114,7 @@ func (e *engine) Read(ctx context.Context, f func(sqlstore.Tx) error) error {
 	select {
 	case r, ok := <-e.readers:
 		if !ok {
-			return errClosed
+			return groupcommit.ErrClosed
 		}
 		defer func() { e.readers <- r }()
 		return medium(e.read(r, f))

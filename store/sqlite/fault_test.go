@@ -127,28 +127,22 @@ func TestUnavailable(t *testing.T) {
 func TestGroupFailure(t *testing.T) {
 	t.Parallel()
 	s := openAt(t, filepath.Join(t.TempDir(), "foreman.db"))
-	w := s.engine.writer
 	boom := errors.New("boom")
-	add := func(id string, then error) *op {
-		return &op{done: make(chan struct{}), f: func(tx sqlstore.Tx) error {
+	add := func(id string, then error) func(sqlstore.Tx) error {
+		return func(tx sqlstore.Tx) error {
 			_, err := tx.Exec("INSERT INTO poll_cursor (repo, at, data) VALUES ($1, 0, $2)", id, []byte{})
 			return errors.Join(err, then)
-		}}
+		}
 	}
-	calm := &op{done: make(chan struct{}), f: func(sqlstore.Tx) error { return boom }}
-	group := []*op{add("a", nil), calm, add("b", boom), add("a", nil), add("c", nil)}
-	block := make(chan struct{})
-	first := &op{done: make(chan struct{}), f: func(sqlstore.Tx) error { <-block; return nil }}
-	_ = w.enter(first)
-	for _, o := range group {
-		_ = w.enter(o)
-	}
-	close(block)
-	for _, o := range group {
-		<-o.done
-	}
+	calm := func(sqlstore.Tx) error { return boom }
+	var group []<-chan error
+	blocked(t, s, 5, func() {
+		for _, f := range []func(sqlstore.Tx) error{add("a", nil), calm, add("b", boom), add("a", nil), add("c", nil)} {
+			group = append(group, enter(t, s, f))
+		}
+	})
 	for i, want := range []bool{false, true, true, true, false} {
-		if err := group[i].err; (err != nil) != want {
+		if err := <-group[i]; (err != nil) != want {
 			t.Errorf("operation %d: got %v, want an error: %v", i, err, want)
 		}
 	}
@@ -163,21 +157,18 @@ func TestGroupFailure(t *testing.T) {
 func TestCancelled(t *testing.T) {
 	t.Parallel()
 	s := openAt(t, filepath.Join(t.TempDir(), "foreman.db"))
-	block := make(chan struct{})
-	first := &op{done: make(chan struct{}), f: func(sqlstore.Tx) error { <-block; return nil }}
-	_ = s.engine.writer.enter(first)
-	ctx, cancel := context.WithCancel(t.Context())
-	result := make(chan error)
-	go func() {
-		_, err := s.Enqueue(ctx, filler("1"))
-		result <- err
-	}()
-	cancel()
-	if err := <-result; !errors.Is(err, context.Canceled) {
-		t.Errorf("got %v, want context.Canceled", err)
-	}
-	close(block)
-	<-first.done
+	blocked(t, s, 0, func() {
+		ctx, cancel := context.WithCancel(t.Context())
+		result := make(chan error)
+		go func() {
+			_, err := s.Enqueue(ctx, filler("1"))
+			result <- err
+		}()
+		cancel()
+		if err := <-result; !errors.Is(err, context.Canceled) {
+			t.Errorf("got %v, want context.Canceled", err)
+		}
+	})
 	if _, err := s.Inspect(t.Context(), "1"); !errors.Is(err, queue.ErrNotFound) {
 		t.Errorf("Inspect: got %v, want ErrNotFound", err)
 	}

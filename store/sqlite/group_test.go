@@ -21,25 +21,36 @@ import (
 // group.
 func blocked(t *testing.T, s *Store, n int, start func()) {
 	t.Helper()
-	w := s.engine.writer
 	release, running := make(chan struct{}), make(chan struct{})
-	first := &op{f: func(sqlstore.Tx) error {
-		close(running)
-		<-release
-		return nil
-	}}
-	if err := w.enter(first); err != nil {
-		t.Fatal(err)
-	}
+	first := make(chan error, 1)
+	go func() {
+		first <- s.engine.Write(context.WithoutCancel(t.Context()), func(sqlstore.Tx) error {
+			close(running)
+			<-release
+			return nil
+		})
+	}()
 	<-running
 	start()
-	for there := 0; there < n; runtime.Gosched() {
-		w.mu.Lock()
-		there = len(w.waiting)
-		w.mu.Unlock()
+	for s.engine.writer.Waiting() < n {
+		runtime.Gosched()
 	}
 	close(release)
-	<-first.done
+	if err := <-first; err != nil {
+		t.Error(err)
+	}
+}
+
+// enter starts an operation behind those that wait already. Its error is sent when it ends.
+func enter(t *testing.T, s *Store, f func(sqlstore.Tx) error) <-chan error {
+	t.Helper()
+	before := s.engine.writer.Waiting()
+	result := make(chan error, 1)
+	go func() { result <- s.engine.Write(context.WithoutCancel(t.Context()), f) }()
+	for s.engine.writer.Waiting() == before {
+		runtime.Gosched()
+	}
+	return result
 }
 
 // TestPanic has one of a group panic, after it changed something: that is the business of
@@ -172,26 +183,19 @@ func TestLocked(t *testing.T) {
 		}
 		return nil
 	}
-	w := s.engine.writer
-	group := make([]*op, 20)
-	for i := range group {
-		group[i] = &op{f: func(tx sqlstore.Tx) error {
-			_, err := tx.Exec("INSERT INTO poll_cursor (repo, at, data) VALUES ($1, 0, $2)", "one", []byte{})
-			return err // all but the first are in each other's way
-		}}
-	}
+	group := make([]<-chan error, 20)
 	blocked(t, s, len(group), func() {
 		begun = 0
-		for _, o := range group {
-			if err := w.enter(o); err != nil {
-				t.Error(err)
-			}
+		for i := range group {
+			group[i] = enter(t, s, func(tx sqlstore.Tx) error {
+				_, err := tx.Exec("INSERT INTO poll_cursor (repo, at, data) VALUES ($1, 0, $2)", "one", []byte{})
+				return err // all but the first are in each other's way
+			})
 		}
 	})
-	for i, o := range group {
-		<-o.done
-		if (i == 0) != (o.err == nil) || i > 0 && !errors.Is(o.err, locked) {
-			t.Errorf("operation %d: got %v", i, o.err)
+	for i, result := range group {
+		if err := <-result; (i == 0) != (err == nil) || i > 0 && !errors.Is(err, locked) {
+			t.Errorf("operation %d: got %v", i, err)
 		}
 	}
 	if begun != 3 {

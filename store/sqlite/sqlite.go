@@ -116,7 +116,7 @@ func (s *Store) Close() error { return s.engine.close() }
 // Healthy tells why something could not be written, until as much can be written again as a
 // task takes; nil when it can.
 func (s *Store) Healthy() error {
-	failing := s.engine.writer.failing.Load()
+	failing := s.engine.writer.Failure.Load()
 	if failing == nil {
 		return nil
 	}
@@ -133,7 +133,7 @@ func (s *Store) Healthy() error {
 			return err
 		}
 	}
-	s.engine.writer.failing.CompareAndSwap(failing, nil)
+	s.engine.writer.Failure.CompareAndSwap(failing, nil)
 	return nil
 }
 

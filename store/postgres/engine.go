@@ -43,8 +43,8 @@ func (e *engine) Single(ctx context.Context, f func(sqlstore.Tx) error) error {
 
 // Together implements sqlstore.Engine: transactions do not wait for each other here, and
 // each has its own.
-func (e *engine) Together(ctx context.Context, f func(sqlstore.Tx, []*sqlstore.Wish) error, w *sqlstore.Wish) error {
-	return e.Write(ctx, func(tx sqlstore.Tx) error { return f(tx, []*sqlstore.Wish{w}) })
+func (e *engine) Together(ctx context.Context, f func(sqlstore.Tx, []*sqlstore.ClaimRequest) error, w *sqlstore.ClaimRequest) error {
+	return e.Write(ctx, func(tx sqlstore.Tx) error { return f(tx, []*sqlstore.ClaimRequest{w}) })
 }
 
 // Read implements sqlstore.Engine. All statements of f see the same state.

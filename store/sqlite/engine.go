@@ -98,7 +98,7 @@ func (e *engine) Single(ctx context.Context, f func(sqlstore.Tx) error) error {
 }
 
 // Together implements sqlstore.Engine.
-func (e *engine) Together(ctx context.Context, f func(sqlstore.Tx, []*sqlstore.Wish) error, w *sqlstore.Wish) error {
+func (e *engine) Together(ctx context.Context, f func(sqlstore.Tx, []*sqlstore.ClaimRequest) error, w *sqlstore.ClaimRequest) error {
 	return e.writer.Together(ctx, f, w)
 }
 

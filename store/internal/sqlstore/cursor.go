@@ -29,10 +29,10 @@ ON CONFLICT (repo) DO UPDATE SET at = excluded.at, data = excluded.data`),
 func (s *Cursors) Cursor(ctx context.Context, repo string) (data []byte, err error) {
 	err = s.engine.Look(ctx, func(tx Tx) error {
 		data = nil
-		_, err := One(tx, s.cursor, func(r Row) error { return r.Scan(&data) }, strings.ToLower(repo))
+		_, err := One(tx, s.cursor, Into(&data), strings.ToLower(repo))
 		return err
 	})
-	return data, Doing("read the cursor of "+repo, err)
+	return data, Wrap("read the cursor of "+repo, err)
 }
 
 // SaveCursor keeps how far the poller of a repository came. When it returns nil, that is
@@ -42,5 +42,5 @@ func (s *Cursors) SaveCursor(ctx context.Context, repo string, data []byte) erro
 		_, err := tx.Exec(s.saveCursor, tx.Now(), strings.ToLower(repo), Text(data))
 		return err
 	})
-	return Doing("save the cursor of "+repo, err)
+	return Wrap("save the cursor of "+repo, err)
 }

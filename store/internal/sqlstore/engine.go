@@ -23,10 +23,10 @@ type Engine interface {
 	// Single is Write for an f that runs one statement, so that an engine may leave out
 	// the transaction.
 	Single(ctx context.Context, f func(Tx) error) error
-	// Together is Write for an f that does the same for many: it gets the wishes of callers
+	// Together is Write for an f that does the same for many: it gets the requests of callers
 	// that wait at the same time, at least the one that this call brings. All callers pass
 	// the same f.
-	Together(ctx context.Context, f func(Tx, []*Wish) error, w *Wish) error
+	Together(ctx context.Context, f func(Tx, []*ClaimRequest) error, w *ClaimRequest) error
 	// Read runs f, which changes nothing, and sees all that was committed before.
 	Read(ctx context.Context, f func(Tx) error) error
 	// Look is Read for an f that runs one statement, so that an engine may leave out the
@@ -57,8 +57,8 @@ type Row interface {
 	Scan(dest ...any) error
 }
 
-// A Wish is a claim that waits for its task.
-type Wish struct {
+// A ClaimRequest is a claim that waits for its task.
+type ClaimRequest struct {
 	Agent, By string // whose task is wanted, and by whom
 	Lease     int64  // how long the claim is to last, in milliseconds
 

@@ -43,7 +43,7 @@ func newRecordStatements(d Dialect) recordStatements {
 // Load implements memory.Store.
 func (s *Records) Load(ctx context.Context, repo string, issue int) (memory.Record, error) {
 	if _, err := memory.Key(repo, issue); err != nil {
-		return memory.Record{}, Doing("read memory", err)
+		return memory.Record{}, Wrap("read memory", err)
 	}
 	var data []byte
 	err := s.engine.Look(ctx, func(tx Tx) (err error) {
@@ -57,19 +57,19 @@ func (s *Records) Load(ctx context.Context, repo string, issue int) (memory.Reco
 	if err == nil {
 		r, err = memory.Decode(data, repo, issue)
 	}
-	return r, Doing(fmt.Sprintf("read memory of %s#%d", repo, issue), err)
+	return r, Wrap(fmt.Sprintf("read memory of %s#%d", repo, issue), err)
 }
 
 // record reads a stored record; nil: there is none.
 func record(tx Tx, query, repo string, issue int) (data []byte, err error) {
-	_, err = One(tx, query, func(r Row) error { return r.Scan(&data) }, strings.ToLower(repo), int64(issue))
+	_, err = One(tx, query, Into(&data), strings.ToLower(repo), int64(issue))
 	return data, err
 }
 
 // Save implements memory.Store.
 func (s *Records) Save(ctx context.Context, r memory.Record) error {
 	if _, err := memory.Key(r.Repo, r.Issue); err != nil {
-		return Doing("save memory", err)
+		return Wrap("save memory", err)
 	}
 	next := r
 	next.Revision++
@@ -77,7 +77,7 @@ func (s *Records) Save(ctx context.Context, r memory.Record) error {
 	if err == nil {
 		err = s.engine.Write(ctx, func(tx Tx) error { return s.save(tx, r, data) })
 	}
-	return Doing(fmt.Sprintf("save memory of %s#%d", r.Repo, r.Issue), err)
+	return Wrap(fmt.Sprintf("save memory of %s#%d", r.Repo, r.Issue), err)
 }
 
 // save stores the encoded form of a record that had the revision of r.
@@ -122,7 +122,7 @@ func (s *Records) save(tx Tx, r memory.Record, data []byte) error {
 // Pending implements memory.Agenda.
 func (s *Records) Pending(ctx context.Context, repo string) (list []memory.Due, complete bool, err error) {
 	if _, err := memory.Key(repo, 1); err != nil {
-		return nil, false, Doing("look for closings", err)
+		return nil, false, Wrap("look for closings", err)
 	}
 	err = s.engine.Look(ctx, func(tx Tx) error {
 		list = nil
@@ -135,5 +135,5 @@ func (s *Records) Pending(ctx context.Context, repo string) (list []memory.Due, 
 			return err
 		}, strings.ToLower(repo))
 	})
-	return list, err == nil, Doing("look for closings", err)
+	return list, err == nil, Wrap("look for closings", err)
 }

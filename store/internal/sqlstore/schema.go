@@ -24,7 +24,7 @@ func Migrate(tx Tx, d Dialect) (had int, err error) {
 	if _, err := tx.Exec("CREATE TABLE IF NOT EXISTS foreman_schema (id INTEGER PRIMARY KEY, version INTEGER NOT NULL)"); err != nil {
 		return 0, fmt.Errorf("create the schema: %w", err)
 	}
-	err = tx.Query("SELECT version FROM foreman_schema", func(r Row) error { return r.Scan(&had) })
+	err = tx.Query("SELECT version FROM foreman_schema", Into(&had))
 	if err != nil {
 		return 0, fmt.Errorf("read the version of the schema: %w", err)
 	}

@@ -59,14 +59,14 @@ type Writer struct {
 	expected int
 	flush    time.Duration    // moving average of the time that a commit takes
 	timer    *time.Timer      // nil: the writer yields to other goroutines instead of waiting
-	wishes   []*sqlstore.Wish // of the current group
+	requests   []*sqlstore.ClaimRequest // of the current group
 }
 
-// An op is one operation: f, or all for the wishes of a whole group.
+// An op is one operation: f, or all for the requests of a whole group.
 type op struct {
 	f     func(sqlstore.Tx) error
-	all   func(sqlstore.Tx, []*sqlstore.Wish) error
-	wish  *sqlstore.Wish
+	all   func(sqlstore.Tx, []*sqlstore.ClaimRequest) error
+	request  *sqlstore.ClaimRequest
 	err   error
 	done  chan struct{}
 	state atomic.Int32 // opWaiting and its like
@@ -112,9 +112,9 @@ func (w *Writer) Write(ctx context.Context, f func(sqlstore.Tx) error) error {
 }
 
 // Together is [Writer.Write] for operations that are served by one call of f, which gets
-// the wishes of all callers in the group. All callers pass the same f.
-func (w *Writer) Together(ctx context.Context, f func(sqlstore.Tx, []*sqlstore.Wish) error, wish *sqlstore.Wish) error {
-	return w.write(ctx, &op{all: f, wish: wish})
+// the requests of all callers in the group. All callers pass the same f.
+func (w *Writer) Together(ctx context.Context, f func(sqlstore.Tx, []*sqlstore.ClaimRequest) error, request *sqlstore.ClaimRequest) error {
+	return w.write(ctx, &op{all: f, request: request})
 }
 
 // Waiting returns the number of operations that wait for the next group.
@@ -289,7 +289,7 @@ func (w *Writer) together(group []*op) error {
 			continue // it ran with the first one
 		default:
 			shared = true
-			changed, o.err = w.runWishes(group, o.all)
+			changed, o.err = w.runTogether(group, o.all)
 		}
 		if o.err != nil && changed {
 			w.db.Rollback()
@@ -313,7 +313,7 @@ func (w *Writer) apart(group []*op) {
 		}
 		f := o.f
 		if o.all != nil {
-			f = func(tx sqlstore.Tx) error { return o.all(tx, []*sqlstore.Wish{o.wish}) }
+			f = func(tx sqlstore.Tx) error { return o.all(tx, []*sqlstore.ClaimRequest{o.request}) }
 		}
 		if _, o.err = w.guard(f); o.err != nil {
 			w.db.Rollback()
@@ -327,16 +327,16 @@ func (w *Writer) apart(group []*op) {
 // begin begins a transaction.
 func (w *Writer) begin() error { return w.note(w.db.Begin()) }
 
-// runWishes calls f with all wishes of a group, and sets the errors of their operations.
-func (w *Writer) runWishes(group []*op, f func(sqlstore.Tx, []*sqlstore.Wish) error) (changed bool, err error) {
-	w.wishes = w.wishes[:0]
+// runTogether calls f with all requests of a group, and sets the errors of their operations.
+func (w *Writer) runTogether(group []*op, f func(sqlstore.Tx, []*sqlstore.ClaimRequest) error) (changed bool, err error) {
+	w.requests = w.requests[:0]
 	for _, o := range group {
 		if o.all != nil {
-			w.wishes = append(w.wishes, o.wish)
+			w.requests = append(w.requests, o.request)
 		}
 	}
-	changed, err = w.guard(func(tx sqlstore.Tx) error { return f(tx, w.wishes) })
-	clear(w.wishes)
+	changed, err = w.guard(func(tx sqlstore.Tx) error { return f(tx, w.requests) })
+	clear(w.requests)
 	for _, o := range group {
 		if o.all != nil {
 			o.err = err

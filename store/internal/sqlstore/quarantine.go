@@ -16,7 +16,7 @@ func newAsides(d Dialect) asides {
 // keep keeps a text that was found at a path.
 func (a asides) keep(tx Tx, path string, data []byte) error {
 	var id int64
-	if _, err := One(tx, a.aside, func(r Row) error { return r.Scan(&id) }, tx.Now(), path, data); err != nil {
+	if _, err := One(tx, a.aside, Into(&id), tx.Now(), path, data); err != nil {
 		return err
 	}
 	_, err := tx.Exec(a.trimAside, id-maxAside)

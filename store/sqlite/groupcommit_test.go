@@ -85,7 +85,7 @@ func TestPanic(t *testing.T) {
 	if errs[0] != nil || errs[2] != nil {
 		t.Errorf("the others: got %v", errs)
 	}
-	if errs[1] == nil || !strings.Contains(errs[1].Error(), "panic: boom") || !strings.Contains(errs[1].Error(), "group_test.go") {
+	if errs[1] == nil || !strings.Contains(errs[1].Error(), "panic: boom") || !strings.Contains(errs[1].Error(), "groupcommit_test.go") {
 		t.Errorf("got %v, want the panic, and where it was", errs[1])
 	}
 	for repo, want := range map[string]bool{"a": true, "b": false, "c": true} {

@@ -49,7 +49,7 @@ func (t slotTimes) next() int64 {
 // TakeSlot implements queue.Slots.
 func (s *Slots) TakeSlot(ctx context.Context, r queue.SlotRequest) (wait time.Duration, ok bool, err error) {
 	if err := r.Check(); err != nil {
-		return 0, false, Doing("take a slot for a write", err)
+		return 0, false, Wrap("take a slot for a write", err)
 	}
 	err = s.engine.Write(ctx, func(tx Tx) error {
 		at, err := s.times(tx, r)
@@ -67,7 +67,7 @@ func (s *Slots) TakeSlot(ctx context.Context, r queue.SlotRequest) (wait time.Du
 		_, err = tx.Exec(s.forgetSlots, r.Identity, at.now-time.Hour.Milliseconds())
 		return err
 	})
-	return wait, ok && err == nil, Doing("take a slot for a write", err)
+	return wait, ok && err == nil, Wrap("take a slot for a write", err)
 }
 
 // times reads when the slots of an account are. Writes that were made without one are
@@ -77,7 +77,7 @@ func (s *Slots) times(tx Tx, r queue.SlotRequest) (at slotTimes, err error) {
 		return at, err
 	}
 	read := func() error {
-		_, err := One(tx, s.slotTimes, func(row Row) error { return row.Scan(&at.now, &at.newest, &at.minute, &at.hour) },
+		_, err := One(tx, s.slotTimes, Into(&at.now, &at.newest, &at.minute, &at.hour),
 			tx.Now(), r.Identity, int64(r.PerMinute-1), int64(r.PerHour-1))
 		return err
 	}

@@ -1,14 +1,14 @@
 package sqlstore
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/org/foreman-action/memory"
 )
 
-// Ledgers keep how far the decisions on tasks were carried out. They are safe for concurrent use.
+// Ledgers implement memory.Journal. They are safe for concurrent use.
 type Ledgers struct {
 	engine Engine
 	ledgerStatements
@@ -43,11 +43,7 @@ func (s *Ledgers) Ledger(ctx context.Context, key memory.LedgerKey) (memory.Ledg
 	if err != nil {
 		return memory.Ledger{}, Wrap("read journal", err)
 	}
-	var data []byte
-	err = s.engine.Look(ctx, func(tx Tx) (err error) {
-		data, err = ledger(tx, s.ledger, path)
-		return err
-	})
+	data, err := Value(ctx, s.engine.Look, func(tx Tx) ([]byte, error) { return ledger(tx, s.ledger, path) })
 	if err != nil {
 		return memory.Ledger{}, Wrap("read journal", err)
 	}
@@ -91,16 +87,11 @@ func (s *Ledgers) open(tx Tx, key memory.LedgerKey, path string, data []byte) er
 	if err != nil {
 		return err
 	}
-	if _, err := memory.DecodeLedger(old, key); !errors.Is(err, memory.ErrBroken) {
-		if err == nil {
-			err = fmt.Errorf("%w: the task has a ledger already", memory.ErrConflict)
-		}
-		return err
+	_, err = memory.DecodeLedger(old, key)
+	err = s.asides.keep(tx, path, old, cmp.Or(err, fmt.Errorf("%w: the task has a ledger already", memory.ErrConflict)))
+	if err == nil {
+		_, err = tx.Exec(s.mark, tx.Now(), path, data)
 	}
-	if err := s.asides.keep(tx, path, old); err != nil {
-		return err
-	}
-	_, err = tx.Exec(s.mark, tx.Now(), path, data)
 	return err
 }
 

@@ -1,9 +1,15 @@
 package sqlstore
 
-// maxAside is how many texts that cannot be read are kept: the newest.
+import (
+	"errors"
+
+	"github.com/org/foreman-action/memory"
+)
+
+// maxAside bounds the unreadable texts that are kept; the newest stay.
 const maxAside = 1000
 
-// asides keep texts that cannot be read, for people to look at.
+// asides keep records and ledgers that could not be read, for people to look at.
 type asides struct{ aside, trimAside string }
 
 func newAsides(d Dialect) asides {
@@ -13,8 +19,12 @@ func newAsides(d Dialect) asides {
 	}
 }
 
-// keep keeps a text that was found at a path.
-func (a asides) keep(tx Tx, path string, data []byte) error {
+// keep stores the text of a path that is about to be overwritten, for the reason why it
+// cannot be decoded. It returns any reason but memory.ErrBroken: the text must stay then.
+func (a asides) keep(tx Tx, path string, data []byte, why error) error {
+	if !errors.Is(why, memory.ErrBroken) {
+		return why
+	}
 	var id int64
 	if _, err := One(tx, a.aside, Into(&id), tx.Now(), path, data); err != nil {
 		return err

@@ -1,15 +1,15 @@
 package sqlstore
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/org/foreman-action/memory"
 )
 
-// Records keep what is remembered of issues. They are safe for concurrent use.
+// Records implement memory.Agenda. They are safe for concurrent use.
 type Records struct {
 	engine Engine
 	recordStatements
@@ -45,11 +45,7 @@ func (s *Records) Load(ctx context.Context, repo string, issue int) (memory.Reco
 	if _, err := memory.Key(repo, issue); err != nil {
 		return memory.Record{}, Wrap("read memory", err)
 	}
-	var data []byte
-	err := s.engine.Look(ctx, func(tx Tx) (err error) {
-		data, err = record(tx, s.record, repo, issue)
-		return err
-	})
+	data, err := Value(ctx, s.engine.Look, func(tx Tx) ([]byte, error) { return record(tx, s.record, repo, issue) })
 	if err == nil && data == nil {
 		return memory.Record{}, memory.ErrNotFound
 	}
@@ -102,20 +98,14 @@ func (s *Records) save(tx Tx, r memory.Record, data []byte) error {
 	if err != nil {
 		return err
 	}
-	if _, err := memory.Decode(old, r.Repo, r.Issue); !errors.Is(err, memory.ErrBroken) {
-		if err == nil {
-			err = memory.ErrConflict
-		}
-		return err
-	}
 	path, err := memory.Key(r.Repo, r.Issue)
 	if err != nil {
 		return err
 	}
-	if err := s.asides.keep(tx, path, old); err != nil {
-		return err
+	_, err = memory.Decode(old, r.Repo, r.Issue)
+	if err = s.asides.keep(tx, path, old, cmp.Or(err, memory.ErrConflict)); err == nil {
+		_, err = tx.Exec(s.replace, args...)
 	}
-	_, err = tx.Exec(s.replace, args...)
 	return err
 }
 
@@ -124,15 +114,12 @@ func (s *Records) Pending(ctx context.Context, repo string) (list []memory.Due, 
 	if _, err := memory.Key(repo, 1); err != nil {
 		return nil, false, Wrap("look for closings", err)
 	}
-	err = s.engine.Look(ctx, func(tx Tx) error {
-		list = nil
-		return tx.Query(s.due, func(r Row) error {
-			var d memory.Due
+	list, err = Value(ctx, s.engine.Look, func(tx Tx) ([]memory.Due, error) {
+		return All(tx, s.due, func(r Row) (d memory.Due, err error) {
 			var at int64
-			err := r.Scan(&d.Issue, &at)
+			err = r.Scan(&d.Issue, &at)
 			d.At = Time(at)
-			list = append(list, d)
-			return err
+			return d, err
 		}, strings.ToLower(repo))
 	})
 	return list, err == nil, Wrap("look for closings", err)

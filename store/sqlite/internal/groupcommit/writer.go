@@ -57,19 +57,19 @@ type Writer struct {
 	// expected is the likely size of the next group: the operations that waited when the
 	// last group ended, and those of that group, whose callers are likely to come back.
 	expected int
-	flush    time.Duration    // moving average of the time that a commit takes
-	timer    *time.Timer      // nil: the writer yields to other goroutines instead of waiting
-	requests   []*sqlstore.ClaimRequest // of the current group
+	flush    time.Duration            // moving average of the time that a commit takes
+	timer    *time.Timer              // nil: the writer yields to other goroutines instead of waiting
+	requests []*sqlstore.ClaimRequest // of the current group
 }
 
 // An op is one operation: f, or all for the requests of a whole group.
 type op struct {
-	f     func(sqlstore.Tx) error
-	all   func(sqlstore.Tx, []*sqlstore.ClaimRequest) error
-	request  *sqlstore.ClaimRequest
-	err   error
-	done  chan struct{}
-	state atomic.Int32 // opWaiting and its like
+	f       func(sqlstore.Tx) error
+	all     func(sqlstore.Tx, []*sqlstore.ClaimRequest) error
+	request *sqlstore.ClaimRequest
+	err     error
+	done    chan struct{}
+	state   atomic.Int32 // opWaiting and its like
 }
 
 const (

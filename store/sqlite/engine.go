@@ -18,22 +18,22 @@ type engine struct {
 	driver  driver.Driver
 	dsn     string
 	now     func() int64
-	ahead   func() time.Duration // how far it is ahead of the time of the day
-	patient bool                 // its writer waits a little for larger groups
+	ahead   func() time.Duration // how far now is ahead of the time of day
+	patient bool                 // the writer waits a moment for larger groups
 	pragmas []string             // of the connection that writes
 	db      *database            // used by the writer alone
 	writer  *groupcommit.Writer
 	readers chan *reader
 }
 
-// A reader is a place for a connection that reads.
+// A reader is a slot for a connection that reads; nil: it is not open.
 type reader struct{ conn *conn }
 
-// maxReaders is how many read at the same time.
+// maxReaders is the number of connections that read.
 const maxReaders = 4
 
-// durable are the pragmas of the connection that writes. The order matters: the first ones
-// have no effect on a file that has something in it.
+// durable returns the pragmas of the connection that writes. The order matters: the first
+// ones have no effect on a file that is not empty.
 func durable() []string {
 	return []string{
 		busy, vacuum, "journal_mode = WAL", "synchronous = FULL", "foreign_keys = ON",
@@ -70,8 +70,7 @@ func (e *engine) start() error {
 	return nil
 }
 
-// close ends everything, when those who write have been answered, and those who read
-// have read.
+// close closes all connections after the calls in progress.
 func (e *engine) close() error {
 	err := e.writer.Close()
 	for range maxReaders {
@@ -102,8 +101,7 @@ func (e *engine) Together(ctx context.Context, f func(sqlstore.Tx, []*sqlstore.C
 	return e.writer.Together(ctx, f, w)
 }
 
-// Announce implements sqlstore.Engine: processes that share a file look again by
-// themselves.
+// Announce implements sqlstore.Engine: processes that share a file poll it.
 func (e *engine) Announce(queue.Change) {}
 
 // Read implements sqlstore.Engine.
@@ -135,7 +133,7 @@ func (e *engine) read(r *reader, f func(sqlstore.Tx) error) (err error) {
 	}
 	ended := false
 	defer func() {
-		if !ended { // nobody knows whether it is still in the transaction
+		if !ended { // it may still be in the transaction
 			_ = r.conn.close()
 			r.conn = nil
 		}
@@ -149,7 +147,7 @@ func (e *engine) read(r *reader, f func(sqlstore.Tx) error) (err error) {
 	return errors.Join(err, failed)
 }
 
-// copyTo writes a copy of the database to a file that is empty.
+// copyTo writes a copy of the database to an empty file.
 func (e *engine) copyTo(ctx context.Context, path string) error {
 	if err := ctx.Err(); err != nil {
 		return err

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 )
 
@@ -70,6 +69,3 @@ func checkDeferred(never []string, closings []Closing) error {
 	}
 	return nil
 }
-
-// foldCase makes names equal that differ in case alone, in whatever letters.
-func foldCase(s string) string { return strings.ToLower(strings.ToUpper(s)) }

@@ -122,7 +122,7 @@ func NewLedger(key LedgerKey, decision protocol.DecisionMessage, at time.Time) L
 // too long. Errors: [ErrNotFound] when there is no such entry; another hash than that
 // of the action; a state that [Entry] does not store. Journals use it.
 func (l *Ledger) Mark(e Entry) error {
-	if !l.has(e.Index) {
+	if e.Index < 0 || e.Index >= len(l.Entries) {
 		return fmt.Errorf("%w: the task has no action %d", ErrNotFound, e.Index)
 	}
 	if err := e.check(e.Index, l.Entries[e.Index].Hash); err != nil {
@@ -131,8 +131,6 @@ func (l *Ledger) Mark(e Entry) error {
 	l.Entries[e.Index] = clipEntry(e)
 	return nil
 }
-
-func (l *Ledger) has(index int) bool { return index >= 0 && index < len(l.Entries) }
 
 // check verifies that e belongs to the action with that index and hash.
 func (e Entry) check(index int, hash string) error {

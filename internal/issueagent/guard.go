@@ -30,10 +30,6 @@ type kept struct {
 	toldAt    time.Time // when a summary without a date was seen first; zero: never
 }
 
-func newGuard(window time.Duration) *guard {
-	return &guard{window: window, kept: map[string]*kept{}}
-}
-
 // of returns what is known of an issue, and makes room for it. The guard is locked.
 func (g *guard) of(key string, now time.Time) *kept {
 	k := g.kept[key]

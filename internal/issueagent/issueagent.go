@@ -53,7 +53,7 @@ func New(o Options) (*Agent, error) {
 	if o.Fence == nil {
 		o.Fence = rand.Text
 	}
-	return &Agent{o, newGuard(o.Window)}, nil
+	return &Agent{o, &guard{window: o.Window, kept: map[string]*kept{}}}, nil
 }
 
 // An issue is what the agent reads of a task's payload, in the forms that harnesses give it.
@@ -89,18 +89,11 @@ func (l *labelName) UnmarshalJSON(data []byte) error {
 	return err
 }
 
-// read returns the issue of a task, unless the payload holds something else.
-func read(task protocol.TaskMessage) (issue, bool) {
-	var i issue
-	err := json.Unmarshal(task.Payload, &i)
-	return i, err == nil
-}
-
 // Decide returns the decision on a task; the same one when it is asked again about the
 // same task. The error says that the model could not be asked: later it may be.
 func (a *Agent) Decide(ctx context.Context, task protocol.TaskMessage) (protocol.DecisionMessage, error) {
-	i, ok := read(task)
-	if !ok {
+	var i issue
+	if json.Unmarshal(task.Payload, &i) != nil {
 		return decided(task, protocol.Escalate, "the payload has another form than that of an issue"), nil
 	}
 	key := fmt.Sprintf("%s#%d", strings.ToLower(task.Repo), cmp.Or(i.Number, i.Other))

@@ -8,6 +8,7 @@ import (
 
 	"github.com/org/foreman-action/config"
 	"github.com/org/foreman-action/internal/sanitize"
+	"github.com/org/foreman-action/internal/text"
 	"github.com/org/foreman-action/internal/yamlfile"
 	"github.com/org/foreman-action/rules"
 )
@@ -96,12 +97,7 @@ func nearest(name string, known []string) string {
 
 const maxQuoted = 60 // characters of a foreign name in a message
 
-func cut(s string) string {
-	if r := []rune(s); len(r) > maxQuoted {
-		return string(r[:maxQuoted-1]) + "…"
-	}
-	return s
-}
+func cut(s string) string { return text.Shorten(s, maxQuoted) }
 
 // prefixes are the globs of the groups that labels stand in, such as kind/*.
 func prefixes(labels []string) []string {

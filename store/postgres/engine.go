@@ -109,8 +109,7 @@ const schemaLock = 0x666f72656d616e64
 // migrate brings the database to the newest version of the schema.
 func (e *engine) migrate(ctx context.Context) error {
 	return e.Write(ctx, func(tx sqlstore.Tx) error {
-		ignore := func(sqlstore.Row) error { return nil }
-		if err := tx.Query("SELECT pg_advisory_xact_lock($1::bigint # hashtext(current_schema()))", ignore, int64(schemaLock)); err != nil {
+		if err := tx.Query("SELECT pg_advisory_xact_lock($1::bigint # hashtext(current_schema()))", sqlstore.Ignore, int64(schemaLock)); err != nil {
 			return err
 		}
 		if _, err := sqlstore.Migrate(tx, sqlstore.PostgreSQL()); err != nil {
@@ -124,14 +123,8 @@ func (e *engine) migrate(ctx context.Context) error {
 // four times, and each write leaves a dead row at the beginning of an index that every claim
 // reads. Tables with settings of their own are left alone.
 func tune(tx sqlstore.Tx) error {
-	var tables []string
-	err := tx.Query(`SELECT relname::text FROM pg_class
-WHERE oid IN ('task'::regclass, 'task_body'::regclass, 'task_result'::regclass, 'task_log'::regclass) AND reloptions IS NULL`, func(r sqlstore.Row) error {
-		var name string
-		err := r.Scan(&name)
-		tables = append(tables, name)
-		return err
-	})
+	tables, err := sqlstore.All(tx, `SELECT relname::text FROM pg_class
+WHERE oid IN ('task'::regclass, 'task_body'::regclass, 'task_result'::regclass, 'task_log'::regclass) AND reloptions IS NULL`, sqlstore.Column[string])
 	if err != nil {
 		return err
 	}

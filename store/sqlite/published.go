@@ -64,17 +64,9 @@ func putAway(tx sqlstore.Tx, table string) error {
 	}
 }
 
-// ids runs a query for numbers.
-func ids(tx sqlstore.Tx, query string) ([]int64, error) {
-	return sqlstore.All(tx, query, func(r sqlstore.Row) (id int64, err error) {
-		err = r.Scan(&id)
-		return id, err
-	})
-}
-
 // takeTasks converts the tasks, the oldest first.
 func takeTasks(tx sqlstore.Tx) error {
-	rows, err := ids(tx, "SELECT rowid FROM task_queue ORDER BY created_at, rowid")
+	rows, err := sqlstore.All(tx, "SELECT rowid FROM task_queue ORDER BY created_at, rowid", sqlstore.Column[int64])
 	if err != nil {
 		return err
 	}

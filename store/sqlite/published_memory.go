@@ -39,7 +39,7 @@ func takeMemory(tx sqlstore.Tx) error {
 		if !there {
 			continue
 		}
-		rows, err := ids(tx, "SELECT min(rowid) FROM "+table+" GROUP BY lower(repo), issue_id")
+		rows, err := sqlstore.All(tx, "SELECT min(rowid) FROM "+table+" GROUP BY lower(repo), issue_id", sqlstore.Column[int64])
 		if err != nil {
 			return err
 		}

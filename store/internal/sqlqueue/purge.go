@@ -34,7 +34,7 @@ func (p *purging) some(ctx context.Context, e sqlstore.Engine, before time.Time,
 		}
 		var gone []int64
 		for _, state := range []int64{stateDone, stateFailed} {
-			list, err := sqlstore.All(tx, p.purge, scanSeq, before.UnixMilli(), state, int64(limit-len(gone)))
+			list, err := sqlstore.All(tx, p.purge, sqlstore.Column[int64], before.UnixMilli(), state, int64(limit-len(gone)))
 			if err != nil {
 				return 0, err
 			}
@@ -54,9 +54,4 @@ func (p *purging) some(ctx context.Context, e sqlstore.Engine, before time.Time,
 		}
 		return len(gone), nil
 	})
-}
-
-func scanSeq(r sqlstore.Row) (seq int64, err error) {
-	err = r.Scan(&seq)
-	return seq, err
 }

@@ -110,10 +110,7 @@ func (s *counting) waiting(ctx context.Context, e sqlstore.Engine, n int) ([]que
 			if err != nil || n <= 0 {
 				break
 			}
-			list[i].IDs, err = sqlstore.All(tx, s.backlogIDs, func(r sqlstore.Row) (id string, err error) {
-				err = r.Scan(&id)
-				return id, err
-			}, list[i].Agent, int64(n))
+			list[i].IDs, err = sqlstore.All(tx, s.backlogIDs, sqlstore.Column[string], list[i].Agent, int64(n))
 		}
 		return list, err
 	})

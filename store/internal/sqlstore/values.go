@@ -92,6 +92,12 @@ func All[T any](tx Tx, query string, scan func(Row) (T, error), args ...any) (li
 	return list, err
 }
 
+// Column reads a row of one column, for [All].
+func Column[T any](r Row) (v T, err error) {
+	err = r.Scan(&v)
+	return v, err
+}
+
 // Into returns a function that scans a row into dest, for [One] and Tx.Query.
 func Into(dest ...any) func(Row) error {
 	return func(r Row) error { return r.Scan(dest...) }

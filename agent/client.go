@@ -21,7 +21,7 @@ const (
 	DefaultMaxTaskBytes = 32 << 20
 )
 
-// ClientOptions say where the harness is, and who asks it.
+// ClientOptions configure a Client.
 type ClientOptions struct {
 	// URL is the harness's base address, http or https; by convention agents find it in
 	// the environment variable FOREMAN_HARNESS_URL. Userinfo becomes Basic auth, a path
@@ -194,7 +194,7 @@ func (c *Client) Heartbeat(ctx context.Context, task *protocol.TaskMessage) erro
 	return c.exchange("send a heartbeat", "/queue/heartbeat", c.timeout).tell(ctx, body)
 }
 
-// addAttempt says which claim of the task is meant, if the harness told it.
+// addAttempt adds the number of the claim, if the harness told it.
 func addAttempt(body map[string]any, task *protocol.TaskMessage) {
 	if task.Claim != nil && task.Claim.Attempt > 0 {
 		body["attempt"] = task.Claim.Attempt

@@ -128,7 +128,7 @@ func (x *exchange) invalid(err error) error {
 	return shorten(x.client.secrets, v)
 }
 
-// broken says why an exchange ended early, as call.broken does.
+// broken returns why an exchange ended early, as call.broken does.
 func (x *exchange) broken(ctx context.Context, status int, what string, err error) *ClientError {
 	switch ctxErr := ctx.Err(); {
 	case ctxErr != nil && errors.Is(context.Cause(ctx), errTimeout):

@@ -11,7 +11,7 @@ import (
 	"github.com/org/foreman-action/protocol"
 )
 
-// HandlerOptions say what a Handler does with requests.
+// HandlerOptions configure a Handler.
 type HandlerOptions struct {
 	// Nudge is called when a harness says that it has a task, usually Worker.Nudge; it must
 	// not block. Nil: nudges are taken and nothing comes of them.
@@ -122,7 +122,7 @@ func (h *handler) task(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// inspect says what is wrong with the body of a request, and whether it is a whole task
+// inspect returns the problem with the body of a request, and whether it is a whole task
 // and no nudge.
 func inspect(contentType string, data []byte) (problem *field, whole bool) {
 	if typ, _, err := mime.ParseMediaType(contentType); err != nil || typ != "application/json" {

@@ -35,7 +35,7 @@ const (
 // decision's task id may be empty. It is called concurrently, on different tasks.
 type DecideFunc func(ctx context.Context, task protocol.TaskMessage) (protocol.DecisionMessage, error)
 
-// WorkerOptions say how a Worker works.
+// WorkerOptions configure a Worker.
 type WorkerOptions struct {
 	Client *Client    // must be set
 	Decide DecideFunc // must be set

@@ -27,7 +27,7 @@ type Closing struct {
 	Veto   []string  `json:"veto,omitempty"`   // the acts that veto it, such as protocol.VetoComment
 	Rule   string    `json:"rule,omitempty"`   // id of the rule that asked for it; empty: an agent
 	Task   string    `json:"task"`             // id of the task in which it was decided
-	// Vetoed says that people vetoed it: it is not carried out, and kept so that no rule
+	// Vetoed means that people vetoed it: it is not carried out, and kept so that no rule
 	// schedules it again.
 	Vetoed bool `json:"vetoed,omitempty"`
 }

@@ -55,7 +55,7 @@ func Test(c *config.Config, t ruletest.Test) ruletest.Result {
 
 // RecordTest returns an item for the tests of a rule file, in YAML: the event as of now,
 // with the texts of its issue, and what the rules of o.Config make of it. What they ask
-// beyond it is looked up as in a run, and part of the item. The error says that the event
+// beyond it is looked up as in a run, and part of the item. The error means that the event
 // holds no issue, is about a pull request, or holds what a test cannot say.
 func RecordTest(ctx context.Context, o Options, d triage.Delivery, name string) (string, error) {
 	f, err := Facts(ctx, o, d)

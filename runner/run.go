@@ -21,7 +21,7 @@ import (
 // several goroutines as far as its parts are.
 type Runner struct{ setup }
 
-// New returns a Runner. The error says which option is missing.
+// New returns a Runner. The error states which option is missing.
 func New(o Options) (*Runner, error) {
 	switch {
 	case !taskID.MatchString(o.Task.ID):

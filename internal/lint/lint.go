@@ -13,7 +13,7 @@ import (
 	"github.com/org/foreman-action/rules"
 )
 
-// Check returns what is wrong with a configuration in that repository, in no order;
+// Check returns the problems of a configuration in that repository, in no order;
 // files are those that the configuration was read from.
 func Check(cfg *config.Config, files []*yamlfile.File, repo *Repository) yamlfile.Problems {
 	c := checker{config: cfg, repo: repo, found: repo.Warnings, seen: map[yamlfile.Problem]bool{}}
@@ -87,7 +87,7 @@ func (c *checker) settings(f *yamlfile.File) {
 	}
 }
 
-// nearest says which known name was most likely meant.
+// nearest returns which known name was most likely meant.
 func nearest(name string, known []string) string {
 	if meant := yamlfile.Suggest(name, known); meant != "" {
 		return fmt.Sprintf("; did you mean %q?", cut(meant))

@@ -76,7 +76,7 @@ func Summary(res Result, version string, err error) string {
 	return b.String()
 }
 
-// writeWhy says why it was decided so, or what went wrong: mistakes in a file with
+// writeWhy writes why it was decided so, or what went wrong: mistakes in a file with
 // their lines as they stand there.
 func writeWhy(b *strings.Builder, rep runner.Report, err error) {
 	if ps := failure.Problems(err); ps != nil {

@@ -72,7 +72,7 @@ func decodeAnswer(status int, body []byte) *AnswerError {
 	return a
 }
 
-// redact hides the token in what the answer says.
+// redact hides the token in the texts of the answer.
 func (a *AnswerError) redact(token string) {
 	a.Message = hide(a.Message, token)
 	for i, d := range a.details {
@@ -145,7 +145,7 @@ func Clip(s string, n int) string {
 	return strings.TrimSpace(b.String())
 }
 
-// StatusOf returns the status of the answer that an error tells of; 0 when there was none.
+// StatusOf returns the status of the answer in an error; 0: there was none.
 func StatusOf(err error) int {
 	if a, ok := errors.AsType[*AnswerError](err); ok {
 		return a.Status

@@ -89,11 +89,18 @@ func (l *labelName) UnmarshalJSON(data []byte) error {
 	return err
 }
 
+// read returns the issue of a task, unless the payload holds something else.
+func read(task protocol.TaskMessage) (issue, bool) {
+	var i issue
+	err := json.Unmarshal(task.Payload, &i)
+	return i, err == nil
+}
+
 // Decide returns the decision on a task; the same one when it is asked again about the
 // same task. The error means that the model could not be asked: later it may be.
 func (a *Agent) Decide(ctx context.Context, task protocol.TaskMessage) (protocol.DecisionMessage, error) {
-	var i issue
-	if json.Unmarshal(task.Payload, &i) != nil {
+	i, ok := read(task)
+	if !ok {
 		return decided(task, protocol.Escalate, "the payload has another form than that of an issue"), nil
 	}
 	key := fmt.Sprintf("%s#%d", strings.ToLower(task.Repo), cmp.Or(i.Number, i.Other))

@@ -61,8 +61,8 @@ func takeIssue(tx sqlstore.Tx, table string, rowid int64) error {
 	if err != nil {
 		return err
 	}
-	if _, err := memory.Key(repo, issue); err != nil || issue == memory.Repository {
-		return nil //nolint:nilerr // no record can have this name; the row stays in the old table
+	if !isIssue(repo, issue) {
+		return nil // the row stays in the old table
 	}
 	had, err := sqlstore.One(tx, "SELECT 1 FROM memory_record WHERE repo = $1 AND issue = $2", sqlstore.Ignore, strings.ToLower(repo), int64(issue))
 	if err != nil || had {
@@ -89,6 +89,12 @@ func takeIssue(tx sqlstore.Tx, table string, rowid int64) error {
 	}
 	_, err = tx.Exec("INSERT INTO memory_record (repo, issue, revision, data) VALUES ($1, $2, 1, $3)", strings.ToLower(repo), int64(issue), data)
 	return err
+}
+
+// isIssue reports whether there can be a record of an issue.
+func isIssue(repo string, issue int) bool {
+	_, err := memory.Key(repo, issue)
+	return err == nil && issue != memory.Repository
 }
 
 // decisions reads action_log, the oldest first. A decision that was logged several times

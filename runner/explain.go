@@ -36,7 +36,7 @@ func Facts(ctx context.Context, o Options, d triage.Delivery) (facts.Facts, erro
 var errNoIssue = errors.New("the event holds no issue")
 
 // Replay returns the facts on which the rules of a configuration would decide the event
-// at the given time, with l to answer what the event does not say. The event must hold
+// at the given time, with l for facts that are not in the event. The event must contain
 // its issue. A label that the policy refuses is refused in the facts too.
 func Replay(c *config.Config, d triage.Delivery, l facts.Lookup, now time.Time) (facts.Facts, error) {
 	if d.Issue == nil {
@@ -47,8 +47,8 @@ func Replay(c *config.Config, d triage.Delivery, l facts.Lookup, now time.Time) 
 	return f, nil
 }
 
-// Test runs one of the tests of a configuration, by its rules and what its policy says of
-// labels.
+// Test runs one of the tests of a configuration, with its rules and the labels that its
+// policy permits.
 func Test(c *config.Config, t ruletest.Test) ruletest.Result {
 	return ruletest.Run(c.Rules, t, c.Policy.MayLabel)
 }
@@ -56,7 +56,7 @@ func Test(c *config.Config, t ruletest.Test) ruletest.Result {
 // RecordTest returns an item for the tests of a rule file, in YAML: the event as of now,
 // with the texts of its issue, and what the rules of o.Config make of it. What they ask
 // beyond it is looked up as in a run, and part of the item. The error means that the event
-// holds no issue, is about a pull request, or holds what a test cannot say.
+// has no issue, is about a pull request, or has values that a test cannot express.
 func RecordTest(ctx context.Context, o Options, d triage.Delivery, name string) (string, error) {
 	f, err := Facts(ctx, o, d)
 	switch {

@@ -11,7 +11,7 @@ import (
 )
 
 // Options configure a Runner. The zero value of each field is usable
-// unless it says otherwise.
+// unless its comment states otherwise.
 type Options struct {
 	Config *config.Config // nil: no rules, the safe policy
 	Task   TaskIdentity   // must be set
@@ -26,7 +26,7 @@ type Options struct {
 	// Explain asks for Report.Why.
 	Explain bool
 	// Audit is called once, after the decision and before the first call that acts on
-	// it, with the record of what was decided. Its error stops the run.
+	// it, with the record of the decision. Its error stops the run.
 	Audit func(Audit) error
 	// Log takes progress, a line each; nil discards. Lines may hold untrusted text.
 	Log func(format string, args ...any)
@@ -55,8 +55,8 @@ type Memory struct {
 	// Journal keeps each decision and how far its actions got, so that a later attempt
 	// at the task goes on with it. Nil: an attempt that is cut off is decided anew.
 	Journal memory.Journal
-	// Summarize renders what the agent is told of a record, as [memory.Record.Faded]
-	// gives it; ok is false when there is nothing to tell. Nil: [memory.Summary].
+	// Summarize renders the summary for the agent from a record, as [memory.Record.Faded]
+	// returns it; ok is false when there is none. Nil: [memory.Summary].
 	Summarize func(ctx context.Context, r memory.Record) (text string, ok bool)
 	// Implicit means that the memory was not configured: that something could not be
 	// stored in it goes to the log and is no warning.

@@ -69,7 +69,7 @@ func newReport(r setup, d triage.Delivery) Report {
 	}
 }
 
-// tell takes over a decision.
+// tell copies a decision into the report.
 func (rep *Report) tell(dec decided) {
 	m := dec.Message
 	rep.Decision, rep.Rationale, rep.By = m.Decision, m.Rationale, dec.By

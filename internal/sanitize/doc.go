@@ -25,6 +25,7 @@
 //   - neutralize.go: which characters act, and the writer that parts them; links.go:
 //     addresses and their hosts; marker.go: our markers
 //   - code.go: which places are code; blocks.go, blockstart.go, html.go: block structure
+//   - place.go: where a value stands in a maintainer's text; unclosed.go: HTML without an end
 //   - markdown.go: escaping for the job summary; workflowlog.go: log lines
 //
 // # Code is left alone only where that is certain

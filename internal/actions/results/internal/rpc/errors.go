@@ -1,22 +1,24 @@
-package results
+package rpc
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"net"
 	"net/http"
-	"slices"
 	"strings"
 
 	"github.com/org/foreman-action/internal/sanitize"
 )
 
+// ErrTooLarge is the error for an answer that is larger than the request allows.
+var ErrTooLarge = errors.New("the answer is too large")
+
 var (
-	errAddress  = errors.New("the address is not usable")
-	errTooLarge = errors.New("the answer is too large")
-	errTimeout  = errors.New("no answer in time")
+	errAddress = errors.New("the address is not usable")
+	errTimeout = errors.New("no answer in time")
 )
 
 // minSecret is the length from which on a text counts as a secret: hiding a shorter
@@ -31,7 +33,7 @@ type statusError struct {
 	spent  bool   // a rate limit is the reason
 }
 
-// Error names the status, then what the service said of it.
+// Error returns the status, then the reason that the service gave.
 func (e *statusError) Error() string {
 	s := fmt.Sprintf("HTTP status %d", e.status)
 	if e.code != "" {
@@ -43,27 +45,27 @@ func (e *statusError) Error() string {
 	return s
 }
 
-// taken reports whether an error says that a name is in use.
-func taken(err error) bool {
+// IsTaken reports whether the service refused because a name is in use.
+func IsTaken(err error) bool {
 	e, ok := errors.AsType[*statusError](err)
 	return ok && (e.status == http.StatusConflict || e.code == "already_exists")
 }
 
-// absent reports whether an error says that there is no such thing.
-func absent(err error) bool {
+// IsNotFound reports whether the service answered that there is no such thing.
+func IsNotFound(err error) bool {
 	e, ok := errors.AsType[*statusError](err)
 	return ok && (e.status == http.StatusNotFound || e.status == http.StatusGone || e.code == "not_found")
 }
 
-// forbidden reports whether an error says that the job lacks a right.
-func forbidden(err error) bool {
+// IsForbidden reports whether the service refused because the job lacks a right.
+func IsForbidden(err error) bool {
 	e, ok := errors.AsType[*statusError](err)
 	return ok && !e.spent && (e.status == http.StatusForbidden || e.code == "permission_denied")
 }
 
-// certain reports whether an error proves that nothing was done: the service
-// answered, and said no.
-func certain(err error) bool {
+// IsRefused reports whether the service answered and refused, for whatever reason: it is
+// certain that nothing was done.
+func IsRefused(err error) bool {
 	e, ok := errors.AsType[*statusError](err)
 	return ok && e.status >= 300 && e.status < 500
 }
@@ -73,15 +75,15 @@ func passing(err error) bool {
 	if e, ok := errors.AsType[*statusError](err); ok {
 		return e.status >= 500
 	}
-	// What was slow once would cost the job as much again.
+	// A slow request would cost the job as much time again.
 	slow, ok := errors.AsType[net.Error](err)
 	late := errors.Is(err, errTimeout) || ok && slow.Timeout()
-	final := late || errors.Is(err, errTooLarge) || errors.Is(err, errAddress)
+	final := late || errors.Is(err, ErrTooLarge) || errors.Is(err, errAddress)
 	return !final && !errors.Is(err, context.Canceled)
 }
 
-// kind says for the log why a request is repeated; of an error only its type, for
-// its text may hold anything.
+// kind is the cause of a retry for the log: a status or the type of an error, whose
+// text may hold anything.
 func kind(err error) string {
 	if e, ok := errors.AsType[*statusError](err); ok {
 		return fmt.Sprint(e.status)
@@ -89,25 +91,19 @@ func kind(err error) string {
 	return fmt.Sprintf("%T", err)
 }
 
-// refusal makes an error of an answer. Only two fields of its JSON are shown.
-func (c *client) refusal(r reply, from call) *statusError {
-	e := &statusError{status: r.status, code: r.header.Get("X-Ms-Error-Code")}
+// newStatusError makes an error of an answer. Only two fields of its JSON are shown.
+func newStatusError(r Response, secrets []string) *statusError {
+	e := &statusError{status: r.Status, code: r.Header.Get("X-Ms-Error-Code")}
 	var body struct{ Code, Msg, Message string }
-	if json.Unmarshal(r.body, &body) == nil {
-		if body.Code != "" {
-			e.code = body.Code
-		}
-		e.text = body.Msg
-		if e.text == "" {
-			e.text = body.Message
-		}
+	if json.Unmarshal(r.Body, &body) == nil {
+		e.code = cmp.Or(body.Code, e.code)
+		e.text = cmp.Or(body.Msg, body.Message)
 	}
-	secrets := append(slices.Clip(from.secrets), c.token)
 	e.code, e.text = line(e.code, secrets), line(e.text, secrets)
-	wait := r.header.Get("Retry-After")
-	e.spent = r.status == http.StatusTooManyRequests || wait != "" || r.header.Get("X-Ratelimit-Remaining") == "0"
+	wait := r.Header.Get("Retry-After")
+	e.spent = r.Status == http.StatusTooManyRequests || wait != "" || r.Header.Get("X-Ratelimit-Remaining") == "0"
 	switch {
-	case r.status < 400:
+	case r.Status < 400:
 		e.text = "a redirect is not followed"
 	case e.spent && wait != "":
 		e.text = strings.TrimPrefix(e.text+"; ", "; ") + "rate limit, retry after " + line(wait, nil) + " s"
@@ -115,7 +111,7 @@ func (c *client) refusal(r reply, from call) *statusError {
 	return e
 }
 
-// line makes one short line of what a service said.
+// line makes one short line of a text of the service.
 func line(s string, secrets []string) string {
 	const most = 200
 	s = sanitize.Name(hide(s, secrets))
@@ -135,7 +131,7 @@ func hide(text string, secrets []string) string {
 	return text
 }
 
-// redact takes secrets out of what an error says. errors.Is still finds its causes.
+// redact takes secrets out of the text of an error. errors.Is still finds its causes.
 func redact(err error, secrets []string) error {
 	if text := hide(err.Error(), secrets); text != err.Error() {
 		return &redactedError{text, err}
@@ -144,7 +140,7 @@ func redact(err error, secrets []string) error {
 }
 
 // A redactedError is an error with a secret taken out of its text. It can be
-// compared with its causes, and does not hand them out.
+// compared with its causes, and does not return them.
 type redactedError struct {
 	text string
 	err  error
@@ -154,7 +150,7 @@ func (e *redactedError) Error() string { return e.text }
 
 func (e *redactedError) Is(target error) bool { return errors.Is(e.err, target) }
 
-// As serves this package's own questions about an answer, whose text is clean.
+// As finds only a [statusError], whose text is clean.
 func (e *redactedError) As(target any) bool {
 	s, ok := target.(**statusError)
 	return ok && errors.As(e.err, s)

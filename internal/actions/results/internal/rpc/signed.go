@@ -1,4 +1,4 @@
-package results
+package rpc
 
 import (
 	"fmt"
@@ -7,40 +7,50 @@ import (
 	"strings"
 )
 
-// A signed is an address that whoever knows it may use.
-type signed struct {
+// A SignedURL is an address that anybody who knows it may use. The zero value is none.
+type SignedURL struct {
 	url     string
 	secrets []string // its signatures, in every spelling
 }
 
-// signed checks an address that a service gave, and masks its signature. The error
-// does not repeat it.
-func (c *client) signed(raw string) (signed, error) {
+// ParseSigned checks a signed address that the service issued, and masks its
+// signature. The error does not repeat it.
+func (c *Client) ParseSigned(raw string) (SignedURL, error) {
 	u, err := url.Parse(raw)
 	if err != nil || u.Host == "" || u.User != nil || u.Fragment != "" {
-		return signed{}, fmt.Errorf("the signed address: %w", errAddress)
+		return SignedURL{}, fmt.Errorf("the signed address: %w", errAddress)
 	}
-	if u.Scheme != "https" && (u.Scheme != "http" || !c.plain) {
-		return signed{}, fmt.Errorf("the signed address: %w: it is not https", errAddress)
+	if u.Scheme != "https" && (u.Scheme != "http" || !c.plainHTTP) {
+		return SignedURL{}, fmt.Errorf("the signed address: %w: it is not https", errAddress)
 	}
-	s := signed{url: raw, secrets: signatures(u.RawQuery)}
+	s := SignedURL{url: raw, secrets: signatures(u.RawQuery)}
 	for _, secret := range s.secrets {
-		c.mask(secret)
+		c.o.Mask(secret)
 	}
 	return s, nil
 }
 
-// address returns the signed address in a field of an answer.
-func (c *client) address(what string, a answer, field string) (signed, error) {
-	raw, err := a.text(field)
+// SignedField returns the signed address in a field of an answer.
+func (c *Client) SignedField(f Fields, name string) (SignedURL, error) {
+	raw, err := f.Text(name)
 	if err != nil {
-		return signed{}, fmt.Errorf("%s: %w", what, err)
+		return SignedURL{}, err
 	}
-	s, err := c.signed(raw)
+	s, err := c.ParseSigned(raw)
 	if err != nil {
-		return signed{}, fmt.Errorf("%s: %w", what, err)
+		return SignedURL{}, f.error(err)
 	}
 	return s, nil
+}
+
+// WithQuery returns the address with more in its query.
+func (s SignedURL) WithQuery(query string) SignedURL {
+	separator := "?"
+	if strings.Contains(s.url, "?") {
+		separator = "&"
+	}
+	s.url += separator + query
+	return s
 }
 
 // signatures returns the signatures in a query: as they stand there, decoded, and
@@ -71,12 +81,4 @@ func signatures(query string) []string {
 func signature(name string) bool {
 	name = strings.ToLower(name)
 	return name == "sig" || strings.HasSuffix(name, "signature")
-}
-
-// with returns the address with more in its query.
-func (s signed) with(query string) string {
-	if strings.Contains(s.url, "?") {
-		return s.url + "&" + query
-	}
-	return s.url + "?" + query
 }

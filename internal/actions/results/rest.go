@@ -5,44 +5,42 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/org/foreman-action/internal/actions/results/internal/rpc"
 )
 
 // A Reader reads the artifacts of all runs of one repository. It is safe for
 // concurrent use.
 type Reader interface {
-	// List returns the artifacts of a name, whoever made them, in any order. An error
-	// for want of a permission is [ErrDenied] and names the permission.
+	// List returns the artifacts of a name, trusted or not, in any order. The error for a
+	// missing permission is [ErrDenied] and names the permission.
 	List(ctx context.Context, name string) ([]Info, error)
 	// Download returns the zip of an artifact if it has at most limit bytes. Errors:
-	// [ErrGone], [ErrTooLarge], ErrDenied, or one of the way there.
+	// [ErrGone], [ErrTooLarge], ErrDenied, or one of the connection.
 	Download(ctx context.Context, id int64, limit int) ([]byte, error)
-}
-
-// A Lister is a [Reader] that can look through the artifacts of all names. Without one
-// no closings are found.
-type Lister interface {
 	// Recent returns those of the newest 2,000 artifacts whose names begin with a prefix,
 	// in any order; whole is false when there are more than 2,000. Errors are those of
-	// [Reader].List.
+	// List.
 	Recent(ctx context.Context, prefix string) (list []Info, whole bool, err error)
 }
 
-// What a [Reader] may say of a zip besides; test with errors.Is.
+// Further errors of a [Reader]; test with errors.Is.
 var (
-	// ErrGone says that the artifact expired or was deleted.
+	// ErrGone means that the artifact expired or was deleted.
 	ErrGone = errors.New("the artifact is gone")
-	// ErrTooLarge says that the zip is larger than asked for.
+	// ErrTooLarge means that the zip is larger than the limit.
 	ErrTooLarge = errors.New("the artifact is too large")
 )
 
-// An Info is what the REST API says of an artifact; the fields that matter here, in
-// its own spelling.
+// An Info describes an artifact: the fields of the REST API that matter here, in its
+// own spelling.
 type Info struct {
 	ID          int64     `json:"id"`
 	Name        string    `json:"name"`
@@ -61,8 +59,7 @@ type Run struct {
 	HeadBranch       string `json:"head_branch"`
 }
 
-// The list is read in at most maxPages pages: more has a name only when somebody
-// floods it.
+// The list of a name is read up to maxPages pages: only a flood has more.
 const (
 	pageSize = 100
 	maxPages = 10
@@ -72,31 +69,32 @@ const (
 
 // rest is the [Reader] over the documented REST API.
 type rest struct {
-	c *client // base: the repository
+	c    *rpc.Client
+	root string // path of the repository's artifacts
+	log  *slog.Logger
 }
 
 func newREST(o Options) (*rest, error) {
 	if o.APIURL == "" {
 		return nil, errors.New("GITHUB_API_URL is not set")
 	}
-	c, err := connect(o, o.APIURL, "GITHUB_API_URL", o.Token)
+	c, err := o.client(o.APIURL, "GITHUB_API_URL", o.Token)
 	if err != nil {
 		return nil, err
 	}
-	c.base += "/repos/" + o.Repo
-	return &rest{c}, nil
+	return &rest{c, "/repos/" + o.Repo + "/actions/artifacts", o.Log}, nil
 }
 
 // List implements [Reader].
 func (r *rest) List(ctx context.Context, name string) ([]Info, error) {
 	out, whole, err := r.pages(ctx, name, maxPages)
 	if err == nil && !whole {
-		r.c.log.Warn("only a part of the artifacts was listed", "name", name, "listed", len(out))
+		r.log.Warn("only a part of the artifacts was listed", "name", name, "listed", len(out))
 	}
 	return out, err
 }
 
-// Recent implements [Lister].
+// Recent implements [Reader].
 func (r *rest) Recent(ctx context.Context, prefix string) (list []Info, whole bool, err error) {
 	list, whole, err = r.pages(ctx, "", maxAll)
 	return slices.DeleteFunc(list, func(i Info) bool { return !strings.HasPrefix(i.Name, prefix) }), whole, err
@@ -110,14 +108,14 @@ func (r *rest) pages(ctx context.Context, name string, most int) (out []Info, wh
 		if name != "" {
 			q.Set("name", name)
 		}
-		got, err := r.c.do(ctx, r.get(what, "/actions/artifacts?"+q.Encode(), maxPage))
+		got, err := r.c.Do(ctx, r.get(what, "?"+q.Encode(), maxPage))
 		if err != nil {
-			return nil, false, r.judge(err)
+			return nil, false, permissionError(err)
 		}
 		var body struct {
 			Artifacts *[]Info `json:"artifacts"`
 		}
-		if json.Unmarshal(got.body, &body) != nil || body.Artifacts == nil {
+		if json.Unmarshal(got.Body, &body) != nil || body.Artifacts == nil {
 			return nil, false, fmt.Errorf("%s: the answer is not the JSON that was expected", what)
 		}
 		out = append(out, *body.Artifacts...)
@@ -136,49 +134,49 @@ func (r *rest) Download(ctx context.Context, id int64, limit int) ([]byte, error
 	if err != nil {
 		return nil, err
 	}
-	got, err := r.c.do(ctx, call{what: what, method: http.MethodGet, url: to.url, limit: limit, secrets: to.secrets})
+	got, err := r.c.Do(ctx, rpc.Request{What: what, Method: http.MethodGet, To: to, Limit: limit})
 	switch {
-	case errors.Is(err, errTooLarge):
+	case errors.Is(err, rpc.ErrTooLarge):
 		return nil, ErrTooLarge
-	case absent(err):
+	case rpc.IsNotFound(err):
 		return nil, fmt.Errorf("%w: %w", ErrGone, err)
 	case err != nil:
 		return nil, err
 	}
-	return got.body, nil
+	return got.Body, nil
 }
 
-// locate asks where a zip is.
-func (r *rest) locate(ctx context.Context, what string, id int64) (signed, error) {
-	ask := r.get(what, fmt.Sprintf("/actions/artifacts/%d/zip", id), 0)
-	ask.redirects = true
-	got, err := r.c.do(ctx, ask)
+// locate returns the signed address of a zip.
+func (r *rest) locate(ctx context.Context, what string, id int64) (rpc.SignedURL, error) {
+	in := r.get(what, fmt.Sprintf("/%d/zip", id), 0)
+	in.Found = true
+	got, err := r.c.Do(ctx, in)
 	switch {
-	case absent(err):
-		return signed{}, fmt.Errorf("%w: %w", ErrGone, err)
+	case rpc.IsNotFound(err):
+		return rpc.SignedURL{}, fmt.Errorf("%w: %w", ErrGone, err)
 	case err != nil:
-		return signed{}, r.judge(err)
-	case got.status != http.StatusFound:
-		return signed{}, fmt.Errorf("%s: HTTP status %d instead of a redirect", what, got.status)
+		return rpc.SignedURL{}, permissionError(err)
+	case got.Status != http.StatusFound:
+		return rpc.SignedURL{}, fmt.Errorf("%s: HTTP status %d instead of a redirect", what, got.Status)
 	}
-	to, err := r.c.signed(got.header.Get("Location"))
+	to, err := r.c.ParseSigned(got.Header.Get("Location"))
 	if err != nil {
-		return signed{}, fmt.Errorf("%s: %w", what, err)
+		return rpc.SignedURL{}, fmt.Errorf("%s: %w", what, err)
 	}
 	return to, nil
 }
 
-func (r *rest) get(what, path string, limit int) call {
-	header := r.c.authorised()
-	header["Accept"] = "application/vnd.github+json"
-	header["X-GitHub-Api-Version"] = "2022-11-28"
-	return call{what: what, method: http.MethodGet, url: r.c.base + path, header: header, limit: limit}
+// get returns a request; path follows the root.
+func (r *rest) get(what, path string, limit int) rpc.Request {
+	return rpc.Request{What: what, Method: http.MethodGet, Path: r.root + path, Limit: limit, Header: map[string]string{
+		"Accept": "application/vnd.github+json", "X-GitHub-Api-Version": "2022-11-28",
+	}}
 }
 
-// judge names the permission that an answer is about. A private repository answers
-// that it is not there.
-func (*rest) judge(err error) error {
-	if forbidden(err) || absent(err) {
+// permissionError names the permission that is missing. For a private repository the
+// answer is then that it does not exist.
+func permissionError(err error) error {
+	if rpc.IsForbidden(err) || rpc.IsNotFound(err) {
 		return fmt.Errorf("%w: the job needs the permission `actions: read`: %w", ErrDenied, err)
 	}
 	return err

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Leaders keep who leads, for a time that the one who leads makes longer again and again.
-// They are safe for concurrent use.
+// Leaders are leader election by leases in a table, which the leader renews. They are safe
+// for concurrent use.
 type Leaders struct {
 	engine Engine
 	leadStatements
@@ -27,23 +27,20 @@ WHERE leader.owner = excluded.owner OR leader.until <= {now}`),
 	}
 }
 
-// How leadership is kept. A leader that is not heard of for so long is one no more.
+// The duration of a leader's lease, and the time after which it is renewed.
 const (
 	leadFor   = 15 * time.Second
 	leadRenew = 5 * time.Second
 )
 
-// Lead runs f while this process is the one that leads under a name, among all that use
-// the database: it waits until it is, and ends f's context when it is no more, and then
-// waits again. It returns what f does, once f returned by itself, or the context's error. There may be two
-// leaders for a moment when one is cut off; f must not harm then.
+// Lead waits until this process is the leader of a name, among all that use the database,
+// and then runs f. If it loses the lease, it cancels f's context and waits again. It returns
+// the error of f, once f returned by itself, or the context's. When a leader is cut off,
+// there may be two for a moment, and f must tolerate that.
 func (s *Leaders) Lead(ctx context.Context, name string, f func(context.Context) error) error {
 	owner := rand.Text()
 	for {
-		leads, err := s.take(ctx, name, owner)
-		if err != nil && ctx.Err() == nil {
-			leads = false // the medium; it is tried again
-		}
+		leads, _ := s.take(ctx, name, owner) // after an error it is tried again
 		if leads {
 			lost, err := s.reign(ctx, name, owner, f)
 			if !lost {
@@ -58,18 +55,16 @@ func (s *Leaders) Lead(ctx context.Context, name string, f func(context.Context)
 	}
 }
 
-// take makes owner the leader, or keeps it so, if nobody else is.
+// take acquires or renews the lease for owner, unless another owner has it.
 func (s *Leaders) take(ctx context.Context, name, owner string) (leads bool, err error) {
-	err = s.engine.Single(ctx, func(tx Tx) error {
-		n, err := tx.Exec(s.seize, tx.Now(), name, owner, leadFor.Milliseconds())
-		leads = n > 0
-		return err
+	n, err := Value(ctx, s.engine.Single, func(tx Tx) (int64, error) {
+		return tx.Exec(s.seize, tx.Now(), name, owner, leadFor.Milliseconds())
 	})
-	return leads && err == nil, err
+	return n > 0 && err == nil, err
 }
 
-// reign runs f while owner is the leader. lost says that it was ended because it is no
-// more.
+// reign runs f while owner is the leader. lost is true if f was cancelled because the lease
+// was lost.
 func (s *Leaders) reign(ctx context.Context, name, owner string, f func(context.Context) error) (lost bool, err error) {
 	inner, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -81,7 +76,7 @@ func (s *Leaders) reign(ctx context.Context, name, owner string, f func(context.
 	for {
 		select {
 		case err := <-done:
-			// Somebody else need not wait for the lease to run out.
+			// So the next leader need not wait for the lease to expire.
 			_ = s.engine.Single(context.WithoutCancel(ctx), func(tx Tx) error {
 				_, err := tx.Exec(s.abdicate, name, owner)
 				return err

@@ -15,34 +15,35 @@ import (
 	"github.com/org/foreman-action/queue"
 )
 
-// The channel on which processes tell each other of changes: lines, of which the first one is
-// who tells, and the others are agents; an empty one stands for decisions.
+// The channel of notifications between processes. A payload has the id of the sender in its
+// first line, and an agent with ready tasks in each other line; an empty one stands for
+// decisions.
 const channel = "foreman_changes"
 
-// maxPayload is how many bytes are told at once; PostgreSQL takes less than 8000.
+// maxPayload bounds the bytes of a notification; PostgreSQL takes less than 8000.
 const maxPayload = 7900
 
-// news tells other processes of changes, and hears of theirs.
-type news struct {
+// A notifier sends changes to other processes and receives theirs, by NOTIFY and LISTEN.
+type notifier struct {
 	id     string // of this process
 	config *pgx.ConnConfig
 	log    *slog.Logger
-	deaf   bool          // nothing is heard of others: a pooler lends the connections
-	silent time.Duration // after which it is asked whether the database is there still, and how long that may take
+	deaf   bool          // it does not listen: connections are shared by a pooler
+	silent time.Duration // without a notification for so long, the connection is pinged, with the same timeout
 
 	mu     sync.Mutex
-	agents map[string]bool // to be told of
-	signal chan struct{}   // there are some
+	agents map[string]bool // to be sent
+	signal chan struct{}   // agents is not empty
 }
 
-func newNews(config *pgx.ConnConfig, silent time.Duration, log *slog.Logger) *news {
-	return &news{id: rand.Text(), config: config, log: log, silent: silent, agents: map[string]bool{}, signal: make(chan struct{}, 1)}
+func newNotifier(config *pgx.ConnConfig, silent time.Duration, log *slog.Logger) *notifier {
+	return &notifier{id: rand.Text(), config: config, log: log, silent: silent, agents: map[string]bool{}, signal: make(chan struct{}, 1)}
 }
 
-// add has others told of a change, soon.
-func (n *news) add(c queue.Change) {
+// add sends a change soon.
+func (n *notifier) add(c queue.Change) {
 	if strings.ContainsAny(c.Agent, "\n") {
-		return // no address is like that; they look again by themselves
+		return // no address is like that; other processes also poll
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -53,22 +54,22 @@ func (n *news) add(c queue.Change) {
 	}
 }
 
-// run tells and hears until the context is done.
-func (n *news) run(ctx context.Context, pool *pgxpool.Pool, heard func(...queue.Change)) {
+// run sends and listens until the context is done.
+func (n *notifier) run(ctx context.Context, pool *pgxpool.Pool, heard func(...queue.Change)) {
 	var wg sync.WaitGroup
-	wg.Go(func() { n.tell(ctx, pool) })
+	wg.Go(func() { n.send(ctx, pool) })
 	if !n.deaf {
-		wg.Go(func() { n.hear(ctx, heard) })
+		wg.Go(func() { n.receive(ctx, heard) })
 	}
 	wg.Wait()
 }
 
-// linger is how long changes are gathered: who notifies keeps others from committing for
-// a moment.
+// linger is the time for which changes are gathered: NOTIFY holds up other commits for a
+// moment.
 const linger = 2 * time.Millisecond
 
-// tell tells of changes.
-func (n *news) tell(ctx context.Context, pool *pgxpool.Pool) {
+// send sends changes until the context is done.
+func (n *notifier) send(ctx context.Context, pool *pgxpool.Pool) {
 	for {
 		select {
 		case <-ctx.Done():
@@ -90,8 +91,8 @@ func (n *news) tell(ctx context.Context, pool *pgxpool.Pool) {
 	}
 }
 
-// payloads returns what is to be told, and forgets it.
-func (n *news) payloads() []string {
+// payloads returns the notifications to send, and clears agents.
+func (n *notifier) payloads() []string {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	var list []string
@@ -107,14 +108,14 @@ func (n *news) payloads() []string {
 	return append(list, payload)
 }
 
-// The time before a connection that was lost is made again, at first and at last.
+// The first and the longest wait before a reconnection.
 const (
 	firstPause = 100 * time.Millisecond
 	lastPause  = 15 * time.Second
 )
 
-// hear hears of changes, and connects again whenever the connection is lost.
-func (n *news) hear(ctx context.Context, heard func(...queue.Change)) {
+// receive listens for changes, and reconnects whenever the connection is lost.
+func (n *notifier) receive(ctx context.Context, heard func(...queue.Change)) {
 	pause := firstPause
 	for ctx.Err() == nil {
 		err := n.listen(ctx, func(changes ...queue.Change) {
@@ -130,8 +131,8 @@ func (n *news) hear(ctx context.Context, heard func(...queue.Change)) {
 	}
 }
 
-// listen hears of changes over one connection.
-func (n *news) listen(ctx context.Context, heard func(...queue.Change)) error {
+// listen listens for changes over one connection, until it is lost.
+func (n *notifier) listen(ctx context.Context, heard func(...queue.Change)) error {
 	conn, err := pgx.ConnectConfig(ctx, n.config)
 	if err != nil {
 		return err
@@ -149,8 +150,8 @@ func (n *news) listen(ctx context.Context, heard func(...queue.Change)) error {
 		if err != nil {
 			return err
 		}
-		who, agents, told := strings.Cut(got, "\n")
-		if who == n.id || !told {
+		sender, agents, found := strings.Cut(got, "\n")
+		if sender == n.id || !found {
 			continue
 		}
 		for agent := range strings.SplitSeq(agents, "\n") {
@@ -159,8 +160,9 @@ func (n *news) listen(ctx context.Context, heard func(...queue.Change)) error {
 	}
 }
 
-// next returns what is told next; nothing, if that takes long and the database is there still.
-func (n *news) next(ctx context.Context, conn *pgx.Conn) (string, error) {
+// next returns the next payload; empty: none came for a while, but the database answers a
+// ping.
+func (n *notifier) next(ctx context.Context, conn *pgx.Conn) (string, error) {
 	within, cancel := context.WithTimeout(ctx, n.silent)
 	got, err := conn.WaitForNotification(within)
 	cancel()

@@ -13,34 +13,33 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// What the published harness remembers is less than it seems. A row of action_log was
-// written before the first call, and again each time a task was repeated: it says what was
-// decided, and nothing of what was done. A row of memory_summary was written when
-// everything of the last decision had been carried out, closings excepted, which
-// were left out when they were not allowed. So a record tells of each decision, and the
-// actions of the one that the summary names count as done; of all others it is not known,
-// and they count as nothing done.
+// The memory of the published harness contains less than it seems. A row of action_log was
+// written before the first call, and again each time a task was repeated: it contains the
+// decision, and no results. A row of memory_summary was written when everything of the last
+// decision had been carried out, except closings that were not allowed. So a record gets each
+// decision, and the actions of the one that the summary names count as done. The results of
+// all others are unknown, and count as nothing done.
 const (
 	publishedBy = "an agent of the published harness"
 	unknown     = "unknown"
 	notKnown    = "the published harness did not note whether it was carried out"
 )
 
-// maxTaken bounds the decisions that are read of one issue: the newest ones.
+// maxTaken bounds the decisions that are read for one issue; the newest count.
 const maxTaken = memory.MaxTasks
 
-// takeMemory takes over what was remembered. It is called for either table, and takes
-// what both tell of an issue when it comes to the first.
+// takeMemory converts the memory. It is called for either table, and reads both for each
+// issue that has no record yet.
 func takeMemory(tx sqlstore.Tx) error {
 	for _, table := range []string{"action_log", "memory_summary"} {
 		there, err := exists(tx, table)
-		if err != nil || !there {
-			if err != nil {
-				return err
-			}
+		if err != nil {
+			return err
+		}
+		if !there {
 			continue
 		}
-		rows, err := ids(tx, "SELECT min(rowid) FROM "+table+" GROUP BY lower(repo), issue_id")
+		rows, err := sqlstore.All(tx, "SELECT min(rowid) FROM "+table+" GROUP BY lower(repo), issue_id", sqlstore.Column[int64])
 		if err != nil {
 			return err
 		}
@@ -53,19 +52,20 @@ func takeMemory(tx sqlstore.Tx) error {
 	return nil
 }
 
-// takeIssue takes over what was remembered of the issue in a row.
+// takeIssue converts the memory of the issue in a row.
 func takeIssue(tx sqlstore.Tx, table string, rowid int64) error {
 	var repo string
 	var issue int
 	err := tx.Query("SELECT CAST(repo AS TEXT), CAST(issue_id AS INTEGER) FROM "+table+" WHERE rowid = $1",
-		func(r sqlstore.Row) error { return r.Scan(&repo, &issue) }, rowid)
+		sqlstore.Into(&repo, &issue), rowid)
 	if err != nil {
 		return err
 	}
 	if !isIssue(repo, issue) {
-		return nil // the row is kept where it is
+		return nil // the row stays in the old table
 	}
-	if had, err := remembered(tx, repo, issue); err != nil || had {
+	had, err := sqlstore.One(tx, "SELECT 1 FROM memory_record WHERE repo = $1 AND issue = $2", sqlstore.Ignore, strings.ToLower(repo), int64(issue))
+	if err != nil || had {
 		return err
 	}
 	r := memory.Record{Repo: repo, Issue: issue}
@@ -94,16 +94,7 @@ func takeIssue(tx sqlstore.Tx, table string, rowid int64) error {
 // isIssue reports whether there can be a record of an issue.
 func isIssue(repo string, issue int) bool {
 	_, err := memory.Key(repo, issue)
-	return err == nil && issue > 0
-}
-
-// remembered reports whether there is a record of ours.
-func remembered(tx sqlstore.Tx, repo string, issue int) (had bool, err error) {
-	err = tx.Query("SELECT 1 FROM memory_record WHERE repo = $1 AND issue = $2", func(sqlstore.Row) error {
-		had = true
-		return nil
-	}, strings.ToLower(repo), int64(issue))
-	return had, err
+	return err == nil && issue != memory.Repository
 }
 
 // decisions reads action_log, the oldest first. A decision that was logged several times
@@ -169,7 +160,7 @@ func confirm(tx sqlstore.Tx, repo string, issue int, list []memory.Task) ([]memo
 	}
 	var summary, at string
 	err = tx.Query("SELECT CAST(summary AS TEXT), CAST(updated_at AS TEXT) FROM memory_summary WHERE lower(repo) = lower($1) AND issue_id = $2",
-		func(r sqlstore.Row) error { return r.Scan(&summary, &at) }, repo, int64(issue))
+		sqlstore.Into(&summary, &at), repo, int64(issue))
 	if err != nil || summary == "" {
 		return list, err
 	}

@@ -9,9 +9,7 @@ import (
 	"runtime"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/org/foreman-action/queue"
 	"github.com/org/foreman-action/store/internal/sqlstore"
@@ -21,25 +19,36 @@ import (
 // group.
 func blocked(t *testing.T, s *Store, n int, start func()) {
 	t.Helper()
-	w := s.engine.writer
 	release, running := make(chan struct{}), make(chan struct{})
-	first := &op{f: func(sqlstore.Tx) error {
-		close(running)
-		<-release
-		return nil
-	}}
-	if err := w.enter(first); err != nil {
-		t.Fatal(err)
-	}
+	first := make(chan error, 1)
+	go func() {
+		first <- s.engine.Write(context.WithoutCancel(t.Context()), func(sqlstore.Tx) error {
+			close(running)
+			<-release
+			return nil
+		})
+	}()
 	<-running
 	start()
-	for there := 0; there < n; runtime.Gosched() {
-		w.mu.Lock()
-		there = len(w.waiting)
-		w.mu.Unlock()
+	for s.engine.writer.Waiting() < n {
+		runtime.Gosched()
 	}
 	close(release)
-	<-first.done
+	if err := <-first; err != nil {
+		t.Error(err)
+	}
+}
+
+// enter starts an operation behind those that wait already. Its error is sent when it ends.
+func enter(t *testing.T, s *Store, f func(sqlstore.Tx) error) <-chan error {
+	t.Helper()
+	before := s.engine.writer.Waiting()
+	result := make(chan error, 1)
+	go func() { result <- s.engine.Write(context.WithoutCancel(t.Context()), f) }()
+	for s.engine.writer.Waiting() == before {
+		runtime.Gosched()
+	}
+	return result
 }
 
 // TestPanic has one of a group panic, after it changed something: that is the business of
@@ -74,7 +83,7 @@ func TestPanic(t *testing.T) {
 	if errs[0] != nil || errs[2] != nil {
 		t.Errorf("the others: got %v", errs)
 	}
-	if errs[1] == nil || !strings.Contains(errs[1].Error(), "panic: boom") || !strings.Contains(errs[1].Error(), "group_test.go") {
+	if errs[1] == nil || !strings.Contains(errs[1].Error(), "panic: boom") || !strings.Contains(errs[1].Error(), "groupcommit_test.go") {
 		t.Errorf("got %v, want the panic, and where it was", errs[1])
 	}
 	for repo, want := range map[string]bool{"a": true, "b": false, "c": true} {
@@ -172,26 +181,19 @@ func TestLocked(t *testing.T) {
 		}
 		return nil
 	}
-	w := s.engine.writer
-	group := make([]*op, 20)
-	for i := range group {
-		group[i] = &op{f: func(tx sqlstore.Tx) error {
-			_, err := tx.Exec("INSERT INTO poll_cursor (repo, at, data) VALUES ($1, 0, $2)", "one", []byte{})
-			return err // all but the first are in each other's way
-		}}
-	}
+	group := make([]<-chan error, 20)
 	blocked(t, s, len(group), func() {
 		begun = 0
-		for _, o := range group {
-			if err := w.enter(o); err != nil {
-				t.Error(err)
-			}
+		for i := range group {
+			group[i] = enter(t, s, func(tx sqlstore.Tx) error {
+				_, err := tx.Exec("INSERT INTO poll_cursor (repo, at, data) VALUES ($1, 0, $2)", "one", []byte{})
+				return err // all but the first are in each other's way
+			})
 		}
 	})
-	for i, o := range group {
-		<-o.done
-		if (i == 0) != (o.err == nil) || i > 0 && !errors.Is(o.err, locked) {
-			t.Errorf("operation %d: got %v", i, o.err)
+	for i, result := range group {
+		if err := <-result; (i == 0) != (err == nil) || i > 0 && !errors.Is(err, locked) {
+			t.Errorf("operation %d: got %v", i, err)
 		}
 	}
 	if begun != 3 {
@@ -225,71 +227,66 @@ func TestCommitOfReader(t *testing.T) {
 	}
 }
 
-// TestClaimTogether has many claim in one group: for two agents, under two names, and more
-// than there are tasks, one of which cannot be read. Time passes with every look at it.
-func TestClaimTogether(t *testing.T) {
+// TestGroupFailure runs a failing operation in the middle of a group: the others are
+// kept.
+func TestGroupFailure(t *testing.T) {
 	t.Parallel()
-	var ticks atomic.Int64
-	ticks.Store(time.Now().UnixMilli())
-	s, err := Open(t.Context(), filepath.Join(t.TempDir(), "foreman.db"), Options{Now: func() time.Time { return time.UnixMilli(ticks.Add(1)) }})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
-	tasks := map[string]int{"http://a": 5, "http://b": 2}
-	for agent, n := range tasks {
-		for i := range n {
-			id := fmt.Sprint(agent, i)
-			if _, err := s.Enqueue(t.Context(), queue.Task{ID: id, Agent: agent, Repo: "o/r", Issue: i + 1, Priority: i, Message: []byte(`{}`)}); err != nil {
-				t.Fatal(err)
-			}
+	s := openAt(t, filepath.Join(t.TempDir(), "foreman.db"))
+	boom := errors.New("boom")
+	add := func(id string, then error) func(sqlstore.Tx) error {
+		return func(tx sqlstore.Tx) error {
+			_, err := tx.Exec("INSERT INTO poll_cursor (repo, at, data) VALUES ($1, 0, $2)", id, []byte{})
+			return errors.Join(err, then)
 		}
 	}
-	err = s.engine.Write(t.Context(), func(tx sqlstore.Tx) error {
-		_, err := tx.Exec("UPDATE task_body SET message = $1 WHERE seq = (SELECT seq FROM task WHERE task_id = $2)", []byte("no JSON"), "http://a4")
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	const each = 3 // claim for an agent under a name
-	type got struct {
-		claim queue.Claim
-		by    string
-	}
-	var mu sync.Mutex
-	claims := map[string]got{}
-	empty := map[string]int{}
-	var calls sync.WaitGroup
-	blocked(t, s, 4*each, func() {
-		for i := range 4 * each {
-			agent, by := []string{"http://a", "http://b"}[i%2], []string{"x", "y"}[i/2%2]
-			calls.Go(func() {
-				c, err := s.ClaimNext(t.Context(), agent, queue.ClaimOptions{By: by, Lease: time.Minute})
-				mu.Lock()
-				defer mu.Unlock()
-				if errors.Is(err, queue.ErrEmpty) {
-					empty[agent]++
-					return
-				}
-				if _, twice := claims[c.ID]; err != nil || twice || !strings.HasPrefix(c.ID, agent) {
-					t.Errorf("%s got %s, %v", agent, c.ID, err)
-				}
-				claims[c.ID] = got{c, by}
-			})
+	calm := func(sqlstore.Tx) error { return boom }
+	var group []<-chan error
+	blocked(t, s, 5, func() {
+		for _, f := range []func(sqlstore.Tx) error{add("a", nil), calm, add("b", boom), add("a", nil), add("c", nil)} {
+			group = append(group, enter(t, s, f))
 		}
 	})
-	calls.Wait()
-	if len(claims) != 6 || empty["http://a"] != 2 || empty["http://b"] != 4 {
-		t.Errorf("got %d claims, nothing: %v", len(claims), empty)
-	}
-	for id, c := range claims {
-		info, err := s.Inspect(t.Context(), id)
-		if err != nil || info.State != queue.Claimed || info.Owner != c.by || info.Attempt != c.claim.Attempt || !info.Until.Equal(c.claim.Until) {
-			t.Errorf("%s: got %+v, %v, claimed by %s: %+v", id, info, err, c.by, c.claim)
+	for i, want := range []bool{false, true, true, true, false} {
+		if err := <-group[i]; (err != nil) != want {
+			t.Errorf("operation %d: got %v, want an error: %v", i, err, want)
 		}
 	}
-	if info, err := s.Inspect(t.Context(), "http://a4"); err != nil || info.State != queue.Failed {
-		t.Errorf("the one that cannot be read: %+v, %v", info, err)
+	for repo, want := range map[string]bool{"a": true, "b": false, "c": true} {
+		if data, err := s.Cursor(t.Context(), repo); err != nil || (data != nil) != want {
+			t.Errorf("%s: got %v, %v", repo, data, err)
+		}
+	}
+}
+
+// TestCancelled leaves the line: what was not begun is not done.
+func TestCancelled(t *testing.T) {
+	t.Parallel()
+	s := openAt(t, filepath.Join(t.TempDir(), "foreman.db"))
+	blocked(t, s, 0, func() {
+		ctx, cancel := context.WithCancel(t.Context())
+		result := make(chan error)
+		go func() {
+			_, err := s.Enqueue(ctx, filler("1"))
+			result <- err
+		}()
+		cancel()
+		if err := <-result; !errors.Is(err, context.Canceled) {
+			t.Errorf("got %v, want context.Canceled", err)
+		}
+	})
+	if _, err := s.Inspect(t.Context(), "1"); !errors.Is(err, queue.ErrNotFound) {
+		t.Errorf("Inspect: got %v, want ErrNotFound", err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Errorf("Close again: %v", err)
+	}
+	if _, err := s.Enqueue(t.Context(), filler("2")); !errors.Is(err, queue.ErrUnavailable) {
+		t.Errorf("Enqueue after Close: got %v", err)
+	}
+	if _, err := s.List(t.Context(), queue.Filter{}); !errors.Is(err, queue.ErrUnavailable) {
+		t.Errorf("List after Close: got %v", err)
 	}
 }

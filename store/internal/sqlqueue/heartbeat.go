@@ -10,38 +10,36 @@ import (
 	"github.com/org/foreman-action/store/internal/sqlstore"
 )
 
-// held are the statements for those who have a claim: they extend it, or end it without a
-// decision.
-type held struct {
+// heartbeating are the statements about claims: Heartbeat extends one, GiveUp and GiveBack
+// end one without a decision.
+type heartbeating struct {
 	heartbeat, giveBack, giveUp string
-	places                      places
+	tasks                       tasks
 	logbook                     logbook
 	lanes                       lanes
 }
 
-func newHeld(d sqlstore.Dialect) held {
+func newHeartbeating(d sqlstore.Dialect) heartbeating {
 	const claimed = "\nWHERE task_id = $2 AND state = 1 AND ($3 = 0 OR attempt = $3) AND ($4 = '' OR claimed_by = $4)"
-	return held{
+	return heartbeating{
 		heartbeat: d.Expand("UPDATE task SET lease_until = {now} + $5" + claimed),
 		giveBack: d.Expand(`UPDATE task SET state = CAST($5 AS BIGINT), lease_until = NULL, claims = CASE WHEN claims > 0 THEN claims - 1 ELSE 0 END,
   run_at = CASE WHEN CAST($5 AS BIGINT) < 6 THEN 0 ELSE {now} + $6 END` + claimed + " RETURNING seq, agent, attempt, claimed_by"),
 		giveUp:  d.Expand(failing + "reason = $5" + claimed + " RETURNING seq, claimed_by, reason, agent, lane, followed"),
-		places:  newPlaces(d),
+		tasks:   newTasks(d),
 		logbook: newLogbook(d),
 		lanes:   newLanes(d),
 	}
 }
 
-// attemptOf is which claim is meant, as databases keep it: none has so large a number.
+// attemptOf returns the stored form of a claim's number. No stored claim has the maximum.
 func attemptOf(ref queue.Ref) int64 { return int64(min(ref.Attempt, math.MaxInt32)) }
 
-// extend makes a claim last for so long from now on.
-func (h *held) extend(ctx context.Context, e sqlstore.Engine, ref queue.Ref, lease time.Duration) error {
+// extend makes a claim last for the lease from now on.
+func (h *heartbeating) extend(ctx context.Context, e sqlstore.Engine, ref queue.Ref, lease time.Duration) error {
 	ref.By = queue.CleanText(ref.By)
-	var n int64
-	err := e.Single(ctx, func(tx sqlstore.Tx) (err error) {
-		n, err = tx.Exec(h.heartbeat, tx.Now(), ref.ID, attemptOf(ref), ref.By, sqlstore.Millis(lease))
-		return err
+	n, err := sqlstore.Value(ctx, e.Single, func(tx sqlstore.Tx) (int64, error) {
+		return tx.Exec(h.heartbeat, tx.Now(), ref.ID, attemptOf(ref), ref.By, sqlstore.Millis(lease))
 	})
 	if err == nil && n == 0 {
 		err = h.whyNot(ctx, e, ref)
@@ -49,10 +47,10 @@ func (h *held) extend(ctx context.Context, e sqlstore.Engine, ref queue.Ref, lea
 	return err
 }
 
-// whyNot says why a claim is not the caller's.
-func (h *held) whyNot(ctx context.Context, e sqlstore.Engine, ref queue.Ref) error {
+// whyNot returns the reason why the caller does not have a claim.
+func (h *heartbeating) whyNot(ctx context.Context, e sqlstore.Engine, ref queue.Ref) error {
 	return e.Look(ctx, func(tx sqlstore.Tx) error {
-		t, err := h.places.look(tx, ref.ID)
+		t, err := h.tasks.look(tx, ref.ID)
 		if err == nil && ref.By != "" && ref.By != t.claimedBy {
 			err = queue.ErrNotYours
 		} else if err == nil {
@@ -62,17 +60,15 @@ func (h *held) whyNot(ctx context.Context, e sqlstore.Engine, ref queue.Ref) err
 	})
 }
 
-// end fails the task of a claim.
-func (h *held) end(ctx context.Context, e sqlstore.Engine, ref queue.Ref, reason string) (o over, err error) {
+// end gives a task up: it fails.
+func (h *heartbeating) end(ctx context.Context, e sqlstore.Engine, ref queue.Ref, reason string) (o followUp, err error) {
 	ref.By = queue.CleanText(ref.By)
 	var found bool
 	err = e.Write(ctx, func(tx sqlstore.Tx) (err error) {
 		var seq int64
 		var owner, why string
 		var at lane
-		found, err = sqlstore.One(tx, h.giveUp, func(r sqlstore.Row) error {
-			return r.Scan(&seq, &owner, &why, &at.agent, &at.name, &at.followed)
-		}, tx.Now(), ref.ID, attemptOf(ref), ref.By, queue.CleanText(reason))
+		found, err = sqlstore.One(tx, h.giveUp, sqlstore.Into(&seq, &owner, &why, &at.agent, &at.name, &at.followed), tx.Now(), ref.ID, attemptOf(ref), ref.By, queue.CleanText(reason))
 		if err != nil || !found {
 			return err
 		}
@@ -87,8 +83,8 @@ func (h *held) end(ctx context.Context, e sqlstore.Engine, ref queue.Ref, reason
 	return o, err
 }
 
-// free ends a claim. The task is pending again after wait.
-func (h *held) free(ctx context.Context, e sqlstore.Engine, ref queue.Ref, wait time.Duration) (o over, err error) {
+// free gives a claim back. The task is pending again after wait.
+func (h *heartbeating) free(ctx context.Context, e sqlstore.Engine, ref queue.Ref, wait time.Duration) (o followUp, err error) {
 	ref.By = queue.CleanText(ref.By)
 	state := int64(statePending)
 	if wait > 0 {
@@ -100,7 +96,7 @@ func (h *held) free(ctx context.Context, e sqlstore.Engine, ref queue.Ref, wait 
 		var seq int64
 		var attempt int
 		var owner string
-		found, err = sqlstore.One(tx, h.giveBack, func(r sqlstore.Row) error { return r.Scan(&seq, &agent, &attempt, &owner) },
+		found, err = sqlstore.One(tx, h.giveBack, sqlstore.Into(&seq, &agent, &attempt, &owner),
 			tx.Now(), ref.ID, attemptOf(ref), ref.By, state, max(0, sqlstore.Millis(wait)))
 		if err != nil || !found {
 			return err

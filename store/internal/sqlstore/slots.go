@@ -7,7 +7,8 @@ import (
 	"github.com/org/foreman-action/queue"
 )
 
-// Slots keep when accounts wrote, and may write next. They are safe for concurrent use.
+// Slots implement queue.Slots, a rate limiter for the writes of an account that all processes
+// share. They are safe for concurrent use.
 type Slots struct {
 	engine Engine
 	slotStatements
@@ -35,28 +36,23 @@ func newSlotStatements(d Dialect) slotStatements {
 	}
 }
 
-// slotTimes are those that tell when the next slot is, in milliseconds.
+// slotTimes are the times that determine the next slot, in milliseconds.
 type slotTimes struct {
 	now, newest  int64
 	minute, hour int64 // of the slots that have to be a minute, and an hour, old; 0: there are not so many
 }
 
-// next is the time of the next slot: it is behind all others.
-func (t slotTimes) next() int64 {
-	return max(t.now, t.newest, t.minute+time.Minute.Milliseconds(), t.hour+time.Hour.Milliseconds())
-}
-
 // TakeSlot implements queue.Slots.
 func (s *Slots) TakeSlot(ctx context.Context, r queue.SlotRequest) (wait time.Duration, ok bool, err error) {
 	if err := r.Check(); err != nil {
-		return 0, false, Doing("take a slot for a write", err)
+		return 0, false, Wrap("take a slot for a write", err)
 	}
 	err = s.engine.Write(ctx, func(tx Tx) error {
 		at, err := s.times(tx, r)
 		if err != nil {
 			return err
 		}
-		next := at.next()
+		next := max(at.now, at.newest, at.minute+time.Minute.Milliseconds(), at.hour+time.Hour.Milliseconds())
 		wait = time.Duration(next-at.now) * time.Millisecond
 		if ok = wait <= r.Within; !ok {
 			return nil
@@ -67,17 +63,17 @@ func (s *Slots) TakeSlot(ctx context.Context, r queue.SlotRequest) (wait time.Du
 		_, err = tx.Exec(s.forgetSlots, r.Identity, at.now-time.Hour.Milliseconds())
 		return err
 	})
-	return wait, ok && err == nil, Doing("take a slot for a write", err)
+	return wait, ok && err == nil, Wrap("take a slot for a write", err)
 }
 
-// times reads when the slots of an account are. Writes that were made without one are
-// added, and those that are ahead of the clock are put right.
+// times reads the slots of an account. It adds writes that were made without a slot, and
+// moves slots back that are too far ahead of the clock.
 func (s *Slots) times(tx Tx, r queue.SlotRequest) (at slotTimes, err error) {
 	if err := Exclude(tx, s.exclusive, "writes of "+r.Identity); err != nil {
 		return at, err
 	}
 	read := func() error {
-		_, err := One(tx, s.slotTimes, func(row Row) error { return row.Scan(&at.now, &at.newest, &at.minute, &at.hour) },
+		_, err := One(tx, s.slotTimes, Into(&at.now, &at.newest, &at.minute, &at.hour),
 			tx.Now(), r.Identity, int64(r.PerMinute-1), int64(r.PerHour-1))
 		return err
 	}

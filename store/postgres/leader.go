@@ -10,25 +10,25 @@ import (
 	"github.com/org/foreman-action/internal/wait"
 )
 
-// How often a process that does not lead tries to, and how often one that does makes
-// sure that it does still. A server that does not answer for so long is none.
+// The intervals at which a follower tries to lead and a leader checks its connection, and
+// the timeout of that check.
 const (
 	leadTry   = 2 * time.Second
 	leadCheck = 2 * time.Second
 	leadGrace = 5 * time.Second
 )
 
-// leadSilence is after what time the server ends a leader that asks for nothing any more. A
-// machine that went away, or a network, tells it nothing, and by itself it would keep the lock
-// for hours. It is longer than a leader takes to find out that the server does not answer.
+// leadSilence is the idle time after which the server closes a leader's connection. Without
+// it, the server would keep the lock of a machine that vanished for hours. It is longer than
+// a leader takes to notice that the server does not answer.
 const leadSilence = "15s"
 
 // leadLock names the lock of a leader.
 const leadLock = "hashtextextended('foreman lead ' || current_schema() || ' ' || $1, 0)"
 
-// Lead is what sqlstore.Leaders do, by a lock that a connection of its own holds. The lock goes with the connection, and so
-// with the process: another one leads a moment after this one is killed. A pooler would lend the
-// connection to others, with the lock; there it is the lock of a transaction that is left open.
+// Lead is sqlstore.Leaders.Lead by an advisory lock of a connection of its own. The lock ends
+// with the connection, and so with the process: another one leads a moment after this one is
+// killed. Behind a pooler, which shares connections, it is the lock of an open transaction.
 func (s *Store) Lead(ctx context.Context, name string, f func(context.Context) error) error {
 	for {
 		conn, err := s.seize(ctx, name)
@@ -46,7 +46,7 @@ func (s *Store) Lead(ctx context.Context, name string, f func(context.Context) e
 	}
 }
 
-// seize returns a connection that holds the lock of a leader; nil: somebody else leads.
+// seize returns a connection that has the lock of a leader; nil: another process leads.
 func (s *Store) seize(ctx context.Context, name string) (*pgx.Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, s.engine.timeout)
 	defer cancel()
@@ -73,8 +73,8 @@ func (s *Store) seize(ctx context.Context, name string) (*pgx.Conn, error) {
 	return conn, nil
 }
 
-// reign runs f while a connection holds its lock. lost says that it was ended because
-// the connection was.
+// reign runs f while a connection has the lock. lost is true if f was cancelled because the
+// connection was lost.
 func reign(ctx context.Context, conn *pgx.Conn, f func(context.Context) error) (lost bool, err error) {
 	defer hangUp(ctx, conn)
 	inner, cancel := context.WithCancel(ctx)
@@ -96,7 +96,7 @@ func reign(ctx context.Context, conn *pgx.Conn, f func(context.Context) error) (
 	}
 }
 
-// answers reports whether a connection is there still.
+// answers reports whether the server answers on a connection.
 func answers(ctx context.Context, conn *pgx.Conn) bool {
 	ctx, cancel := context.WithTimeout(ctx, leadGrace)
 	defer cancel()

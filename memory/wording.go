@@ -9,13 +9,13 @@ import (
 	"github.com/org/foreman-action/protocol"
 )
 
-// A verb is how a summary tells of one type of action.
+// A verb is the wording of one type of action in a summary.
 type verb struct {
 	past string                               // alone, as in "commented"
 	with func(past string, v []string) string // with the action's values; nil: alone
 }
 
-// tell returns the verb with the values of the action.
+// tell returns the verb with the values of an action.
 func (v verb) tell(a Action) string {
 	if v.with == nil || len(a.Values) == 0 {
 		return v.past

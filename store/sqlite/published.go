@@ -16,14 +16,14 @@ import (
 	"github.com/org/foreman-action/store/internal/sqlstore"
 )
 
-// Files of the published harness have tables of other names. What is in them is taken
-// over once, in the transaction that makes ours, and they are kept under another name.
-// Columns are cast when they are read, for SQLite keeps anything anywhere.
+// Files of the published harness have tables of other names. Their rows are copied into our
+// tables once, in the transaction that creates those, and the old tables are renamed. Columns
+// are cast when they are read, because SQLite stores values of any type in any column.
 
-// graceful is how long a claim lasts that was made with the published harness.
+// graceful is the rest of a claim that was made with the published harness, in milliseconds.
 const graceful = 5 * 60 * 1000
 
-// takeOver takes over the tables of the published harness, if there are any.
+// takeOver converts the tables of the published harness, if there are any.
 func takeOver(tx sqlstore.Tx) error {
 	for _, t := range []struct {
 		table string
@@ -45,14 +45,10 @@ func takeOver(tx sqlstore.Tx) error {
 
 // exists reports whether there is a table.
 func exists(tx sqlstore.Tx, table string) (there bool, err error) {
-	err = tx.Query("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = $1", func(sqlstore.Row) error {
-		there = true
-		return nil
-	}, table)
-	return there, err
+	return sqlstore.One(tx, "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = $1", sqlstore.Ignore, table)
 }
 
-// putAway gives a table a name that the published harness does not know.
+// putAway renames a table to a name that the published harness does not use.
 func putAway(tx sqlstore.Tx, table string) error {
 	name := table + "_published"
 	for n := 2; ; n++ {
@@ -68,20 +64,9 @@ func putAway(tx sqlstore.Tx, table string) error {
 	}
 }
 
-// ids runs a query for numbers.
-func ids(tx sqlstore.Tx, query string) (list []int64, err error) {
-	err = tx.Query(query, func(r sqlstore.Row) error {
-		var id int64
-		err := r.Scan(&id)
-		list = append(list, id)
-		return err
-	})
-	return list, err
-}
-
-// takeTasks takes over the tasks, the oldest first.
+// takeTasks converts the tasks, the oldest first.
 func takeTasks(tx sqlstore.Tx) error {
-	rows, err := ids(tx, "SELECT rowid FROM task_queue ORDER BY created_at, rowid")
+	rows, err := sqlstore.All(tx, "SELECT rowid FROM task_queue ORDER BY created_at, rowid", sqlstore.Column[int64])
 	if err != nil {
 		return err
 	}
@@ -110,13 +95,11 @@ func readTask(tx sqlstore.Tx, rowid int64) (t publishedTask, err error) {
 	query := "SELECT CAST(task_id AS TEXT), CAST(agent_url AS TEXT), CAST(status AS TEXT), CAST(payload AS BLOB), CAST(result AS BLOB), " +
 		fmt.Sprintf(millis+", "+millis+", "+millis, "created_at", "claimed_at", "completed_at") +
 		", CAST(coalesce(retry_count, 0) AS INTEGER) FROM task_queue WHERE rowid = $1"
-	err = tx.Query(query, func(r sqlstore.Row) error {
-		return r.Scan(&t.id, &t.agent, &t.status, &t.payload, &t.result, &t.created, &t.claimed, &t.completed, &t.retries)
-	}, rowid)
+	err = tx.Query(query, sqlstore.Into(&t.id, &t.agent, &t.status, &t.payload, &t.result, &t.created, &t.claimed, &t.completed, &t.retries), rowid)
 	return t, err
 }
 
-// A keptTask is what becomes of one.
+// A keptTask is its row in our tables.
 type keptTask struct {
 	id, agent, repo, reason string
 	issue                   int64
@@ -124,7 +107,7 @@ type keptTask struct {
 	result                  []byte
 }
 
-// The states as sqlqueue keeps them.
+// The states as sqlqueue stores them.
 const (
 	isPending   = 0
 	isClaimed   = 1
@@ -133,8 +116,8 @@ const (
 	isFailed    = 5
 )
 
-// convert says what becomes of a task. One that cannot be read is failed, with the
-// reason, unless it is done.
+// convert converts a task. One that cannot be read is failed, with the reason, unless it is
+// done.
 func convert(t publishedTask) keptTask {
 	k := keptTask{id: t.id, agent: queue.CleanText(t.agent), result: t.result}
 	var reasons []string
@@ -172,7 +155,7 @@ func convert(t publishedTask) keptTask {
 	return k
 }
 
-// subject is what a message is about.
+// subject returns the issue that a message is about.
 func subject(payload []byte) (repo string, issue int64, err error) {
 	var m struct {
 		Repo    string `json:"repo"`
@@ -225,7 +208,7 @@ func keepTask(tx sqlstore.Tx, t publishedTask) error {
 INSERT INTO task (task_id, agent, repo, issue, lane, state, priority, joinable, attempt, claims, lease_until, reason,
   created_at, claimed_at, completed_at, ended_at)
 VALUES ($1, $2, $3, $4, $5, $6, 0, 0, $7, $7, $8, $9, $10, $11, $12, $13) ON CONFLICT DO NOTHING RETURNING seq`,
-		func(r sqlstore.Row) error { return r.Scan(&seq) },
+		sqlstore.Into(&seq),
 		k.id, k.agent, k.repo, k.issue, sqlqueue.Lane(k.repo, int(k.issue)), k.state, attempts, lease, k.reason,
 		past(cmp.Or(t.created, now), now), claimed, completed, ended)
 	if err != nil || seq == 0 {
@@ -240,5 +223,5 @@ VALUES ($1, $2, $3, $4, $5, $6, 0, 0, $7, $7, $8, $9, $10, $11, $12, $13) ON CON
 	return err
 }
 
-// past is a time that is not before 1970, nor after now.
+// past moves a time into the range from 1970 to now.
 func past(ms, now int64) int64 { return min(max(ms, 0), now) }

@@ -8,15 +8,15 @@ import (
 	"github.com/org/foreman-action/store/internal/sqlstore"
 )
 
-// finishing are the statements for those who have a lease: they renew it, or end it.
-type finishing struct {
+// leasing are the statements about leases on decisions: Renew, MarkDone, Fail and Release.
+type leasing struct {
 	renew, finish, release, report string
 	logbook                        logbook
 	lanes                          lanes
 }
 
-func newFinishing(d sqlstore.Dialect) finishing {
-	return finishing{
+func newLeasing(d sqlstore.Dialect) leasing {
+	return leasing{
 		renew: d.Expand("UPDATE task SET lease_until = {now} + $4 WHERE task_id = $2 AND state = 3 AND epoch = $3 RETURNING lease_until"),
 		finish: d.Expand(`UPDATE task SET state = $4, reason = $5, ended_at = {now}, lease_until = NULL, run_at = 0
 WHERE task_id = $2 AND state = 3 AND epoch = $3 RETURNING seq, agent, lane, followed`),
@@ -28,18 +28,16 @@ WHERE task_id = $2 AND state = 3 AND epoch = $3 RETURNING seq, owner`),
 	}
 }
 
-// extend renews a lease, and returns until when it lasts.
-func (f *finishing) extend(ctx context.Context, e sqlstore.Engine, h queue.Hold, d time.Duration) (time.Time, error) {
+// extend renews a lease, and returns its new end.
+func (l *leasing) extend(ctx context.Context, e sqlstore.Engine, h queue.Hold, d time.Duration) (time.Time, error) {
 	var until int64
-	var found bool
-	err := e.Single(ctx, func(tx sqlstore.Tx) (err error) {
-		found, err = sqlstore.One(tx, f.renew, func(r sqlstore.Row) error { return r.Scan(&until) }, tx.Now(), h.ID, h.Epoch, sqlstore.Millis(d))
-		return err
+	found, err := sqlstore.Value(ctx, e.Single, func(tx sqlstore.Tx) (bool, error) {
+		return sqlstore.One(tx, l.renew, sqlstore.Into(&until), tx.Now(), h.ID, h.Epoch, sqlstore.Millis(d))
 	})
 	return sqlstore.Time(until), lostUnless(found, err)
 }
 
-// lostUnless is ErrLost if nothing was found.
+// lostUnless returns ErrLost if no row was found.
 func lostUnless(found bool, err error) error {
 	if err == nil && !found {
 		return queue.ErrLost
@@ -47,50 +45,50 @@ func lostUnless(found bool, err error) error {
 	return err
 }
 
-// An ending is how a task ends.
+// An ending is the result of a task.
 type ending struct {
 	state  int64
 	reason string
 	report []byte // nil: none
 }
 
-// end ends a task that is under the lease h.
-func (f *finishing) end(ctx context.Context, e sqlstore.Engine, h queue.Hold, how ending) (over, error) {
+// end ends the task of a lease.
+func (l *leasing) end(ctx context.Context, e sqlstore.Engine, h queue.Hold, how ending) (followUp, error) {
 	if err := queue.CheckSize("report", how.report); err != nil {
-		return over{}, err
+		return followUp{}, err
 	}
 	if !queue.IsText(h.ID) {
-		return over{}, queue.ErrLost
+		return followUp{}, queue.ErrLost
 	}
 	do := e.Single
 	if how.report != nil {
 		do = e.Write
 	}
 	var found bool
-	var ended over
+	var ended followUp
 	err := do(ctx, func(tx sqlstore.Tx) (err error) {
 		var seq int64
 		var at lane
-		found, err = sqlstore.One(tx, f.finish, func(r sqlstore.Row) error { return r.Scan(&seq, &at.agent, &at.name, &at.followed) },
+		found, err = sqlstore.One(tx, l.finish, sqlstore.Into(&seq, &at.agent, &at.name, &at.followed),
 			tx.Now(), h.ID, h.Epoch, how.state, queue.CleanText(how.reason))
 		if err == nil && found && how.report != nil {
-			_, err = tx.Exec(f.report, seq, how.report)
+			_, err = tx.Exec(l.report, seq, how.report)
 		}
 		if err == nil {
-			ended, err = f.lanes.ended(tx, at)
+			ended, err = l.lanes.ended(tx, at)
 		}
 		return err
 	})
 	if err := lostUnless(found, err); err != nil {
-		return over{}, err
+		return followUp{}, err
 	}
-	o := over{agents: []string{""}} // the next decision on the issue may go
+	o := followUp{agents: []string{""}} // the next decision on the issue is ready
 	o.add(ended)
 	return o, nil
 }
 
-// postpone gives a lease back.
-func (f *finishing) postpone(ctx context.Context, e sqlstore.Engine, h queue.Hold, p queue.Postponement) error {
+// postpone releases a lease: the decision is ready again after a wait.
+func (l *leasing) postpone(ctx context.Context, e sqlstore.Engine, h queue.Hold, p queue.Postponement) error {
 	state := int64(stateCompleted)
 	if p.Wait > 0 {
 		state = stateHeld
@@ -99,12 +97,12 @@ func (f *finishing) postpone(ctx context.Context, e sqlstore.Engine, h queue.Hol
 	err := e.Write(ctx, func(tx sqlstore.Tx) (err error) {
 		var seq int64
 		var owner string
-		found, err = sqlstore.One(tx, f.release, func(r sqlstore.Row) error { return r.Scan(&seq, &owner) },
-			tx.Now(), h.ID, h.Epoch, state, max(0, sqlstore.Millis(p.Wait)), sqlstore.Truth(!p.Free), queue.CleanText(p.Reason))
+		found, err = sqlstore.One(tx, l.release, sqlstore.Into(&seq, &owner),
+			tx.Now(), h.ID, h.Epoch, state, max(0, sqlstore.Millis(p.Wait)), sqlstore.Bool(!p.Free), queue.CleanText(p.Reason))
 		if err != nil || !found {
 			return err
 		}
-		return f.logbook.note(tx, seq, queue.Entry{What: "given back", Who: owner, Text: p.Reason})
+		return l.logbook.note(tx, seq, queue.Entry{What: "given back", Who: owner, Text: p.Reason})
 	})
 	return lostUnless(found, err)
 }

@@ -15,9 +15,9 @@ import (
 	"github.com/org/foreman-action/store/sqlite"
 )
 
-// TestJournal writes more than the journal may hold, while others read all the time, and
-// looks at the journal after each write.
-func TestJournal(t *testing.T) {
+// TestCheckpoint writes more than the log may hold, while others read all the time, and
+// looks at the log after each write.
+func TestCheckpoint(t *testing.T) {
 	t.Parallel()
 	const (
 		clients, tasks = 2, 400

@@ -9,7 +9,7 @@ import (
 	"github.com/org/foreman-action/queue"
 )
 
-// The rows that targets compare. Those of several client counts are of 64 clients.
+// The rows that targets use, and the floor of most rows.
 const (
 	rowDisk      = "floor: append 4 KiB + fsync"
 	rowCycles    = "cycles: ours on SQLite, 8 clients"
@@ -25,11 +25,11 @@ const (
 // clientCounts are how many clients work at once.
 var clientCounts = []int{1, 8, 64}
 
-// settings say where and how much is measured.
+// settings are where to measure, and how much.
 type settings struct {
 	dir      string // for databases
 	postgres string // URL; empty: PostgreSQL is not measured
-	quick    bool   // less of everything: does it run, not how fast
+	quick    bool   // a tenth of the calls, one turn
 }
 
 // calls returns how many calls a load of n has.

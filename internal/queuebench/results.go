@@ -9,7 +9,7 @@ import (
 // A measurement is one row of the report.
 type measurement struct {
 	row   string
-	floor string // the row of the most that this machine can do; empty: this is such a row
+	floor string // the row whose rate limits this one; empty: none
 	load  load
 	run   workload
 }

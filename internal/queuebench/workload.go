@@ -26,7 +26,7 @@ func with[T any](db database[T], run func(ctx context.Context, handle T, l load)
 // A load is n calls by several clients at once.
 type load struct{ clients, n int }
 
-// A sample is what was measured of one load.
+// A sample is the result of one load.
 type sample struct {
 	rate     float64       // calls a second
 	p50, p99 time.Duration // of the time of a call; 0: calls were not timed one by one

@@ -17,7 +17,7 @@ import (
 	"github.com/org/foreman-action/internal/server/managed"
 )
 
-// An engine plays containers: each lives as long as its turn in lives says.
+// An engine is a fake: each container in turn exits after its time in lives.
 type engine struct {
 	mu      sync.Mutex
 	lives   []time.Duration // of the containers in turn; those beyond live on

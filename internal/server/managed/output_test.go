@@ -8,8 +8,7 @@ import (
 	"github.com/org/foreman-action/internal/secret"
 )
 
-// Secrets are taken out of an output before it is cut: what is left of one that was cut
-// would not be found.
+// Secrets are removed before an output is cut: half a secret would not be found.
 func TestRedactedEnd(t *testing.T) {
 	t.Parallel()
 	a := Agent{

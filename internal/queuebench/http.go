@@ -12,7 +12,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/org/foreman-action/internal/server"
+	"github.com/org/foreman-action/internal/server/api"
 	"github.com/org/foreman-action/queue"
 )
 
@@ -21,7 +21,7 @@ import (
 // the same size.
 func overHTTP(ctx context.Context, s settings, r *results) error {
 	return sqliteQueue(s.dir)(ctx, func(q queue.Queue) error {
-		handler, err := server.New(server.Options{Queue: q, Lease: lease})
+		handler, err := api.New(api.Options{Queue: q, Lease: lease})
 		if err != nil {
 			return err
 		}

@@ -267,8 +267,7 @@ func TestLabels(t *testing.T) {
 	}
 }
 
-// TestStats sees that a scrape counts a large queue only now and then, and says when it
-// cannot.
+// TestStats checks that scrapes share the count of a queue, and report when it fails.
 func TestStats(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, telemetry.Options{StatsFor: time.Minute})

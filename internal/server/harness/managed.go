@@ -10,15 +10,15 @@ import (
 	"net/url"
 	"regexp"
 
+	"github.com/org/foreman-action/config/serverconfig"
 	"github.com/org/foreman-action/internal/secret"
 	"github.com/org/foreman-action/internal/server/access"
 	"github.com/org/foreman-action/internal/server/database"
 	"github.com/org/foreman-action/internal/server/managed"
-	"github.com/org/foreman-action/internal/server/settings"
 )
 
 // containers returns the agents that the server starts in containers, each once.
-func containers(s *settings.Settings) []managed.Agent {
+func containers(s *serverconfig.Config) []managed.Agent {
 	var list []managed.Agent
 	seen := map[int]bool{}
 	for _, r := range s.Repos {
@@ -77,7 +77,7 @@ func newSupervisor(ctx context.Context, o Options, c *access.Credentials) (*mana
 // ownerOf returns the name by which a server finds its containers: the same in every run, and
 // different from that of other servers on the machine. It uses the configured port, because a
 // free port differs at each start.
-func ownerOf(queue string, s settings.Server) string {
+func ownerOf(queue string, s serverconfig.Server) string {
 	sum := sha256.Sum256([]byte(database.Key(queue) + "\n" + hostPort(s)))
 	return hex.EncodeToString(sum[:6])
 }

@@ -1,4 +1,4 @@
-package settings_test
+package serverconfig_test
 
 import (
 	"encoding/json"
@@ -15,7 +15,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"gopkg.in/yaml.v3"
 
-	"github.com/org/foreman-action/internal/server/settings"
+	"github.com/org/foreman-action/config/serverconfig"
 	"github.com/org/foreman-action/internal/yamlfile"
 )
 
@@ -86,7 +86,7 @@ func load(t *testing.T, ar *txtar.Archive) string {
 			t.Fatal(err)
 		}
 	}
-	s, err := settings.Load(t.Context(), settings.Spec{Path: filepath.Join(dir, "config.yaml"), Lookup: lookup, Home: "/home/bot"})
+	s, err := serverconfig.Load(t.Context(), serverconfig.Spec{Path: filepath.Join(dir, "config.yaml"), Lookup: lookup, Home: "/home/bot"})
 	if err != nil {
 		return strings.ReplaceAll(err.Error(), dir+"/", "") + "\n"
 	}
@@ -95,7 +95,7 @@ func load(t *testing.T, ar *txtar.Archive) string {
 }
 
 // describe shows all that the settings hold. Secrets show their stand-ins.
-func describe(t *testing.T, s *settings.Settings, dir string) string {
+func describe(t *testing.T, s *serverconfig.Config, dir string) string {
 	t.Helper()
 	var b strings.Builder
 	c := *s
@@ -134,7 +134,7 @@ func checkSchema(t *testing.T, file []byte) {
 
 func schema(t *testing.T) *jsonschema.Schema {
 	t.Helper()
-	raw, err := json.Marshal(settings.Schema())
+	raw, err := json.Marshal(serverconfig.Schema())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -143,10 +143,10 @@ func schema(t *testing.T) *jsonschema.Schema {
 		t.Fatal(err)
 	}
 	c := jsonschema.NewCompiler()
-	if err := c.AddResource(settings.SchemaID, doc); err != nil {
+	if err := c.AddResource(serverconfig.SchemaID, doc); err != nil {
 		t.Fatal(err)
 	}
-	s, err := c.Compile(settings.SchemaID)
+	s, err := c.Compile(serverconfig.SchemaID)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -176,14 +176,16 @@ func TestSchemaDescribesEveryKey(t *testing.T) {
 		}
 		walk(path, m["items"])
 	}
-	walk("", settings.Schema())
+	walk("", serverconfig.Schema())
 }
 
 func TestLoadNamesTheFileThatIsMissing(t *testing.T) {
 	t.Parallel()
-	_, err := settings.Load(t.Context(), settings.Spec{Path: "/nowhere/config.yaml"})
-	if err == nil || !strings.Contains(err.Error(), "/nowhere/config.yaml") {
-		t.Fatal(err)
+	for _, path := range []string{"/nowhere/config.yaml", "/nowhere/"} {
+		_, err := serverconfig.Load(t.Context(), serverconfig.Spec{Path: path})
+		if err == nil || !strings.Contains(err.Error(), path) {
+			t.Fatal(err)
+		}
 	}
 }
 
@@ -209,7 +211,7 @@ func FuzzLoad(f *testing.F) {
 		if err := os.WriteFile(path, src, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		s, err := settings.Load(t.Context(), settings.Spec{Path: path, Lookup: lookup})
+		s, err := serverconfig.Load(t.Context(), serverconfig.Spec{Path: path, Lookup: lookup})
 		if (s == nil) == (err == nil) {
 			t.Fatalf("settings %v, error %v", s, err)
 		}

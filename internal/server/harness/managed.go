@@ -17,7 +17,7 @@ import (
 	"github.com/org/foreman-action/internal/server/managed"
 )
 
-// containers returns the agents that the server starts itself, each once.
+// containers returns the agents that the server starts in containers, each once.
 func containers(s *serverconfig.Config) []managed.Agent {
 	var list []managed.Agent
 	seen := map[int]bool{}
@@ -39,10 +39,10 @@ func containers(s *serverconfig.Config) []managed.Agent {
 // unsafe matches what a container's name must not contain.
 var unsafe = regexp.MustCompile(`[^A-Za-z0-9_.-]+`)
 
-// newFleet prepares the managed agents: the listener on Docker's bridge by which they reach
-// the server, and a credential for each. Without such agents both are nil. The caller
-// closes the listener, also when there is an error besides.
-func newFleet(ctx context.Context, o Options, c *access.Credentials) (*managed.Fleet, net.Listener, error) {
+// newSupervisor returns the supervisor of the managed agents, with a credential for each, and
+// the listener on Docker's bridge by which they reach the server. Both are nil without such
+// agents. The caller closes the listener, also after an error.
+func newSupervisor(ctx context.Context, o Options, c *access.Credentials) (*managed.Supervisor, net.Listener, error) {
 	list := containers(o.Settings)
 	if len(list) == 0 {
 		return nil, nil, nil
@@ -51,7 +51,7 @@ func newFleet(ctx context.Context, o Options, c *access.Credentials) (*managed.F
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := docker.Ready(ctx); err != nil {
+	if err := docker.Ping(ctx); err != nil {
 		return nil, nil, fmt.Errorf("the configuration has agents with config.image, which need Docker: %w", err)
 	}
 	gateway, err := docker.Gateway(ctx)
@@ -74,9 +74,9 @@ func newFleet(ctx context.Context, o Options, c *access.Credentials) (*managed.F
 	return f, l, err
 }
 
-// ownerOf returns the name under which a server finds its containers again: the same for
-// every run of it, and another one for every other server on the machine. The port counts
-// as it is configured: a free one is another at each start.
+// ownerOf returns the name by which a server finds its containers: the same in every run, and
+// different from that of other servers on the machine. It uses the configured port, because a
+// free port differs at each start.
 func ownerOf(queue string, s serverconfig.Server) string {
 	sum := sha256.Sum256([]byte(database.Key(queue) + "\n" + hostPort(s)))
 	return hex.EncodeToString(sum[:6])

@@ -39,14 +39,14 @@ func onPulls(i rules.Info) bool {
 
 // recalls reports whether anything that a configuration does takes what was done before.
 func recalls(c *config.Config) bool {
-	return c.Agent.URL != "" || c.AsksMemory || c.Mode == config.ModeShadow && c.Rules.Len() > 0 ||
+	return c.Agent.URL != "" || c.Rules.AsksMemory() || c.Mode == config.ModeShadow && c.Rules.Len() > 0 ||
 		c.Rules.NeverAgain() || c.Rules.ClosesLater() || c.Rules.Undoes()
 }
 
 // Lack introduces a block after a call that was denied.
 const Lack = "The token lacks a permission. Give the job this block:"
 
-// Help says what to paste into the workflow.
+// Help returns what to paste into the workflow.
 func Help(needs, missing []string) string {
 	block := strings.TrimSuffix(Block(needs, missing), "\n")
 	return Lack + "\n\n    " + strings.ReplaceAll(block, "\n", "\n    ")

@@ -14,9 +14,13 @@ import (
 	"github.com/org/foreman-action/config"
 	"github.com/org/foreman-action/internal/command"
 	"github.com/org/foreman-action/internal/server"
-	"github.com/org/foreman-action/internal/server/drain"
+	"github.com/org/foreman-action/internal/server/background"
+	"github.com/org/foreman-action/internal/server/dispatch"
+	"github.com/org/foreman-action/internal/server/executor"
 	"github.com/org/foreman-action/internal/server/intake"
+	"github.com/org/foreman-action/internal/server/maintenance"
 	"github.com/org/foreman-action/internal/server/managed"
+	"github.com/org/foreman-action/internal/server/observe"
 	"github.com/org/foreman-action/internal/server/settings"
 	"github.com/org/foreman-action/internal/server/telemetry"
 	"github.com/org/foreman-action/queue"
@@ -37,7 +41,7 @@ type harness struct {
 
 	credentials *server.Credentials
 	intake      *intake.Intake
-	drain       *drain.Drainer
+	background  *background.Services
 	poller      *poller        // nil: GitHub is not polled
 	fleet       *managed.Fleet // nil: no agent is started here
 	api         *server.Server
@@ -138,14 +142,17 @@ func (h *harness) decide() (err error) {
 	known := agents(h.s)
 	desk := desk{s: h.s, bot: h.bot, id: h.hub.account(), host: h.hub.host}
 	q := h.s.Queue
-	h.drain, err = drain.New(drain.Options{
-		Queue: h.claims, Owner: fmt.Sprintf("%s/%d", host, os.Getpid()), Settings: desk.settings,
-		Agents: func(address string) (drain.Agent, bool) { a, ok := known[address]; return a, ok },
-		Memory: h.stores.memory, Journal: h.stores.memory, Marks: h.stores.queue, Slots: h.stores.queue,
-		Interval: q.DrainInterval.Duration(), ClaimTimeout: q.ClaimTimeout.Duration(), RequeueInterval: q.RequeueInterval.Duration(),
-		MaxClaims: q.MaxRetries, MaxDrains: q.MaxDrains, Retention: q.Retention,
-		PerMinute: q.WritesPerMinute, PerHour: q.WritesPerHour, Lease: q.DrainTimeout.Duration(), RequestTimeout: h.s.Identity.Timeout.Duration(),
-		Observe: func(o drain.Observation) { h.meter.Observe(telemetry.Observation(o)) }, Span: h.meter.Span, Log: h.log,
+	h.background, err = background.New(background.Options{
+		Queue: h.claims, Owner: fmt.Sprintf("%s/%d", host, os.Getpid()), Cursors: h.stores.queue,
+		ClaimTimeout: q.ClaimTimeout.Duration(), MaxClaims: q.MaxRetries, MaxTries: q.MaxDrains,
+		Observe: func(o observe.Observation) { h.meter.Observe(telemetry.Observation(o)) }, Log: h.log,
+		Executor: executor.Options{
+			Settings: desk.settings, Memory: h.stores.memory, Journal: h.stores.memory, Slots: h.stores.queue,
+			Interval: q.DrainInterval.Duration(), Lease: q.DrainTimeout.Duration(), RequestTimeout: h.s.Identity.Timeout.Duration(),
+			PerMinute: q.WritesPerMinute, PerHour: q.WritesPerHour, Span: h.meter.Span,
+		},
+		Dispatch:    dispatch.Options{Agents: func(address string) (dispatch.Agent, bool) { a, ok := known[address]; return a, ok }},
+		Maintenance: maintenance.Options{RequeueInterval: q.RequeueInterval.Duration(), Retention: q.Retention},
 	})
 	if err != nil || !h.s.Polling.Enabled {
 		return err
@@ -183,7 +190,7 @@ func (h *harness) open(ctx context.Context, place string) error {
 	}
 	h.api, err = server.New(server.Options{
 		Queue: h.claims, Lease: h.s.Queue.ClaimTimeout.Duration(), Credentials: h.credentials,
-		Intake: h.intake, WebhookSecrets: h.s.Server.WebhookSecrets, Wake: h.drain.Wake,
+		Intake: h.intake, WebhookSecrets: h.s.Server.WebhookSecrets, Wake: h.background.Wake,
 		Health: h.health, Metrics: h.meter.Metrics(), Around: h.meter.Handler, Dashboard: page, Log: h.log,
 	})
 	return err
@@ -195,7 +202,7 @@ func (h *harness) run(ctx context.Context) error {
 	h.listeners = nil // Serve closes them
 	parts := []part{
 		{"the API", func(ctx context.Context) error { return h.api.Serve(ctx, listening...) }},
-		{"the loops", h.drain.Run},
+		{"the loops", h.background.Run},
 	}
 	if h.poller != nil {
 		parts = append(parts, part{"the poller", h.poller.run})

@@ -22,7 +22,7 @@ func (h *harness) health(ctx context.Context) map[string]error {
 	if h.stores.memory != h.stores.queue {
 		all["memory"] = healthy(ctx, h.stores.memory)
 	}
-	for _, l := range h.drain.Health() {
+	for _, l := range h.background.Health() {
 		all["loop "+l.Loop] = nil
 		if !l.OK {
 			all["loop "+l.Loop] = errors.New(cmp.Or(l.Reason, "it is late"))
@@ -49,7 +49,7 @@ func (h *harness) report(ctx context.Context) []dashboard.Health {
 		}
 		list = append(list, one)
 	}
-	for _, l := range h.drain.Health() {
+	for _, l := range h.background.Health() {
 		if i := slices.IndexFunc(list, func(o dashboard.Health) bool { return o.Name == "loop "+l.Loop }); i >= 0 {
 			list[i].Since = l.Last
 		}

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/org/foreman-action/internal/sanitize"
-	"github.com/org/foreman-action/internal/server/drain"
+	"github.com/org/foreman-action/internal/server/executor"
 	"github.com/org/foreman-action/queue"
 	"github.com/org/foreman-action/triage"
 )
@@ -21,7 +21,7 @@ func story(d queue.Details) string {
 			fmt.Fprintf(&b, "%-9s %s\n", key, value)
 		}
 	}
-	var r drain.Report
+	var r executor.Report
 	if len(d.Report) > 0 && json.Unmarshal(d.Report, &r) != nil {
 		r.Reason = "the report cannot be read; --json shows it"
 	}
@@ -47,7 +47,7 @@ func story(d queue.Details) string {
 	return b.String()
 }
 
-func outcome(r drain.Report) string {
+func outcome(r executor.Report) string {
 	if r.DryRun {
 		return "dry run: nothing was written"
 	}
@@ -55,7 +55,7 @@ func outcome(r drain.Report) string {
 }
 
 // plan lists the actions with what became of each.
-func plan(b *strings.Builder, actions []drain.ActionReport) {
+func plan(b *strings.Builder, actions []executor.ActionReport) {
 	if len(actions) > 0 {
 		b.WriteString("\nplan\n")
 	}
@@ -74,7 +74,7 @@ func plan(b *strings.Builder, actions []drain.ActionReport) {
 }
 
 // result is what became of an action that was to be done.
-func result(a drain.ActionReport) string {
+func result(a executor.ActionReport) string {
 	if a.Result == triage.Skipped.Result() {
 		return ""
 	}

@@ -6,7 +6,8 @@ import (
 	"strings"
 
 	"github.com/org/foreman-action/internal/address"
-	"github.com/org/foreman-action/internal/server/drain"
+	"github.com/org/foreman-action/internal/server/dispatch"
+	"github.com/org/foreman-action/internal/server/executor"
 	"github.com/org/foreman-action/internal/server/intake"
 	"github.com/org/foreman-action/internal/server/settings"
 	"github.com/org/foreman-action/runner"
@@ -51,15 +52,15 @@ func mayClose(s *settings.Settings, a settings.Agent) bool {
 
 // agents returns the agents by canonical address. Of several entries with one address the
 // first counts.
-func agents(s *settings.Settings) map[string]drain.Agent {
-	all := map[string]drain.Agent{}
+func agents(s *settings.Settings) map[string]dispatch.Agent {
+	all := map[string]dispatch.Agent{}
 	for _, r := range s.Repos {
 		for _, a := range r.Agents {
 			canonical, err := address.Canonical(a.Address())
 			if _, twice := all[canonical]; err != nil || twice {
 				continue
 			}
-			all[canonical] = drain.Agent{URL: a.Address(), Sync: a.Protocol == "sync", Cap: a.Concurrency, Timeout: a.Timeout.Duration()}
+			all[canonical] = dispatch.Agent{URL: a.Address(), Sync: a.Protocol == "sync", Cap: a.Concurrency, Timeout: a.Timeout.Duration()}
 		}
 	}
 	return all
@@ -76,14 +77,14 @@ type desk struct {
 // settings returns what the decision of an agent on an issue of a repository is carried
 // out with. Whether it may close issues is the agent's affair as it is configured now; all
 // entries of a repository with one address agree in that.
-func (d desk) settings(_ context.Context, repo, agent string) (drain.Settings, error) {
+func (d desk) settings(_ context.Context, repo, agent string) (executor.Settings, error) {
 	for _, r := range d.s.Repos {
 		if !strings.EqualFold(r.Full(), repo) {
 			continue
 		}
 		host, err := d.host(r.Full())
 		if err != nil {
-			return drain.Settings{}, err
+			return executor.Settings{}, err
 		}
 		config := *d.s.Runner
 		for _, a := range r.Agents {
@@ -92,7 +93,7 @@ func (d desk) settings(_ context.Context, repo, agent string) (drain.Settings, e
 				break
 			}
 		}
-		return drain.Settings{Config: &config, Host: host, Bot: d.bot, Identity: d.id}, nil
+		return executor.Settings{Config: &config, Host: host, Bot: d.bot, Identity: d.id}, nil
 	}
-	return drain.Settings{}, drain.ErrUnknownRepo
+	return executor.Settings{}, executor.ErrUnknownRepo
 }

@@ -2,7 +2,8 @@
 //
 // The life of a decision, from top to bottom in executor.go:
 //
-//	lease    the loop leases as many decisions as there are free slots
+//	fetch    the loop leases as many decisions as there are free slots
+//	execute  the lease is kept while an attempt runs
 //	attempt  a decision is parsed and given to package runner, which plans and writes
 //	settle   the result is recorded: done, failed, or released to be retried
 //

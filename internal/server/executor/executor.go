@@ -57,7 +57,7 @@ func (e *Executor) Run(ctx context.Context) {
 		cancel(errStopping)
 	})
 	e.loop.Run(ctx, func(ctx context.Context) error {
-		return e.lease(ctx, func(dec queue.Decision, leased time.Time) { e.execute(work, ctx.Done(), dec, leased) })
+		return e.fetch(ctx, func(dec queue.Decision, leased time.Time) { e.execute(work, ctx.Done(), dec, leased) })
 	})
 	e.running.Wait()
 }
@@ -68,15 +68,15 @@ func (e *Executor) Wake() { e.loop.Wake() }
 // Health returns the state of the loop.
 func (e *Executor) Health() supervisor.Health { return e.loop.Health() }
 
-// lease leases decisions while there are some and slots are free, and executes each in a
+// fetch leases decisions while there are some and slots are free, and executes each in a
 // goroutine of its own.
-func (e *Executor) lease(ctx context.Context, execute func(queue.Decision, time.Time)) error {
+func (e *Executor) fetch(ctx context.Context, execute func(queue.Decision, time.Time)) error {
 	for {
 		free := e.takeSlots()
 		if free == 0 {
 			return nil // each execution that ends wakes the loop
 		}
-		leased, err := e.leaseUpTo(ctx, free, execute)
+		leased, err := e.fetchUpTo(ctx, free, execute)
 		if err != nil || leased < free {
 			return err
 		}
@@ -94,8 +94,8 @@ func (e *Executor) takeSlots() int {
 	}
 }
 
-// leaseUpTo leases at most n decisions, for which slots are taken, and returns how many.
-func (e *Executor) leaseUpTo(ctx context.Context, n int, execute func(queue.Decision, time.Time)) (leased int, err error) {
+// fetchUpTo leases at most n decisions, for which slots are taken, and returns how many.
+func (e *Executor) fetchUpTo(ctx context.Context, n int, execute func(queue.Decision, time.Time)) (leased int, err error) {
 	defer func() { // also after a panic
 		for range n - leased {
 			<-e.slots
@@ -135,7 +135,7 @@ func (e *Executor) execute(ctx context.Context, stopping <-chan struct{}, dec qu
 	if cause := context.Cause(attemptCtx); err != nil && cause != nil && !errors.Is(err, cause) {
 		err = fmt.Errorf("%w: %w", cause, err)
 	}
-	e.settle(ctx, dec, rep, result{err, time.Since(leased)})
+	e.settle(ctx, dec, rep, err, time.Since(leased))
 	cancel(nil)
 	<-kept
 }
@@ -194,15 +194,10 @@ func (e *Executor) attempt(ctx context.Context, dec queue.Decision, g *gate) (re
 	return rep, err
 }
 
-// A result is how an attempt ended.
-type result struct {
-	err  error // nil: the decision was carried out
-	took time.Duration
-}
-
-// settle records the result of an attempt in the queue, and then in the log.
-func (e *Executor) settle(ctx context.Context, dec queue.Decision, rep runner.Report, res result) {
-	d := makeRetryDecision(res.err, dec.Tries, e.o.MaxTries, e.o.Random)
+// settle records the result of an attempt in the queue, and then in the log. err is that of
+// the attempt.
+func (e *Executor) settle(ctx context.Context, dec queue.Decision, rep runner.Report, err error, took time.Duration) {
+	d := makeRetryDecision(err, dec.Tries, e.o.MaxTries, e.o.Random)
 	if rep.Reason == "" {
 		rep.Reason = d.reason
 	}
@@ -223,8 +218,8 @@ func (e *Executor) settle(ctx context.Context, dec queue.Decision, rep runner.Re
 		level = slog.LevelInfo
 	}
 	e.o.Log.Log(ctx, level, "decision carried out", "status", d.status, "task", dec.ID, "repo", dec.Repo, "issue", dec.Issue,
-		"decision", string(rep.Decision), "executed", rep.Executed, "reason", d.reason, "wait", d.wait, "took", res.took)
-	e.o.Observe.Report(observe.Observation{Event: observe.Executed, Status: d.status, Agent: dec.Agent, Repo: dec.Repo, N: 1, Took: res.took})
+		"decision", string(rep.Decision), "executed", rep.Executed, "reason", d.reason, "wait", d.wait, "took", took)
+	e.o.Observe.Report(observe.Observation{Event: observe.Executed, Status: d.status, Agent: dec.Agent, Repo: dec.Repo, N: 1, Took: took})
 	if d.wait > 0 {
 		time.AfterFunc(d.wait, e.loop.Wake)
 	}

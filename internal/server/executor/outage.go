@@ -20,8 +20,8 @@ const (
 )
 
 // outages tell an outage of GitHub, or of a token, from a problem of one decision. In an
-// outage all decisions of an identity fail, and no try counts. Package breaker does not serve
-// here: decisions are not held back, since reading an issue costs no agent's time.
+// outage all decisions of an identity fail, and no try counts. This is no circuit breaker: no
+// decision is held back, but retries become rarer.
 type outages struct {
 	mu    sync.Mutex
 	known map[string]*outage // by identity

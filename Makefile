@@ -28,7 +28,7 @@ bin/foreman:
 
 .PHONY: bin/foremand
 bin/foremand: ## the server, static
-	CGO_ENABLED=0 go build -trimpath -ldflags '-s -w -X main.buildVersion=$(VERSION)' -o $@ ./cmd/foremand
+	CGO_ENABLED=0 go build -trimpath -ldflags '-s -w -X github.com/org/foreman-action/internal/cli/foremand.buildVersion=$(VERSION)' -o $@ ./cmd/foremand
 
 .PHONY: weight
 weight: ## the memory of the server with 100,000 tasks that wait

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/org/foreman-action/internal/cli/foremand"
+	"github.com/org/foreman-action/internal/cli/process"
 	"github.com/org/foreman-action/internal/command"
 	"github.com/org/foreman-action/internal/server/settings"
 )
@@ -57,7 +59,7 @@ func TestREADMECheck(t *testing.T) {
 	line, _, _ := strings.Cut(rest, "\n")
 	var out, errs bytes.Buffer
 	args := strings.Fields(strings.ReplaceAll(line, "testdata/", "../../testdata/"))
-	code := program{args: args, lookup: func(string) (string, bool) { return "", false }, stdout: &out, stderr: &errs}.main(t.Context())
+	code := foremand.Main(t.Context(), process.Env{Stdout: &out, Stderr: &errs}, args)
 	if code != command.ExitOK || !strings.Contains(out.String(), "Codertocat/Hello-World") {
 		t.Errorf("exit code %d\n%s%s", code, out.String(), errs.String())
 	}

@@ -9,6 +9,9 @@ import (
 	"syscall"
 
 	"golang.org/x/term"
+
+	"github.com/org/foreman-action/internal/cli/foremand"
+	"github.com/org/foreman-action/internal/cli/process"
 )
 
 func main() {
@@ -18,13 +21,9 @@ func main() {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), ends...)
 	context.AfterFunc(ctx, stop) // a second signal ends the program at once
-	code := program{
-		args:     os.Args[1:],
-		lookup:   os.LookupEnv,
-		stdout:   os.Stdout,
-		stderr:   os.Stderr,
-		terminal: term.IsTerminal(int(os.Stderr.Fd())),
-	}.main(ctx)
+	code := foremand.Main(ctx, process.Env{
+		Getenv: os.Getenv, LookupEnv: os.LookupEnv, Stdout: os.Stdout, Stderr: os.Stderr, Terminal: term.IsTerminal(int(os.Stderr.Fd())),
+	}, os.Args[1:])
 	stop()
 	os.Exit(code)
 }

@@ -117,7 +117,7 @@ func setUp(e *testscript.Env) error {
 // A rig is what runs for a script.
 type rig struct {
 	url    atomic.Value // string: where the server listens now
-	server *process
+	server *foremandProcess
 	agent  *scriptAgent
 
 	database *postgrestest.Cluster // nil: there is none

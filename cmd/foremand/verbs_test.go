@@ -46,8 +46,8 @@ func number(ts *testscript.TestScript, s string) int {
 	return n
 }
 
-// A process is a foremand that runs.
-type process struct {
+// A foremandProcess is a foremand that runs.
+type foremandProcess struct {
 	cmd  *exec.Cmd
 	done chan error
 }
@@ -85,7 +85,7 @@ func serveCommand(ts *testscript.TestScript, neg bool, args []string) {
 		}
 		close(url)
 	}()
-	p := &process{cmd, make(chan error, 1)}
+	p := &foremandProcess{cmd, make(chan error, 1)}
 	go func() { <-read; p.done <- cmd.Wait() }()
 	ts.Defer(func() {
 		if rigOf(ts).server == p {

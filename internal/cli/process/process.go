@@ -18,13 +18,16 @@ import (
 // those with a comment that says otherwise; [Env.Complete] sets the functions among them.
 // It does not change while a command runs.
 type Env struct {
-	Getenv  func(string) string
-	Environ func() []string // for programs that a command starts; nil: empty
-	Stdin   io.Reader       // nil: empty
-	Stdout  io.Writer
-	Stderr  io.Writer
-	Dir     string // the working directory; empty: the process's
-	Colour  bool   // whether Stdout shows ANSI colours
+	Getenv func(string) string
+	// LookupEnv is Getenv that reports whether the variable is set; nil: it is where it is
+	// not empty.
+	LookupEnv func(string) (string, bool)
+	Environ   func() []string // for programs that a command starts; nil: empty
+	Stdin     io.Reader       // nil: empty
+	Stdout    io.Writer
+	Stderr    io.Writer
+	Dir       string // the working directory; empty: the process's
+	Colour    bool   // whether Stdout shows ANSI colours
 	// Terminal reports whether Stderr is one, on which a line can be rewritten in place.
 	Terminal bool
 	Version  string // of the program; empty: unknown
@@ -38,6 +41,12 @@ type Env struct {
 func (e Env) Complete() Env {
 	if e.Getenv == nil {
 		e.Getenv = func(string) string { return "" }
+	}
+	if e.LookupEnv == nil {
+		e.LookupEnv = func(name string) (string, bool) {
+			value := e.Getenv(name)
+			return value, value != ""
+		}
 	}
 	if e.Environ == nil {
 		e.Environ = func() []string { return nil }

@@ -1,19 +1,73 @@
-package main
+package queue
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"strings"
 	"time"
 
+	"github.com/spf13/cobra"
+
 	"github.com/org/foreman-action/internal/sanitize"
 	"github.com/org/foreman-action/internal/server/executor"
+	"github.com/org/foreman-action/internal/text"
 	"github.com/org/foreman-action/queue"
 	"github.com/org/foreman-action/triage"
 )
 
-// story tells people what became of a task.
+// showOptions are all that the command show depends on.
+type showOptions struct {
+	*sharedOptions
+	Task   string // its ID
+	Newest bool   // show the newest task instead
+}
+
+func showCommand(shared *sharedOptions) *cobra.Command {
+	o := showOptions{sharedOptions: shared}
+	return &cobra.Command{
+		Use:   "show [TASK]",
+		Short: "Show what became of a task, the newest one if none is named; with --json all that is kept of it",
+		Args:  cobra.MaximumNArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			if o.Newest = len(args) == 0; !o.Newest {
+				o.Task = args[0]
+			}
+			return runShow(c.Context(), o)
+		},
+	}
+}
+
+// runShow prints a task.
+func runShow(ctx context.Context, o showOptions) error {
+	return o.with(ctx, func(q queue.Queue) error {
+		id := o.Task
+		if o.Newest {
+			list, err := q.List(ctx, queue.Filter{Limit: 1})
+			if err != nil {
+				return err
+			}
+			if len(list) == 0 {
+				return errors.New("there is no task yet")
+			}
+			id = list[0].ID
+		}
+		d, err := q.Inspect(ctx, id)
+		if err != nil {
+			return fmt.Errorf("task %s: %w", id, err)
+		}
+		if o.JSON {
+			return printDetailsJSON(o.Env.Stdout, d)
+		}
+		_, err = io.WriteString(o.Env.Stdout, story(d))
+		return err
+	})
+}
+
+// story returns the course of a task for people.
 func story(d queue.Details) string {
 	var b strings.Builder
 	line := func(key, value string) {
@@ -29,7 +83,7 @@ func story(d queue.Details) string {
 	line("issue", fmt.Sprintf("%s#%d  %s", d.Repo, d.Issue, r.Title))
 	line("event", r.Event)
 	line("agent", d.Agent)
-	line("state", stateWords(d.Info))
+	line("state", stateText(d.Info))
 	line("enqueued", d.Enqueued.UTC().Format(time.DateTime))
 	if r.Status != "" {
 		b.WriteByte('\n')
@@ -43,7 +97,7 @@ func story(d queue.Details) string {
 		line("warning", w)
 	}
 	plan(&b, r.Actions)
-	journey(&b, d.Log)
+	history(&b, d.Log)
 	return b.String()
 }
 
@@ -54,7 +108,7 @@ func outcome(r executor.Report) string {
 	return fmt.Sprintf("%s (%d written)", r.Status, r.Executed)
 }
 
-// plan lists the actions with what became of each.
+// plan lists the actions with their results.
 func plan(b *strings.Builder, actions []executor.ActionReport) {
 	if len(actions) > 0 {
 		b.WriteString("\nplan\n")
@@ -73,7 +127,7 @@ func plan(b *strings.Builder, actions []executor.ActionReport) {
 	}
 }
 
-// result is what became of an action that was to be done.
+// result returns the result of an action; empty for one that was skipped.
 func result(a executor.ActionReport) string {
 	if a.Result == triage.Skipped.Result() {
 		return ""
@@ -81,7 +135,7 @@ func result(a executor.ActionReport) string {
 	return a.Result
 }
 
-// parameters are those of an action, without its type: a single text as it is, anything
+// parameters returns those of an action, without its type: a single text as it is, anything
 // else as JSON.
 func parameters(action json.RawMessage) string {
 	var all map[string]json.RawMessage
@@ -102,8 +156,8 @@ func parameters(action json.RawMessage) string {
 	return string(out)
 }
 
-// journey lists what the queue has noted.
-func journey(b *strings.Builder, log []queue.Entry) {
+// history lists the entries of the queue's log.
+func history(b *strings.Builder, log []queue.Entry) {
 	if len(log) > 0 {
 		b.WriteString("\nlog\n")
 	}
@@ -112,11 +166,5 @@ func journey(b *strings.Builder, log []queue.Entry) {
 	}
 }
 
-// short makes one line of what others wrote, of at most n characters.
-func short(s string, n int) string {
-	r := []rune(sanitize.Line(s))
-	if len(r) <= n {
-		return string(r)
-	}
-	return string(r[:n-1]) + "…"
-}
+// short makes one line of untrusted text, of at most n characters.
+func short(s string, n int) string { return text.Shorten(sanitize.Line(s), n) }

@@ -1,8 +1,9 @@
-package main
+package harness
 
 import (
 	"context"
 	"crypto/tls"
+	"errors"
 	"fmt"
 	"net"
 	"strconv"
@@ -12,10 +13,30 @@ import (
 	"github.com/org/foreman-action/internal/server/settings"
 )
 
+// Credentials returns the credentials of a configuration, if a server may listen with them
+// where it is to.
+func Credentials(s *settings.Settings) (*server.Credentials, error) {
+	var list []server.Credential
+	for _, c := range s.Server.Credentials {
+		list = append(list, server.Credential{Name: c.Name, Secret: c.Secret, Agents: c.Agents})
+	}
+	for _, o := range s.Server.Operators {
+		list = append(list, server.Credential{Name: o.Name, Secret: o.Secret, Operator: true})
+	}
+	c, err := server.NewCredentials(list)
+	if err != nil {
+		return nil, fmt.Errorf("server.credentials and operators: %w", err)
+	}
+	return c, server.CheckBind(hostPort(s.Server), c)
+}
+
+// hostPort returns the configured address of the server.
+func hostPort(s settings.Server) string { return net.JoinHostPort(s.Host, strconv.Itoa(s.Port)) }
+
 // listen opens the server's own address, encrypted where a certificate is configured. An
 // address that others can reach needs credentials.
 func listen(ctx context.Context, s settings.Server, c *server.Credentials) (net.Listener, error) {
-	at := net.JoinHostPort(s.Host, strconv.Itoa(s.Port))
+	at := hostPort(s)
 	if err := server.CheckBind(at, c); err != nil {
 		return nil, err // a mistake in the configuration
 	}
@@ -37,7 +58,17 @@ func listen(ctx context.Context, s settings.Server, c *server.Credentials) (net.
 	return l, nil
 }
 
-// baseURL is the address of a listener for people and agents.
+// closer returns what closes a listener, unless the server did that already.
+func closer(l net.Listener) func() error {
+	return func() error {
+		if err := l.Close(); !errors.Is(err, net.ErrClosed) {
+			return err
+		}
+		return nil
+	}
+}
+
+// baseURL returns the address of a listener for people and agents.
 func baseURL(l net.Listener, s settings.Server) string {
 	scheme := "http"
 	if s.TLS != nil {

@@ -1,28 +1,28 @@
-package main
+package harness
 
 import (
-	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"testing"
 
+	"github.com/org/foreman-action/internal/server/dashboard"
 	"github.com/org/foreman-action/internal/server/settings"
 	"github.com/org/foreman-action/queue/queuetest"
 )
 
 // Behind something that encrypts, the dashboard's cookies are for HTTPS alone, though the
 // server itself hears plain HTTP.
-func TestPageBehindTLS(t *testing.T) {
+func TestDashboardBehindTLS(t *testing.T) {
 	t.Parallel()
 	for _, behind := range []bool{false, true} {
 		s := &settings.Settings{Server: settings.Server{
-			BehindTLS: behind, Operators: []settings.Operator{{Name: "ada", Secret: "a-long-enough-secret"}},
+			Host: "127.0.0.1", BehindTLS: behind, Operators: []settings.Operator{{Name: "ada", Secret: "a-long-enough-secret"}},
 		}}
-		c, err := credentials(s)
+		c, err := Credentials(s)
 		if err != nil {
 			t.Fatal(err)
 		}
-		page, err := newPage(&harness{s: s, credentials: c, queue: queuetest.New(queuetest.Options{}), log: slog.New(slog.DiscardHandler)})
+		page, err := newDashboard(s, inbound{credentials: c}, dashboard.Options{Queue: queuetest.New(queuetest.Options{})})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,4 +1,4 @@
-package main
+package harness
 
 import (
 	"context"
@@ -6,16 +6,13 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"log/slog"
 	"net"
 	"net/url"
-	"path/filepath"
 	"regexp"
-	"strconv"
-	"strings"
 
 	"github.com/org/foreman-action/internal/secret"
 	"github.com/org/foreman-action/internal/server"
+	"github.com/org/foreman-action/internal/server/database"
 	"github.com/org/foreman-action/internal/server/managed"
 	"github.com/org/foreman-action/internal/server/settings"
 )
@@ -31,7 +28,7 @@ func containers(s *settings.Settings) []managed.Agent {
 			}
 			seen[a.Port] = true
 			list = append(list, managed.Agent{
-				Name: fmt.Sprintf("%s-%d", unfit.ReplaceAllString(a.Type, "-"), a.Port), Image: a.Image, Port: a.Port, URL: a.Address(),
+				Name: fmt.Sprintf("%s-%d", unsafe.ReplaceAllString(a.Type, "-"), a.Port), Image: a.Image, Port: a.Port, URL: a.Address(),
 				Env: a.Container.Env, MemoryMB: a.Container.MemoryMB, CPUs: a.Container.CPUs, PIDs: a.Container.PIDs, User: a.Container.User,
 			})
 		}
@@ -39,13 +36,14 @@ func containers(s *settings.Settings) []managed.Agent {
 	return list
 }
 
-var unfit = regexp.MustCompile(`[^A-Za-z0-9_.-]+`)
+// unsafe matches what a container's name must not contain.
+var unsafe = regexp.MustCompile(`[^A-Za-z0-9_.-]+`)
 
-// startFleet prepares the managed agents: the listener on Docker's bridge by which they
-// reach the server, and a credential for each. Without such agents both are nil. The caller
+// newFleet prepares the managed agents: the listener on Docker's bridge by which they reach
+// the server, and a credential for each. Without such agents both are nil. The caller
 // closes the listener, also when there is an error besides.
-func startFleet(ctx context.Context, s *settings.Settings, c *server.Credentials, place string, log *slog.Logger) (*managed.Fleet, net.Listener, error) {
-	list := containers(s)
+func newFleet(ctx context.Context, o Options, c *server.Credentials) (*managed.Fleet, net.Listener, error) {
+	list := containers(o.Settings)
 	if len(list) == 0 {
 		return nil, nil, nil
 	}
@@ -72,29 +70,14 @@ func startFleet(ctx context.Context, s *settings.Settings, c *server.Credentials
 		u := url.URL{Scheme: "http", User: url.UserPassword(name, text), Host: l.Addr().String()}
 		list[i].HarnessURL = secret.Text(u.String())
 	}
-	f, err := managed.New(managed.Options{Engine: docker, Agents: list, Owner: ownerOf(place, s.Server), Log: log})
+	f, err := managed.New(managed.Options{Engine: docker, Agents: list, Owner: ownerOf(o.Databases.Queue, o.Settings.Server), Log: o.Log})
 	return f, l, err
 }
 
-// ownerOf returns the name under which a server's containers are found again: the same for
+// ownerOf returns the name under which a server finds its containers again: the same for
 // every run of it, and another one for every other server on the machine. The port counts
 // as it is configured: a free one is another at each start.
-func ownerOf(place string, s settings.Server) string {
-	sum := sha256.Sum256([]byte(placeID(place) + "\n" + net.JoinHostPort(s.Host, strconv.Itoa(s.Port))))
+func ownerOf(queue string, s settings.Server) string {
+	sum := sha256.Sum256([]byte(database.Key(queue) + "\n" + hostPort(s)))
 	return hex.EncodeToString(sum[:6])
-}
-
-// placeID tells the place of a queue from all others on the machine, without a password.
-func placeID(place string) string {
-	if settings.Postgres(place) {
-		// By hand: an address with several hosts is none that net/url takes.
-		_, at, _ := strings.Cut(place, "://")
-		at, _, _ = strings.Cut(at, "?")
-		return "postgres://" + at[strings.LastIndex(at, "@")+1:]
-	}
-	place = strings.TrimPrefix(place, "file:")
-	if abs, err := filepath.Abs(place); err == nil {
-		return abs
-	}
-	return place
 }

@@ -1,15 +1,14 @@
-package main
+package queue
 
 import (
-	"cmp"
 	"encoding/json"
 	"fmt"
+	"io"
 	"strings"
-	"text/tabwriter"
 	"time"
+	"unicode"
+	"unicode/utf16"
 
-	"github.com/org/foreman-action/internal/duration"
-	"github.com/org/foreman-action/internal/sanitize"
 	"github.com/org/foreman-action/queue"
 )
 
@@ -51,45 +50,17 @@ func rowOf(t queue.Info) row {
 	}
 }
 
-func (i *inspection) printList(list []queue.Info, stats queue.Stats) error {
-	if i.asJSON {
-		rows := make([]row, 0, len(list))
-		for _, t := range list {
-			rows = append(rows, rowOf(t))
-		}
-		return i.printJSON(map[string]any{"tasks": rows, "states": stats.States})
-	}
-	w := tabwriter.NewWriter(i.p.stdout, 0, 0, 2, ' ', 0)
-	if len(list) > 0 {
-		fmt.Fprintln(w, "TASK\tSTATE\tISSUE\tAGENT\tENQUEUED\tREASON")
-	}
+// printListJSON prints tasks and the counts of all tasks.
+func printListJSON(w io.Writer, list []queue.Info, stats queue.Stats) error {
+	rows := make([]row, 0, len(list))
 	for _, t := range list {
-		fmt.Fprintf(w, "%s\t%s\t%s#%d\t%s\t%s\t%s\n", sanitize.Line(t.ID), stateWords(t), sanitize.Line(t.Repo), t.Issue,
-			cmp.Or(sanitize.Line(t.Agent), "-"), t.Enqueued.UTC().Format(time.DateTime), sanitize.Line(t.Reason))
+		rows = append(rows, rowOf(t))
 	}
-	if err := w.Flush(); err != nil {
-		return err
-	}
-	var counts []string
-	for _, s := range queue.States() {
-		counts = append(counts, fmt.Sprintf("%d %s", stats.States[s], s))
-	}
-	_, err := fmt.Fprintf(i.p.stdout, "%s; %d held back\n", strings.Join(counts, ", "), stats.Held)
-	return err
+	return printJSON(w, map[string]any{"tasks": rows, "states": stats.States})
 }
 
-func stateWords(t queue.Info) string {
-	switch {
-	case t.Held:
-		return string(t.State) + ", held"
-	case t.Draining:
-		return string(t.State) + ", being carried out"
-	}
-	return string(t.State)
-}
-
-// printDetails prints all that is kept of a task, as JSON: texts in it are somebody else's.
-func (i *inspection) printDetails(d queue.Details) error {
+// printDetailsJSON prints all that is kept of a task.
+func printDetailsJSON(w io.Writer, d queue.Details) error {
 	raw := func(b []byte) any {
 		switch {
 		case len(b) == 0:
@@ -109,7 +80,7 @@ func (i *inspection) printDetails(d queue.Details) error {
 	for _, e := range d.Log {
 		log = append(log, entry{e.At.UTC(), e.What, e.Who, e.Text})
 	}
-	return i.printJSON(struct {
+	return printJSON(w, struct {
 		row
 		Message any     `json:"message"`
 		Origin  any     `json:"origin"`
@@ -119,10 +90,26 @@ func (i *inspection) printDetails(d queue.Details) error {
 	}{rowOf(d.Info), raw(d.Message), raw(d.Origin), raw(d.Result), raw(d.Report), log})
 }
 
-func parseAge(s string) (time.Duration, error) {
-	d, err := duration.Parse(s)
-	if err != nil || d < 0 {
-		return 0, fmt.Errorf("want an age such as 30d or 12h, got %q", s)
+// printJSON prints a value that contains untrusted text. Characters that control a terminal
+// or reverse the direction of text are escaped, also where JSON does not require it.
+func printJSON(w io.Writer, v any) error {
+	var b strings.Builder
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	if err := e.Encode(v); err != nil {
+		return err
 	}
-	return d, nil
+	var out strings.Builder
+	for _, r := range b.String() { // bytes that are not UTF-8 are U+FFFD here
+		if r == '\n' || r == ' ' || unicode.IsGraphic(r) {
+			out.WriteRune(r)
+			continue
+		}
+		for _, unit := range utf16.AppendRune(nil, r) {
+			fmt.Fprintf(&out, "\\u%04x", unit)
+		}
+	}
+	_, err := io.WriteString(w, out.String())
+	return err
 }

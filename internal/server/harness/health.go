@@ -1,4 +1,4 @@
-package main
+package harness
 
 import (
 	"cmp"
@@ -8,19 +8,28 @@ import (
 	"slices"
 	"time"
 
+	"github.com/org/foreman-action/internal/server/background"
 	"github.com/org/foreman-action/internal/server/dashboard"
+	"github.com/org/foreman-action/internal/server/database"
 	"github.com/org/foreman-action/internal/server/managed"
-	"github.com/org/foreman-action/internal/server/telemetry"
 )
 
-// health tells of what the server depends on, by name: nil for what is well. That GitHub
-// cannot be asked is not among it: a restart would not help.
-func (h *harness) health(ctx context.Context) map[string]error {
+// A health reports how the parts of a server are.
+type health struct {
+	stores     database.Stores
+	background *background.Services
+	fleet      *managed.Fleet // nil: the server starts no agents
+	polling    *activePoller
+}
+
+// check returns what the server depends on, by name, with an error for what does not work.
+// GitHub is not among it: a restart of the server would not help.
+func (h health) check(ctx context.Context) map[string]error {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
-	all := map[string]error{"queue": healthy(ctx, h.stores.queue)}
-	if h.stores.memory != h.stores.queue {
-		all["memory"] = healthy(ctx, h.stores.memory)
+	all := map[string]error{"queue": h.stores.Queue.Healthy(ctx)}
+	if h.stores.Memory != h.stores.Queue {
+		all["memory"] = h.stores.Memory.Healthy(ctx)
 	}
 	for _, l := range h.background.Health() {
 		all["loop "+l.Loop] = nil
@@ -39,10 +48,10 @@ func (h *harness) health(ctx context.Context) map[string]error {
 	return all
 }
 
-// report is health in the words of the dashboard, with how polling goes.
-func (h *harness) report(ctx context.Context) []dashboard.Health {
+// report returns the results of check for the dashboard, and how polling goes.
+func (h health) report(ctx context.Context) []dashboard.Health {
 	var list []dashboard.Health
-	for name, err := range h.health(ctx) {
+	for name, err := range h.check(ctx) {
 		one := dashboard.Health{Name: name, OK: err == nil}
 		if err != nil {
 			one.Detail = err.Error()
@@ -60,27 +69,13 @@ func (h *harness) report(ctx context.Context) []dashboard.Health {
 			list[i].OK, list[i].Detail = s.State == managed.Healthy, fmt.Sprintf("%s %s", s.State, s.Reason)
 		}
 	}
-	if h.poller != nil && h.lead.Load() {
-		for _, r := range h.poller.p.Health() {
-			one := dashboard.Health{Name: "polling " + r.Repo, OK: r.Err == "", Detail: r.Err, Since: r.Success}
-			if r.Slowed {
-				one.Detail = "slowed: few calls are left. " + r.Err
-			}
-			list = append(list, one)
+	for _, r := range h.polling.health() {
+		one := dashboard.Health{Name: "polling " + r.Repo, OK: r.Err == "", Detail: r.Err, Since: r.Success}
+		if r.Slowed {
+			one.Detail = "slowed: few calls are left. " + r.Err
 		}
+		list = append(list, one)
 	}
 	slices.SortFunc(list, func(a, b dashboard.Health) int { return cmp.Compare(a.Name, b.Name) })
-	return list
-}
-
-// polls tells how polling goes, for the metrics.
-func (h *harness) polls() []telemetry.Poll {
-	if h.poller == nil || !h.lead.Load() {
-		return nil
-	}
-	var list []telemetry.Poll
-	for _, r := range h.poller.p.Health() {
-		list = append(list, telemetry.Poll{Repo: r.Repo, Success: r.Success, Failures: r.Failures})
-	}
 	return list
 }

@@ -1,8 +1,7 @@
-package main
+package harness
 
 import (
 	"context"
-	"net/url"
 	"strings"
 
 	"github.com/org/foreman-action/internal/address"
@@ -10,26 +9,15 @@ import (
 	"github.com/org/foreman-action/internal/server/executor"
 	"github.com/org/foreman-action/internal/server/intake"
 	"github.com/org/foreman-action/internal/server/settings"
-	"github.com/org/foreman-action/runner"
 )
 
-// hideUser takes name and password out of an address.
-func hideUser(raw string) string {
-	u, err := url.Parse(raw)
-	if err != nil || u.User == nil {
-		return raw
-	}
-	u.User = nil
-	return u.String()
-}
-
-// routes says who is asked about what.
+// routes returns which agent is asked about which events, and the repositories.
 func routes(s *settings.Settings) (list []intake.Route, repos []string) {
 	for _, r := range s.Repos {
 		repos = append(repos, r.Full())
 		for _, a := range r.Agents {
 			route := intake.Route{
-				Repo: r.Full(), Type: a.Type, URL: a.Address(), AllowClose: mayClose(s, a),
+				Repo: r.Full(), Type: a.Type, URL: a.Address(), AllowClose: MayClose(s, a),
 				Protocol: intake.Protocol(a.Protocol),
 			}
 			if !a.AllEvents {
@@ -41,17 +29,17 @@ func routes(s *settings.Settings) (list []intake.Route, repos []string) {
 	return list, repos
 }
 
-// mayClose reports whether an agent may close issues: what is said of it counts, and where
-// nothing is, the policy.
-func mayClose(s *settings.Settings, a settings.Agent) bool {
+// MayClose reports whether an agent may close issues: as configured for the agent, else as
+// the policy of s allows.
+func MayClose(s *settings.Settings, a settings.Agent) bool {
 	if a.CloseSaid {
 		return a.AllowClose
 	}
 	return s.Runner.Policy.AllowClose
 }
 
-// agents returns the agents by canonical address. Of several entries with one address the
-// first counts.
+// agents returns the agents by canonical address: of several entries with one address, the
+// first.
 func agents(s *settings.Settings) map[string]dispatch.Agent {
 	all := map[string]dispatch.Agent{}
 	for _, r := range s.Repos {
@@ -66,34 +54,32 @@ func agents(s *settings.Settings) map[string]dispatch.Agent {
 	return all
 }
 
-// A desk gives each decision what it is carried out with.
-type desk struct {
-	s    *settings.Settings
-	host func(repo string) (runner.Host, error)
-	bot  string
-	id   string // of the account that writes
+// decisionSettings are what decisions are carried out with.
+type decisionSettings struct {
+	s       *settings.Settings
+	account *account
 }
 
-// settings returns what the decision of an agent on an issue of a repository is carried
-// out with. Whether it may close issues is the agent's affair as it is configured now; all
-// entries of a repository with one address agree in that.
-func (d desk) settings(_ context.Context, repo, agent string) (executor.Settings, error) {
+// of returns the settings for the decision of an agent on an issue of a repository. Whether
+// it may close issues is taken from the agent as it is configured now; all entries of a
+// repository with one address agree in that.
+func (d decisionSettings) of(_ context.Context, repo, agent string) (executor.Settings, error) {
 	for _, r := range d.s.Repos {
 		if !strings.EqualFold(r.Full(), repo) {
 			continue
 		}
-		host, err := d.host(r.Full())
+		host, err := d.account.host(r.Full())
 		if err != nil {
 			return executor.Settings{}, err
 		}
 		config := *d.s.Runner
 		for _, a := range r.Agents {
 			if canonical, err := address.Canonical(a.Address()); err == nil && canonical == agent {
-				config.Policy.AllowClose = mayClose(d.s, a)
+				config.Policy.AllowClose = MayClose(d.s, a)
 				break
 			}
 		}
-		return executor.Settings{Config: &config, Host: host, Bot: d.bot, Identity: d.id}, nil
+		return executor.Settings{Config: &config, Host: host, Bot: d.account.login, Identity: d.account.id}, nil
 	}
 	return executor.Settings{}, executor.ErrUnknownRepo
 }

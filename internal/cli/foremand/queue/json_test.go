@@ -1,4 +1,4 @@
-package main
+package queue
 
 import (
 	"encoding/json"
@@ -12,8 +12,7 @@ func TestPrintJSON(t *testing.T) {
 	t.Parallel()
 	const hostile = "a\u009b31mb\x1b[2Jc\x7fd\u202ee\u2066f\U000e0041g ü 💩\tok"
 	var out strings.Builder
-	i := inspection{p: program{stdout: &out}}
-	if err := i.printJSON(map[string]any{"raw": json.RawMessage(`"` + strings.NewReplacer("\x1b", `\u001b`, "\t", `\t`).Replace(hostile) + `"`), "text": hostile}); err != nil {
+	if err := printJSON(&out, map[string]any{"raw": json.RawMessage(`"` + strings.NewReplacer("\x1b", `\u001b`, "\t", `\t`).Replace(hostile) + `"`), "text": hostile}); err != nil {
 		t.Fatal(err)
 	}
 	if strings.ContainsAny(out.String(), "\u009b\x1b\x7f\u202e\u2066\U000e0041") || !strings.Contains(out.String(), "ü 💩") {

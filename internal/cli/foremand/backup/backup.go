@@ -1,0 +1,94 @@
+// Package backup is the command that copies the databases of a server.
+package backup
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/org/foreman-action/internal/cli/foremand/deployment"
+	"github.com/org/foreman-action/internal/cli/process"
+	"github.com/org/foreman-action/internal/command"
+	"github.com/org/foreman-action/internal/server/database"
+	"github.com/org/foreman-action/store/sqlite"
+)
+
+const help = `Copies the queue and the memory into a folder, as queue.db and memory.db, while a server
+uses them. To go back, stop the server and put the copies in the places of the files (and
+remove what ends in -wal and -shm beside them). A queue in PostgreSQL is backed up with
+PostgreSQL's own programs.`
+
+// Options are all that the command depends on.
+type Options struct {
+	Env       process.Env
+	Folder    string             // to copy to
+	Config    string             // configuration file; empty: none
+	Databases database.Locations // empty ones: as configured
+}
+
+// Command returns the command with its flags.
+func Command(env process.Env) *cobra.Command {
+	o := Options{Env: env}
+	c := &cobra.Command{
+		Use:   "backup FOLDER",
+		Short: "Copy the databases while they are in use",
+		Long:  help,
+		Args:  cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			o.Folder = args[0]
+			return Run(c.Context(), o)
+		},
+	}
+	fl := c.Flags()
+	fl.StringVar(&o.Config, "config", "", "the `file` with the configuration")
+	fl.StringVar(&o.Databases.Memory, "db", "", "`file` of the memory")
+	fl.StringVar(&o.Databases.Queue, "queue-db", "", "`file` of the queue")
+	return c
+}
+
+// Run copies each database that exists.
+func Run(ctx context.Context, o Options) error {
+	at, err := deployment.Find(ctx, o.Env, o.Config, o.Databases)
+	if err != nil {
+		return err
+	}
+	if _, ok := database.File(at.Queue); !ok {
+		return errors.New("the queue is in PostgreSQL: back it up with pg_dump")
+	}
+	copied := 0
+	for _, db := range []struct{ location, name string }{{at.Queue, "queue.db"}, {at.Memory, "memory.db"}} {
+		from, ok := database.File(db.location)
+		if !ok { // its URL may hold a password
+			fmt.Fprintf(o.Env.Stderr, "what %s would hold is in PostgreSQL: back it up with pg_dump\n", db.name)
+			continue
+		}
+		if _, err := os.Stat(from); errors.Is(err, os.ErrNotExist) {
+			fmt.Fprintf(o.Env.Stderr, "there is no %s\n", from)
+			continue
+		}
+		to := filepath.Join(o.Folder, db.name)
+		if err := copyFile(ctx, from, to); err != nil {
+			return command.Failed(err)
+		}
+		fmt.Fprintf(o.Env.Stdout, "%s is copied to %s\n", from, to)
+		copied++
+	}
+	if copied == 0 {
+		return command.Failed(errors.New("there is nothing to back up: name the files with --queue-db and --db, or the configuration with --config"))
+	}
+	return nil
+}
+
+// copyFile copies a database that may be in use.
+func copyFile(ctx context.Context, from, to string) (err error) {
+	s, err := sqlite.Open(ctx, from, sqlite.Options{})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
+	return s.Backup(ctx, to)
+}

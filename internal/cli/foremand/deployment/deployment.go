@@ -1,0 +1,57 @@
+// Package deployment finds what commands of foremand work on: the configuration of a server
+// and its databases.
+package deployment
+
+import (
+	"cmp"
+	"context"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/org/foreman-action/internal/cli/process"
+	"github.com/org/foreman-action/internal/server/database"
+	"github.com/org/foreman-action/internal/server/settings"
+	"github.com/org/foreman-action/store/postgres"
+)
+
+// RequireConfig adds the flag --config, which must be given, to a command.
+func RequireConfig(c *cobra.Command, path *string) {
+	c.Flags().StringVar(path, "config", "", "the `file` with the configuration")
+	_ = c.MarkFlagRequired("config") // the flag is there
+}
+
+// Load reads the configuration file at a path.
+func Load(ctx context.Context, env process.Env, path string) (*settings.Settings, error) {
+	return settings.Load(ctx, settings.Spec{Path: path, Lookup: env.LookupEnv, Home: env.Getenv("HOME"), Database: postgres.CheckURL})
+}
+
+// Databases returns where the databases of a server are: as flags name them, else as
+// configured, else in ~/.foreman. Without its own place the memory is with a queue that is
+// in PostgreSQL. Empty flags are not given.
+func Databases(env process.Env, flags database.Locations, s *settings.Settings) database.Locations {
+	file := func(name string) string { return filepath.Join(env.Getenv("HOME"), ".foreman", name) }
+	at := database.Locations{Queue: cmp.Or(flags.Queue, string(s.Queue.URL), s.Queue.DBPath, file("queue.db"))}
+	at.Memory = cmp.Or(flags.Memory, s.Memory.DBPath)
+	switch {
+	case at.Memory != "":
+	case settings.Postgres(at.Queue):
+		at.Memory = at.Queue
+	default:
+		at.Memory = file("memory.db")
+	}
+	return at
+}
+
+// Find returns where the databases are, as [Databases] does, with the configuration at a
+// path; empty: without a configuration.
+func Find(ctx context.Context, env process.Env, path string, flags database.Locations) (database.Locations, error) {
+	s := &settings.Settings{}
+	if path != "" {
+		var err error
+		if s, err = Load(ctx, env, path); err != nil {
+			return database.Locations{}, err
+		}
+	}
+	return Databases(env, flags, s), nil
+}

@@ -1,0 +1,68 @@
+// Package foremand is the command table of foremand.
+package foremand
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/org/foreman-action/internal/cli/failure"
+	"github.com/org/foreman-action/internal/cli/foremand/backup"
+	"github.com/org/foreman-action/internal/cli/foremand/config"
+	"github.com/org/foreman-action/internal/cli/foremand/queue"
+	"github.com/org/foreman-action/internal/cli/foremand/serve"
+	"github.com/org/foreman-action/internal/cli/process"
+	"github.com/org/foreman-action/internal/command"
+	"github.com/org/foreman-action/internal/sanitize"
+)
+
+// buildVersion is set by the linker of a release.
+var buildVersion string
+
+const help = `Foremand takes events from GitHub, keeps them as tasks in a durable queue, lets agents
+claim and decide them over HTTP, and carries their decisions out on GitHub. No agent ever
+holds the GitHub token.
+
+docs/server.md tells how it is set up.`
+
+// Main runs the command that args name, without the program's name, and returns the exit
+// code. Only Stdout and Stderr of the environment must be set; its version is that of the
+// build. Paths are relative to the process's working directory.
+func Main(ctx context.Context, env process.Env, args []string) int {
+	env = env.Complete()
+	env.Version = command.Version(buildVersion)
+	root := commands(env)
+	root.SetArgs(append([]string{}, args...)) // nil would make cobra read the process's arguments
+	root.SetOut(env.Stdout)
+	root.SetErr(env.Stderr)
+	err := root.ExecuteContext(ctx)
+	if problems := failure.Problems(err); problems != nil {
+		fmt.Fprintf(env.Stderr, "%s\n", problems)
+	} else if err != nil {
+		fmt.Fprintf(env.Stderr, "Error: %s\n", sanitize.Line(err.Error()))
+	}
+	return command.ExitCode(err)
+}
+
+// commands returns the command table.
+func commands(env process.Env) *cobra.Command {
+	root := &cobra.Command{
+		Use:           "foremand",
+		Short:         "The harness as a service: a durable queue between GitHub and agents",
+		Long:          help,
+		Version:       env.Version,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Args:          cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			c.SetOut(env.Stderr)
+			_ = c.Help() // the missing command is the error to report
+			return errors.New("a command is missing")
+		},
+	}
+	root.CompletionOptions.HiddenDefaultCmd = true
+	root.AddCommand(serve.Command(env), queue.Command(env), config.Command(env), backup.Command(env))
+	return root
+}

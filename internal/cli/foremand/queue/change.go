@@ -1,0 +1,64 @@
+package queue
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/org/foreman-action/queue"
+)
+
+// changeOptions are all that a command depends on which changes tasks.
+type changeOptions struct {
+	*sharedOptions
+	Tasks []string // their IDs
+	// Change changes a task. by is noted in its log.
+	Change func(ctx context.Context, q queue.Queue, id, by string) error
+	Done   string // what is printed behind the ID of a changed task
+}
+
+func retryCommand(shared *sharedOptions) *cobra.Command {
+	o := changeOptions{sharedOptions: shared, Done: "is taken up again"}
+	o.Change = func(ctx context.Context, q queue.Queue, id, by string) error {
+		_, err := q.Retry(ctx, id, by)
+		return err
+	}
+	return changeCommand(o, "retry TASK…", "Take failed tasks up again, or let held ones go")
+}
+
+func cancelCommand(shared *sharedOptions) *cobra.Command {
+	o := changeOptions{sharedOptions: shared, Done: "is cancelled"}
+	o.Change = func(ctx context.Context, q queue.Queue, id, by string) error { return q.Cancel(ctx, id, by) }
+	return changeCommand(o, "cancel TASK…", "Give tasks up that are not done")
+}
+
+func changeCommand(o changeOptions, use, short string) *cobra.Command {
+	return &cobra.Command{
+		Use:   use,
+		Short: short,
+		Args:  cobra.MinimumNArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			o.Tasks = args
+			return runChange(c.Context(), o)
+		},
+	}
+}
+
+// runChange changes each task. It continues after a task that cannot be changed.
+func runChange(ctx context.Context, o changeOptions) error {
+	by := strings.TrimSpace("foremand queue " + o.Env.Getenv("USER"))
+	return o.with(ctx, func(q queue.Queue) error {
+		var errs []error
+		for _, id := range o.Tasks {
+			if err := o.Change(ctx, q, id, by); err != nil {
+				errs = append(errs, fmt.Errorf("task %s: %w", id, err))
+				continue
+			}
+			fmt.Fprintf(o.Env.Stdout, "%s %s\n", id, o.Done)
+		}
+		return errors.Join(errs...)
+	})
+}

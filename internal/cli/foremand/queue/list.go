@@ -1,0 +1,120 @@
+package queue
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/org/foreman-action/internal/address"
+	"github.com/org/foreman-action/internal/sanitize"
+	"github.com/org/foreman-action/queue"
+)
+
+// listOptions are all that the command ls depends on.
+type listOptions struct {
+	*sharedOptions
+	State  string       // empty: any
+	Filter queue.Filter // without a state
+}
+
+func listCommand(shared *sharedOptions) *cobra.Command {
+	o := listOptions{sharedOptions: shared}
+	c := &cobra.Command{
+		Use:     "ls",
+		Aliases: []string{"list"},
+		Short:   "List tasks, the newest first",
+		Args:    cobra.NoArgs,
+		RunE:    func(c *cobra.Command, _ []string) error { return runList(c.Context(), o) },
+	}
+	fl := c.Flags()
+	fl.StringVar(&o.State, "state", "", "only tasks in this `state`: pending, claimed, completed, done or failed")
+	fl.StringVar(&o.Filter.Agent, "agent", "", "only those of the agent with this `address`")
+	fl.StringVar(&o.Filter.Repo, "repo", "", "only those of this repository, `owner/name`")
+	fl.IntVar(&o.Filter.Issue, "issue", 0, "only those of the issue with this `number`")
+	fl.IntVar(&o.Filter.Limit, "limit", 100, "at most so `many`")
+	return c
+}
+
+// runList prints the tasks that the filter matches, and the counts of all tasks.
+func runList(ctx context.Context, o listOptions) error {
+	filter := o.Filter
+	var err error
+	if filter.State, err = parseState(o.State); err != nil {
+		return err
+	}
+	if filter.Agent != "" {
+		if filter.Agent, err = address.Canonical(filter.Agent); err != nil {
+			return fmt.Errorf("--agent: %w", err)
+		}
+	}
+	if filter.Limit < 1 {
+		return fmt.Errorf("--limit: want 1 or more, got %d", filter.Limit)
+	}
+	return o.with(ctx, func(q queue.Queue) error {
+		list, err := q.List(ctx, filter)
+		if err != nil {
+			return err
+		}
+		stats, err := q.Stats(ctx)
+		if err != nil {
+			return err
+		}
+		if o.JSON {
+			return printListJSON(o.Env.Stdout, list, stats)
+		}
+		return printList(o.Env.Stdout, list, stats)
+	})
+}
+
+// parseState returns the state of a name; none for an empty one.
+func parseState(s string) (queue.State, error) {
+	var names []string
+	for _, known := range queue.States() {
+		if s == string(known) {
+			return known, nil
+		}
+		names = append(names, string(known))
+	}
+	if s != "" {
+		return "", fmt.Errorf("--state: want one of %s, got %q", strings.Join(names, ", "), s)
+	}
+	return "", nil
+}
+
+// printList prints tasks as a table, and the counts of all tasks.
+func printList(out io.Writer, list []queue.Info, stats queue.Stats) error {
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	if len(list) > 0 {
+		fmt.Fprintln(w, "TASK\tSTATE\tISSUE\tAGENT\tENQUEUED\tREASON")
+	}
+	for _, t := range list {
+		fmt.Fprintf(w, "%s\t%s\t%s#%d\t%s\t%s\t%s\n", sanitize.Line(t.ID), stateText(t), sanitize.Line(t.Repo), t.Issue,
+			cmp.Or(sanitize.Line(t.Agent), "-"), t.Enqueued.UTC().Format(time.DateTime), sanitize.Line(t.Reason))
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	var counts []string
+	for _, s := range queue.States() {
+		counts = append(counts, fmt.Sprintf("%d %s", stats.States[s], s))
+	}
+	_, err := fmt.Fprintf(out, "%s; %d held back\n", strings.Join(counts, ", "), stats.Held)
+	return err
+}
+
+// stateText returns the state of a task for people.
+func stateText(t queue.Info) string {
+	switch {
+	case t.Held:
+		return string(t.State) + ", held"
+	case t.Draining:
+		return string(t.State) + ", being carried out"
+	}
+	return string(t.State)
+}

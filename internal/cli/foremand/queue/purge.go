@@ -1,0 +1,52 @@
+package queue
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/org/foreman-action/internal/duration"
+	"github.com/org/foreman-action/queue"
+)
+
+// purgeBatch is how many tasks are deleted at once, so that the queue is not held up.
+const purgeBatch = 500
+
+// purgeOptions are all that the command purge depends on.
+type purgeOptions struct {
+	*sharedOptions
+	Older string // age of what is deleted, such as "30d"
+}
+
+func purgeCommand(shared *sharedOptions) *cobra.Command {
+	o := purgeOptions{sharedOptions: shared}
+	c := &cobra.Command{
+		Use:   "purge --older AGE",
+		Short: "Delete done and failed tasks that ended long ago",
+		Args:  cobra.NoArgs,
+		RunE:  func(c *cobra.Command, _ []string) error { return runPurge(c.Context(), o) },
+	}
+	c.Flags().StringVar(&o.Older, "older", "", "`age` of what is deleted, such as 30d or 12h")
+	_ = c.MarkFlagRequired("older") // the flag is there
+	return c
+}
+
+// runPurge deletes tasks in batches, and prints their number.
+func runPurge(ctx context.Context, o purgeOptions) error {
+	age, err := duration.Parse(o.Older)
+	if err != nil || age < 0 {
+		return fmt.Errorf("--older: want an age such as 30d or 12h, got %q", o.Older)
+	}
+	return o.with(ctx, func(q queue.Queue) error {
+		before, total := o.Env.Now().Add(-age), 0
+		for {
+			n, err := q.Purge(ctx, before, purgeBatch)
+			total += n
+			if err != nil || n < purgeBatch {
+				fmt.Fprintf(o.Env.Stdout, "%d tasks deleted\n", total)
+				return err
+			}
+		}
+	})
+}

@@ -1,0 +1,46 @@
+package queue
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/org/foreman-action/internal/cli/foremand/deployment"
+	"github.com/org/foreman-action/internal/cli/process"
+	"github.com/org/foreman-action/internal/command"
+	"github.com/org/foreman-action/internal/server/database"
+	"github.com/org/foreman-action/queue"
+)
+
+// sharedOptions are those of all commands for the queue.
+type sharedOptions struct {
+	Env    process.Env
+	Config string // configuration file; empty: none
+	Queue  string // location of the queue's database; empty: as configured
+	JSON   bool   // print JSON
+}
+
+// open opens the queue. A file that does not exist is a mistake: none is made.
+func (o sharedOptions) open(ctx context.Context) (database.Store, error) {
+	at, err := deployment.Find(ctx, o.Env, o.Config, database.Locations{Queue: o.Queue})
+	if err != nil {
+		return nil, err
+	}
+	if path, ok := database.File(at.Queue); ok {
+		if _, err := os.Stat(path); err != nil {
+			return nil, fmt.Errorf("there is no queue: %w; name one with --queue-db, or the configuration with --config", err)
+		}
+	}
+	return database.Open(ctx, at.Queue, nil)
+}
+
+// with runs f on the queue, and closes it. Errors of f are failures.
+func (o sharedOptions) with(ctx context.Context, f func(queue.Queue) error) (err error) {
+	q, err := o.open(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, command.Failed(q.Close())) }()
+	return command.Failed(f(q))
+}

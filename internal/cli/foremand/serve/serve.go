@@ -1,0 +1,110 @@
+// Package serve is the command that runs the server.
+package serve
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/org/foreman-action/internal/cli/foremand/deployment"
+	"github.com/org/foreman-action/internal/cli/process"
+	"github.com/org/foreman-action/internal/command"
+	"github.com/org/foreman-action/internal/server/database"
+	"github.com/org/foreman-action/internal/server/harness"
+	"github.com/org/foreman-action/internal/server/settings"
+)
+
+const help = `Runs the server until it is told to stop (SIGINT, SIGTERM, SIGHUP): then what is under way is
+finished, what was claimed stays claimed, and the exit code is 0.
+
+Without credentials for agents in the configuration it listens on this machine only.`
+
+// Options are all that the command depends on.
+type Options struct {
+	Env       process.Env
+	Config    string             // configuration file
+	Databases database.Locations // empty ones: as configured
+	Host      string             // to listen on; empty: as configured
+	Port      int                // to listen on, 0: any free one; negative: as configured
+	Verbose   bool               // log every step
+}
+
+// Command returns the command with its flags.
+func Command(env process.Env) *cobra.Command {
+	o := Options{Env: env}
+	c := &cobra.Command{
+		Use:     "serve --config FILE",
+		Aliases: []string{"start"},
+		Short:   "Run the server",
+		Long:    help,
+		Args:    cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			if c.Flags().Changed("port") && (o.Port < 0 || o.Port > 65535) {
+				return fmt.Errorf("--port: want 0 to 65535, got %d", o.Port)
+			}
+			return Run(c.Context(), o)
+		},
+	}
+	deployment.RequireConfig(c, &o.Config)
+	fl := c.Flags()
+	fl.StringVar(&o.Databases.Memory, "db", "", "`file` of the memory, or postgres://… (default: as configured, else ~/.foreman/memory.db)")
+	fl.StringVar(&o.Databases.Queue, "queue-db", "", "`file` of the queue, or postgres://… (default: as configured, else ~/.foreman/queue.db)")
+	fl.StringVar(&o.Host, "host", "", "`address` to listen on (default: as configured, else 127.0.0.1)")
+	fl.IntVar(&o.Port, "port", -1, "`port` to listen on (default: as configured, else 8000; 0: any free one)")
+	fl.Lookup("port").DefValue = "0" // the sentence says what counts
+	fl.BoolVarP(&o.Verbose, "verbose", "v", false, "log every step")
+	return c
+}
+
+// Run runs the server until ctx ends.
+func Run(ctx context.Context, o Options) error {
+	s, err := deployment.Load(ctx, o.Env, o.Config)
+	if err != nil {
+		return err
+	}
+	log := newLog(o.Env, o.Verbose)
+	for _, w := range s.Warnings {
+		log.Warn("configuration", "file", w.File, "line", w.Line, "column", w.Column, "warning", w.Msg)
+	}
+	if o.Host != "" {
+		s.Server.Host = o.Host
+		if s.Server.InClear() {
+			log.Warn("configuration", "flag", "--host", "warning", settings.InClearWarning)
+		}
+	}
+	if o.Port >= 0 {
+		s.Server.Port = o.Port
+	}
+	h, err := harness.Open(ctx, harness.Options{
+		Settings: s, Databases: deployment.Databases(o.Env, o.Databases, s), Version: o.Env.Version, Log: log,
+	})
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err := h.Close(); err != nil {
+			log.Error("the stores were not closed as they should", "error", err)
+		}
+	}()
+	return command.Failed(h.Run(ctx))
+}
+
+// newLog returns the log of the server: text on a terminal, JSON elsewhere.
+func newLog(env process.Env, verbose bool) *slog.Logger {
+	o := &slog.HandlerOptions{Level: slog.LevelInfo, ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
+		if a.Value.Kind() == slog.KindDuration { // JSON would have it in nanoseconds
+			a.Value = slog.StringValue(a.Value.Duration().Round(time.Millisecond).String())
+		}
+		return a
+	}}
+	if verbose {
+		o.Level = slog.LevelDebug
+	}
+	if env.Terminal {
+		return slog.New(slog.NewTextHandler(env.Stderr, o))
+	}
+	return slog.New(slog.NewJSONHandler(env.Stderr, o))
+}

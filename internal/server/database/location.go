@@ -1,0 +1,48 @@
+package database
+
+import (
+	"net/url"
+	"path/filepath"
+	"strings"
+
+	"github.com/org/foreman-action/internal/server/settings"
+)
+
+// Locations are where the databases of a server are: each the path of a SQLite file, with
+// or without "file:", or the URL of a PostgreSQL database, which may hold a password.
+type Locations struct {
+	Queue, Memory string
+}
+
+// File returns the path of the SQLite file at a location; false: it is PostgreSQL.
+func File(location string) (path string, ok bool) {
+	return strings.TrimPrefix(location, "file:"), !settings.Postgres(location)
+}
+
+// Redacted returns a location as logs may show it: without a password.
+func Redacted(location string) string {
+	if !settings.Postgres(location) {
+		return location
+	}
+	u, err := url.Parse(location)
+	if err != nil {
+		return "PostgreSQL"
+	}
+	return "PostgreSQL at " + u.Host + u.Path
+}
+
+// Key returns a text that is the same for every spelling of a location, whatever user and
+// password it has, and different for any other database that this machine can reach.
+func Key(location string) string {
+	path, ok := File(location)
+	if !ok {
+		// net/url rejects addresses with several hosts.
+		_, rest, _ := strings.Cut(location, "://")
+		rest, _, _ = strings.Cut(rest, "?")
+		return "postgres://" + rest[strings.LastIndex(rest, "@")+1:]
+	}
+	if abs, err := filepath.Abs(path); err == nil {
+		return abs
+	}
+	return path
+}

@@ -1,0 +1,77 @@
+package harness
+
+import (
+	"context"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/org/foreman-action/internal/command"
+	"github.com/org/foreman-action/internal/server"
+	"github.com/org/foreman-action/internal/server/dashboard"
+	"github.com/org/foreman-action/internal/server/managed"
+	"github.com/org/foreman-action/internal/server/settings"
+)
+
+// An inbound is where requests come in, and who may send them.
+type inbound struct {
+	credentials *server.Credentials
+	listeners   []net.Listener // the first one is the server's own
+	url         string         // of the server's own listener
+	fleet       *managed.Fleet // nil: the server starts no agents
+}
+
+// openInbound opens the listeners, and makes the agents that the server starts itself: they
+// need an address for it.
+func openInbound(ctx context.Context, o Options, credentials *server.Credentials, c *closers) (inbound, error) {
+	l, err := listen(ctx, o.Settings.Server, credentials)
+	if err != nil {
+		return inbound{}, err
+	}
+	c.add(closer(l))
+	in := inbound{credentials: credentials, listeners: []net.Listener{l}, url: baseURL(l, o.Settings.Server)}
+	fleet, bridge, err := newFleet(ctx, o, credentials)
+	if bridge != nil {
+		c.add(closer(bridge))
+		in.listeners = append(in.listeners, bridge)
+	}
+	in.fleet = fleet
+	return in, command.Failed(err)
+}
+
+// newAPI returns the server that answers requests.
+func newAPI(o Options, c connections, l loops, in inbound) (*server.Server, error) {
+	s := o.Settings
+	h := health{stores: c.stores, background: l.background, fleet: in.fleet, polling: l.active}
+	page, err := newDashboard(s, in, dashboard.Options{Queue: c.queue, Health: h.report, Log: o.Log})
+	if err != nil {
+		return nil, err
+	}
+	return server.New(server.Options{
+		Queue: l.claims, Lease: s.Queue.ClaimTimeout.Duration(), Credentials: in.credentials,
+		Intake: l.intake, WebhookSecrets: s.Server.WebhookSecrets, Wake: l.background.Wake,
+		Health: h.check, Metrics: c.meter.Metrics(), Around: c.meter.Handler, Dashboard: page, Log: o.Log,
+	})
+}
+
+// newDashboard returns the page for operators. Who may see it is taken from the
+// configuration.
+func newDashboard(s *settings.Settings, in inbound, o dashboard.Options) (http.Handler, error) {
+	agents, operators := in.credentials.Configured()
+	o.Private, o.Secure, o.GitHub = agents || in.fleet != nil, s.Server.BehindTLS, webURL(s.Identity.APIURL)
+	if operators {
+		o.Operators = in.credentials.Operator
+	}
+	return dashboard.New(o)
+}
+
+// webURL returns the address of the web pages of GitHub at an API's address; empty: those
+// of github.com. An Enterprise Server has both on one host.
+func webURL(api string) string {
+	u, err := url.Parse(api)
+	if api == "" || err != nil || u.Host == "api.github.com" {
+		return ""
+	}
+	return u.Scheme + "://" + strings.TrimPrefix(u.Host, "api.")
+}

@@ -1,0 +1,71 @@
+package harness
+
+import (
+	"fmt"
+	"os"
+
+	"github.com/org/foreman-action/internal/server/background"
+	"github.com/org/foreman-action/internal/server/dispatch"
+	"github.com/org/foreman-action/internal/server/executor"
+	"github.com/org/foreman-action/internal/server/intake"
+	"github.com/org/foreman-action/internal/server/maintenance"
+	"github.com/org/foreman-action/internal/server/observe"
+	"github.com/org/foreman-action/internal/server/settings"
+	"github.com/org/foreman-action/internal/server/telemetry"
+	"github.com/org/foreman-action/queue"
+)
+
+// loops are the parts between an event and a write.
+type loops struct {
+	intake     *intake.Intake
+	claims     queue.Queue // for claims: its tasks come with a summary of earlier ones
+	background *background.Services
+	poller     *poller // nil: GitHub is not polled
+	active     *activePoller
+}
+
+func newLoops(o Options, c connections, active *activePoller) (l loops, err error) {
+	s := o.Settings
+	l.active = active
+	routes, repos := routes(s)
+	l.intake, err = intake.New(intake.Options{
+		Queue: c.queue, Routes: routes, Repos: repos, Rules: listens(s), Memory: c.stores.Memory,
+		LLM: s.Runner.LLM, Bot: c.account.login, Maintainers: s.Polling.Maintainers == "include",
+		HourlyLimit: s.Queue.MaxTasks, Trace: c.meter.Trace, Log: o.Log,
+	})
+	if err != nil {
+		return loops{}, err
+	}
+	l.claims = l.intake.Fresh(c.queue)
+	host, _ := os.Hostname() // only a name for the log
+	agents := agents(s)
+	q := s.Queue
+	l.background, err = background.New(background.Options{
+		Queue: l.claims, Owner: fmt.Sprintf("%s/%d", host, os.Getpid()), Cursors: c.stores.Queue,
+		ClaimTimeout: q.ClaimTimeout.Duration(), MaxClaims: q.MaxRetries, MaxTries: q.MaxDrains,
+		Observe: func(o observe.Observation) { c.meter.Observe(telemetry.Observation(o)) }, Log: o.Log,
+		Executor: executor.Options{
+			Settings: decisionSettings{s, c.account}.of, Memory: c.stores.Memory, Journal: c.stores.Memory, Slots: c.stores.Queue,
+			Interval: q.DrainInterval.Duration(), Lease: q.DrainTimeout.Duration(), RequestTimeout: s.Identity.Timeout.Duration(),
+			PerMinute: q.WritesPerMinute, PerHour: q.WritesPerHour, Span: c.meter.Span,
+		},
+		Dispatch:    dispatch.Options{Agents: func(address string) (dispatch.Agent, bool) { a, ok := agents[address]; return a, ok }},
+		Maintenance: maintenance.Options{RequeueInterval: q.RequeueInterval.Duration(), Retention: q.Retention},
+	})
+	if err != nil {
+		return loops{}, err
+	}
+	if s.Polling.Enabled {
+		l.poller, err = newPoller(o, c, l.intake, active)
+	}
+	return l, err
+}
+
+// listens returns what reports the events that the server's own rules are about; nil: it
+// has no rules.
+func listens(s *settings.Settings) func(name, action string) bool {
+	if s.Runner.Rules.Len() == 0 {
+		return nil
+	}
+	return s.Runner.Rules.Listens
+}

@@ -173,8 +173,8 @@ func causeOf(err error) breaker.Cause {
 	return breaker.Unavailable
 }
 
-// unavailable reports whether a status code speaks against whoever answers: it fails, or
-// has too much to do.
+// unavailable reports whether a status code means that the agent, or a proxy before it,
+// fails or has too much to do.
 func unavailable(code int) bool {
 	return code >= http.StatusInternalServerError || code == http.StatusTooManyRequests
 }

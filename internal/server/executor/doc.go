@@ -10,8 +10,8 @@
 // A lease lasts Options.Lease and is renewed while the attempt runs (lease.go). Before each
 // write it must last longer than the write may take, so a process that was suspended notices
 // that it lost the lease before it sends anything; the write also waits for its turn within the
-// rate of its account (gate.go, package ratelimit). The journal has what was written, so that
-// whoever leases the decision next continues from there.
+// rate of its account (gate.go, package ratelimit). The journal lists what was written, so that
+// the next process that leases the decision continues from there.
 //
 // When an attempt is retried, and when its try counts, is decided by makeRetryDecision
 // (retry.go). An outage of GitHub counts as no try (outage.go).

@@ -1,5 +1,5 @@
-// Package observe has the events that the server's background services report to
-// whoever counts them.
+// Package observe defines the events that the server's background services report for
+// metrics.
 package observe
 
 import "time"

@@ -1,5 +1,5 @@
 // Package breaker is the circuit breaker in front of an agent. It limits the requests to
-// an agent that fails, and tells a bad agent from a bad task.
+// an agent that fails, and distinguishes a bad agent from a bad task.
 //
 //	closed     requests pass; a failure opens the breaker
 //	open       none pass until an interval is over, which doubles with each failure

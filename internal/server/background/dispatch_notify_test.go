@@ -135,8 +135,8 @@ func TestNudges(t *testing.T) {
 			}
 		}},
 		{"31 a task that is not fetched is announced in five seconds", func(r *rig, l *listener) {
+			r.enqueue(1) // first: a look just before it would postpone the nudge
 			r.start()
-			r.enqueue(1)
 			r.heard(l, nudge(1))
 			time.Sleep(4999 * time.Millisecond)
 			r.heard(l, nudge(1))
@@ -145,8 +145,8 @@ func TestNudges(t *testing.T) {
 			r.heard(l)
 		}},
 		{"31 a nudge is repeated in five seconds, though something else happens meanwhile", func(r *rig, l *listener) {
+			r.enqueue(1) // first: a look just before it would postpone the nudge
 			r.start()
-			r.enqueue(1)
 			r.heard(l, nudge(1))
 			time.Sleep(3 * time.Second)
 			r.enqueue(2)

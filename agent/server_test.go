@@ -13,7 +13,8 @@ import (
 
 	"github.com/org/foreman-action/agent"
 	"github.com/org/foreman-action/internal/freeport"
-	"github.com/org/foreman-action/internal/server"
+	"github.com/org/foreman-action/internal/server/access"
+	"github.com/org/foreman-action/internal/server/api"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/queue"
 	"github.com/org/foreman-action/queue/queuetest"
@@ -34,11 +35,11 @@ type liveServer struct {
 func newLiveServer(t *testing.T, agentURL string, now func() time.Time) *liveServer {
 	t.Helper()
 	r := &liveServer{queue: queuetest.New(queuetest.Options{Now: now}), agent: agentURL, lease: time.Minute}
-	creds, err := server.NewCredentials([]server.Credential{{Name: "bot", Secret: "hunter2hunter2hunter2", Agents: []string{agentURL}}})
+	creds, err := access.NewCredentials([]access.Credential{{Name: "bot", Secret: "hunter2hunter2hunter2", Agents: []string{agentURL}}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := server.New(server.Options{Queue: r.queue, Lease: r.lease, Credentials: creds, Now: now})
+	s, err := api.New(api.Options{Queue: r.queue, Lease: r.lease, Credentials: creds, Now: now})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -62,6 +62,7 @@ type Model struct {
 // An Agent is an agent over HTTP and when it is asked.
 type Agent struct {
 	URL       string           // base address; empty: none is configured
+	Inherited bool             // only the file that is extended names URL: it gets no credentials
 	Auth      string           // "none", "token" or "oidc"; empty: not configured
 	Timeout   time.Duration    // connect to last byte; 0: not configured
 	When      *rules.Condition // asked only when it holds; nil: when no rule fired

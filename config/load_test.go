@@ -106,6 +106,9 @@ func showConfig(c *Config) string {
 		when = c.Agent.When.String()
 	}
 	fmt.Fprintf(&b, "agent %q %q %s when %q on failure %+v\n", c.Agent.URL, c.Agent.Auth, c.Agent.Timeout, when, c.Agent.OnFailure)
+	if c.Agent.Inherited {
+		b.WriteString("the agent's address is inherited\n")
+	}
 	fmt.Fprintf(&b, "rules %v\n", c.Rules.IDs())
 	for _, w := range c.Warnings {
 		fmt.Fprintf(&b, "warning: %v\n", w)

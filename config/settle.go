@@ -48,7 +48,7 @@ func settle(b sides, getenv func(string) string) Config {
 	}
 	mine, theirs := cmp.Or(b.mine.agent, &agentSection{}), cmp.Or(b.theirs.agent, &agentSection{})
 	c.Agent = Agent{
-		URL: expand(b.agentKey("url"), getenv), Auth: cmp.Or(mine.Auth, theirs.Auth), Timeout: cmp.Or(mine.Timeout, theirs.Timeout),
+		URL: expand(b.agentKey("url"), getenv), Inherited: b.agentKey("url").inherited, Auth: cmp.Or(mine.Auth, theirs.Auth), Timeout: cmp.Or(mine.Timeout, theirs.Timeout),
 		OnFailure: onFailure(b.agentKey("on_failure"), c.Policy),
 	}
 	return c

@@ -1,7 +1,12 @@
 package policy
 
 import (
+	"cmp"
+	"path"
+	"slices"
+	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/org/foreman-action/internal/sanitize"
 	"github.com/org/foreman-action/triage"
@@ -42,9 +47,33 @@ func (p Policy) Clean(body string, from triage.Source) string {
 		o.AllowMention = func(login string) bool { _, ok := Match(p.Mentions, login); return ok }
 	}
 	if p.Links != nil {
-		o.AllowLink = func(host string) bool { _, ok := Match(p.Links, host); return ok }
+		o.AllowLink = func(host string) bool { return matchHost(p.Links, host) }
 	}
 	return sanitize.Comment(body, o)
+}
+
+// matchHost reports whether one of the globs matches a host in the form of
+// [sanitize.Host].
+func matchHost(globs []string, host string) bool {
+	return slices.ContainsFunc(globs, func(g string) bool {
+		ok, err := path.Match(hostGlob(g), host)
+		return err == nil && ok
+	})
+}
+
+// hostGlob returns a glob of hosts with each label in the form of [sanitize.Host]. A label
+// with letters beyond ASCII and a wildcard has no such form, and matches nothing.
+func hostGlob(glob string) string {
+	labels := strings.Split(glob, ".")
+	for i, l := range labels {
+		if strings.IndexFunc(l, func(r rune) bool { return r >= utf8.RuneSelf }) < 0 {
+			labels[i] = strings.ToLower(l)
+			continue
+		}
+		// No host holds a NUL.
+		labels[i] = cmp.Or(sanitize.Host(l), "\x00"+l)
+	}
+	return strings.Join(labels, ".")
 }
 
 // MaxLength returns the most characters of a comment.

@@ -4,6 +4,8 @@ import (
 	"path"
 	"strings"
 
+	"golang.org/x/text/unicode/norm"
+
 	"github.com/org/foreman-action/internal/text"
 )
 
@@ -22,7 +24,7 @@ func (l Labels) Allows(label string) bool { return l.Refuses(label) == "" }
 
 // Refuses says why a label may not be touched, or is empty.
 func (l Labels) Refuses(name string) string {
-	if glob, ok := Match(l.Deny, name); ok {
+	if glob, ok := l.denied(name); ok {
 		return "policy.labels.deny has " + glob
 	}
 	if _, ok := Match(l.Allow, name); !ok && l.Allow != nil {
@@ -32,6 +34,17 @@ func (l Labels) Refuses(name string) string {
 		return "policy.labels.allow of the file that is extended does not list it"
 	}
 	return ""
+}
+
+// denied returns the first glob of Deny that matches a name or what the name looks like:
+// in Unicode's form NFKC, full-width and other compatible letters are the usual ones.
+func (l Labels) denied(name string) (string, bool) {
+	for _, g := range l.Deny {
+		if matchGlob(g, name) || matchGlob(norm.NFKC.String(g), norm.NFKC.String(name)) {
+			return g, true
+		}
+	}
+	return "", false
 }
 
 // Match returns the first glob that matches name.

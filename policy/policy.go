@@ -24,7 +24,7 @@ type Policy struct {
 	AgentMay []string
 	// Limits are the most of each type per event; a type that is not named has its
 	// default, 0 forbids it. Labels count one by one under add_label, those of
-	// add_labels too; add_labels has no limit of its own.
+	// add_labels too; add_labels has no limit of its own. People count one by one as well.
 	Limits map[string]int
 	// Labels limit which labels may be added or removed.
 	Labels Labels
@@ -109,8 +109,8 @@ func defaultLimits() map[string]int {
 		protocol.ActionCloseIssue:    1,
 		protocol.ActionRemoveLabel:   5,
 		protocol.ActionReopenIssue:   1,
-		protocol.ActionAssign:        1,
-		protocol.ActionUnassign:      1,
+		protocol.ActionAssign:        10, // people, as many as GitHub takes
+		protocol.ActionUnassign:      10,
 		protocol.ActionSetMilestone:  1,
 		protocol.ActionSetType:       1,
 		protocol.ActionLock:          1,

@@ -25,6 +25,8 @@ func TestLabelsRefuses(t *testing.T) {
 		{"allowed", policy.Labels{Allow: []string{"kind/*"}}, "kind/bug", ""},
 		{"another case", policy.Labels{Allow: []string{"Kind/*"}}, "kINd/bug", ""},
 		{"a long s", policy.Labels{Deny: []string{"secret"}}, "ſecret", deny + "secret"},
+		{"full width", policy.Labels{Deny: []string{"deploy*"}}, "ｄｅｐｌｏｙ-now", deny + "deploy*"},
+		{"the sign for kelvin", policy.Labels{Deny: []string{"key"}}, "\u212Aey", deny + "key"},
 		{"over slashes", policy.Labels{Allow: []string{"*bug"}}, "kind/a/bug", ""},
 		{"not allowed", policy.Labels{Allow: []string{"kind/*"}}, "docs", list},
 		{"none allowed", policy.Labels{Allow: []string{}}, "docs", list},
@@ -153,6 +155,11 @@ func TestClean(t *testing.T) {
 		{"permitted links", some, agent, "https://a.example.org", "https://a.example.org"},
 		{"no links", none, agent, "https://a.example.org", "`a.example.org`"},
 		{"other links", some, agent, "https://a.example.com", "`a.example.com`"},
+		{"a dotless i", policy.Policy{Links: []string{"github.com"}}, agent, "https://g\u0131thub.com", "`g\u0131thub.com`"},
+		{"a host beyond ASCII", policy.Policy{Links: []string{"Bücher.example"}}, agent, "https://BÜCHER.example/x", "https://BÜCHER.example/x"},
+		{"a host in Punycode", policy.Policy{Links: []string{"*.bücher.example"}}, agent, "https://a.xn--bcher-kva.example", "https://a.xn--bcher-kva.example"},
+		{"a wildcard beyond ASCII", policy.Policy{Links: []string{"ü*.example"}}, agent, "https://üb.example", "`üb.example`"},
+		{"other addresses of mail", some, agent, "mailto:a@example.com b@a.example.org", "mailto:a@" + space + "example.com b@a.example.org"},
 		{"links of a command", none, command, "https://a.example.com", "https://a.example.com"},
 	} {
 		if got := tt.policy.Clean(tt.body, tt.source); got != tt.want {

@@ -100,12 +100,12 @@ func Tighten(theirs, mine Section) (Policy, []Loosening) {
 		MaxWrites:       pair[int]{"max_writes_per_hour", theirs.MaxWrites, mine.MaxWrites}.stricter(&t, fewer),
 		MaxScanned:      pair[int]{"max_scanned_issues", theirs.MaxScanned, mine.MaxScanned}.stricter(&t, fewer),
 		Limits:          t.limits(theirs.Limits, mine.Limits),
-		Actions:         t.list("actions", theirs.Actions, mine.Actions),
-		Mentions:        t.list("mentions", theirs.Mentions, mine.Mentions),
-		Links:           t.list("links", theirs.Links, mine.Links),
+		Actions:         t.list("actions", theirs.Actions, mine.Actions, asWritten),
+		Mentions:        t.list("mentions", theirs.Mentions, mine.Mentions, asWritten),
+		Links:           t.list("links", theirs.Links, mine.Links, hostGlob),
 		UnknownAction:   t.unknownAction(theirs.UnknownAction, mine.UnknownAction),
 		Labels:          t.labels(valueOf(theirs.Labels), valueOf(mine.Labels)),
-		AgentMay:        t.list("agent_may", theirs.AgentMay, mine.AgentMay),
+		AgentMay:        t.list("agent_may", theirs.AgentMay, mine.AgentMay, asWritten),
 		ShadowPeriod:    mine.ShadowPeriod, // neither length is the stricter one
 	}
 	if s.ShadowPeriod == nil {
@@ -179,7 +179,7 @@ func (t *tightening) unknownAction(theirs, mine string) string {
 }
 
 func (t *tightening) labels(theirs, mine Labels) *Labels {
-	out := Labels{Allow: t.list("labels.allow", theirs.Allow, mine.Allow), Deny: mine.Deny}
+	out := Labels{Allow: t.list("labels.allow", theirs.Allow, mine.Allow, asWritten), Deny: mine.Deny}
 	for _, glob := range theirs.Deny {
 		if !slices.Contains(out.Deny, glob) {
 			out.Deny = append(slices.Clip(out.Deny), glob)
@@ -193,8 +193,9 @@ func (t *tightening) labels(theirs, mine Labels) *Labels {
 }
 
 // list returns the names or globs that two lists have in common; a nil list is absent.
-// Globs that only overlap have nothing in common.
-func (t *tightening) list(field string, theirs, mine []string) []string {
+// Globs that only overlap have nothing in common. They are compared in the form that form
+// returns.
+func (t *tightening) list(field string, theirs, mine []string, form func(glob string) string) []string {
 	switch {
 	case theirs == nil:
 		return mine
@@ -203,23 +204,27 @@ func (t *tightening) list(field string, theirs, mine []string) []string {
 	}
 	out := []string{}
 	for i, m := range mine {
-		if covered(theirs, m) {
+		if covered(theirs, m, form) {
 			out = append(out, m)
 			continue
 		}
 		t.found = append(t.found, Loosening{Field: field, Item: m, Index: i})
 	}
 	for _, g := range theirs {
-		if covered(mine, g) && !slices.Contains(out, g) {
+		if covered(mine, g, form) && !slices.Contains(out, g) {
 			out = append(out, g)
 		}
 	}
 	return out
 }
 
+func asWritten(glob string) string { return glob }
+
 // covered reports whether one of the globs surely matches every name that another matches.
-func covered(globs []string, other string) bool {
+func covered(globs []string, other string, form func(glob string) string) bool {
+	other = form(other)
 	return slices.ContainsFunc(globs, func(g string) bool {
+		g = form(g)
 		if text.Fold(g) == text.Fold(other) {
 			return true
 		}

@@ -90,7 +90,7 @@ func TestCovered(t *testing.T) {
 		{"kind/bug", "kind/*", false}, {"kind/?", "kind/*", false}, {"kind/b*", "kind/*", false}, {"*]", "[a]", false},
 		{"*b-c*", "[b-c]x", false}, {"a[bc]", "ab", false}, {`a\*`, "a*", false}, {"area/*", "kind/a", false}, {"*b", "*a", false},
 	} {
-		if got := covered([]string{"other", c.glob}, c.other); got != c.want {
+		if got := covered([]string{"other", c.glob}, c.other, asWritten); got != c.want {
 			t.Errorf("%s covers %s: got %t", c.glob, c.other, got)
 		}
 	}

@@ -346,7 +346,7 @@ func (a decider) commands(ctx context.Context) (command.Commands, error) {
 		return list, nil
 	case a.o.Host.Repository == nil:
 		a.warn("the comment holds a command, and without a token nobody can tell whether %s may give it", text.Quote(c.Author))
-		return command.Commands{Mute: list.Mute}, nil
+		return command.Commands{}, nil
 	}
 	permission, err := a.reads.Permission(ctx, c.Author)
 	if err != nil {

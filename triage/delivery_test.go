@@ -203,6 +203,7 @@ func TestSkipReason(t *testing.T) {
 		return `{"action": "created", "sender": {"login": "hubot[bot]"}, "issue": {"number": 7}, "comment": {"id": 1, "body": "` + body + `", "user": {"login": "hubot[bot]"}}}`
 	}
 	marked := comment(`x\n\n<!-- foreman:v1 task=t comment=0 -->`)
+	forged := strings.ReplaceAll(marked, "hubot[bot]", "mona")
 	tests := []struct {
 		name, event, payload, bot, want string
 	}{
@@ -210,6 +211,9 @@ func TestSkipReason(t *testing.T) {
 		{"our bot", "issues", `{"action": "opened", "sender": {"login": "HuBot[bot]"}, "issue": {"number": 7}}`, "hubot[bot]", "caused by our own bot"},
 		{"no bot known", "issues", `{"action": "opened", "sender": {"login": ""}, "issue": {"number": 7}}`, "", ""},
 		{"our comment under another login", "issue_comment", marked, "github-actions[bot]", "our marker"},
+		{"our marker in a person's comment", "issue_comment", forged, "github-actions[bot]", ""},
+		{"our marker in our comment, edited by a person", "issue_comment", strings.Replace(marked, "hubot[bot]", "mona", 1), "hubot[bot]", "our marker"},
+		{"our marker under our own account", "issue_comment", strings.Replace(forged, "mona", "octo", 1), "mona", "our marker"},
 		{"comment of another program", "issue_comment", comment("hello"), "github-actions[bot]", ""},
 		{"comment on a pull request", "issue_comment", `{"action": "created", "issue": {"number": 7, "pull_request": {}}, "comment": {"body": "x"}}`, "", "pull_request_target"},
 		{"pull request", "pull_request", `{"action": "opened", "pull_request": {"number": 7}}`, "", ""},

@@ -22,7 +22,8 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"github.com/org/foreman-action/internal/freeport"
-	"github.com/org/foreman-action/internal/server"
+	"github.com/org/foreman-action/internal/server/access"
+	"github.com/org/foreman-action/internal/server/api"
 	"github.com/org/foreman-action/internal/server/dashboard"
 	"github.com/org/foreman-action/queue"
 	"github.com/org/foreman-action/queue/queuetest"
@@ -41,7 +42,7 @@ type station struct {
 	q       *queuetest.Queue
 	address string
 	stop    func()
-	creds   *server.Credentials
+	creds   *access.Credentials
 }
 
 // newStation starts a server on this machine. operator adds ada, who signs in with
@@ -53,11 +54,11 @@ func newStation(t *testing.T, operator bool) *station {
 		t.Fatal(err)
 	}
 	s := &station{t: t, q: queuetest.New(queuetest.Options{}), address: at.String()}
-	var list []server.Credential
+	var list []access.Credential
 	if operator {
-		list = append(list, server.Credential{Name: "ada", Secret: "correct horse", Operator: true})
+		list = append(list, access.Credential{Name: "ada", Secret: "correct horse", Operator: true})
 	}
-	if s.creds, err = server.NewCredentials(list); err != nil {
+	if s.creds, err = access.NewCredentials(list); err != nil {
 		t.Fatal(err)
 	}
 	s.start()
@@ -78,7 +79,7 @@ func (s *station) start() {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	srv, err := server.New(server.Options{Queue: s.q, Credentials: s.creds, Dashboard: page})
+	srv, err := api.New(api.Options{Queue: s.q, Credentials: s.creds, Dashboard: page})
 	if err != nil {
 		s.t.Fatal(err)
 	}

@@ -8,7 +8,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/org/foreman-action/internal/server"
+	"github.com/org/foreman-action/internal/server/api"
 	"github.com/org/foreman-action/queue"
 	"github.com/org/foreman-action/store/postgres"
 	"github.com/org/foreman-action/store/sqlite"
@@ -53,5 +53,5 @@ func onDatabase(ctx context.Context, url string, f func(queue.Queue) error) erro
 
 // handler is the server's, over a queue.
 func handler(q queue.Queue) (http.Handler, error) {
-	return server.New(server.Options{Queue: q, Lease: lease})
+	return api.New(api.Options{Queue: q, Lease: lease})
 }

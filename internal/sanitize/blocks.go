@@ -12,6 +12,15 @@ const maxDepth = 100
 type blocks struct {
 	open []container // quotes and list items, the outermost first
 	leaf leaf        // the block of text within the innermost container
+
+	last lastLine
+}
+
+// lastLine says what of the last line stood in an HTML block.
+type lastLine struct {
+	html   bool
+	begins bool   // the block begins with this line
+	text   string // without the marks of quotes and lists
 }
 
 // container is a block quote, or a list item.
@@ -53,6 +62,7 @@ func (b *blocks) closer() string {
 func (b *blocks) next(line string) {
 	n, rest := b.match(expandTabs(line))
 	all := n == len(b.open)
+	b.last = lastLine{}
 	switch {
 	case all && b.leaf.fence != "":
 		if closes(rest, b.leaf.fence) {
@@ -60,6 +70,7 @@ func (b *blocks) next(line string) {
 		}
 		return
 	case all && b.leaf.html != nil:
+		b.last = lastLine{html: true, text: rest}
 		if b.leaf.html.ends(rest) {
 			b.leaf = leaf{}
 		}
@@ -117,6 +128,12 @@ func (b *blocks) start(n int, line string) {
 			shut()
 			b.filled()
 			b.leaf = found
+			if found.html != nil {
+				b.last = lastLine{html: true, begins: true, text: text}
+				if found.html.ends(text) {
+					b.leaf = leaf{}
+				}
+			}
 			return
 		}
 		c, rest, ok := containerStart(text, inside)

@@ -41,6 +41,9 @@ func Text(s string) string { return clean(s) }
 // clean is plain text without invisible characters.
 func clean(s string) string { return visible(plain(s)) }
 
+// oneLine is clean text on one line.
+func oneLine(s string) string { return strings.Join(strings.Fields(clean(s)), " ") }
+
 // plain makes s valid UTF-8 whose only control characters are line feed and tab.
 // Every kind of line break becomes a line feed; terminal sequences are dropped.
 func plain(s string) string {

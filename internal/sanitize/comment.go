@@ -7,8 +7,8 @@ type Options struct {
 	// AllowMention reports whether a mention stays; login is as written, without the
 	// "@": "octocat" or "org/team". Nil allows none.
 	AllowMention func(login string) bool
-	// AllowLink reports whether an address stays a link; host is in lower case, without
-	// port. Nil keeps every link.
+	// AllowLink reports whether an address stays a link; host is in the form of [Host],
+	// without port, and of an email address what follows the "@". Nil keeps every link.
 	AllowLink func(host string) bool
 }
 
@@ -40,7 +40,7 @@ func Comment(s string, o Options) string {
 		}
 		b.next(lines[i])
 	}
-	return closed(strings.Join(lines, "\n"), &b)
+	return closed(strings.Join(lines, "\n"))
 }
 
 // Trusted prepares a Markdown text that a maintainer wrote, in which values were put
@@ -49,16 +49,16 @@ func Comment(s string, o Options) string {
 // open fence, HTML comment or other HTML block that would swallow what follows is
 // closed.
 func Trusted(s string) string {
-	s = breakMarkers(plain(s))
+	return closed(breakMarkers(plain(s)))
+}
+
+// closed ends what is open at the end of s.
+func closed(s string) string {
+	s = closeHTML(s)
 	var b blocks
 	for line := range strings.SplitSeq(s, "\n") {
 		b.next(line)
 	}
-	return closed(s, &b)
-}
-
-// closed ends the block that is open at the end of s.
-func closed(s string, b *blocks) string {
 	end := b.closer()
 	if end == "" || strings.HasSuffix(s, "\n") {
 		return s + end
@@ -77,7 +77,7 @@ func closed(s string, b *blocks) string {
 //     be escaped in code, and either would turn the maintainer's code into text.
 //   - It does not join with what follows it into a mention, a reference or an escape.
 func Value(s string) string {
-	s = strings.Join(strings.Fields(clean(s)), " ")
+	s = oneLine(s)
 	if s == "" {
 		return ""
 	}

@@ -39,7 +39,7 @@ func htmlStart(s string, inParagraph bool) *html {
 			return &html{closer: h.end, marks: []string{h.end}}
 		}
 	}
-	if s[1] == '!' && len(s) > 2 && isLetter(s[2]) {
+	if s[1] == '!' && len(s) > 2 && 'A' <= s[2] && s[2] <= 'Z' {
 		return &html{closer: ">", marks: []string{">"}}
 	}
 	closing := strings.HasPrefix(s, "</")

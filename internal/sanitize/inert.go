@@ -88,19 +88,19 @@ func (w writer) acts(s string, i int, t trust) bool {
 // mentions reports whether the "@" at i begins a mention that is not allowed.
 func (w writer) mentions(s string, i int) bool {
 	if inEmail(s, i) {
-		return false
+		return w.refusedMail(s, i)
 	}
 	rest := s[i+1:]
 	if !w.value && (rest == "" || rest[0] == ' ' || rest[0] == '\t') {
 		return false
 	}
-	return w.options.AllowMention == nil || !w.allowed(rest)
+	return w.options.AllowMention == nil || !w.allowed(rest) || w.refusedMail(s, i)
 }
 
 // inEmail reports whether the "@" at i follows a letter or a digit, as in an email
 // address. An underscore does not count: it may be emphasis. Nor does a letter beyond
-// ASCII, after which GitHub sees a mention. Nor does the end of another address: that
-// becomes a link of its own, and what follows it stands alone.
+// ASCII, after which GitHub sees a mention. Nor does the end of another address, of mail
+// or of a page: that becomes a link of its own, and what follows it stands alone.
 func inEmail(s string, i int) bool {
 	if i == 0 || !isAlnum(s[i-1]) {
 		return false
@@ -109,7 +109,7 @@ func inEmail(s string, i int) bool {
 	for start > 0 && (isAlnum(s[start-1]) || strings.IndexByte("._+-", s[start-1]) >= 0) {
 		start--
 	}
-	return (start == 0 || s[start-1] != '@') && !containsFold(s[start:i], "www.")
+	return (start == 0 || s[start-1] != '@' && s[start-1] != '/') && !containsFold(s[start:i], "www.")
 }
 
 // allowed reports whether s begins with a login or a team that may be mentioned, and
@@ -198,10 +198,10 @@ func (w writer) opens(s string, i int, t trust) bool {
 	case w.value:
 		return true
 	case t != prose:
-		return false
+		return w.linkTag(s)
 	}
 	if u := addressAt(s[1:]); u.scheme != "" {
-		return u.length+1 >= len(s) || s[u.length+1] != '>'
+		return u.length+1 >= len(s) || s[u.length+1] != '>' || w.options.AllowLink != nil && !u.permits(w.options.AllowLink)
 	}
 	g := tagAt(s)
 	switch {
@@ -216,6 +216,24 @@ func (w writer) opens(s string, i int, t trust) bool {
 		return !containsFold(s, "</pre>")
 	}
 	return false
+}
+
+// linkTag reports whether s begins, where AllowLink decides, with an address in angle
+// brackets that is refused, or with a tag that GitHub shows and that may hold an address:
+// one with attributes, or one that goes on in the next line.
+func (w writer) linkTag(s string) bool {
+	if w.options.AllowLink == nil {
+		return false
+	}
+	if u := addressAt(s[1:]); u.scheme != "" {
+		return !u.permits(w.options.AllowLink)
+	}
+	if rest := strings.TrimLeftFunc(s[1:], word("+.-")); strings.HasPrefix(rest, ":") {
+		return true // of another scheme
+	}
+	g := tagAt(s)
+	name, _ := tagName(s)
+	return slices.Contains(shownTags, name) && (g.length == 0 || !g.bare)
 }
 
 // containsFold reports whether s holds sub, which is in lower case, in any case.

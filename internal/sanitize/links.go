@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"strings"
 	"unicode"
+
+	"golang.org/x/net/idna"
 )
 
 // longest is how far an address or a tag is read, so that many of them in a line take
@@ -13,7 +15,7 @@ const longest = 1024
 // address is one that a text begins with, as GitHub would link it.
 type address struct {
 	scheme string // "https://"; "" for one that begins with "www."
-	host   string // in lower case, without port; "" when it is not plain
+	host   string // in its ASCII form (IDNA), without port; "" when it has none
 	length int    // in bytes; 0: there is no address
 }
 
@@ -29,6 +31,10 @@ func addressAt(s string) address {
 	if len(s) > longest {
 		s = strings.ToValidUTF8(s[:longest], "")
 	}
+	whole := s // as far as GitHub may link it
+	if end := strings.IndexFunc(s, func(r rune) bool { return r == '<' || r == '>' || unicode.IsSpace(r) }); end >= 0 {
+		whole = s[:end]
+	}
 	end := strings.IndexFunc(s, endsAddress)
 	if end < 0 {
 		end = len(s)
@@ -38,7 +44,7 @@ func addressAt(s string) address {
 		return address{}
 	}
 	a.length = end
-	a.host = hostOf(s[len(a.scheme):end])
+	a.host = hostOf(whole[len(a.scheme):])
 	return a
 }
 
@@ -85,19 +91,31 @@ func trimSentence(s string) string {
 	return strings.TrimRight(s, ".,:;!?'*_~]")
 }
 
-// hostOf returns the host of what follows a scheme, in lower case. It is "" when the
-// authority holds anything but a name and a port: user information, escapes and
-// entities may hide the host that a browser would go to.
+// hostOf returns the host of what follows a scheme, in its ASCII form. It is "" when the
+// authority holds anything but a name, a port and the punctuation after them: user
+// information, escapes, entities and quotes may hide the host that a browser would go to.
 func hostOf(s string) string {
 	if end := strings.IndexAny(s, "/?#"); end >= 0 {
 		s = s[:end]
 	}
-	host, port, _ := strings.Cut(s, ":")
+	host, port, _ := strings.Cut(strings.TrimRight(s, ".,:;!?'\"*_~)]|`"), ":")
 	plainRune := func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) || r == '.' || r == '-' }
 	if strings.TrimFunc(port, unicode.IsDigit) != "" || strings.TrimFunc(host, plainRune) != "" {
 		return ""
 	}
-	return strings.ToLower(host)
+	return Host(host)
+}
+
+// Host returns the name of a host as a browser looks it up: in ASCII and lower case,
+// with letters beyond ASCII in Punycode (RFC 5891, UTS 46). It is "" for what is no name.
+// Hosts must be compared in this form: "ı" and "K" look like ASCII letters, and folding
+// their case would make them so.
+func Host(name string) string {
+	ascii, err := idna.Lookup.ToASCII(name)
+	if err != nil {
+		return ""
+	}
+	return ascii
 }
 
 // permits reports whether the policy keeps an address a link.
@@ -220,6 +238,22 @@ func (w writer) refused(s string, i int) bool {
 		return false
 	}
 	return !addressAt(s[start:]).permits(w.options.AllowLink)
+}
+
+// refusedMail reports whether the "@" at i stands in an email address whose host is not
+// allowed: GitHub links such an address, alone or after "mailto:" and "xmpp:".
+func (w writer) refusedMail(s string, i int) bool {
+	if w.options.AllowLink == nil || i == 0 || !isAlnum(s[i-1]) && strings.IndexByte("._+-", s[i-1]) < 0 {
+		return false
+	}
+	rest := s[i+1:]
+	end := len(rest) - len(strings.TrimLeftFunc(rest, word("-_.")))
+	host := strings.Trim(rest[:end], ".-_")
+	if !strings.Contains(host, ".") {
+		return false
+	}
+	host = Host(host)
+	return host == "" || !w.options.AllowLink(host)
 }
 
 // links reports whether the "]" at i would make a link that is not allowed: by what

@@ -45,15 +45,12 @@ func listMark(s string) int {
 }
 
 // leafStart recognises a block that begins with s and is not a paragraph. The zero
-// leaf is one that ends with its line.
+// leaf is one that ends with its line; an HTML block may do so, too.
 func leafStart(s string, inParagraph bool) (leaf, bool) {
 	if run := fenceRun(s); run != "" {
 		return leaf{fence: run}, true
 	}
 	if h := htmlStart(s, inParagraph); h != nil {
-		if h.ends(s) {
-			return leaf{}, true
-		}
 		return leaf{html: h}, true
 	}
 	return leaf{}, isHeading(s) || isRule(s) || inParagraph && isUnderline(s)

@@ -91,6 +91,15 @@ func (f *File) ProblemIn(n *yaml.Node, line, col int, msg string) {
 	}
 }
 
+// WarnIn records a warning inside the scalar n, as ProblemIn does an error.
+func (f *File) WarnIn(n *yaml.Node, line, col int, msg string) {
+	if len(f.problems) < maxRecorded {
+		p := f.At(n, line, col, msg)
+		p.Warning = true
+		f.problems = append(f.problems, p)
+	}
+}
+
 // keeps reports whether there is room for the error that was just counted. There
 // always is for the first, however many warnings came before it.
 func (f *File) keeps() bool { return len(f.problems) < maxRecorded || f.errors == 1 }

@@ -98,6 +98,27 @@ func CommentKey(a protocol.ActionItem) string {
 	return "sticky"
 }
 
+// AgentKey returns the key of a comment, or another word of its marker, for a comment that an
+// agent decided on: it names no comment of a rule, whose keys have no slash. An empty key
+// stays empty.
+func AgentKey(key string) string {
+	if key == "" {
+		return ""
+	}
+	return agentKeys + key
+}
+
+// BareKey returns a key as the agent or the rule wrote it.
+func BareKey(key string) string { return strings.TrimPrefix(key, agentKeys) }
+
+const agentKeys = "agent/"
+
+// SameOnce reports whether a marker's word once is the one of a comment. Comments of agents
+// that were posted when theirs were not told from those of rules count too.
+func SameOnce(posted, once string) bool {
+	return posted == once || posted == BareKey(once)
+}
+
 // ValidKey reports whether a key of a comment, or another word of its marker, has 1 to 64 of
 // the characters that a marker can hold.
 func ValidKey(key string) bool {

@@ -119,7 +119,11 @@ func equip(o *runner.Options, s Settings) (notes, error) {
 			return n, err
 		}
 		o.Agent.Agent, o.Agent.Name = remote, remote.Address()
-		if c.Auth == "oidc" {
+		switch {
+		case c.Inherited && (c.Auth == "token" || c.Auth == "oidc"):
+			n.warnings = append(n.warnings, "the agent gets no credentials: only the file that the configuration extends names its address; "+
+				"repeat agent.url in the repository's own file, or set the input agent-url, to send them there")
+		case c.Auth == "oidc":
 			n.needs = append(n.needs, "id-token: write")
 		}
 	}

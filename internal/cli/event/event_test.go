@@ -2,6 +2,10 @@ package event
 
 import (
 	"context"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
 	"testing"
 	"time"
 
@@ -106,6 +110,41 @@ func TestAgentAuth(t *testing.T) {
 		remote, err := askedAgent(config.Agent{URL: "https://agent.example.org", Auth: tt.auth}, tt.token, tt.idToken, "")
 		if (err == nil) != tt.ok || (remote != nil) != tt.ok {
 			t.Errorf("%s: got %v", tt.name, err)
+		}
+	}
+}
+
+// TestInheritedAgent sends no credentials to an address that only a file of others names.
+func TestInheritedAgent(t *testing.T) {
+	t.Parallel()
+	idToken := func(context.Context, string) (string, error) { return "an-id-token", nil }
+	for _, auth := range []string{"token", "oidc", "none", ""} {
+		for _, override := range []string{"", "input"} {
+			t.Run(auth+" "+override, func(t *testing.T) {
+				t.Parallel()
+				var got []string
+				srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+					got = append(got, r.Header.Get("Authorization"))
+					fmt.Fprint(w, `{"task_id": "t", "decision": "skip", "rationale": "", "actions": []}`)
+				}))
+				defer srv.Close()
+				o := Overrides{}
+				if override != "" {
+					o.AgentURL = srv.URL
+				}
+				c := o.Apply(&config.Config{Agent: config.Agent{URL: srv.URL, Auth: auth, Inherited: true}}).Agent
+				remote, err := askedAgent(c, "s3cret", idToken, "test")
+				if err != nil {
+					t.Fatal(err)
+				}
+				if _, err := remote.Decide(t.Context(), protocol.TaskMessage{TaskID: "t"}); err != nil {
+					t.Fatal(err)
+				}
+				want := map[string]string{"input token": "Bearer s3cret", "input oidc": "Bearer an-id-token"}[strings.TrimSpace(override+" "+auth)]
+				if len(got) != 1 || got[0] != want {
+					t.Errorf("credentials %q, want %q", got, want)
+				}
+			})
 		}
 	}
 }

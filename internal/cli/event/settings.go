@@ -43,6 +43,7 @@ func (o Overrides) Apply(c *config.Config) *config.Config {
 		out = *c
 	}
 	set(&out.Agent.URL, o.AgentURL)
+	out.Agent.Inherited = out.Agent.Inherited && o.AgentURL == ""
 	set(&out.Agent.Auth, o.AgentAuth)
 	set(&out.Agent.Timeout, o.Timeout)
 	if o.OnFailure.Set {
@@ -121,9 +122,14 @@ func distrust(c *config.Config) []string {
 	return warnings
 }
 
-// askedAgent returns the client of the HTTP agent that a configuration names.
+// askedAgent returns the client of the HTTP agent that a configuration names. Others write a
+// file that is extended: where only that names the agent, it gets no credentials of this
+// repository.
 func askedAgent(c config.Agent, token string, idToken func(context.Context, string) (string, error), userAgent string) (*agent.Remote, error) {
 	o := agent.RemoteOptions{URL: c.URL, Timeout: c.Timeout, UserAgent: userAgent}
+	if c.Inherited {
+		c.Auth = "none"
+	}
 	switch c.Auth {
 	case "token":
 		if token == "" {

@@ -82,18 +82,25 @@ func Run(ctx context.Context, o Options) (Verdict, error) {
 	if !slices.ContainsFunc(changed, isYAML) {
 		return v, nil
 	}
-	proposed, err := proposedRules(ctx, o)
-	problems := failure.Problems(err)
-	if err != nil && problems == nil {
+	source := bounded{client: o.Client, tree: proposedTree(o.Event)}
+	proposed, err := proposedRules(ctx, o, &source)
+	problems, refused := failure.Problems(err), errors.Is(err, errBound)
+	if err != nil && problems == nil && !refused {
 		return v, fmt.Errorf("read the rules of the pull request: %w", err)
 	}
-	if !slices.ContainsFunc(changed, ruleFiles(o.InForce, proposed, problems)) {
+	if !slices.ContainsFunc(changed, ruleFiles(o.InForce, source.names, problems)) {
 		return v, nil
 	}
-	if problems != nil {
+	switch {
+	case refused:
+		if !errors.Is(err, errFewCalls) {
+			v.Failed = command.Usage(fmt.Errorf("the rules of the pull request were not read: %w", err))
+		}
+		v.Text = head("They were not read", sanitize.Fence(format.Clip(err.Error(), maxReview), ""))
+	case problems != nil:
 		v.Failed = command.Usage(problems)
 		v.Text = head("They have mistakes", sanitize.Fence(format.Clip(problems.Error(), maxReview), ""))
-	} else {
+	default:
 		v.Text, v.Failed = reviewTests(ctx, proposed)
 		v.Text += "\n\n" + replayed(ctx, o, proposed)
 	}
@@ -121,32 +128,93 @@ func isYAML(name string) bool {
 
 // proposedRules loads the configuration as the pull request has it. What it extends is
 // left out: its author names the file, and our token must not read it for them.
-func proposedRules(ctx context.Context, o Options) (*config.Config, error) {
-	tree := github.Tree{Owner: o.Event.Repo.Owner, Repo: o.Event.Repo.Name, Ref: fmt.Sprintf("refs/pull/%d/head", o.Event.Number)}
+func proposedRules(ctx context.Context, o Options, files config.Files) (*config.Config, error) {
 	spec := o.Load
 	spec.Tests, spec.Partial, spec.Optional, spec.Remote = true, true, true, nil
 	spec.Getenv = rulefiles.Variables(nil) // the author must not read our variables
-	cfg, err := config.Load(ctx, remote.Branch{Client: o.Client, Tree: tree}, spec)
+	cfg, err := config.Load(ctx, files, spec)
 	if cfg == nil && err == nil {
 		cfg = &config.Config{}
 	}
 	return cfg, err
 }
 
-// ruleFiles tells the files that hold the rules, before the pull request or after it.
-func ruleFiles(old, proposed *config.Config, problems yamlfile.Problems) func(string) bool {
+func proposedTree(d triage.Delivery) github.Tree {
+	return github.Tree{Owner: d.Repo.Owner, Repo: d.Repo.Name, Ref: fmt.Sprintf("refs/pull/%d/head", d.Number)}
+}
+
+// ruleFiles tells the files that hold the rules: those in force, and those that were read of
+// the pull request.
+func ruleFiles(old *config.Config, read []string, problems yamlfile.Problems) func(string) bool {
 	names := map[string]bool{config.DefaultPath: true}
-	for _, c := range []*config.Config{old, proposed} {
-		if c != nil {
-			for _, name := range c.Files {
-				names[name] = true
-			}
+	for _, name := range read {
+		names[name] = true
+	}
+	if old != nil {
+		for _, name := range old.Files {
+			names[name] = true
 		}
 	}
 	for _, p := range problems {
 		names[p.File] = true
 	}
 	return func(name string) bool { return names[name] }
+}
+
+var (
+	// errBound is why no more of a pull request is read.
+	errBound = errors.New("what a pull request proposes is read within bounds")
+	// errFewCalls is an errBound for which its author can do nothing.
+	errFewCalls = fmt.Errorf("%w: too few calls to GitHub are left for now", errBound)
+)
+
+// What is read of a pull request: its author decides how many files include others, and each
+// costs a call of the repository's.
+const (
+	maxFiles = 20
+	maxBytes = 1 << 20 // of all files
+)
+
+// bounded reads the files of a pull request, within the bounds and as long as calls are left.
+type bounded struct {
+	client *github.Client
+	tree   github.Tree
+	names  []string // of the files that were read
+	globs  int
+	bytes  int
+}
+
+// Read returns the content of a file.
+func (b *bounded) Read(ctx context.Context, name string) ([]byte, error) {
+	if err := b.mayAsk(len(b.names), "files"); err != nil {
+		return nil, err
+	}
+	b.names = append(b.names, name)
+	data, err := remote.Branch{Client: b.client, Tree: b.tree}.Read(ctx, name)
+	if b.bytes += len(data); b.bytes > maxBytes {
+		return nil, fmt.Errorf("%w: its rule files have more than %d bytes", errBound, maxBytes)
+	}
+	return data, err
+}
+
+// Glob returns the files that match a pattern.
+func (b *bounded) Glob(ctx context.Context, pattern string) ([]string, error) {
+	if err := b.mayAsk(b.globs, "patterns of files"); err != nil {
+		return nil, err
+	}
+	b.globs++
+	return remote.Branch{Client: b.client, Tree: b.tree}.Glob(ctx, pattern)
+}
+
+// mayAsk reports whether another call may be made.
+func (b *bounded) mayAsk(made int, what string) error {
+	if made >= maxFiles {
+		return fmt.Errorf("%w: its rules are in more than %d %s", errBound, maxFiles, what)
+	}
+	if left, known := b.client.Budget(); known && left <= reviewReserve {
+		return errFewCalls
+	}
+	return nil
 }
 
 func head(what, details string) string {

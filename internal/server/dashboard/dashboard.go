@@ -21,7 +21,8 @@ import (
 	"net/url"
 	"time"
 
-	"github.com/org/foreman-action/internal/server/guard"
+	"github.com/org/foreman-action/internal/server/access"
+	"github.com/org/foreman-action/internal/server/loglimit"
 	"github.com/org/foreman-action/queue"
 )
 
@@ -66,7 +67,8 @@ type Dashboard struct {
 	github   *url.URL // nil: no links
 	page     *page
 	sessions *sessions
-	attempts *guard.Attempts
+	attempts *access.Attempts
+	warnings *loglimit.Limiter
 	reader   *reader
 	mux      *http.ServeMux
 	origins  *http.CrossOriginProtection
@@ -111,7 +113,8 @@ func New(o Options) (*Dashboard, error) {
 	d := &Dashboard{
 		o: o, github: github, page: newPage(o.Now),
 		sessions: &sessions{key: key, now: o.Now, random: o.Random, open: map[string]session{}},
-		attempts: guard.NewAttempts(o.Now),
+		attempts: access.NewAttempts(o.Now),
+		warnings: loglimit.New(o.Now),
 		reader:   newReader(o),
 		origins:  http.NewCrossOriginProtection(),
 		streams:  make(chan struct{}, maxStreams),

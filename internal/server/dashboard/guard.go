@@ -5,7 +5,7 @@ import (
 	"net/url"
 	"strings"
 
-	"github.com/org/foreman-action/internal/server/guard"
+	"github.com/org/foreman-action/internal/server/access"
 )
 
 // A visitor is who sent a request.
@@ -42,7 +42,7 @@ func (d *Dashboard) visitor(r *http.Request) visitor {
 
 // check looks a secret up, unless its sender was wrong too often.
 func (d *Dashboard) check(r *http.Request, name, pass string) bool {
-	from := guard.From(r)
+	from := access.ClientAddr(r)
 	if !d.attempts.Allowed(from, name) {
 		return false
 	}
@@ -50,7 +50,7 @@ func (d *Dashboard) check(r *http.Request, name, pass string) bool {
 		return true
 	}
 	d.attempts.Fail(from, name)
-	if d.attempts.Tell(from) {
+	if d.warnings.Allow(from) {
 		d.o.Log.Warn("a sign-in on the dashboard was refused; further ones of this minute are not told", "remote", from)
 	}
 	return false
@@ -76,7 +76,7 @@ func (d *Dashboard) near(r *http.Request) error {
 	if d.o.Operators != nil || d.o.Private {
 		return nil
 	}
-	return guard.Near(r)
+	return access.CheckLocal(r)
 }
 
 // loginForm shows the form for signing in.
@@ -119,7 +119,7 @@ func (d *Dashboard) login(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	name := r.PostFormValue("name")
-	if !d.attempts.Allowed(guard.From(r), name) {
+	if !d.attempts.Allowed(access.ClientAddr(r), name) {
 		w.Header().Set("Retry-After", "60")
 		d.signIn(w, r, http.StatusTooManyRequests, "Too many failed attempts. Wait for a minute.")
 		return

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/org/foreman-action/internal/server/guard"
+	"github.com/org/foreman-action/internal/server/access"
 	"github.com/org/foreman-action/queue"
 )
 
@@ -168,7 +168,7 @@ func TestLoginRefused(t *testing.T) {
 		t.Errorf("the form's cookie as a session: %d", r.StatusCode)
 	}
 
-	for range guard.MaxFailures {
+	for range access.MaxFailures {
 		signIn(t, d, "wrong")
 	}
 	if r := signIn(t, d, "correct horse"); r.StatusCode != 429 || r.Header.Get("Retry-After") == "" {
@@ -177,7 +177,7 @@ func TestLoginRefused(t *testing.T) {
 	if r := (call{path: "/", auth: true}).do(t, d); r.StatusCode != 401 {
 		t.Errorf("after too many attempts, by Basic authentication: %d", r.StatusCode)
 	}
-	now = now.Add(guard.Window)
+	now = now.Add(access.Window)
 	if r := signIn(t, d, "correct horse"); r.StatusCode != 303 {
 		t.Errorf("a minute later: %d", r.StatusCode)
 	}

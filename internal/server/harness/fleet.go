@@ -11,7 +11,7 @@ import (
 	"regexp"
 
 	"github.com/org/foreman-action/internal/secret"
-	"github.com/org/foreman-action/internal/server"
+	"github.com/org/foreman-action/internal/server/access"
 	"github.com/org/foreman-action/internal/server/database"
 	"github.com/org/foreman-action/internal/server/managed"
 	"github.com/org/foreman-action/internal/server/settings"
@@ -42,7 +42,7 @@ var unsafe = regexp.MustCompile(`[^A-Za-z0-9_.-]+`)
 // newFleet prepares the managed agents: the listener on Docker's bridge by which they reach
 // the server, and a credential for each. Without such agents both are nil. The caller
 // closes the listener, also when there is an error besides.
-func newFleet(ctx context.Context, o Options, c *server.Credentials) (*managed.Fleet, net.Listener, error) {
+func newFleet(ctx context.Context, o Options, c *access.Credentials) (*managed.Fleet, net.Listener, error) {
 	list := containers(o.Settings)
 	if len(list) == 0 {
 		return nil, nil, nil
@@ -64,7 +64,7 @@ func newFleet(ctx context.Context, o Options, c *server.Credentials) (*managed.F
 	}
 	for i := range list {
 		name, text := fmt.Sprintf("managed-%d", list[i].Port), rand.Text()
-		if err := c.Add(server.Credential{Name: name, Secret: secret.Text(text), Agents: []string{list[i].URL}}); err != nil {
+		if err := c.Add(access.Credential{Name: name, Secret: secret.Text(text), Agents: []string{list[i].URL}}); err != nil {
 			return nil, l, err
 		}
 		u := url.URL{Scheme: "http", User: url.UserPassword(name, text), Host: l.Addr().String()}

@@ -8,7 +8,8 @@ import (
 	"strings"
 
 	"github.com/org/foreman-action/internal/command"
-	"github.com/org/foreman-action/internal/server"
+	"github.com/org/foreman-action/internal/server/access"
+	"github.com/org/foreman-action/internal/server/api"
 	"github.com/org/foreman-action/internal/server/dashboard"
 	"github.com/org/foreman-action/internal/server/managed"
 	"github.com/org/foreman-action/internal/server/settings"
@@ -16,7 +17,7 @@ import (
 
 // An inbound is where requests come in, and who may send them.
 type inbound struct {
-	credentials *server.Credentials
+	credentials *access.Credentials
 	listeners   []net.Listener // the first one is the server's own
 	url         string         // of the server's own listener
 	fleet       *managed.Fleet // nil: the server starts no agents
@@ -24,7 +25,7 @@ type inbound struct {
 
 // openInbound opens the listeners, and makes the agents that the server starts itself: they
 // need an address for it.
-func openInbound(ctx context.Context, o Options, credentials *server.Credentials, c *closers) (inbound, error) {
+func openInbound(ctx context.Context, o Options, credentials *access.Credentials, c *closers) (inbound, error) {
 	l, err := listen(ctx, o.Settings.Server, credentials)
 	if err != nil {
 		return inbound{}, err
@@ -41,17 +42,17 @@ func openInbound(ctx context.Context, o Options, credentials *server.Credentials
 }
 
 // newAPI returns the server that answers requests.
-func newAPI(o Options, c connections, l loops, in inbound) (*server.Server, error) {
+func newAPI(o Options, c connections, l loops, in inbound) (*api.Server, error) {
 	s := o.Settings
 	h := health{stores: c.stores, background: l.background, fleet: in.fleet, polling: l.active}
 	page, err := newDashboard(s, in, dashboard.Options{Queue: c.queue, Health: h.report, Log: o.Log})
 	if err != nil {
 		return nil, err
 	}
-	return server.New(server.Options{
+	return api.New(api.Options{
 		Queue: l.claims, Lease: s.Queue.ClaimTimeout.Duration(), Credentials: in.credentials,
 		Intake: l.intake, WebhookSecrets: s.Server.WebhookSecrets, Wake: l.background.Wake,
-		Health: h.check, Metrics: c.meter.Metrics(), Around: c.meter.Handler, Dashboard: page, Log: o.Log,
+		Health: h.check, Metrics: c.meter.Metrics(), Middleware: c.meter.Handler, Dashboard: page, Log: o.Log,
 	})
 }
 

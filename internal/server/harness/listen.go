@@ -9,25 +9,25 @@ import (
 	"strconv"
 
 	"github.com/org/foreman-action/internal/command"
-	"github.com/org/foreman-action/internal/server"
+	"github.com/org/foreman-action/internal/server/access"
 	"github.com/org/foreman-action/internal/server/settings"
 )
 
 // Credentials returns the credentials of a configuration, if a server may listen with them
 // where it is to.
-func Credentials(s *settings.Settings) (*server.Credentials, error) {
-	var list []server.Credential
+func Credentials(s *settings.Settings) (*access.Credentials, error) {
+	var list []access.Credential
 	for _, c := range s.Server.Credentials {
-		list = append(list, server.Credential{Name: c.Name, Secret: c.Secret, Agents: c.Agents})
+		list = append(list, access.Credential{Name: c.Name, Secret: c.Secret, Agents: c.Agents})
 	}
 	for _, o := range s.Server.Operators {
-		list = append(list, server.Credential{Name: o.Name, Secret: o.Secret, Operator: true})
+		list = append(list, access.Credential{Name: o.Name, Secret: o.Secret, Operator: true})
 	}
-	c, err := server.NewCredentials(list)
+	c, err := access.NewCredentials(list)
 	if err != nil {
 		return nil, fmt.Errorf("server.credentials and operators: %w", err)
 	}
-	return c, server.CheckBind(hostPort(s.Server), c)
+	return c, access.CheckBind(hostPort(s.Server), c)
 }
 
 // hostPort returns the configured address of the server.
@@ -35,9 +35,9 @@ func hostPort(s settings.Server) string { return net.JoinHostPort(s.Host, strcon
 
 // listen opens the server's own address, encrypted where a certificate is configured. An
 // address that others can reach needs credentials.
-func listen(ctx context.Context, s settings.Server, c *server.Credentials) (net.Listener, error) {
+func listen(ctx context.Context, s settings.Server, c *access.Credentials) (net.Listener, error) {
 	at := hostPort(s)
-	if err := server.CheckBind(at, c); err != nil {
+	if err := access.CheckBind(at, c); err != nil {
 		return nil, err // a mistake in the configuration
 	}
 	var config *tls.Config

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/org/foreman-action/internal/server"
+	"github.com/org/foreman-action/internal/server/access"
 	"github.com/org/foreman-action/internal/server/settings"
 )
 
@@ -43,7 +43,7 @@ func certificate(t *testing.T) (settings.TLS, *x509.CertPool) {
 func TestListenTLS(t *testing.T) {
 	t.Parallel()
 	files, roots := certificate(t)
-	none, err := server.NewCredentials(nil)
+	none, err := access.NewCredentials(nil)
 	if err != nil {
 		t.Fatal(err)
 	}

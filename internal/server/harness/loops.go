@@ -36,7 +36,7 @@ func newLoops(o Options, c connections, active *activePoller) (l loops, err erro
 	if err != nil {
 		return loops{}, err
 	}
-	l.claims = l.intake.Fresh(c.queue)
+	l.claims = l.intake.RefreshSummaries(c.queue)
 	host, _ := os.Hostname() // only a name for the log
 	agents := agents(s)
 	q := s.Queue

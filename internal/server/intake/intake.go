@@ -1,8 +1,8 @@
-// Package intake makes tasks of events: it finds who is asked, says what was done
-// before, and puts the task into the queue.
+// Package intake makes tasks of events: it chooses the agent, adds a summary of what was done
+// before on the issue, and enqueues the task.
 //
-// The webhook and the poller call Take with what they heard of, and get an Outcome that
-// tells what became of it. Nothing here calls the service that the issues live on.
+// A Webhook receives events over HTTP; the poller finds them by itself. Both call Take and
+// get an Outcome. This package does not call GitHub.
 package intake
 
 import (
@@ -23,42 +23,42 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// Where events come from, as Origin.Source says it.
+// Where events come from, for Origin.Source.
 const (
 	SourceWebhook = "webhook"
 	SourcePoll    = "poll"
 )
 
-// An Origin is what the harness keeps of an event beside the task: queue.Task.Origin is
-// its JSON. No agent is told of it.
+// An Origin is what the server stores of an event beside the task: queue.Task.Origin is its
+// JSON. It is not sent to agents.
 type Origin struct {
 	// Event is the event's name, such as "issues": with it, the payload of the task's
 	// message can be read as a triage.Delivery again.
 	Event    string `json:"event"`
 	Delivery string `json:"delivery,omitempty"` // id of the webhook's delivery; empty: none
-	Trace    string `json:"trace,omitempty"`    // a W3C traceparent; empty: nobody follows it
+	Trace    string `json:"trace,omitempty"`    // a W3C traceparent; empty: none
 	Source   string `json:"source,omitempty"`   // SourceWebhook or SourcePoll
 }
 
-// An Arrival is an event and how it came.
+// An Arrival is an event and where it came from.
 type Arrival struct {
 	Event triage.Delivery
-	// Origin goes into the task. Its Event may be empty: it is that of the event.
+	// Origin is stored with the task. Its Event is set by Take.
 	Origin Origin
-	// Dedup is a key of this event that no other one has, such as "webhook:<hash>";
-	// empty: it cannot come twice.
+	// Dedup is a key that no other event has, such as "webhook:<hash>"; empty: the event is
+	// never repeated.
 	Dedup string
 }
 
-// An Outcome is what became of an event.
+// An Outcome is the result of taking an event.
 type Outcome struct {
-	Task  string    // id of the task that stands for it; empty: there is none
+	Task  string    // id of the event's task; empty: there is none
 	How   queue.How // what the queue did; empty: there is no task
-	Agent string    // who is asked; empty: nobody
-	Ready time.Time // when the task may be handed out first; the zero time: at once, or when Behind has ended
+	Agent string    // address of the agent that decides; empty: none
+	Ready time.Time // when the task may first be claimed; the zero time: now, or when Behind has ended
 	// Behind is the task of the same issue whose end it waits for; empty: none.
 	Behind string
-	// Reason says why there is no task; empty if there is one. It may hold hostile text.
+	// Reason is why there is no task; empty if there is one. It may contain hostile text.
 	Reason string
 }
 
@@ -72,34 +72,31 @@ type Memory interface {
 	Load(ctx context.Context, repo string, issue int) (memory.Record, error)
 }
 
-// Options say what an Intake works with. The zero value of each field is usable unless
-// it says otherwise.
+// Options configure an Intake. The zero value of each field is usable unless it is required.
 type Options struct {
-	Queue  Queue // must be set
+	Queue  Queue // required
 	Routes []Route
-	// Repos are repositories that are looked after without an agent: by rules alone. Those
-	// that routes name need not be among them.
+	// Repos are repositories without an agent, for which only rules decide. Those of routes
+	// need not be among them.
 	Repos []string
-	// Rules reports whether rules of the server's own look at an event of that name and
-	// action; nil: there are none.
+	// Rules reports whether rules of the server apply to events of that name and action; nil:
+	// there are none.
 	Rules func(name, action string) bool
-	// Memory tells what was done before; nil: nobody knows.
+	// Memory is what was done before; nil: not known.
 	Memory Memory
-	// Summarize words it for agents; nil: memory.Summary. It gets what
-	// memory.Record.Faded gives.
+	// Summarize renders a record for agents, after memory.Record.Faded; nil: memory.Summary.
 	Summarize func(ctx context.Context, r memory.Record) (text string, ok bool)
-	LLM       protocol.LLMBackendRef // what tasks name; empty fields become "none"
-	Bot       string                 // our own login: what it does is no event; empty: not known
-	// Maintainers says that the issues of maintainers are taken too: of owners, members and
-	// collaborators.
+	LLM       protocol.LLMBackendRef // for tasks; empty fields become "none"
+	Bot       string                 // our own login, whose events are ignored; empty: not known
+	// Maintainers also takes the issues of maintainers: owners, members and collaborators.
 	Maintainers bool
-	// HourlyLimit is how many tasks of a repository become ready within an hour; 0: any
-	// number. Those beyond are held back.
+	// HourlyLimit is how many tasks of a repository become ready within an hour; further ones
+	// are held back. 0: no limit.
 	HourlyLimit int
-	// Trace returns the W3C traceparent of what ctx belongs to, or nothing; nil: no
-	// traces. An Origin that has one keeps it.
+	// Trace returns the W3C traceparent of ctx, or "", for an Origin without one; nil: no
+	// traces.
 	Trace  func(ctx context.Context) string
-	Now    func() time.Time // for what has faded in the memory; nil: time.Now
+	Now    func() time.Time // for memory.Record.Faded; nil: time.Now
 	Random io.Reader        // for the ids of tasks; nil: crypto/rand
 	Log    *slog.Logger     // nil discards
 }
@@ -110,7 +107,7 @@ type Intake struct {
 	repos map[string][]Route // by name in lower case; the routes of a repository in order
 }
 
-// New returns an Intake. The error names the route that cannot be used.
+// New returns an Intake. The error names the invalid option or route.
 func New(o Options) (*Intake, error) {
 	if o.Queue == nil {
 		return nil, errors.New("intake: Queue is not set")
@@ -132,11 +129,11 @@ func New(o Options) (*Intake, error) {
 	return &Intake{o: o, repos: repos}, nil
 }
 
-// Take enqueues the task of an event. When it returns a task, the task is durable. That
-// there is nothing to do is no error: the outcome says why. Errors are those of the queue,
-// and that of an event of which no task can be made.
+// Take enqueues the task of an event. A task that it returns is stored durably. If there is
+// nothing to do, the Outcome contains the reason, and there is no error. Errors are those of
+// the queue, or that the event cannot be made a task.
 func (t *Intake) Take(ctx context.Context, a Arrival) (Outcome, error) {
-	route, reason := t.choose(a.Event)
+	route, reason := t.route(a.Event)
 	if reason != "" {
 		t.o.Log.DebugContext(ctx, "event passed over", "event", a.Event.Key(), "repo", a.Event.FullRepo(), "issue", a.Event.Number, "reason", reason)
 		return Outcome{Reason: reason}, nil
@@ -202,14 +199,13 @@ func (t *Intake) task(ctx context.Context, a Arrival, route Route) (queue.Task, 
 	if a.Origin.Source == SourceWebhook && joinable(a.Event) {
 		task.Coalesce, task.Join = true, join(a.Event, spec)
 		if t.o.Rules != nil {
-			task.Join = apart // rules look at what happened, one event after the other; an agent at the issue
+			task.Join = neverJoin // rules need every event, agents only the issue
 		}
 	}
 	return task, nil
 }
 
-// summary returns what the agent is told of what was done before; nil: nothing was, or
-// nobody can tell.
+// summary returns what was done before on an event's issue; nil: nothing, or not known.
 func (t *Intake) summary(ctx context.Context, e triage.Delivery) *string {
 	if t.o.Memory == nil {
 		return nil
@@ -221,7 +217,12 @@ func (t *Intake) summary(ctx context.Context, e triage.Delivery) *string {
 		}
 		return nil
 	}
-	text, ok := t.o.Summarize(ctx, record.Faded(t.o.Now()))
+	return t.summarize(ctx, record)
+}
+
+// summarize renders a record for agents; nil: there is nothing in it.
+func (t *Intake) summarize(ctx context.Context, r memory.Record) *string {
+	text, ok := t.o.Summarize(ctx, r.Faded(t.o.Now()))
 	if !ok {
 		return nil
 	}

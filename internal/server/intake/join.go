@@ -10,25 +10,24 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// joinable reports whether a task of the event may tell of another event too, or the
-// other way round. What such events tell is the issue as it is; each of the others tells
-// something of its own, such as a comment.
-func joinable(e triage.Delivery) bool { return strength(e) >= 0 }
+// joinable reports whether the event and another one may share a task. Such events lead to
+// the issue as it is; each of the others has something of its own, such as a comment.
+func joinable(e triage.Delivery) bool { return priority(e) >= 0 }
 
-// strength orders the events that may be joined; it is -1 for those that may not.
-func strength(e triage.Delivery) int {
+// priority orders the joinable events; -1: not joinable.
+func priority(e triage.Delivery) int {
 	return slices.Index([]string{"issues.edited", "issues.reopened", "issues.opened"}, e.Key())
 }
 
-// apart keeps tasks apart: the new one waits for the end of the old one.
-func apart(_, _ queue.Told) (queue.Told, bool) { return queue.Told{}, false }
+// neverJoin is a queue.Task.Join that keeps both tasks; the new one waits for the old one.
+func neverJoin(_, _ queue.Told) (queue.Told, bool) { return queue.Told{}, false }
 
-// join makes one task of two: it tells of the stronger event, and of the newer issue. Of
-// equal ones the later delivery counts. ok is false when the task that waits is not one
-// that may be joined to.
+// join returns a queue.Task.Join that makes one task of two: with the event of the higher
+// priority, the later of equal ones, and with the newer state of the issue. It keeps both if
+// the event of the old task is not joinable.
 func join(e triage.Delivery, spec runner.TaskSpec) func(old, new queue.Told) (queue.Told, bool) {
 	return func(old, new queue.Told) (queue.Told, bool) {
-		before, err := protocol.ParseTask(old.Message)
+		task, err := protocol.ParseTask(old.Message)
 		if err != nil {
 			return queue.Told{}, false
 		}
@@ -36,20 +35,20 @@ func join(e triage.Delivery, spec runner.TaskSpec) func(old, new queue.Told) (qu
 		if err := json.Unmarshal(old.Origin, &origin); err != nil {
 			return queue.Told{}, false
 		}
-		was, err := triage.ParseEvent(triage.EventSource{Name: origin.Event, Repo: before.Repo, Payload: before.Payload})
-		if err != nil || was.Issue == nil || !joinable(was) {
+		earlier, err := triage.ParseEvent(triage.EventSource{Name: origin.Event, Repo: task.Repo, Payload: task.Payload})
+		if err != nil || earlier.Issue == nil || !joinable(earlier) {
 			return queue.Told{}, false
 		}
-		told, issue := e, e.Snapshot()
-		if was.Issue.UpdatedAt.After(issue.UpdatedAt) {
-			issue = was.Snapshot()
+		event, issue := e, e.Snapshot()
+		if earlier.Issue.UpdatedAt.After(issue.UpdatedAt) {
+			issue = earlier.Snapshot()
 		}
-		if strength(was) > strength(e) {
-			told, new.Origin = was, old.Origin
+		if priority(earlier) > priority(e) {
+			event, new.Origin = earlier, old.Origin
 		}
 		spec := spec
-		spec.ID = before.TaskID
-		m, err := runner.Task(told.WithIssue(issue), spec)
+		spec.ID = task.TaskID
+		m, err := runner.Task(event.WithIssue(issue), spec)
 		if err != nil {
 			return queue.Told{}, false
 		}

@@ -19,29 +19,29 @@ const (
 	ProtocolSync  Protocol = "sync"  // the whole task is posted to it, and it answers with the decision
 )
 
-// A Route says that an agent is asked about events of a repository. Of the routes of one
-// repository, the first one that takes the event and has an address is used.
+// A Route sends events of a repository to an agent. Of the routes of one repository, the
+// first one that takes the event and has an address is used.
 type Route struct {
 	Repo string // "owner/name", without regard to case
 	Type string // such as "issue-triage"
-	// URL is the agent's base address, in any form that address.Canonical takes. An agent
-	// without one is passed over.
+	// URL is the agent's base address, in any form that address.Canonical takes. A route
+	// without one is skipped.
 	URL string
 	// Events are what the agent takes: types of tasks such as "issue.triage", and events
-	// such as "issues.labeled". Nil: the types that begin as the agent's own does, up to
-	// its first "-".
+	// such as "issues.labeled". Nil: the type of tasks that has the same prefix as Type, up
+	// to the first "-".
 	Events     []string
-	AllowClose bool     // what tasks tell the agent about closing
+	AllowClose bool     // whether tasks permit the agent to close issues
 	Protocol   Protocol // empty: ProtocolQueue
 }
 
-// defaultEvents returns the events that are of the type issue.triage. Others go only to
-// agents that name them, and to rules.
+// defaultEvents returns the events of the type issue.triage. Others go only to agents that
+// list them, and to rules.
 func defaultEvents() []string {
 	return []string{"issues.opened", "issues.edited", "issues.reopened", "issue_comment.created"}
 }
 
-// takes reports whether the agent is asked about an event.
+// takes reports whether the agent takes an event.
 func (r Route) takes(key string) bool {
 	triage := slices.Contains(defaultEvents(), key)
 	if r.Events != nil {
@@ -52,7 +52,8 @@ func (r Route) takes(key string) bool {
 	return triage && prefix == kind
 }
 
-func (r Route) checked() (Route, error) {
+// normalized returns the route with a canonical URL and its Protocol set.
+func (r Route) normalized() (Route, error) {
 	if _, _, ok := protocol.SplitRepo(r.Repo); !ok {
 		return Route{}, fmt.Errorf("agent %q: want a repository as owner/name, got %q", r.Type, r.Repo)
 	}
@@ -74,6 +75,7 @@ func (r Route) checked() (Route, error) {
 	return r, nil
 }
 
+// byRepo returns the routes by repository in lower case, in order.
 func byRepo(routes []Route, repos []string) (map[string][]Route, error) {
 	m := make(map[string][]Route)
 	for _, name := range repos {
@@ -83,7 +85,7 @@ func byRepo(routes []Route, repos []string) (map[string][]Route, error) {
 		m[strings.ToLower(name)] = nil
 	}
 	for _, r := range routes {
-		r, err := r.checked()
+		r, err := r.normalized()
 		if err != nil {
 			return nil, err
 		}
@@ -93,15 +95,15 @@ func byRepo(routes []Route, repos []string) (map[string][]Route, error) {
 	return m, nil
 }
 
-// choose returns who is asked about an event, with an empty address when only rules are,
-// or why nothing is to be done about it.
-func (t *Intake) choose(e triage.Delivery) (r Route, reason string) {
+// route returns the route of an event, with an empty URL if only rules apply, or the reason
+// why there is none.
+func (t *Intake) route(e triage.Delivery) (r Route, reason string) {
 	routes, known := t.repos[strings.ToLower(e.FullRepo())]
 	if !known {
 		t.o.Log.Warn("event of a repository that is not configured", "repo", e.FullRepo(), "event", e.Key())
 		return Route{}, "the repository is not configured"
 	}
-	if reason := t.skip(e); reason != "" {
+	if reason := t.skipReason(e); reason != "" {
 		return Route{}, reason
 	}
 	for _, r := range routes {
@@ -119,8 +121,8 @@ func (t *Intake) choose(e triage.Delivery) (r Route, reason string) {
 	return Route{}, "neither an agent nor a rule takes the event " + e.Key()
 }
 
-// skip says why nobody is to decide on an event.
-func (t *Intake) skip(e triage.Delivery) string {
+// skipReason returns why an event is ignored; empty: it is not.
+func (t *Intake) skipReason(e triage.Delivery) string {
 	if e.Issue == nil {
 		return "the event tells of no issue"
 	}
@@ -130,8 +132,8 @@ func (t *Intake) skip(e triage.Delivery) string {
 	if reason := e.SkipReason(t.o.Bot); reason != "" {
 		return reason
 	}
-	// Two programs that answer each other would never stop. What a program opens or labels
-	// is looked at like anybody's.
+	// Two programs that answer each other would never stop. Issues that a program opens or
+	// labels are taken like those of people.
 	if e.Sender.Type == "Bot" && (e.Name == triage.EventIssueComment || e.Action == "edited") {
 		return "another program wrote that: " + e.Sender.Login
 	}

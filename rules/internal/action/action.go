@@ -202,7 +202,14 @@ func (c compiler) textParam(f *yamlfile.File, n *yaml.Node, out *param) {
 	if out.spec.Kind == protocol.KindMarkdown && !expression.CheckComment(f, n) {
 		return
 	}
-	if t := template.Compile(c.expressions, f, n); t != nil {
+	t := template.Compile(c.expressions, f, n, func(before string, line, col int) template.Escape {
+		e, doubt := escape(out.spec, before)
+		if doubt != "" {
+			f.WarnIn(n, line, col, doubt)
+		}
+		return e
+	})
+	if t != nil {
 		out.texts = append(out.texts, t)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/org/foreman-action/internal/text"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/rules/internal/expression"
+	"github.com/org/foreman-action/rules/internal/template"
 )
 
 // The bounds of what expressions put into parameters.
@@ -24,20 +25,20 @@ func most(p protocol.Param) int {
 	return MaxName
 }
 
-// clean returns what makes a foreign value fit for the parameter.
-func clean(p protocol.Param) func(string) string {
-	if p.Kind == protocol.KindMarkdown {
-		return func(s string) string { return sanitize.Value(text.Shorten(s, MaxForeign)) }
+// escape returns what makes the value of a {{ }} part fit for the parameter. before is the
+// text up to the part; doubt is why the value cannot keep its meaning there, or empty.
+func escape(p protocol.Param, before string) (e template.Escape, doubt string) {
+	if p.Kind != protocol.KindMarkdown {
+		return func(s string, _ bool) string { return text.Plain(s, MaxName) }, ""
 	}
-	return func(s string) string { return text.Plain(s, MaxName) }
-}
-
-// joint returns what keeps two foreign values apart: nothing that is seen.
-func joint(p protocol.Param) string {
-	if p.Kind == protocol.KindMarkdown {
-		return "\u200b"
-	}
-	return ""
+	place := sanitize.PlaceAt(before)
+	return func(s string, after bool) string {
+		s = sanitize.ValueAt(text.Shorten(s, MaxForeign), place)
+		if s != "" && after && (place == sanitize.InText || place == sanitize.InCode) {
+			return "\u200b" + s
+		}
+		return s
+	}, place.Doubt()
 }
 
 // literal returns the value of a parameter that has no expressions.
@@ -78,7 +79,7 @@ func (p param) render(v *expression.Evaluation) (value any, ok bool, err error) 
 	}
 	list := make([]string, len(p.texts))
 	for i, t := range p.texts {
-		if list[i], err = t.Render(v, clean(p.spec), joint(p.spec)); err != nil {
+		if list[i], err = t.Render(v); err != nil {
 			return nil, false, err
 		}
 		list[i] = text.Shorten(list[i], most(p.spec))

@@ -1,149 +1,148 @@
 package markdown
 
 import (
+	"bytes"
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/parser"
+	gmtext "github.com/yuin/goldmark/text"
+	"github.com/yuin/goldmark/util"
+
+	"github.com/org/foreman-action/internal/sanitize"
 )
 
-// A plainReader goes through a comment line by line and tells what people see of it as plain
-// text of its writer. Where Markdown is hard to read it takes text rather for code: a
-// command is easily given again.
-type plainReader struct {
-	fence   fence    // of the code that the line is in; its char is 0 outside of code
-	item    int      // spaces before what belongs to the list item that the line may be in
-	code    int      // spaces before the code of a list item
-	tags    []string // open tags of HTML
-	comment commentState
-	lazy    bool // the line goes on with a quote, or with code that its list item cut off
-	blank   bool // the line before was blank
-}
-
-// A commentState is the kind of an open HTML comment.
-type commentState byte
-
-const (
-	noComment     commentState = iota
-	inlineComment              // ends with its paragraph at the latest
-	blockComment
-)
-
-var (
-	listMarkers = regexp.MustCompile(`^(?: {0,3}(?:[-*+]|[0-9]{1,9}[.)])[ \t])+`)
-	htmlTokens  = regexp.MustCompile("(?i)`+|<!--(?:-?>)?|-->|</?(?:pre|code|blockquote|samp|kbd|tt|script|style|textarea)\\b")
-)
-
-// PlainLines returns the lines of a comment that people see as plain text.
+// PlainLines returns the lines of a comment that people see as its author's own text: those
+// of the paragraphs and headings of the document itself, not in quotes, lists, code, HTML
+// comments or elements that show code or quotes. They are whole, as they were typed. It
+// follows CommonMark; where people would read a text in more than one way, it returns fewer
+// lines. A text with more than maxPrefix signs of quotes and lists before a line has none.
 func PlainLines(comment string) []string {
-	var r plainReader
-	var list []string
-	for line := range strings.Lines(strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(comment)) {
-		line = strings.TrimRight(line, "\n")
-		if r.shows(line) {
-			list = append(list, line)
+	comment = strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(comment)
+	for line := range strings.Lines(comment) {
+		if len(line)-len(strings.TrimLeft(line, " \t>-+*0123456789.)")) > maxPrefix {
+			return nil
 		}
-		r.blank = strings.Trim(line, " \t") == ""
 	}
-	return list
+	source := []byte(comment)
+	// What else stands within a line does not matter here, and costs time.
+	p := parser.NewParser(
+		parser.WithBlockParsers(parser.DefaultBlockParsers()...),
+		parser.WithInlineParsers(util.Prioritized(parser.NewCodeSpanParser(), 100), util.Prioritized(parser.NewRawHTMLParser(), 200)),
+	)
+	w := plainWalker{source: source}
+	doc := p.Parse(gmtext.NewReader(source))
+	for n := doc.FirstChild(); n != nil && !w.swallowed; n = n.NextSibling() {
+		w.block(n)
+	}
+	return w.lines
 }
 
-// shows goes on with the next line.
-func (r *plainReader) shows(line string) bool {
-	indent := len(line) - len(strings.TrimLeft(line, " "))
-	blank := strings.Trim(line, " \t") == ""
-	if r.fence.Char != 0 && !r.inCode(line, indent, blank) {
-		return false
-	}
-	if r.comment == blockComment {
-		r.html(line, 0)
-		return false
-	}
-	if blank {
-		r.lazy, r.comment = false, noComment
-		return false
-	}
-	marker := len(listMarkers.FindString(line))
-	text := strings.TrimLeft(line[marker:], " ")
-	if f, ok := ParseFence(line[marker:]); ok {
-		r.fence, r.comment = f, noComment
-		switch {
-		case marker > 0:
-			r.item = len(line) - len(text)
-			r.code = r.item
-		case indent >= 2:
-			r.code = min(indent, r.item)
-		default:
-			r.code = 0
-		}
-		return false
-	}
-	switch {
-	case marker > 0:
-		r.item = len(line) - len(text)
-	case r.blank && indent < r.item:
-		r.item = 0
-	}
-	own := !r.lazy && r.comment == noComment && len(r.tags) == 0
-	if strings.HasPrefix(text, ">") && (marker > 0 || indent <= maxIndent) {
-		r.lazy = true
-		if own {
-			return false
-		}
-	}
-	r.html(line, len(line)-len(text))
-	return own && !r.lazy
-}
-
-// inCode looks for the end of fenced code. It reports whether the line comes behind it:
-// the list item that the code belongs to is over.
-func (r *plainReader) inCode(line string, indent int, blank bool) bool {
-	if !blank && indent < r.code {
-		r.fence, r.lazy, r.item = fence{}, true, 0
-		return true
-	}
-	if f, ok := ParseFence(line[min(indent, r.code):]); ok && f.Bare && f.Char == r.fence.Char && f.Length >= r.fence.Length {
-		r.fence, r.lazy = fence{}, false
-	}
-	return false
-}
-
-// html looks for tags and comments in a line whose text begins at start, outside of code
-// within the line.
-func (r *plainReader) html(line string, start int) {
-	if !strings.ContainsAny(line, "<>") {
-		return
-	}
-	tokens := htmlTokens.FindAllStringIndex(line, -1)
-	for i := 0; i < len(tokens); i++ {
-		at := tokens[i][0]
-		token := strings.ToLower(line[at:tokens[i][1]])
-		name, closing := strings.CutPrefix(strings.TrimPrefix(token, "<"), "/")
-		switch {
-		case r.comment != noComment:
-			if token == "-->" {
-				r.comment = noComment
-			}
-		case token[0] == '`':
-			if n := slices.IndexFunc(tokens[i+1:], func(t []int) bool { return line[t[0]:t[1]] == token }); n >= 0 {
-				i += 1 + n
-			}
-		case token == "<!--" && at == start:
-			r.comment = blockComment
-		case token == "<!--":
-			r.comment = inlineComment
-		case strings.HasPrefix(token, "<!--") || token == "-->":
-		case closing:
-			for n, tag := range slices.Backward(r.tags) {
-				if tag == name {
-					r.tags = r.tags[:n]
-					break
-				}
-			}
-		case len(r.tags) < maxTags:
-			r.tags = append(r.tags, name)
-		}
-	}
-}
+// maxPrefix is how many bytes of signs before a line are read: the time that a parser needs
+// grows with the square of the depth.
+const maxPrefix = 256
 
 // maxTags is how many open tags are kept.
 const maxTags = 16
+
+// quoting matches the tags of elements that show what is not their author's own text.
+var quoting = regexp.MustCompile(`(?i)</?(?:pre|code|blockquote|samp|kbd|tt|script|style|textarea)\b`)
+
+// A plainWalker goes through a document.
+type plainWalker struct {
+	source    []byte
+	tags      []string // open elements of quoting
+	swallowed bool     // by a tag or a comment that does not end
+	lines     []string
+}
+
+// block takes in a block of the document itself.
+func (w *plainWalker) block(n ast.Node) {
+	switch n.(type) {
+	case *ast.Paragraph, *ast.Heading:
+		if !w.cutOff(n) {
+			w.text(n)
+		}
+		return
+	}
+	_ = ast.Walk(n, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
+		if h, ok := n.(*ast.HTMLBlock); ok && entering {
+			text := string(h.Lines().Value(w.source))
+			if h.HasClosure() {
+				text += string(h.ClosureLine.Value(w.source))
+			}
+			w.html(text)
+		}
+		if h, ok := n.(*ast.RawHTML); ok && entering {
+			w.html(string(h.Segments.Value(w.source)))
+		}
+		return ast.WalkContinue, nil
+	})
+}
+
+// cutOff reports whether a block ends fenced code of a list or a quote that has no end of its
+// own: its author took it for code.
+func (w *plainWalker) cutOff(n ast.Node) bool {
+	last := n.PreviousSibling()
+	if last == nil || n.HasBlankPreviousLines() || n.Lines().Len() == 0 {
+		return false
+	}
+	for last.LastChild() != nil && last.Type() == ast.TypeBlock {
+		last = last.LastChild()
+	}
+	if last.Kind() != ast.KindFencedCodeBlock {
+		return false
+	}
+	before := bytes.TrimSuffix(bytes.TrimRight(w.source[:n.Lines().At(0).Start], " \t"), []byte("\n"))
+	f, ok := ParseFence(string(bytes.TrimSpace(before[bytes.LastIndexByte(before, '\n')+1:])))
+	return !ok || !f.Bare
+}
+
+// text takes in a paragraph or a heading, and keeps its plain lines.
+func (w *plainWalker) text(n ast.Node) {
+	var plain []gmtext.Segment
+	for c := n.FirstChild(); c != nil; c = c.NextSibling() {
+		switch c := c.(type) {
+		case *ast.RawHTML:
+			w.html(string(c.Segments.Value(w.source)))
+		case *ast.Text:
+			if len(w.tags) == 0 && !w.swallowed {
+				plain = append(plain, c.Segment)
+			}
+		}
+	}
+	for _, l := range n.Lines().Sliced(0, n.Lines().Len()) {
+		text := l.Value(w.source)
+		start := l.Start + len(text) - len(bytes.TrimLeft(text, " \t"))
+		for len(plain) > 0 && plain[0].Stop <= start {
+			plain = plain[1:]
+		}
+		if len(plain) == 0 || start < plain[0].Start {
+			continue
+		}
+		begin := bytes.LastIndexByte(w.source[:l.Start], '\n') + 1
+		line, _, _ := bytes.Cut(w.source[begin:], []byte("\n"))
+		w.lines = append(w.lines, string(line))
+	}
+}
+
+// html takes in HTML.
+func (w *plainWalker) html(s string) {
+	w.swallowed = w.swallowed || sanitize.Unclosed(s)
+	for _, token := range quoting.FindAllString(s, -1) {
+		name := strings.ToLower(strings.TrimLeft(token, "</"))
+		switch {
+		case !strings.HasPrefix(token, "</"):
+			if len(w.tags) < maxTags {
+				w.tags = append(w.tags, name)
+			}
+		case slices.Contains(w.tags, name):
+			for w.tags[len(w.tags)-1] != name {
+				w.tags = w.tags[:len(w.tags)-1]
+			}
+			w.tags = w.tags[:len(w.tags)-1]
+		}
+	}
+}

@@ -51,12 +51,25 @@ func TestCommands(t *testing.T) {
 		{"fence in a list", "1. ```\n/foreman undo\n```\n/foreman why", nil},
 		{"fence in a list, indented", "- ```\n  /foreman undo\n  ```\n/foreman why", []Command{{"why", ""}}},
 		{"fence in a list, cut off", "- ```\n  a\n\ntext\n\n```\n/foreman undo\n```", nil},
-		{"fence below a list item", "- a\n  ```\n  /foreman undo\n  ```\n  /foreman why", []Command{{"why", ""}}},
+		{"fence below a list item", "- a\n  ```\n  /foreman undo\n  ```\n  /foreman why\n\n/foreman triage", []Command{{"triage", ""}}},
 		{"fence below a list item, cut off", "- a\n  ```\n  x\n```\n/foreman undo\n```", nil},
 		{"fence behind a list", "- a\n\n  ```\nx\n  ```\n/foreman undo", nil},
 		{"no end, too far in", "- ```\n          ```\n  /foreman undo", nil},
 		{"other line ends", "> q\r/foreman undo\r\r/foreman why\r```\r/foreman why", []Command{{"why", ""}}},
 		{"code in a line", "`/foreman triage`", nil},
+		{"code over lines", "`a\n/foreman undo\nb`\n/foreman why", []Command{{"why", ""}}},
+		{"code over lines, of more signs", "``a `\n/foreman undo\n``", nil},
+		{"lazy quote in a list item", "- a\n  > q\n/foreman undo", nil},
+		{"lazy quote in a quote", "> > q\n/foreman undo", nil},
+		{"processing instruction", "<?php\n\n/foreman undo\n\n?>\n/foreman why", []Command{{"why", ""}}},
+		{"processing instruction within text", "a <?\n/foreman undo\n?>\n/foreman why", []Command{{"why", ""}}},
+		{"declaration", "<!DOCTYPE\n\n/foreman undo\n>\n/foreman why", []Command{{"why", ""}}},
+		{"character data", "<![CDATA[\n\n/foreman undo\n]]>\n/foreman why", []Command{{"why", ""}}},
+		{"attribute over lines", "a <b title=\"\n/foreman undo\n\">b</b>\n/foreman why", []Command{{"why", ""}}},
+		{"attribute that does not end", "<div title=\"\n\n/foreman undo", nil},
+		{"above a signature", "/foreman why\n-- \nMona", []Command{{"why", ""}}},
+		{"heading", "# /foreman why", nil},
+		{"nested too deep", strings.Repeat(">", 300) + "\n\n/foreman why", nil},
 		{"no name", "/foreman\n/foreman \n/foreman 7\n/foreman /why", nil},
 		{"other word", "/foremantriage\n/foremans triage\n/forema n", nil},
 		{"long name", "/foreman " + strings.Repeat("a", 33), nil},
@@ -76,8 +89,8 @@ func TestCommands(t *testing.T) {
 
 // BenchmarkCommands reads comments that are as large as they may be and hard to parse.
 func BenchmarkCommands(b *testing.B) {
-	for _, line := range []string{"/foreman 1\n", "```\n", "```a\n", "````\n~~~\n```a\n", "`", ">", "<!--\n", "<pre>", "\r"} {
-		comment := strings.Repeat(line, 65_536/len(line))
+	for _, line := range []string{"/foreman 1\n", "```\n", "```a\n", "````\n~~~\n```a\n", "`", ">", "<!--\n", "<pre>", "\r", "> ", "- ", "1. ", "<b>", "<a ", "`` ` ", "a`b``c", "- a\n", "-\n", "\\`"} {
+		comment := "/foreman why\n" + strings.Repeat(line, 65_536/len(line))
 		b.Run(line, func(b *testing.B) {
 			for b.Loop() {
 				Commands(comment)

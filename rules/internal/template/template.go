@@ -96,11 +96,19 @@ type Template struct {
 type templatePart struct {
 	literal string
 	expr    *expression.Expression // nil for literal text
+	escape  Escape                 // of the value of expr
 }
 
+// An Escape makes the value of a {{ }} part, which is untrusted text, fit for its place. after
+// says that it comes right after another value: together they could be what neither is,
+// such as a reference to another issue.
+type Escape func(value string, after bool) string
+
 // Compile compiles the value of the scalar n. Mistakes are recorded in f, and the
-// result is nil then.
-func Compile(c *expression.Compiler, f *yamlfile.File, n *yaml.Node) *Template {
+// result is nil then. escape returns what the value of a {{ }} part is escaped with: line and
+// col are those of the part in the scalar's text, and before is that text up to it, with "x" in
+// place of other values.
+func Compile(c *expression.Compiler, f *yamlfile.File, n *yaml.Node, escape func(before string, line, col int) Escape) *Template {
 	spans, offset, err := split(n.Value)
 	if err != nil {
 		line, col := text.Position(n.Value, offset)
@@ -108,14 +116,18 @@ func Compile(c *expression.Compiler, f *yamlfile.File, n *yaml.Node) *Template {
 		return nil
 	}
 	t, ok := &Template{node: n}, true
+	var before strings.Builder
 	for _, s := range spans {
 		if !s.expr {
 			t.parts = append(t.parts, templatePart{literal: s.text})
+			before.WriteString(s.text)
 			continue
 		}
 		x := c.Compile(expression.Source{File: f, Node: n, Text: s.text, Start: s.start}, expression.Text)
 		ok = ok && x != nil
-		t.parts = append(t.parts, templatePart{expr: x})
+		line, col := text.Position(n.Value, s.start-len(opening))
+		t.parts = append(t.parts, templatePart{expr: x, escape: escape(before.String(), line, col)})
+		before.WriteString("x")
 	}
 	if !ok {
 		return nil
@@ -161,12 +173,10 @@ func (t *Template) Expressions() []*expression.Expression {
 	return list
 }
 
-// Render evaluates the template. clean neutralizes the values of {{ }}, which are untrusted
-// text, and joint separates two of them that have nothing else between them: together they
-// could be what neither is, such as a reference to another issue.
-func (t *Template) Render(v *expression.Evaluation, clean func(string) string, joint string) (string, error) {
+// Render evaluates the template.
+func (t *Template) Render(v *expression.Evaluation) (string, error) {
 	var b strings.Builder
-	foreign := false // whether b ends with a foreign value
+	foreign := false // whether b ends with a value
 	for _, p := range t.parts {
 		if p.expr == nil {
 			b.WriteString(p.literal)
@@ -177,15 +187,10 @@ func (t *Template) Render(v *expression.Evaluation, clean func(string) string, j
 		if err != nil {
 			return "", err
 		}
-		s := clean(expression.Format(value))
-		if s == "" {
-			continue
+		if s := p.escape(expression.Format(value), foreign); s != "" {
+			b.WriteString(s)
+			foreign = true
 		}
-		if foreign {
-			b.WriteString(joint)
-		}
-		b.WriteString(s)
-		foreign = true
 	}
 	return b.String(), nil
 }

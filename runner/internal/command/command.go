@@ -32,7 +32,8 @@ type Commands struct {
 	Refused string          // name of one that is answered with [Refusal]; empty: none
 	Reason  string          // what the rationale says about the commands
 	// Mute says that the comment has commands of Foreman's own, so that it is not a comment
-	// for an agent.
+	// for an agent. After Permit that holds only for commands that are carried out: a stranger
+	// cannot keep a comment from the agent.
 	Mute bool
 
 	more    bool   // there is another undo, of another task
@@ -75,7 +76,7 @@ func (c Commands) Permit(author, permission string) Commands {
 			c.Refused = c.List[0].Name
 			c.Reason = fmt.Sprintf("/foreman %s is refused: %s has the permission %s, and commands need write, maintain or admin", c.Refused, who, text.Quote(permission))
 		}
-		c.List = nil
+		c.List, c.Mute = nil, false
 	case c.unknown != "":
 		c.Refused = c.unknown
 		c.Reason = fmt.Sprintf("/foreman %s is no command; there are why, triage and undo, and those that rules ask for", c.unknown)

@@ -67,7 +67,7 @@ func TestCommands(t *testing.T) {
 				!strings.Contains(got.Reason, tt.reason) || (tt.reason == "") != (got.Reason == "") {
 				t.Errorf("got %q, refused %q: %s", names(got), got.Refused, got.Reason)
 			}
-			if got.Mute != tt.mute || names(c) != before {
+			if got.Mute != (tt.list != "") || names(c) != before {
 				t.Errorf("mute %v; the commands before are %q", got.Mute, names(c))
 			}
 			for _, name := range []string{command.Why, command.Triage, command.Undo} {

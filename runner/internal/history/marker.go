@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// markerStart begins the hidden last line of every comment that we post.
+// markerStart begins the marker of every comment that we post.
 const markerStart = "<!-- foreman:v1"
 
-// A Marker is the hidden last line of a comment that we post: it says which comment of which
+// A Marker is hidden in a comment that we post, as its last line: it says which comment of which
 // task the comment is. The comments of a task are counted, and not named by the index of
 // their action, so that a task that is decided anew, with its actions in another order,
 // finds them.
@@ -36,17 +36,28 @@ func (m Marker) String() string {
 	return b.String()
 }
 
-// ParseMarker reads the marker in the last line of a comment's body. Of a repeated field the
-// last value counts. Comment is -1 where the marker has no number.
+// ParseMarker reads the first whole marker of a comment's body. People who may edit our
+// comments write above or below it, so it may stand anywhere; no body that we post holds
+// another one. Of a repeated field the last value counts. Comment is -1 where the marker has no
+// number.
 func ParseMarker(body string) (Marker, bool) {
-	body = strings.TrimSpace(body)
-	line := body[strings.LastIndexByte(body, '\n')+1:]
-	rest, ok := strings.CutPrefix(line, markerStart+" ")
-	if !ok {
-		return Marker{}, false
+	for {
+		_, after, ok := strings.Cut(body, markerStart+" ")
+		if !ok {
+			return Marker{}, false
+		}
+		body = after
+		if m, ok := parseFields(after); ok {
+			return m, true
+		}
 	}
-	rest, ok = strings.CutSuffix(rest, " -->")
-	if !ok {
+}
+
+// parseFields reads what follows the start of a marker, up to its end on the same line.
+func parseFields(s string) (Marker, bool) {
+	line, _, _ := strings.Cut(s, "\n")
+	rest, _, ok := strings.Cut(line, " -->")
+	if !ok || strings.Contains(rest, "<!--") {
 		return Marker{}, false
 	}
 	m := Marker{Comment: -1}

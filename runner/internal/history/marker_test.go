@@ -47,8 +47,13 @@ func TestParseMarkerForeign(t *testing.T) {
 		ok         bool
 	}{
 		{"empty", "", Marker{}, false},
-		{"not last", "<!-- foreman:v1 task=t comment=0 -->\nhello", Marker{}, false},
-		{"not at the start of the line", "> <!-- foreman:v1 task=t comment=0 -->", Marker{}, false},
+		{"a line below", "x\n\n<!-- foreman:v1 task=t comment=0 -->\nhello", Marker{Task: "t"}, true},
+		{"text on the same line", "<!-- foreman:v1 task=t comment=0 --> hello", Marker{Task: "t"}, true},
+		{"lines above and below", "x\r\n<!-- foreman:v1 task=t comment=0 -->\r\nhello\r\n", Marker{Task: "t"}, true},
+		{"the first of two counts", "<!-- foreman:v1 task=t comment=0 -->\n<!-- foreman:v1 task=u comment=0 -->", Marker{Task: "t"}, true},
+		{"one that is cut off, and a whole one", "<!-- foreman:v1 task=t\n<!-- foreman:v1 task=u comment=0 -->", Marker{Task: "u"}, true},
+		{"one within another", "<!-- foreman:v1 task=t <!-- foreman:v1 task=u comment=0 -->", Marker{Task: "u"}, true},
+		{"over two lines", "<!-- foreman:v1 task=t\ncomment=0 -->", Marker{}, false},
 		{"not closed", "<!-- foreman:v1 task=t comment=0", Marker{}, false},
 		{"other version", "<!-- foreman:v12 task=t comment=0 -->", Marker{}, false},
 		{"nothing in it", "<!-- foreman:v1 -->", Marker{}, false},

@@ -75,6 +75,9 @@ func (m *Maker) count(s *Step) int {
 		return 0
 	case s.Action.Type == protocol.ActionUpdateComment:
 		key = effect.CommentKey(s.Action)
+		if s.Source.IsAgent() {
+			key = effect.AgentKey(key)
+		}
 	case s.Action.Type != protocol.ActionComment:
 		return 0
 	}
@@ -82,10 +85,16 @@ func (m *Maker) count(s *Step) int {
 	return m.comments[key] - 1
 }
 
-// limitOf returns the limit that a step uses up, and how much of it. Labels count one by one.
+// limitOf returns the limit that a step uses up, and how much of it. Labels and people count
+// one by one.
 func limitOf(s *Step) (name string, n int) {
-	if e, ok := s.Effect.(effect.AddLabels); ok {
+	switch e := s.Effect.(type) { //nolint:gochecksumtype // every other effect counts once
+	case effect.AddLabels:
 		return protocol.ActionAddLabel, len(e.Names)
+	case effect.Assign:
+		return s.Action.Type, len(e.Logins)
+	case effect.Unassign:
+		return s.Action.Type, len(e.Logins)
 	}
 	return s.Action.Type, 1
 }
@@ -236,8 +245,13 @@ func (m *Maker) judgeComment(s *Step, e effect.Comment, nth int) {
 	case !effect.ValidKey(e.Once):
 		s.set(triage.Refuse, "once: want letters, digits, '.', '_' and '-', at most 64")
 		return
-	case m.said[e.Once]:
-		s.set(triage.Skip, "the plan says it already (once: "+e.Once+")")
+	}
+	once := e.Once
+	if s.Source.IsAgent() {
+		e.Key, e.Once = effect.AgentKey(e.Key), effect.AgentKey(e.Once)
+	}
+	if m.said[e.Once] {
+		s.set(triage.Skip, "the plan says it already (once: "+once+")")
 		return
 	}
 	s.Effect = m.judgeBody(s, e)

@@ -344,26 +344,27 @@ func closedBy(rec memory.Record, at time.Time, asks triage.Source) bool {
 func (r *reviewer) postedOnce(s *Step, key string) bool {
 	e, found := r.h.Last(func(e triage.TimelineEvent) bool {
 		m, ok := r.h.OurComment(e)
-		return ok && m.Once == key && m.Task != r.a.Task
+		return ok && m.Once != "" && effect.SameOnce(m.Once, key) && m.Task != r.a.Task
 	})
 	if found {
-		giveWay(s, fmt.Sprintf("it was said on %s (once: %s)", e.At.UTC().Format(time.DateOnly), key))
+		giveWay(s, fmt.Sprintf("it was said on %s (once: %s)", e.At.UTC().Format(time.DateOnly), effect.BareKey(key)))
 		return true
 	}
 	rec, ok := r.record()
 	if !ok {
 		return false
 	}
+	same := func(said string) bool { return effect.SameOnce(said, key) }
 	for _, t := range rec.Tasks {
 		for _, a := range t.Actions {
-			if t.ID != r.a.Task && a.Type == protocol.ActionComment && a.Result == triage.Done && slices.Contains(a.Values, key) {
-				giveWay(s, fmt.Sprintf("it was said on %s, and deleted since (once: %s)", t.At.UTC().Format(time.DateOnly), key))
+			if t.ID != r.a.Task && a.Type == protocol.ActionComment && a.Result == triage.Done && slices.ContainsFunc(a.Values, same) {
+				giveWay(s, fmt.Sprintf("it was said on %s, and deleted since (once: %s)", t.At.UTC().Format(time.DateOnly), effect.BareKey(key)))
 				return true
 			}
 		}
 	}
 	if !r.h.Complete {
-		giveWay(s, "the timeline of the issue is too long to tell whether it was said before (once: "+key+")")
+		giveWay(s, "the timeline of the issue is too long to tell whether it was said before (once: "+effect.BareKey(key)+")")
 	}
 	return true
 }

@@ -1,0 +1,178 @@
+package sanitize
+
+import (
+	"net/url"
+	"regexp"
+	"strings"
+)
+
+// A Place is where a value stands in a Markdown text.
+type Place int
+
+// The places of a value.
+const (
+	InText          Place = iota // in text
+	InCode                       // in a fence, or where code in a line may be open
+	InURLHost                    // in the host of an address
+	InURLPath                    // in the path or the fragment of an address
+	InURLQuery                   // in the query of an address
+	InDestination                // at the start of the destination of a Markdown link
+	InAttribute                  // in the quoted value of an attribute of an HTML tag
+	InBareAttribute              // in the value of an attribute without quotes
+	InTag                        // elsewhere in an HTML tag
+	InHTMLComment
+)
+
+// PlaceAt returns the place of what follows a text that a maintainer wrote. HTML in code
+// within a line counts as HTML: what is escaped for it is harmless in code as well.
+func PlaceAt(before string) Place {
+	lines := strings.Split(before, "\n")
+	last := len(lines) - 1
+	var b blocks
+	start := 0 // of the paragraph or the HTML block
+	for i, line := range lines[:last] {
+		b.next(line)
+		switch {
+		case b.last.begins:
+			start = i
+		case strings.TrimSpace(line) == "" && !b.last.html:
+			start = i + 1
+		}
+	}
+	if b.inFence(lines[last]) {
+		return InCode
+	}
+	text := strings.Join(lines[start:], "\n")
+	open := unclosed(text)
+	if open >= 0 && (strings.HasPrefix(text[open:], "<!") || strings.HasPrefix(text[open:], "<?")) {
+		return InHTMLComment
+	}
+	if p, ok := inURL(lines[last]); ok {
+		return p
+	}
+	switch {
+	case open >= 0 && inQuotes(text[open:]):
+		return InAttribute
+	case open >= 0 && bareAttribute.MatchString(text[open:]):
+		return InBareAttribute
+	case open >= 0:
+		return InTag
+	case destination.MatchString(lines[last]):
+		return InDestination
+	}
+	if _, left := codeSpans(lines[last]); left {
+		return InCode
+	}
+	return InText
+}
+
+// bareAttribute matches a tag that ends in the value of an attribute without quotes.
+var bareAttribute = regexp.MustCompile(`=\s*[^\s"'=<>\x60]*$`)
+
+// destination matches a line that ends where the destination of a link begins.
+var destination = regexp.MustCompile(`\]\(\s*<?$|^ {0,3}\[[^\]]*\]:\s*<?$`)
+
+// inURL reports whether a line ends within an address, and where.
+func inURL(line string) (Place, bool) {
+	word := line[strings.LastIndexAny(line, " \t<>\"'`")+1:]
+	_, rest, ok := strings.Cut(word, "://")
+	if !ok {
+		_, rest, ok = strings.Cut(strings.ToLower(word), "www.")
+	}
+	query, fragment := strings.Index(rest, "?"), strings.Index(rest, "#")
+	switch {
+	case !ok:
+		return InText, false
+	case !strings.ContainsAny(rest, "/?#"):
+		return InURLHost, true
+	case query >= 0 && fragment < 0:
+		return InURLQuery, true
+	}
+	return InURLPath, true
+}
+
+// inQuotes reports whether s, a tag that does not end, ends in the quoted value of an
+// attribute.
+func inQuotes(s string) bool {
+	for _, quote := range []string{`"`, "'"} {
+		if markupLen(s+quote+">") > 0 && markupLen(s+">") < 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// Doubt says why no value can be escaped for a place so that it keeps its meaning; empty: it
+// can.
+func (p Place) Doubt() string {
+	switch p {
+	case InURLHost:
+		return "a value decides on the host of an address; of it only letters, digits and hyphens are kept"
+	case InDestination:
+		return "a value decides where a link leads"
+	case InBareAttribute:
+		return "a value stands in an attribute without quotes around it; of it only letters, digits and hyphens are kept"
+	case InTag:
+		return "a value stands in an HTML tag, and not in the value of an attribute; it is left out"
+	case InText, InCode, InURLPath, InURLQuery, InAttribute, InHTMLComment:
+	}
+	return ""
+}
+
+// ValueAt is [Value] for a place: the value stays there, whatever it holds.
+func ValueAt(s string, p Place) string {
+	switch p {
+	case InTag:
+		return ""
+	case InURLHost, InBareAttribute:
+		return strings.Map(func(r rune) rune {
+			if isAlnum(r) || r == '-' {
+				return r
+			}
+			return -1
+		}, s)
+	case InURLPath:
+		s = oneLine(s)
+		if s == "." || s == ".." {
+			return "" // would lead to another path
+		}
+		return strings.NewReplacer("$", "%24", "@", "%40", ":", "%3A").Replace(url.PathEscape(s))
+	case InURLQuery:
+		return url.QueryEscape(oneLine(s))
+	case InDestination:
+		return outside.ReplaceAllStringFunc(oneLine(s), url.PathEscape)
+	case InAttribute:
+		return strings.NewReplacer(`"`, "”", "'", "’").Replace(Value(s))
+	case InHTMLComment:
+		return strings.NewReplacer("<", "", ">", "", "-", "\u2010").Replace(Value(s))
+	case InText:
+		return unemphasized(Value(s))
+	case InCode:
+	}
+	return Value(s)
+}
+
+// unemphasized escapes the signs of emphasis, which could pair with those around the text:
+// all but those in addresses, and the underscores within words.
+func unemphasized(s string) string {
+	var b strings.Builder
+	if strings.HasPrefix(s, "[") {
+		b.WriteString(zwsp) // no box of a list of tasks
+	}
+	for i := 0; i < len(s); i++ {
+		if a := addressAt(s[i:]); strings.Contains(a.host, ".") && (i == 0 || !isAlnum(s[i-1])) {
+			b.WriteString(s[i : i+a.length])
+			i += a.length - 1
+			continue
+		}
+		within := i > 0 && isAlnum(s[i-1]) && i+1 < len(s) && isAlnum(s[i+1])
+		if s[i] == '*' || s[i] == '~' || s[i] == '_' && !within {
+			b.WriteByte('\\')
+		}
+		b.WriteByte(s[i])
+	}
+	return b.String()
+}
+
+// outside matches what may not stand in the destination of a link.
+var outside = regexp.MustCompile(`[^A-Za-z0-9._~:/?#!&*+,;=%-]+`)

@@ -1,0 +1,255 @@
+package sanitize
+
+import (
+	"bytes"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/yuin/goldmark"
+	"github.com/yuin/goldmark/extension"
+	renderhtml "github.com/yuin/goldmark/renderer/html"
+	nethtml "golang.org/x/net/html"
+)
+
+// marker stands for the hidden line that is appended to every comment.
+const marker = "<!-- foreman:v1 task=t comment=0 -->"
+
+// renderer renders GitHub Flavored Markdown; HTML stays as it is, as GitHub parses it.
+var renderer = goldmark.New(goldmark.WithExtensions(extension.GFM), goldmark.WithRendererOptions(renderhtml.WithUnsafe()))
+
+// disallowed matches the tags that GitHub shows as typed wherever they stand: section 6.11
+// of its specification.
+var disallowed = regexp.MustCompile(`(?i)<(/?(?:title|textarea|style|xmp|iframe|noembed|noframes|script|plaintext)\b)`)
+
+// render returns the document that a reader of the Markdown text gets.
+func render(t testing.TB, text string) *nethtml.Node {
+	t.Helper()
+	var out bytes.Buffer
+	if err := renderer.Convert([]byte(text), &out); err != nil {
+		t.Fatal(err)
+	}
+	doc, err := nethtml.Parse(bytes.NewReader(disallowed.ReplaceAll(out.Bytes(), []byte("&lt;$1"))))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return doc
+}
+
+// What GitHub turns into mentions and references in the text of a rendered document,
+// outside of code and links.
+var acts = regexp.MustCompile(`(?i)(?:^|[^a-z0-9_/&])(@[a-z0-9][a-z0-9-]*)|(?:^|[^a-z0-9&])(#[0-9]+|gh-[0-9]+)`)
+
+// live returns what acts in a rendered document: mentions, references, and links and
+// images whose host is not allowed.
+func live(doc *nethtml.Node, allow func(host string) bool) []string {
+	var found []string
+	var walk func(n *nethtml.Node, code, linked bool)
+	walk = func(n *nethtml.Node, code, linked bool) {
+		switch n.Type {
+		case nethtml.TextNode:
+			if !code && !linked {
+				for _, m := range acts.FindAllStringSubmatch(n.Data, -1) {
+					found = append(found, m[1]+m[2])
+				}
+			}
+		case nethtml.ElementNode:
+			switch n.Data {
+			case "code", "pre", "tt", "script", "style":
+				code = true
+			case "a":
+				linked = true
+			}
+			for _, a := range n.Attr {
+				if allow != nil && slices.Contains(shownTags, n.Data) && (a.Key == "href" || a.Key == "src" || a.Key == "srcset" || a.Key == "longdesc") && leads(a.Val, allow) {
+					found = append(found, n.Data+" "+a.Key+"="+a.Val)
+				}
+			}
+		default:
+		}
+		for c := n.FirstChild; c != nil; c = c.NextSibling {
+			walk(c, code, linked)
+		}
+	}
+	walk(doc, false, false)
+	return found
+}
+
+// leads reports whether an address leads to a host that is not allowed.
+func leads(address string, allow func(host string) bool) bool {
+	address = strings.TrimSpace(address)
+	if scheme, rest, _ := strings.Cut(address, ":"); scheme == "mailto" || scheme == "xmpp" {
+		host := rest[strings.LastIndexByte(rest, '@')+1:]
+		host, _, _ = strings.Cut(host, "/")
+		return !allow(strings.ToLower(host))
+	}
+	u, err := url.Parse(address)
+	if err != nil {
+		return true
+	}
+	if u.Scheme == "" && u.Host == "" {
+		return false // a page of the same host
+	}
+	return (u.Scheme != "http" && u.Scheme != "https" && u.Scheme != "") || !allow(strings.ToLower(u.Hostname()))
+}
+
+// hidden reports whether the marker is a comment of the rendered document, whole, and
+// nothing of it is shown.
+func hidden(doc *nethtml.Node) bool {
+	found, shown := false, false
+	var walk func(n *nethtml.Node)
+	walk = func(n *nethtml.Node) {
+		switch n.Type {
+		case nethtml.CommentNode:
+			found = found || "<!--"+n.Data+"-->" == marker
+		case nethtml.TextNode:
+			shown = shown || strings.Contains(n.Data, "foreman:v1 task=t")
+		default:
+		}
+		for _, a := range n.Attr {
+			shown = shown || strings.Contains(a.Val, "foreman:v1 task=t")
+		}
+		for c := n.FirstChild; c != nil; c = c.NextSibling {
+			walk(c)
+		}
+	}
+	walk(doc)
+	return found && !shown
+}
+
+// shape returns the elements of a document with their attributes, but for the values of
+// attributes; links only on request.
+func shape(doc *nethtml.Node, links bool) string {
+	var b strings.Builder
+	var walk func(n *nethtml.Node)
+	walk = func(n *nethtml.Node) {
+		counts := n.Type == nethtml.CommentNode || n.Type == nethtml.ElementNode && (links || n.Data != "a")
+		if counts && n.Type == nethtml.CommentNode {
+			b.WriteString("(!")
+		} else if counts {
+			b.WriteString("(" + n.Data)
+			for _, a := range n.Attr {
+				b.WriteString(" " + a.Key)
+			}
+		}
+		for c := n.FirstChild; c != nil; c = c.NextSibling {
+			walk(c)
+		}
+		if counts {
+			b.WriteString(")")
+		}
+	}
+	walk(doc)
+	return b.String()
+}
+
+// hosts returns the hosts that the links and images of a document lead to.
+func hosts(doc *nethtml.Node) []string {
+	var list []string
+	var walk func(n *nethtml.Node)
+	walk = func(n *nethtml.Node) {
+		for _, a := range n.Attr {
+			if u, err := url.Parse(a.Val); (a.Key == "href" || a.Key == "src") && err == nil {
+				list = append(list, u.Host)
+			}
+		}
+		for c := n.FirstChild; c != nil; c = c.NextSibling {
+			walk(c)
+		}
+	}
+	walk(doc)
+	return list
+}
+
+// places are texts with a value at the star, and the place that it has.
+var places = []struct {
+	text  string
+	place Place
+}{
+	{"a * b", InText}, {"*", InText}, {"`*`", InCode}, {"```\n*\n```", InCode}, {"```\n<a href=\"*\">\n```", InCode}, {"<b>*</b>", InText},
+	{"__a * b__ _c_", InText}, {"~~* b~~", InText}, {"- a\n- *\n- _c_", InText}, {"`a` *, `b`", InText}, {"| a |\n| - |\n| * |", InText},
+	{"<!-- a --> *", InText}, {"a < b *", InText}, {"https://example.com *", InText},
+	{"<img title=\"*\" alt='x'>", InAttribute}, {"<img title='a *'>", InAttribute}, {"<div\ntitle=\"a=*\">x</div>", InAttribute},
+	{"<details>\n\n<p title=\"*\">", InAttribute}, {"<img title=\"a > b *\">", InAttribute},
+	{"<img title=*>", InBareAttribute}, {"<img width = 1*>", InBareAttribute}, {"<img *>", InTag}, {"<img title=\"a\" *>", InTag}, {"</p*>", InTag},
+	{"<!-- * -->", InHTMLComment}, {"<!-- a\n\n* -->", InHTMLComment}, {"a <!-- * --> b", InHTMLComment}, {"<? * ?>", InHTMLComment},
+	{"https://example.com/*", InURLPath}, {"[x](https://example.com/a/*/b)", InURLPath}, {"<https://example.com/a-*>", InURLPath},
+	{"<a href=\"https://example.com/*\">x</a>", InURLPath}, {"www.example.com/*", InURLPath}, {"https://example.com/?a#*", InURLPath},
+	{"https://example.com/?q=*&r", InURLQuery}, {"![x](https://img.example.com/badge?*)", InURLQuery},
+	{"https://*", InURLHost}, {"https://*.example.com/", InURLHost}, {"https://example.com*", InURLHost}, {"https://example.com:*", InURLHost},
+	{"[x](*)", InDestination}, {"[x](<*>)", InDestination}, {"[x]: *\n\n[x]", InDestination},
+}
+
+func TestPlaceAt(t *testing.T) {
+	t.Parallel()
+	for _, tt := range places {
+		before, _, _ := strings.Cut(tt.text, "*")
+		if got := PlaceAt(before); got != tt.place {
+			t.Errorf("%q: got %d, want %d", tt.text, got, tt.place)
+		}
+	}
+}
+
+// FuzzPlaces puts a value in every place, where it must change neither the elements around
+// it nor where they lead.
+func FuzzPlaces(f *testing.F) {
+	seed(f)
+	for _, s := range []string{`" onclick="x`, "' title='", "-->", "--!> x", "../../evil", "..", "/evil/repo/issues/1", "?a=b#c", "x) [y](https://evil.example", ".evil.example", "@evil.example", "a b", "<b>", ">", "`x`", "%2e%2e/"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		for _, tt := range places {
+			before, after, _ := strings.Cut(tt.text, "*")
+			value := ValueAt(s, tt.place)
+			if value == "" {
+				continue // as the maintainer wrote it
+			}
+			if strings.ContainsAny(value, "\n") {
+				t.Errorf("%q: more than a line", value)
+			}
+			got, want := render(t, Trusted(before+value+after)+"\n\n"+marker), render(t, Trusted(before+"x"+after)+"\n\n"+marker)
+			links := tt.place != InText && tt.place != InCode && tt.place != InURLHost
+			if a, b := shape(got, links), shape(want, links); a != b {
+				t.Errorf("%q in %q: the elements are\n%s\nand were\n%s", value, tt.text, a, b)
+			}
+			if a, b := hosts(got), hosts(want); links && tt.place != InDestination && !slices.Equal(a, b) {
+				t.Errorf("%q in %q: links lead to %q, and not to %q", value, tt.text, a, b)
+			}
+			if !hidden(got) {
+				t.Errorf("%q in %q: the marker is shown or lost", value, tt.text)
+			}
+		}
+	})
+}
+
+// FuzzRendered holds comments against a renderer of GitHub Flavored Markdown.
+func FuzzRendered(f *testing.F) {
+	seed(f)
+	for _, s := range []string{
+		"\\`<a href=\"https://evil.example\">x</a>`", "\\`<img src=https://evil.example/x.png>`", "\\`<https://evil.example>`",
+		"<details>\n`<a href=\"https://evil.example\">x</a>`\n</details>", "<div>\n```\n<img src=\"//evil.example\">\n```\n</div>",
+		"\\`<a\nhref=https://evil.example>`", "https://exampl\u0131.com https://EXAMPLE.COM www.\u0130.com", "mailto:a@evil.example xmpp:a@evil.example/x a@evil.example",
+		"<mailto:a@evil.example> <a@evil.example> a_@evil.example a@example.com", "[x]: mailto:a@evil.example\n[x]", "http://0.a@octocat", "<detAils>`<A`", "\\`<A0:0>`",
+		"https://example.com\"@evil.example [x](https://example.com\"@evil.example/) https://example.com`@evil.example` (https://example.com)x.evil.example",
+	} {
+		f.Add(s)
+	}
+	own := func(host string) bool { return host == "example.com" }
+	f.Fuzz(func(t *testing.T, s string) {
+		for _, o := range []Options{{}, {AllowLink: own}} {
+			got := Comment(s, o)
+			doc := render(t, got+"\n\n"+marker)
+			for _, what := range live(doc, o.AllowLink) {
+				t.Errorf("%q is live in %q", what, got)
+			}
+			if !hidden(doc) {
+				t.Errorf("the marker is shown or lost after %q", got)
+			}
+		}
+		if got := Trusted(s); !hidden(render(t, got+"\n\n"+marker)) {
+			t.Errorf("the marker is shown or lost after the trusted %q", got)
+		}
+	})
+}

@@ -1,0 +1,144 @@
+package sanitize
+
+import (
+	"regexp"
+	"strings"
+)
+
+// closeHTML shows as typed the HTML tags and comments that their block does not end: a
+// browser would take in what follows, up to the next ">" or "-->". It is repeated until
+// nothing changes, since a block whose first tag is broken is no HTML block any more; in
+// a text that does not settle, no "<" is left.
+func closeHTML(s string) string {
+	// Versions of CommonMark differ in whether this begins an HTML block.
+	s = smallDeclaration.ReplaceAllString(s, "<"+zwsp+"!$1")
+	for range passes {
+		lines := strings.Split(s, "\n")
+		var b blocks
+		var block htmlText
+		for i, line := range lines {
+			b.next(line)
+			if !b.last.html || b.last.begins {
+				block.breakOpen(lines, "")
+				block = htmlText{}
+			}
+			if b.last.html {
+				block.add(i, b.last.text)
+			}
+		}
+		block.breakOpen(lines, b.closer())
+		next := strings.Join(lines, "\n")
+		if next == s {
+			return s
+		}
+		s = next
+	}
+	return strings.ReplaceAll(s, "<", "<"+zwsp)
+}
+
+var smallDeclaration = regexp.MustCompile("<!([a-z])")
+
+// htmlText is the text of one HTML block, without the marks of quotes and lists.
+type htmlText struct {
+	text  string
+	lines []int // of the document
+}
+
+func (h *htmlText) add(line int, text string) {
+	h.text += text + "\n"
+	h.lines = append(h.lines, line)
+}
+
+// breakOpen breaks every "<" from the one on that opens what neither the block nor closer,
+// which comes after it, ends.
+func (h *htmlText) breakOpen(lines []string, closer string) {
+	open := unclosed(h.text + closer)
+	if open < 0 || open >= len(h.text) {
+		return
+	}
+	row := strings.Count(h.text[:open], "\n")
+	start := strings.LastIndexByte(h.text[:open], '\n') + 1
+	whole := strings.Count(h.text[start:open], "<") // those that stay in that row
+	for _, i := range h.lines[row:] {
+		lines[i] = breakTags(lines[i], whole)
+		whole = 0
+	}
+}
+
+// breakTags breaks every "<" of a line after the first n.
+func breakTags(line string, n int) string {
+	for i := range len(line) {
+		if line[i] != '<' {
+			continue
+		}
+		if n--; n < 0 {
+			return line[:i] + strings.ReplaceAll(line[i:], "<", "<"+zwsp)
+		}
+	}
+	return line
+}
+
+// Unclosed reports whether HTML ends within a tag or a comment: a browser takes in what
+// follows it.
+func Unclosed(html string) bool { return unclosed(html) >= 0 }
+
+// unclosed returns the offset of the "<" that opens a tag or a comment which s does not
+// end, as a browser reads it (WHATWG HTML, section 13.2.5); -1: there is none.
+func unclosed(s string) int {
+	for i := 0; i < len(s); {
+		open := strings.IndexByte(s[i:], '<')
+		if open < 0 {
+			return -1
+		}
+		open += i
+		n := markupLen(s[open:])
+		if n < 0 {
+			return open
+		}
+		i = open + n
+	}
+	return -1
+}
+
+// markupLen is the length of the tag or comment that s begins with, 1 if the "<" begins
+// none; -1: it does not end.
+func markupLen(s string) int {
+	upTo := func(from int, end string) int {
+		if n := strings.Index(s[from:], end); n >= 0 {
+			return from + n + len(end)
+		}
+		return -1
+	}
+	switch {
+	case strings.HasPrefix(s, "<!-->"), strings.HasPrefix(s, "<!--->"):
+		return upTo(4, ">")
+	case strings.HasPrefix(s, "<!--"):
+		return upTo(4, "-->")
+	case strings.HasPrefix(s, "<!"), strings.HasPrefix(s, "<?"):
+		return upTo(2, ">")
+	case strings.HasPrefix(s, "</") && len(s) > 2 && !isLetter(s[2]):
+		return upTo(2, ">")
+	}
+	name := strings.TrimPrefix(s[1:], "/")
+	if name == "" || !isLetter(name[0]) {
+		return 1
+	}
+	for i := 1; i < len(s); i++ {
+		switch s[i] {
+		case '>':
+			return i + 1
+		case '=':
+			value := strings.TrimLeft(s[i+1:], " \t\n")
+			if value == "" || value[0] != '"' && value[0] != '\'' {
+				continue
+			}
+			start := len(s) - len(value) + 1
+			end := strings.IndexByte(s[start:], value[0])
+			if end < 0 {
+				return -1
+			}
+			i = start + end
+		}
+	}
+	return -1
+}

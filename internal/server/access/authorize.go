@@ -1,0 +1,103 @@
+package access
+
+import (
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/org/foreman-action/internal/server/response"
+)
+
+// A Role is who may send a request.
+type Role int
+
+// The roles.
+const (
+	Anyone    Role = iota // for health, and where other checks follow, such as a signature
+	Agents                // claim tasks and decide on them
+	Operators             // see, retry and cancel all tasks
+)
+
+// A Caller is the authenticated sender of a request. The zero value is an anonymous one,
+// for which no credential is required.
+type Caller struct {
+	Name   string   // of the credential; the queue records it
+	agents []string // canonical addresses; none: all
+}
+
+// MayClaim reports whether the caller may claim tasks of the agent with that canonical
+// address.
+func (c Caller) MayClaim(agent string) bool {
+	return len(c.agents) == 0 || slices.Contains(c.agents, agent)
+}
+
+// An Authorizer checks the senders of requests. It is safe for concurrent use.
+type Authorizer struct {
+	credentials *Credentials
+	attempts    *Attempts
+	origins     *http.CrossOriginProtection
+}
+
+// NewAuthorizer returns an Authorizer; nil credentials: there are none, so only requests
+// from this machine are permitted. now is the clock of failed attempts.
+func NewAuthorizer(c *Credentials, now func() time.Time) *Authorizer {
+	if c == nil {
+		c, _ = NewCredentials(nil) // an empty list has no mistakes
+	}
+	return &Authorizer{credentials: c, attempts: NewAttempts(now), origins: http.NewCrossOriginProtection()}
+}
+
+// Authorize returns the sender of a request, or an error of type *response.Error unless it
+// has the role. Requests by pages of other sites are refused for every role.
+func (a *Authorizer) Authorize(r *http.Request, role Role) (Caller, error) {
+	if err := a.origins.Check(r); err != nil {
+		return Caller{}, forbidden("the request came from a page of another site")
+	}
+	if role == Anyone {
+		return Caller{}, nil
+	}
+	set, header := a.credentials.current.Load(), r.Header.Get("Authorization")
+	name, found := set.lookup(header)
+	// Operators are locked out after too many wrong secrets: theirs may be guessed. Those of
+	// agents are made by machines, and a lock-out could be caused by whoever shares the proxy.
+	locked := header != "" && (found == nil || found.operator) && !a.attempts.Allowed(ClientAddr(r), name)
+	if found != nil && !locked {
+		if found.operator != (role == Operators) {
+			return Caller{}, forbidden("the credential is not for this")
+		}
+		return Caller{found.name, found.agents}, nil
+	}
+	err := set.checkAnonymous(r, role, locked)
+	if err != nil && header != "" {
+		a.attempts.Fail(ClientAddr(r), name)
+	}
+	return Caller{}, err
+}
+
+// checkAnonymous returns nil if a request without a known credential has the role, because
+// none is configured for it and the request is local.
+func (s *set) checkAnonymous(r *http.Request, role Role, locked bool) error {
+	if required := s.agents || s.operators && role == Operators; !required {
+		if err := CheckLocal(r); err != nil {
+			return forbidden(err.Error())
+		}
+		return nil
+	}
+	err := &response.Error{
+		Status: http.StatusUnauthorized, Detail: "want a bearer token, or a name and a secret",
+		Header:  http.Header{"Www-Authenticate": {`Bearer realm="foreman"`, `Basic realm="foreman", charset="UTF-8"`}},
+		Warning: response.UnknownCredential,
+	}
+	switch {
+	case locked:
+		err.Status, err.Detail = http.StatusTooManyRequests, "too many wrong credentials came from this address; wait for a minute"
+		err.Header = http.Header{"Retry-After": {"60"}}
+	case role == Operators && !s.operators:
+		err.Detail = "only operators see this, and none are configured (server.operators)"
+	}
+	return err
+}
+
+func forbidden(detail string) error {
+	return &response.Error{Status: http.StatusForbidden, Detail: detail}
+}

@@ -1,0 +1,156 @@
+// Package access decides who may send a request to the server: by credentials, by where the
+// request comes from, and by how often its sender tried wrong secrets.
+//
+// There are two kinds of credentials. Those of agents claim tasks and decide on them. Those
+// of operators, who are people, see everything and change the state of tasks. Secrets are
+// compared in the method find of this file and nowhere else; the signatures of webhooks are
+// compared in package intake.
+package access
+
+import (
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"github.com/org/foreman-action/internal/address"
+	"github.com/org/foreman-action/internal/secret"
+)
+
+// A Credential authenticates an agent or an operator: with the secret as a bearer token, or
+// with name and secret as Basic authentication, which unchanged agents take from the
+// userinfo of an address.
+type Credential struct {
+	Name   string      // required, unique, without ":"
+	Secret secret.Text // required, unique
+	// Agents are the addresses of the agents whose tasks may be claimed with it, in any form
+	// that address.Canonical takes; none: all.
+	Agents []string
+	// Operator makes it the credential of a person, who may see and change everything, but
+	// neither claims nor decides. Agents must be empty then.
+	Operator bool
+}
+
+// Credentials is the set that a server accepts. It is safe for concurrent use.
+type Credentials struct {
+	mu      sync.Mutex // held by writers of current
+	current atomic.Pointer[set]
+}
+
+// A set is a state of Credentials. It is immutable.
+type set struct {
+	list []entry
+	// Whether the configuration has such credentials. Those added at run time do not count.
+	agents, operators bool
+}
+
+type entry struct {
+	name     string
+	hash     [sha256.Size]byte // of the secret
+	agents   []string          // canonical
+	operator bool
+}
+
+// NewCredentials returns the credentials of a configuration. The error lists all mistakes,
+// without the secrets.
+func NewCredentials(list []Credential) (*Credentials, error) {
+	c := &Credentials{}
+	c.current.Store(&set{})
+	var errs []error
+	for _, one := range list {
+		errs = append(errs, c.add(one, true))
+	}
+	if err := errors.Join(errs...); err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+// Add adds a credential at run time, such as that of an agent that the server starts. Unlike
+// a configured one it does not make credentials required.
+func (c *Credentials) Add(one Credential) error { return c.add(one, false) }
+
+// Operator reports whether there is an operator with that name and secret. A wrong secret
+// takes as long as the right one.
+func (c *Credentials) Operator(name, secret string) bool {
+	e := c.current.Load().find(name, secret)
+	return e != nil && e.operator
+}
+
+// Configured reports which kinds of credentials the configuration has.
+func (c *Credentials) Configured() (agents, operators bool) {
+	s := c.current.Load()
+	return s.agents, s.operators
+}
+
+func (c *Credentials) add(one Credential, configured bool) error {
+	e := entry{name: one.Name, hash: sha256.Sum256([]byte(string(one.Secret))), operator: one.Operator}
+	switch {
+	case one.Name == "" || strings.Contains(one.Name, ":"):
+		return fmt.Errorf("credential %q: want a name without a colon", one.Name)
+	case one.Secret == "":
+		return fmt.Errorf("credential %q: its secret is empty", one.Name)
+	case one.Operator && len(one.Agents) > 0:
+		return fmt.Errorf("credential %q: an operator claims nothing, and needs no addresses of agents", one.Name)
+	}
+	for _, a := range one.Agents {
+		url, err := address.Canonical(a)
+		if err != nil {
+			return fmt.Errorf("credential %q: %w", one.Name, err)
+		}
+		e.agents = append(e.agents, url)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	next := *c.current.Load()
+	for _, other := range next.list {
+		if other.name == e.name || other.hash == e.hash {
+			return fmt.Errorf("credential %q: %q has the same name or secret", one.Name, other.name)
+		}
+	}
+	next.list = append(slices.Clip(next.list), e)
+	next.agents = next.agents || configured && !one.Operator
+	next.operators = next.operators || configured && one.Operator
+	c.current.Store(&next)
+	return nil
+}
+
+// find returns the credential with that secret, and with that name unless name is empty;
+// nil: none. It always takes the same time.
+func (s *set) find(name, secret string) *entry {
+	hash := sha256.Sum256([]byte(secret))
+	var found *entry
+	for i := range s.list {
+		e := &s.list[i]
+		if subtle.ConstantTimeCompare(hash[:], e.hash[:]) == 1 && (name == "" || name == e.name) {
+			found = e
+		}
+	}
+	return found
+}
+
+// lookup returns the name in an Authorization header, empty for a bearer token, and the
+// credential; nil: no known one.
+func (s *set) lookup(header string) (string, *entry) {
+	scheme, rest, _ := strings.Cut(header, " ")
+	rest = strings.TrimSpace(rest)
+	switch {
+	case rest == "":
+		return "", nil
+	case strings.EqualFold(scheme, "Bearer"):
+		return "", s.find("", rest)
+	case strings.EqualFold(scheme, "Basic"):
+		text, err := base64.StdEncoding.DecodeString(rest)
+		name, secret, ok := strings.Cut(string(text), ":")
+		if err != nil || !ok || name == "" {
+			return "", nil
+		}
+		return name, s.find(name, secret)
+	}
+	return "", nil
+}

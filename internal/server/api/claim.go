@@ -1,0 +1,133 @@
+package api
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/org/foreman-action/internal/address"
+	"github.com/org/foreman-action/internal/server/access"
+	"github.com/org/foreman-action/internal/server/longpoll"
+	"github.com/org/foreman-action/internal/server/request"
+	"github.com/org/foreman-action/internal/server/response"
+	"github.com/org/foreman-action/protocol"
+	"github.com/org/foreman-action/queue"
+)
+
+// DefaultLease is how long a claim lasts without a heartbeat.
+const DefaultLease = 300 * time.Second
+
+// maxWait is the longest time that a client may wait for a task.
+const maxWait = time.Minute
+
+// A claimHandler hands out tasks.
+type claimHandler struct {
+	queue queue.Queue
+	lease time.Duration
+	polls *longpoll.Group
+	log   *slog.Logger
+}
+
+// next claims the next task of an agent, and waits for one if the client wants to.
+func (h *claimHandler) next(w http.ResponseWriter, r *http.Request, caller access.Caller) error {
+	agent, err := readAgent(w, r)
+	if err != nil {
+		return err
+	}
+	wait, err := readWait(r)
+	if err != nil {
+		return err
+	}
+	if !caller.MayClaim(agent) {
+		return &response.Error{Status: http.StatusForbidden, Detail: "the credential is not for tasks of this agent"}
+	}
+	claim := func() (queue.Claim, error) { return h.claim(r.Context(), agent, caller.Name) }
+	c, err := claim()
+	if errors.Is(err, queue.ErrEmpty) && wait > 0 {
+		c, err = h.polls.Claim(r.Context(), agent, wait, claim)
+	}
+	switch {
+	case errors.Is(err, queue.ErrEmpty):
+		w.WriteHeader(http.StatusNoContent)
+	case err != nil:
+		return err
+	default:
+		object, member := withClaim(c, h.lease)
+		response.Raw(w, r, http.StatusOK, object, member)
+	}
+	return nil
+}
+
+// readAgent returns the canonical address of the agent in the body.
+func readAgent(w http.ResponseWriter, r *http.Request) (string, error) {
+	body, err := request.ReadObject(w, r, request.MaxSmall)
+	if err != nil {
+		return "", err
+	}
+	url, err := body.Text("agent_url")
+	if err != nil {
+		return "", err
+	}
+	agent, err := address.Canonical(url)
+	if err != nil {
+		// The address is not repeated, as it may contain a password.
+		return "", request.InvalidValue(err.Error(), nil, "body", "agent_url")
+	}
+	return agent, nil
+}
+
+// readWait returns how long the client wants to wait for a task, at most maxWait.
+func readWait(r *http.Request) (time.Duration, error) {
+	text := r.URL.Query().Get("wait")
+	if text == "" {
+		return 0, nil
+	}
+	d, err := protocol.ParseDuration(text)
+	if err != nil || d < 0 {
+		input, _ := protocol.Encode(strings.ToValidUTF8(text, "\uFFFD"))
+		return 0, request.InvalidValue("want a duration such as 30s", input, "query", "wait")
+	}
+	return min(d, maxWait), nil
+}
+
+func (h *claimHandler) claim(ctx context.Context, agent, by string) (queue.Claim, error) {
+	c, err := h.queue.ClaimNext(ctx, agent, queue.ClaimOptions{By: by, Lease: h.lease})
+	if err != nil {
+		return queue.Claim{}, err
+	}
+	if ctx.Err() != nil {
+		h.release(ctx, c, by)
+		return queue.Claim{}, ctx.Err()
+	}
+	h.log.LogAttrs(ctx, slog.LevelInfo, "task claimed", slog.String("task", c.ID), slog.String("agent", agent),
+		slog.Int("attempt", c.Attempt), slog.String("by", by))
+	return c, nil
+}
+
+// release returns a task whose client disconnected. Otherwise the claim would last for its
+// whole lease, and count as an attempt.
+func (h *claimHandler) release(ctx context.Context, c queue.Claim, by string) {
+	ctx, cancel := request.StoreContext(ctx)
+	defer cancel()
+	err := h.queue.GiveBack(ctx, queue.Ref{ID: c.ID, Attempt: c.Attempt, By: by}, 0)
+	if err != nil {
+		h.log.LogAttrs(ctx, slog.LevelWarn, "a task that nobody got could not be given back; its claim runs out", slog.String("task", c.ID), slog.Any("error", err))
+	}
+}
+
+// withClaim returns a task's message with the claim in it, protocol.TaskClaim, in two parts:
+// the JSON object without its closing brace, and its last member. The message is not
+// decoded.
+func withClaim(c queue.Claim, lease time.Duration) (object, member []byte) {
+	const space = " \t\r\n"
+	object = bytes.TrimRight(bytes.TrimSuffix(bytes.TrimRight(c.Message, space), []byte("}")), space)
+	if !bytes.HasSuffix(object, []byte("{")) {
+		member = append(member, ',')
+	}
+	return object, fmt.Appendf(member, `"claim":{"attempt":%d,"lease_seconds":%d}}`, c.Attempt, max(lease/time.Second, 1))
+}

@@ -1,0 +1,85 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"maps"
+	"net/http"
+
+	"github.com/org/foreman-action/internal/sanitize"
+	"github.com/org/foreman-action/internal/server/access"
+	"github.com/org/foreman-action/internal/server/loglimit"
+	"github.com/org/foreman-action/internal/server/request"
+	"github.com/org/foreman-action/internal/server/response"
+	"github.com/org/foreman-action/queue"
+)
+
+// An errorWriter answers requests with errors. It logs those that are not the client's
+// fault, and warnings.
+type errorWriter struct {
+	log      *slog.Logger
+	warnings *loglimit.Limiter
+}
+
+func (e errorWriter) write(w http.ResponseWriter, r *http.Request, err error) {
+	answer, known := errors.AsType[*response.Error](err)
+	switch {
+	case known:
+		e.warn(r, answer.Warning)
+	case r.Context().Err() != nil && errors.Is(err, context.Canceled):
+		// The client may have closed only its sending side. Without an answer it would get 200.
+		answer = &response.Error{Status: http.StatusServiceUnavailable, Detail: "the connection was closed before there was an answer"}
+	default:
+		answer = errorOf(err)
+		if answer.Status >= http.StatusInternalServerError {
+			e.log.LogAttrs(r.Context(), slog.LevelError, "request failed", slog.String("path", logText(r.URL.Path)), slog.Any("error", err))
+		}
+	}
+	maps.Copy(w.Header(), answer.Header)
+	request.AnswerEarly(w, r, func() {
+		response.JSON(w, r, answer.Status, map[string]any{"detail": answer.Detail})
+	})
+}
+
+// warn logs a warning, once a minute for each address, or in all where any address can be
+// the cause.
+func (e errorWriter) warn(r *http.Request, warning response.Warning) {
+	if warning == 0 {
+		return
+	}
+	ctx, addr := r.Context(), access.ClientAddr(r)
+	path, remote := slog.String("path", logText(r.URL.Path)), slog.String("remote", addr)
+	switch {
+	case warning == response.UnknownCredential && e.warnings.Allow(addr):
+		e.log.LogAttrs(ctx, slog.LevelWarn, "request without a known credential refused; further ones of this minute are not told", path, remote)
+	case warning == response.WrongSignature && e.warnings.Allow(addr):
+		e.log.LogAttrs(ctx, slog.LevelWarn, "webhook with a wrong signature refused; further ones of this minute are not told", remote)
+	case warning == response.TooManyBodies && e.warnings.Allow("bodies"):
+		e.log.LogAttrs(ctx, slog.LevelWarn, "too many bodies at once, a request was refused; further ones of this minute are not told", path, remote)
+	}
+}
+
+// errorOf returns the answer to an error of the queue. Only what the client can react to is
+// disclosed.
+func errorOf(err error) *response.Error {
+	switch {
+	case errors.Is(err, queue.ErrUnavailable):
+		return &response.Error{
+			Status: http.StatusServiceUnavailable, Detail: "the queue cannot be written now; try again",
+			Header: http.Header{"Retry-After": {"1"}},
+		}
+	case errors.Is(err, queue.ErrNotYours):
+		return &response.Error{Status: http.StatusForbidden, Detail: "the task was claimed with another credential"}
+	case errors.Is(err, queue.ErrLost):
+		return &response.Error{Status: http.StatusConflict, Detail: "the claim is lost: the task was given to somebody else, or is finished"}
+	case errors.Is(err, queue.ErrNotFound):
+		return &response.Error{Status: http.StatusNotFound, Detail: "there is no such task"}
+	case errors.Is(err, queue.ErrState):
+		return &response.Error{Status: http.StatusConflict, Detail: "the state of the task does not allow that"}
+	}
+	return &response.Error{Status: http.StatusInternalServerError, Detail: "Internal Server Error"}
+}
+
+// logText returns text of a client in a form that is safe in a log, cut to 80 bytes.
+func logText(s string) string { return sanitize.Name(s[:min(len(s), 80)]) }

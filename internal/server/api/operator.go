@@ -1,0 +1,91 @@
+package api
+
+import (
+	"cmp"
+	"context"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"github.com/org/foreman-action/internal/server/access"
+	"github.com/org/foreman-action/internal/server/response"
+	"github.com/org/foreman-action/queue"
+)
+
+// A queueStatus is the answer to GET /queue/status.
+type queueStatus struct {
+	States map[queue.State]int `json:"states"` // number of tasks in each
+	// Held is the number of pending and completed tasks that are held back until a time, or
+	// behind another task.
+	Held     int `json:"held"`
+	Draining int `json:"draining"` // completed ones that are being carried out
+	// Oldest is when the oldest pending task was enqueued, and OldestAge how many seconds
+	// ago that is; null and 0: there is none.
+	Oldest    *time.Time    `json:"oldest_pending"`
+	OldestAge float64       `json:"oldest_pending_seconds"`
+	Agents    []agentStatus `json:"agents"` // those with pending or claimed tasks
+}
+
+// An agentStatus counts the tasks of an agent.
+type agentStatus struct {
+	Agent   string `json:"agent"`
+	Pending int    `json:"pending"`
+	Held    int    `json:"held"` // of the pending ones
+	Claimed int    `json:"claimed"`
+}
+
+// An operatorHandler shows the queue to operators and changes the state of tasks for them.
+type operatorHandler struct {
+	queue queue.Queue
+	now   func() time.Time
+	log   *slog.Logger
+}
+
+func (h *operatorHandler) status(w http.ResponseWriter, r *http.Request, _ access.Caller) error {
+	stats, err := h.queue.Stats(r.Context())
+	if err != nil {
+		return err
+	}
+	st := queueStatus{States: map[queue.State]int{}, Held: stats.Held, Draining: stats.Draining, Agents: []agentStatus{}}
+	for _, state := range queue.States() {
+		st.States[state] = stats.States[state]
+	}
+	if !stats.Oldest.IsZero() {
+		oldest := stats.Oldest.UTC()
+		st.Oldest = &oldest
+		st.OldestAge = max(h.now().Sub(oldest), 0).Round(time.Millisecond).Seconds()
+	}
+	for _, a := range stats.Agents {
+		st.Agents = append(st.Agents, agentStatus(a))
+	}
+	response.JSON(w, r, http.StatusOK, st)
+	return nil
+}
+
+// A change is what operators do to a task.
+type change struct {
+	verb string // for the log
+	do   func(ctx context.Context, id, by string) (queue.State, error)
+}
+
+func (h *operatorHandler) retry(w http.ResponseWriter, r *http.Request, caller access.Caller) error {
+	return h.apply(w, r, caller, change{"retry", h.queue.Retry})
+}
+
+func (h *operatorHandler) cancel(w http.ResponseWriter, r *http.Request, caller access.Caller) error {
+	return h.apply(w, r, caller, change{"cancel", func(ctx context.Context, id, by string) (queue.State, error) {
+		return queue.Failed, h.queue.Cancel(ctx, id, by)
+	}})
+}
+
+// apply changes the task in the path, and answers with its state.
+func (h *operatorHandler) apply(w http.ResponseWriter, r *http.Request, caller access.Caller, c change) error {
+	id, by := r.PathValue("id"), cmp.Or(caller.Name, "somebody on this machine")
+	state, err := c.do(r.Context(), id, by)
+	if err != nil {
+		return err
+	}
+	h.log.LogAttrs(r.Context(), slog.LevelInfo, "task changed by an operator", slog.String("task", logText(id)), slog.String("verb", c.verb), slog.String("state", string(state)), slog.String("by", by))
+	response.JSON(w, r, http.StatusOK, map[string]string{"task_id": id, "state": string(state)})
+	return nil
+}

@@ -1,0 +1,49 @@
+package api_test
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/org/foreman-action/internal/server/api"
+	"github.com/org/foreman-action/queue/queuetest"
+)
+
+// TestReadyOften requests readiness many times, as anyone may: the dependencies are checked
+// once a second. A first client that disconnects does not spoil the answer for the others.
+func TestReadyOften(t *testing.T) {
+	t.Parallel()
+	clock := queuetest.NewClock()
+	var asked atomic.Int64
+	s, err := api.New(api.Options{Queue: queuetest.New(queuetest.Options{}), Now: clock.Now, Health: func(ctx context.Context) map[string]error {
+		asked.Add(1)
+		return map[string]error{"queue": ctx.Err()}
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ask := func(ctx context.Context) {
+		w := httptest.NewRecorder()
+		if s.ServeHTTP(w, httptest.NewRequestWithContext(ctx, http.MethodGet, "/healthcheck/ready", nil)); w.Code != http.StatusOK {
+			t.Errorf("got %d: %s", w.Code, w.Body)
+		}
+	}
+	gone, leave := context.WithCancel(t.Context())
+	leave()
+	for second := range int64(3) {
+		ask(gone)
+		var all sync.WaitGroup
+		for range 100 {
+			all.Go(func() { ask(t.Context()) })
+		}
+		all.Wait()
+		if got := asked.Load(); got != second+1 {
+			t.Errorf("in second %d the dependencies were asked %d times in all, want once in each", second+1, got)
+		}
+		clock.Advance(time.Second)
+	}
+}

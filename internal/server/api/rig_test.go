@@ -1,0 +1,140 @@
+package api_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/txtar"
+
+	"github.com/org/foreman-action/internal/secret"
+	"github.com/org/foreman-action/internal/server/access"
+	"github.com/org/foreman-action/internal/server/api"
+	"github.com/org/foreman-action/internal/server/intake"
+	"github.com/org/foreman-action/queue"
+	"github.com/org/foreman-action/queue/queuetest"
+)
+
+// A rig is a server and what it stands on.
+type rig struct {
+	archive *txtar.Archive
+	clock   *queuetest.Clock
+	queue   *breakable
+	server  *api.Server
+	url     string
+	secrets []string
+	log     bytes.Buffer
+	answer  string // the last one
+}
+
+// breakable is a queue of which what agents and events need can be made to fail.
+type breakable struct {
+	queue.Queue
+
+	broken error
+}
+
+func (b *breakable) Enqueue(ctx context.Context, t queue.Task) (queue.Enqueued, error) {
+	if b.broken != nil {
+		return queue.Enqueued{}, b.broken
+	}
+	return b.Queue.Enqueue(ctx, t)
+}
+
+func (b *breakable) ClaimNext(ctx context.Context, agent string, o queue.ClaimOptions) (queue.Claim, error) {
+	if b.broken != nil {
+		return queue.Claim{}, b.broken
+	}
+	return b.Queue.ClaimNext(ctx, agent, o)
+}
+
+func (b *breakable) Heartbeat(ctx context.Context, ref queue.Ref, lease time.Duration) error {
+	if b.broken != nil {
+		return b.broken
+	}
+	return b.Queue.Heartbeat(ctx, ref, lease)
+}
+
+func (b *breakable) Complete(ctx context.Context, ref queue.Ref, decision []byte) (queue.Receipt, error) {
+	if b.broken != nil {
+		return queue.Receipt{}, b.broken
+	}
+	return b.Queue.Complete(ctx, ref, decision)
+}
+
+func newRig(t *testing.T, a *txtar.Archive, clock *queuetest.Clock, q queue.Queue) *rig {
+	t.Helper()
+	r := &rig{archive: a, clock: clock, queue: &breakable{Queue: q}}
+	o := api.Options{Queue: r.queue, Now: r.clock.Now, Log: r.logger()}
+	in := intake.Options{Queue: r.queue, Bot: "foreman-bot", Random: strings.NewReader("0123456789abcdef" + "ABCDEFGHIJKLMNOP" + "abcdefghijklmnop" + "0a1b2c3d4e5f6g7h")}
+	var creds []access.Credential
+	health := map[string]error{}
+	for line := range strings.Lines(string(part(a, "options"))) {
+		f := strings.Fields(line)
+		switch f[0] {
+		case "credential":
+			creds = append(creds, access.Credential{Name: f[1], Secret: secret.Text(f[2]), Agents: f[3:]})
+			r.secrets = append(r.secrets, f[2])
+		case "operator":
+			creds = append(creds, access.Credential{Name: f[1], Secret: secret.Text(f[2]), Operator: true})
+			r.secrets = append(r.secrets, f[2])
+		case "webhook":
+			o.WebhookSecrets = append(o.WebhookSecrets, secret.Text(f[1]))
+			r.secrets = append(r.secrets, f[1])
+		case "lease":
+			o.Lease, _ = time.ParseDuration(f[1])
+		case "route":
+			in.Routes = append(in.Routes, intake.Route{Repo: f[1], Type: f[2], URL: strings.Join(f[3:], "")})
+		case "health":
+			health[f[1]] = nil
+			if len(f) > 2 {
+				health[f[1]] = errors.New(strings.Join(f[2:], " "))
+			}
+		case "pages":
+			o.Metrics, o.Dashboard = page("metrics"), page("dashboard")
+		default:
+			t.Fatalf("options: unknown %q", line)
+		}
+	}
+	o.Health = func(context.Context) map[string]error { return health }
+	r.start(t, o, in, creds)
+	return r
+}
+
+func (r *rig) start(t *testing.T, o api.Options, in intake.Options, creds []access.Credential) {
+	t.Helper()
+	in.Log = o.Log
+	var err error
+	if o.Intake, err = intake.New(in); err != nil {
+		t.Fatal(err)
+	}
+	if o.Credentials, err = access.NewCredentials(creds); err != nil {
+		t.Fatal(err)
+	}
+	if r.server, err = api.New(o); err != nil {
+		t.Fatal(err)
+	}
+	s := httptest.NewServer(r.server)
+	t.Cleanup(s.Close)
+	r.url = s.URL
+}
+
+func page(text string) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, text) })
+}
+
+func (r *rig) logger() *slog.Logger {
+	return slog.New(slog.NewTextHandler(&r.log, &slog.HandlerOptions{Level: slog.LevelDebug, ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
+		if a.Key == slog.TimeKey || a.Key == "remote" {
+			return slog.Attr{}
+		}
+		return a
+	}}))
+}

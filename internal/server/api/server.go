@@ -1,0 +1,188 @@
+// Package api is the HTTP API of the server: agents claim tasks and send decisions, GitHub
+// sends events, operators see and change tasks, and the dashboard has all other paths.
+//
+// What agents send and receive is the published wire: status codes, bodies and problems are
+// those that published clients know. In addition a client may wait for a task, and may send
+// the number of its claim; then it is told when it lost the claim.
+//
+// A request goes through Server.ServeHTTP: its body gets a deadline (package request), its
+// path is looked up in the table in routes.go, its sender is checked (package access), and its
+// handler is called. Handlers return errors, which errors.go writes and logs.
+package api
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"runtime/debug"
+	"sync"
+	"time"
+
+	"github.com/org/foreman-action/internal/secret"
+	"github.com/org/foreman-action/internal/server/access"
+	"github.com/org/foreman-action/internal/server/intake"
+	"github.com/org/foreman-action/internal/server/loglimit"
+	"github.com/org/foreman-action/internal/server/longpoll"
+	"github.com/org/foreman-action/internal/server/request"
+	"github.com/org/foreman-action/internal/server/response"
+	"github.com/org/foreman-action/queue"
+)
+
+// Options configure a Server.
+type Options struct {
+	Queue queue.Queue   // required
+	Lease time.Duration // of a claim without a heartbeat; 0: DefaultLease
+	// Credentials authenticate the senders of requests; nil: there are none, and only
+	// requests from this machine are answered.
+	Credentials *access.Credentials
+
+	Intake         *intake.Intake // of the webhook; nil: no webhook
+	WebhookSecrets []secret.Text  // see intake.NewWebhook
+
+	// Wake is called when an agent reports that a decision is ready; nil: not called.
+	Wake func()
+	// Health returns the server's dependencies by name, each with its error or nil. It
+	// returns soon. Nil: there are none.
+	Health func(ctx context.Context) map[string]error
+	// Metrics answers /metrics for operators; nil: not found.
+	Metrics http.Handler
+	// Dashboard answers every path that is not the API's, and checks access itself; nil: not
+	// found. The context of its requests ends when the server stops.
+	Dashboard http.Handler
+	// Middleware wraps what Serve answers with, such as for metrics; nil: none.
+	Middleware func(http.Handler) http.Handler
+
+	Now func() time.Time // for ages; nil: time.Now
+	Log *slog.Logger     // nil discards
+}
+
+// A Server answers HTTP requests. It is an http.Handler, and safe for concurrent use.
+type Server struct {
+	routes     routes
+	authorizer *access.Authorizer
+	bodies     request.Deadlines
+	polls      *longpoll.Group
+	errors     errorWriter
+	dashboard  http.Handler // nil: none
+	middleware func(http.Handler) http.Handler
+	log        *slog.Logger
+
+	stopOnce sync.Once
+	stopping chan struct{} // closed by Stop
+}
+
+// New returns a Server, which does not listen yet. The error names the invalid option.
+func New(o Options) (*Server, error) {
+	switch {
+	case o.Queue == nil:
+		return nil, errors.New("api: Queue is not set")
+	case o.Lease < 0:
+		return nil, fmt.Errorf("api: a claim is to last %v", o.Lease)
+	}
+	webhook, err := intake.NewWebhook(o.Intake, o.WebhookSecrets)
+	if err != nil {
+		return nil, fmt.Errorf("api: %w", err)
+	}
+	o.Lease = cmp.Or(o.Lease, DefaultLease)
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	warnings, stopping := loglimit.New(o.Now), make(chan struct{})
+	s := &Server{
+		authorizer: access.NewAuthorizer(o.Credentials, o.Now),
+		polls:      longpoll.New(o.Queue.Watch, stopping),
+		errors:     errorWriter{o.Log, warnings},
+		middleware: o.Middleware,
+		log:        o.Log,
+		stopping:   stopping,
+	}
+	s.routes = newRoutes(handlers{
+		claims:    &claimHandler{o.Queue, o.Lease, s.polls, o.Log},
+		tasks:     &taskHandler{o.Queue, o.Lease, request.NewLimiter(0), o.Wake, o.Log},
+		operators: &operatorHandler{o.Queue, o.Now, o.Log},
+		health:    &healthHandler{check: o.Health, now: o.Now, warnings: warnings, log: o.Log},
+		webhook:   webhook,
+		metrics:   o.Metrics,
+	})
+	if o.Dashboard != nil {
+		s.dashboard = cancelOn(stopping, o.Dashboard)
+	}
+	return s, nil
+}
+
+// Stop ends what would keep the server from stopping: long polls, now and later, get the
+// answer that there is no task, streams of the dashboard end, and bodies have two seconds
+// left to arrive. Serve calls it.
+func (s *Server) Stop() {
+	s.stopOnce.Do(func() {
+		close(s.stopping)
+		s.bodies.Stop()
+	})
+}
+
+// ServeHTTP answers one request.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	defer s.recovered(r)
+	defer s.bodies.Track(w, r)()
+	route := s.routes.find(r)
+	if route == nil && s.dashboard != nil && !reserved(r.URL.Path) {
+		s.dashboard.ServeHTTP(w, r)
+		return
+	}
+	w.Header().Set("X-Content-Type-Options", "nosniff")
+	w.Header().Set("Cache-Control", "no-store")
+	if err := s.handle(w, r, route); err != nil {
+		s.errors.write(w, r, err)
+	}
+}
+
+// handle calls the handler of a route; nil: there is none.
+func (s *Server) handle(w http.ResponseWriter, r *http.Request, route *route) error {
+	if route == nil {
+		return &response.Error{Status: http.StatusNotFound, Detail: "Not Found"}
+	}
+	if err := route.checkMethod(r.Method); err != nil {
+		return err
+	}
+	caller, err := s.authorizer.Authorize(r, route.role)
+	if err != nil {
+		return err
+	}
+	return route.handle(w, r, caller)
+}
+
+// recovered logs a panic with the request; net/http would log neither the request nor, at
+// the usual level, anything. The connection is closed.
+func (s *Server) recovered(r *http.Request) {
+	v := recover()
+	if v == nil {
+		return
+	}
+	if err, ok := v.(error); !ok || !errors.Is(err, http.ErrAbortHandler) {
+		s.log.LogAttrs(r.Context(), slog.LevelError, "panic while a request was answered", slog.String("method", logText(r.Method)),
+			slog.String("path", logText(r.URL.Path)), slog.Any("error", v), slog.String("stack", string(debug.Stack())))
+	}
+	panic(http.ErrAbortHandler)
+}
+
+// cancelOn returns a handler whose requests' contexts also end when stopping is closed.
+func cancelOn(stopping <-chan struct{}, h http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		ctx, cancel := context.WithCancel(r.Context())
+		defer cancel()
+		go func() {
+			select {
+			case <-stopping:
+				cancel()
+			case <-ctx.Done():
+			}
+		}()
+		h.ServeHTTP(w, r.WithContext(ctx))
+	})
+}

@@ -1,0 +1,132 @@
+package intake
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/org/foreman-action/memory"
+	"github.com/org/foreman-action/protocol"
+	"github.com/org/foreman-action/queue"
+)
+
+const (
+	freshFor      = time.Second // after its enqueuing, a task's summary counts as current
+	memoryTimeout = time.Second // how long a claim may wait for the memory
+)
+
+// RefreshSummaries returns a queue that works as q does, but claims tasks with a current
+// summary of what was done before, instead of that from when they were enqueued. It reads the
+// memory only where the summary may differ: for tasks that waited behind another one, were
+// claimed before, or are older than a second. A memory that cannot be read stops no claim.
+func (t *Intake) RefreshSummaries(q queue.Queue) queue.Queue {
+	if t.o.Memory == nil {
+		return q
+	}
+	return refreshingQueue{q, t}
+}
+
+type refreshingQueue struct {
+	queue.Queue
+
+	intake *Intake
+}
+
+// ClaimNext implements queue.Queue.
+func (q refreshingQueue) ClaimNext(ctx context.Context, agent string, o queue.ClaimOptions) (queue.Claim, error) {
+	c, err := q.Queue.ClaimNext(ctx, agent, o)
+	if err != nil {
+		return c, err
+	}
+	claimed := c.Until.Add(-o.Lease) // by the queue's clock, like Enqueued
+	if c.Waited || c.Attempt > 1 || claimed.Sub(c.Enqueued) > freshFor {
+		c.Message = q.intake.refresh(ctx, c)
+	}
+	return c, nil
+}
+
+// refresh returns the message of a claimed task with the current summary, or unchanged if
+// there is none.
+func (t *Intake) refresh(ctx context.Context, c queue.Claim) []byte {
+	var m struct {
+		Repo    string `json:"repo"`
+		Payload struct {
+			Number int `json:"number"`
+		} `json:"payload"`
+		Context struct {
+			Summary *string `json:"memory_summary"`
+		} `json:"context"`
+	}
+	if err := json.Unmarshal(c.Message, &m); err != nil || m.Payload.Number < 1 {
+		return c.Message // written by another program, whose queue this was
+	}
+	ctx, cancel := context.WithTimeout(ctx, memoryTimeout)
+	defer cancel()
+	record, err := t.o.Memory.Load(ctx, m.Repo, m.Payload.Number)
+	if errors.Is(err, memory.ErrNotFound) {
+		return c.Message
+	}
+	var message []byte
+	if err == nil {
+		summary := t.summarize(ctx, record)
+		if summary == m.Context.Summary || summary != nil && m.Context.Summary != nil && *summary == *m.Context.Summary {
+			return c.Message
+		}
+		message, err = withSummary(c.Message, summary)
+	}
+	if err != nil {
+		t.o.Log.WarnContext(ctx, "memory cannot be read; the agent is told what was known when the task was enqueued",
+			"task", c.ID, "repo", m.Repo, "issue", m.Payload.Number, "error", err)
+		return c.Message
+	}
+	return message
+}
+
+// withSummary returns the message of a task with another summary. The other bytes stay the
+// same.
+func withSummary(message []byte, summary *string) ([]byte, error) {
+	from, to, err := member(message, "context")
+	if err != nil {
+		return nil, err
+	}
+	start, end, err := member(message[from:to], "memory_summary")
+	if err != nil {
+		return nil, err
+	}
+	text, err := protocol.Encode(summary)
+	if err != nil {
+		return nil, err
+	}
+	return slices.Concat(message[:from+start], text, message[from+end:]), nil
+}
+
+// member returns where the value of a key in a JSON object begins and ends. Of repeated keys
+// the last one counts, as in decoders.
+func member(object []byte, key string) (from, to int, err error) {
+	d := json.NewDecoder(bytes.NewReader(object))
+	if _, err := d.Token(); err != nil {
+		return 0, 0, err
+	}
+	for d.More() {
+		name, err := d.Token()
+		if err != nil {
+			return 0, 0, err
+		}
+		var value json.RawMessage
+		if err := d.Decode(&value); err != nil {
+			return 0, 0, err
+		}
+		if name == json.Token(key) {
+			to = int(d.InputOffset())
+			from = to - len(value)
+		}
+	}
+	if to == 0 {
+		return 0, 0, fmt.Errorf("the message has no %q", key)
+	}
+	return from, to, nil
+}

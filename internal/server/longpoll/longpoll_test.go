@@ -1,0 +1,28 @@
+package longpoll
+
+import (
+	"testing"
+	"testing/synctest"
+
+	"github.com/org/foreman-action/queue"
+)
+
+// TestLeaveWoken has a waiter leave that was woken and did not look: the next one does.
+func TestLeaveWoken(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) { // in which no time passes
+		g := New(func() (<-chan queue.Change, func()) { return nil, func() {} }, nil)
+		first, second, other := g.join("a"), g.join("a"), g.join("b")
+		g.wake("a")
+		if len(first.wake) != 1 || len(second.wake) != 0 {
+			t.Fatal("want the first one woken, and no other")
+		}
+		g.leave(first)
+		if len(second.wake) != 1 || len(other.wake) != 0 {
+			t.Error("want the second one woken, and nobody who waits for another agent")
+		}
+		g.leave(second)
+		g.leave(other)
+		g.Wait()
+	})
+}

@@ -1,0 +1,123 @@
+package request
+
+import (
+	"io"
+	"net/http"
+	"sync"
+	"time"
+)
+
+// maxDiscarded is how many bytes are read of a body that was refused. Many clients read an
+// answer only after they have sent everything.
+const maxDiscarded = 64 << 20
+
+// Deadlines sets read deadlines for the bodies of requests, shorter ones once the server
+// stops. The zero value is ready for use; it is safe for concurrent use.
+type Deadlines struct {
+	mu       sync.Mutex
+	open     map[*body]struct{} // those that are being read
+	stopping bool
+}
+
+// A body is a request's body with a read deadline.
+type body struct {
+	io.ReadCloser
+
+	control   *http.ResponseController
+	deadlines *Deadlines
+	ended     bool // by EOF or an error
+}
+
+// Track replaces the body of a request by one with a deadline. The caller calls done when
+// the request was answered.
+func (d *Deadlines) Track(w http.ResponseWriter, r *http.Request) (done func()) {
+	if r.Body == nil || r.ContentLength == 0 {
+		return func() {}
+	}
+	b := &body{ReadCloser: r.Body, control: http.NewResponseController(w), deadlines: d}
+	r.Body = b
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.open == nil {
+		d.open = map[*body]struct{}{}
+	}
+	d.open[b] = struct{}{}
+	timeout := bodyTimeout
+	if d.stopping {
+		timeout = finalTimeout
+	}
+	b.expire(timeout)
+	return b.done
+}
+
+// Stop leaves two seconds to all bodies, and to those of later requests.
+func (d *Deadlines) Stop() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.stopping = true
+	for b := range d.open {
+		b.expire(finalTimeout)
+	}
+}
+
+func (d *Deadlines) remove(b *body) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	delete(d.open, b)
+}
+
+// expire sets how long the connection may be read from now on.
+func (b *body) expire(after time.Duration) {
+	_ = b.control.SetReadDeadline(time.Now().Add(after)) // the writers of some tests have no connection
+}
+
+// abort ends the reading of the body now.
+func (b *body) abort() {
+	b.deadlines.mu.Lock()
+	defer b.deadlines.mu.Unlock()
+	if _, open := b.deadlines.open[b]; open {
+		b.expire(0)
+	}
+}
+
+// Read implements io.Reader. At EOF the deadline becomes that of the whole request, for the
+// server goes on reading the connection, to notice when the client disconnects. Stop may
+// have shortened it.
+func (b *body) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	if err != nil && !b.ended {
+		b.ended = true
+		b.deadlines.remove(b)
+		if err == io.EOF {
+			b.expire(Timeout)
+		}
+	}
+	return n, err
+}
+
+// done leaves little time to what was not read.
+func (b *body) done() {
+	b.deadlines.remove(b)
+	if !b.ended {
+		b.expire(finalTimeout)
+	}
+}
+
+// AnswerEarly calls answer, which may be before the body was read. Then it reads and discards
+// the rest of the body, within limits, so that the client gets to read the answer.
+func AnswerEarly(w http.ResponseWriter, r *http.Request, answer func()) {
+	b, ok := r.Body.(*body)
+	if !ok || b.ended || b.control.EnableFullDuplex() != nil {
+		answer()
+		return
+	}
+	if r.ProtoMajor == 1 {
+		w.Header().Set("Connection", "close")
+	}
+	answer()
+	if b.control.Flush() != nil || r.Header.Get("Expect") != "" {
+		return // the client is gone, or waits to be asked for the body
+	}
+	b.expire(finalTimeout)
+	_, _ = io.CopyN(io.Discard, b, maxDiscarded)
+}

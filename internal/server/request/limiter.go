@@ -1,0 +1,130 @@
+package request
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/org/foreman-action/internal/server/response"
+)
+
+// maxShort is the size in bytes up to which a body counts as short. Events of issues are
+// shorter.
+const maxShort = 1 << 20
+
+// A Limiter bounds how many bodies are in memory at the same time.
+type Limiter struct {
+	short *semaphore // nil: no limit
+	long  *semaphore // for bodies over maxShort, or of unknown length
+}
+
+// NewLimiter returns a Limiter for four long bodies and the given number of short ones; 0:
+// any number.
+func NewLimiter(short int) *Limiter {
+	l := &Limiter{long: newSemaphore(4, 5*time.Second)}
+	if short > 0 {
+		l.short = newSemaphore(short, 2*time.Second)
+	}
+	return l
+}
+
+// How long a request waits for a permit, and how often it tries to get that of a slow one.
+const (
+	permitTimeout = 3 * time.Second
+	evictInterval = 500 * time.Millisecond
+)
+
+// Acquire waits for the permit to read the body of a request. The caller calls release when
+// it no longer needs the body. The error is of type *response.Error.
+func (l *Limiter) Acquire(r *http.Request) (release func(), err error) {
+	s := l.long
+	if r.ContentLength >= 0 && r.ContentLength <= maxShort {
+		s = l.short
+	}
+	if s == nil {
+		return func() {}, nil
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), permitTimeout)
+	defer cancel()
+	if !s.acquire(ctx) {
+		return nil, &response.Error{
+			Status: http.StatusServiceUnavailable, Detail: "too many bodies are being read at the moment; try again",
+			Header: http.Header{"Retry-After": {"5"}}, Warning: response.TooManyBodies,
+		}
+	}
+	b, _ := r.Body.(*body)
+	return s.hold(b), nil
+}
+
+// A semaphore has a number of permits to read bodies. A body that takes longer than grace
+// is aborted when another one waits; otherwise a few clients that send nothing would keep
+// all others out.
+type semaphore struct {
+	permits chan struct{}
+	grace   time.Duration
+
+	mu      sync.Mutex
+	holders []*holder // the oldest first
+}
+
+// A holder is a body with a permit.
+type holder struct {
+	body  *body // nil: cannot be aborted
+	since time.Time
+}
+
+func newSemaphore(permits int, grace time.Duration) *semaphore {
+	return &semaphore{permits: make(chan struct{}, permits), grace: grace}
+}
+
+// acquire reports whether it got a permit before ctx ended.
+func (s *semaphore) acquire(ctx context.Context) bool {
+	select {
+	case s.permits <- struct{}{}:
+		return true
+	default:
+	}
+	tick := time.NewTicker(evictInterval)
+	defer tick.Stop()
+	for {
+		s.evict()
+		select {
+		case s.permits <- struct{}{}:
+			return true
+		case <-tick.C:
+		case <-ctx.Done():
+			return false
+		}
+	}
+}
+
+// hold records the body for which a permit was acquired.
+func (s *semaphore) hold(b *body) (release func()) {
+	h := &holder{b, time.Now()}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.holders = append(s.holders, h)
+	return func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.holders = slices.DeleteFunc(s.holders, func(other *holder) bool { return other == h })
+		<-s.permits
+	}
+}
+
+// evict aborts the oldest body if its grace is over. Its handler releases the permit soon;
+// the next call aborts another one.
+func (s *semaphore) evict() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.holders) == 0 || time.Since(s.holders[0].since) < s.grace {
+		return
+	}
+	oldest := s.holders[0]
+	s.holders = s.holders[1:]
+	if oldest.body != nil {
+		oldest.body.abort()
+	}
+}

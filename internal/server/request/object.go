@@ -1,0 +1,100 @@
+package request
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/org/foreman-action/protocol"
+)
+
+// An Object is a body that is a JSON object.
+type Object struct {
+	Data   []byte
+	Fields map[string]json.RawMessage // of the object, not decoded further
+}
+
+// ReadObject reads a body of at most limit bytes as a JSON object. It refuses other content
+// types, which pages of other sites could send without asking. Errors are of type
+// *response.Error.
+func ReadObject(w http.ResponseWriter, r *http.Request, limit int64) (Object, error) {
+	data, err := Read(w, r, limit)
+	if err != nil {
+		return Object{}, err
+	}
+	if len(data) == 0 {
+		return Object{}, invalid(protocol.CodeMissing, msgMissing, nil, "body")
+	}
+	if !isJSON(r.Header["Content-Type"]) {
+		text, _ := protocol.Encode(strings.ToValidUTF8(string(data), "\uFFFD"))
+		return Object{}, notObject(text)
+	}
+	if protocol.TooManyValues(data) {
+		msg := fmt.Sprintf("Input should have at most %d values", protocol.MaxDecisionValues)
+		return Object{}, invalid(protocol.CodeTooLong, msg, nil, "body")
+	}
+	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf")) // Python's decoder accepts it
+	var syntax *json.SyntaxError
+	var fields map[string]json.RawMessage
+	switch err := json.Unmarshal(data, &fields); {
+	case !utf8.Valid(data):
+		return Object{}, notJSON(0, "it is not UTF-8")
+	case errors.As(err, &syntax):
+		return Object{}, notJSON(syntax.Offset, syntax.Error())
+	case err != nil || fields == nil:
+		return Object{}, notObject(data)
+	}
+	return Object{data, fields}, nil
+}
+
+func notJSON(offset int64, why string) error {
+	return Invalid(Problem{
+		Type: protocol.CodeJSON, Loc: []any{"body", offset}, Msg: "JSON decode error",
+		Input: json.RawMessage("{}"), Ctx: map[string]string{"error": why},
+	})
+}
+
+func notObject(input []byte) error {
+	return invalid(codeNotObject, "Input should be a valid dictionary or object to extract fields from", input, "body")
+}
+
+// isJSON reports whether the Content-Type is that of JSON.
+func isJSON(header []string) bool {
+	if len(header) == 0 {
+		return false
+	}
+	t, _, _ := strings.Cut(header[0], ";")
+	t = strings.ToLower(strings.TrimSpace(t))
+	return t == "application/json" || strings.HasPrefix(t, "application/") && strings.HasSuffix(t, "+json")
+}
+
+// Text returns the string at a required key.
+func (o Object) Text(key string) (string, error) {
+	value, ok := o.Fields[key]
+	if !ok {
+		return "", invalid(protocol.CodeMissing, msgMissing, o.Data, "body", key)
+	}
+	var s string
+	if value[0] != '"' || json.Unmarshal(value, &s) != nil {
+		return "", invalid(protocol.CodeString, "Input should be a valid string", value, "body", key)
+	}
+	return s, nil
+}
+
+// PositiveInt returns the integer at an optional key, 1 or more; 0: absent or null.
+func (o Object) PositiveInt(key string) (int, error) {
+	value, ok := o.Fields[key]
+	if !ok || string(value) == "null" {
+		return 0, nil
+	}
+	n, err := strconv.Atoi(string(value))
+	if err != nil || n < 1 {
+		return 0, invalid(codeInt, "Input should be a valid integer, 1 or more", value, "body", key)
+	}
+	return n, nil
+}

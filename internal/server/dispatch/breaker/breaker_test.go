@@ -85,13 +85,14 @@ func TestBreaker(t *testing.T) {
 			r.Release(r.allow(1, 1))
 		}},
 		{"the interval doubles, up to five minutes", func(r rig) {
-			for n, want := range []time.Duration{1, 2, 4, 8, 16, 32, 64, 128, 256, 300, 300} {
+			for n, seconds := range []int{1, 2, 4, 8, 16, 32, 64, 128, 256, 300, 300} {
 				p := r.allow(1, 1)
 				r.Release(p)
-				if got := r.Trip(p); got != want*time.Second {
-					r.t.Errorf("interval %d: got %s, want %ds", n, got, want)
+				want := time.Duration(seconds) * time.Second
+				if got := r.Trip(p); got != want {
+					r.t.Errorf("interval %d: got %s, want %s", n, got, want)
 				}
-				time.Sleep(want * time.Second)
+				time.Sleep(want)
 			}
 		}},
 		{"a fixed interval counts from the beginning of the probe", func(r rig) {
@@ -102,9 +103,9 @@ func TestBreaker(t *testing.T) {
 				time.Sleep(4 * time.Second)
 				r.Release(p)
 				r.Trip(p)
-				time.Sleep(6*time.Second - 1)
+				time.Sleep(6*time.Second - time.Nanosecond)
 				r.is(breaker.Open)
-				time.Sleep(1)
+				time.Sleep(time.Nanosecond)
 			}
 		}},
 		{"requests from before the failure are no news", func(r rig) {
@@ -157,8 +158,8 @@ func TestBreaker(t *testing.T) {
 			}
 		}},
 		{"an unusable answer counts, and the agent works", func(r rig) {
-			for n, want := range []time.Duration{2, 4, 8} {
-				if v := r.fail("a", breaker.Unusable); v.Wait != want*time.Second || v.Attempts != n+1 {
+			for n, seconds := range []int{2, 4, 8} {
+				if v := r.fail("a", breaker.Unusable); v.Wait != time.Duration(seconds)*time.Second || v.Attempts != n+1 {
 					r.t.Errorf("got %+v", v)
 				}
 				r.is(breaker.Closed)

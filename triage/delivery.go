@@ -154,7 +154,7 @@ func (d Delivery) AsOpened() Delivery {
 // request, the event was caused by the account bot, or the comment is our own. A dispatch
 // is a person's request, whoever sent it. Our marker makes a comment ours only under the
 // account bot, or under another app's: bot may be the wrong one, and answering our own
-// comments would never end. A person cannot hide a comment by it.
+// comments would never end. A person cannot hide a comment by it, unless bot is empty.
 func (d Delivery) SkipReason(bot string) string {
 	switch {
 	case d.Issue != nil && d.Issue.PullRequest && d.Pull == nil:
@@ -163,7 +163,7 @@ func (d Delivery) SkipReason(bot string) string {
 		return ""
 	case bot != "" && strings.EqualFold(d.Sender.Login, bot):
 		return "the event was caused by our own bot, " + d.Sender.Login
-	case sanitize.HasMarker(d.Comment.Body) && (strings.EqualFold(d.Comment.Author, bot) || strings.HasSuffix(d.Comment.Author, "[bot]")):
+	case sanitize.HasMarker(d.Comment.Body) && (bot == "" || strings.EqualFold(d.Comment.Author, bot) || strings.HasSuffix(d.Comment.Author, "[bot]")):
 		return "the comment is one of ours: it carries our marker"
 	}
 	return ""

@@ -81,7 +81,10 @@ func live(doc *nethtml.Node, allow func(host string) bool) []string {
 func leads(address string, allow func(host string) bool) bool {
 	address = strings.TrimSpace(address)
 	if scheme, rest, _ := strings.Cut(address, ":"); scheme == "mailto" || scheme == "xmpp" {
-		host := rest[strings.LastIndexByte(rest, '@')+1:]
+		local, host := rest[:max(strings.LastIndexByte(rest, '@'), 0)], rest[strings.LastIndexByte(rest, '@')+1:]
+		if strings.TrimFunc(local, word("._+-")) != "" {
+			return false // an address for this renderer, and not for GitHub's
+		}
 		host, _, _ = strings.Cut(host, "/")
 		return !allow(strings.ToLower(host))
 	}

@@ -1,20 +1,23 @@
-// Package dashboard is the page on which people see what the queue holds and what became
-// of each task, and on which operators retry and cancel tasks.
+// Package dashboard is the web page that shows the tasks in the queue and their results,
+// and on which operators retry and cancel tasks.
 //
-// It is one page in the program itself: HTML made by html/template, one style and one
-// script, both inline and allowed by their hashes, nothing from elsewhere. It works
-// without the script, which only keeps it fresh.
+// It is part of the program: HTML rendered by html/template, with one style and one script,
+// both inline and allowed by their hashes. It loads nothing from elsewhere. It works without
+// the script, which only keeps it up to date.
 //
-// Everything that came from an issue or an agent is shown as text, without control,
-// bidirectional and invisible characters, and cut to a length. Links lead to the
-// configured GitHub and nowhere else.
+// Text from an issue or an agent is shown as text, without control, bidirectional and
+// invisible characters, and truncated. Links lead only to the configured GitHub.
+//
+// A request is answered in three steps: the reader reads the queue, newOverview or newTask
+// makes a view model of it, which is a plain value, and the renderer executes the templates
+// in assets. A new column of the list is a field of row, its line in newRow, and its lines in
+// assets/overview.html.
 package dashboard
 
 import (
 	"context"
 	"crypto/rand"
 	"errors"
-	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
@@ -26,63 +29,48 @@ import (
 	"github.com/org/foreman-action/queue"
 )
 
-// Options say what the page shows, and to whom.
+// Options configure a [Dashboard].
 type Options struct {
 	Queue queue.Queue // must be set
 
 	// Operators reports whether there is an operator of that name with that secret; it
-	// must take the same time for a wrong one. When it is set, only operators see the
-	// page. Nil: there are none, and nobody gets buttons.
+	// must take the same time for a wrong one. If it is set, only operators see the page.
+	// Nil: there are no operators and no buttons.
 	Operators func(name, secret string) bool
-	// Private keeps the page from everybody when there are no operators. Set it when the
-	// server can be reached from other machines, or knows credentials of agents.
+	// Private refuses everybody if there are no operators. Set it when the server can be
+	// reached from other machines, or has credentials of agents.
 	Private bool
-	// Secure marks cookies as fit for encrypted connections only, also on connections
-	// that are not: something before the server ends the encryption.
+	// Secure restricts cookies to HTTPS also on connections without TLS: a proxy in front
+	// of the server ends the encryption.
 	Secure bool
 
-	// Health tells of the server's loops and of the database. Nil: nothing is shown.
+	// Health returns the state of the server's loops and of the database. Nil: none is shown.
 	Health func(ctx context.Context) []Health
-	// GitHub is the address of GitHub's pages; empty: https://github.com. Links to issues
-	// are made only when it is https.
+	// GitHub is the address of GitHub's pages; empty: https://github.com. Without https
+	// there are no links to issues.
 	GitHub string
 
-	Every  time.Duration    // how often an open page looks by itself for changes; 0: 2 s
+	Every  time.Duration    // between two checks for changes by an open page; 0: 2 s
 	Now    func() time.Time // nil: time.Now
-	Random io.Reader        // of sessions; nil: crypto/rand
-	Log    *slog.Logger     // nil: nothing is logged
-}
-
-// Health says how one part of the server is.
-type Health struct {
-	Name   string
-	OK     bool
-	Detail string    // for people, such as the last error
-	Since  time.Time // of the state it is in; zero: not known
+	Random io.Reader        // of session ids; nil: crypto/rand
+	Log    *slog.Logger     // nil discards
 }
 
 // A Dashboard serves the page. It is safe for concurrent use.
 type Dashboard struct {
-	o        Options
-	github   *url.URL // nil: no links
-	page     *page
-	sessions *sessions
-	attempts *access.Attempts
-	warnings *loglimit.Limiter
-	reader   *reader
+	queue    queue.Queue
+	auth     *auth
+	contents *contents
+	renderer *renderer
+	live     *live
 	mux      *http.ServeMux
 	origins  *http.CrossOriginProtection
-	streams  chan struct{} // one element for each open stream
+	log      *slog.Logger
 }
 
-// The bounds of what is served.
-const (
-	maxStreams = 64
-	maxForm    = 16 << 10
-	sessionAge = 12 * time.Hour
-)
+const maxForm = 16 << 10 // bytes
 
-// New returns the dashboard. The error names the option that cannot be used.
+// New returns a Dashboard. The error names the option that is not valid.
 func New(o Options) (*Dashboard, error) {
 	if o.Queue == nil {
 		return nil, errors.New("dashboard: there is no Queue")
@@ -106,45 +94,40 @@ func New(o Options) (*Dashboard, error) {
 	if err != nil || github.Host == "" {
 		return nil, errors.New("dashboard: GitHub is no address of a web site")
 	}
-	key := make([]byte, 32)
-	if _, err := io.ReadFull(o.Random, key); err != nil {
-		return nil, fmt.Errorf("dashboard: make a key: %w", err)
-	}
 	d := &Dashboard{
-		o: o, github: github, page: newPage(o.Now),
-		sessions: &sessions{key: key, now: o.Now, random: o.Random, open: map[string]session{}},
-		attempts: access.NewAttempts(o.Now),
-		warnings: loglimit.New(o.Now),
-		reader:   newReader(o),
+		queue: o.Queue,
+		auth: &auth{
+			operators: o.Operators, private: o.Private, secure: o.Secure, log: o.Log,
+			sessions: &sessions{now: o.Now, random: o.Random, open: map[string]session{}},
+			attempts: access.NewAttempts(o.Now), warnings: loglimit.New(o.Now),
+		},
+		contents: &contents{newReader(o.Queue, o.Health, o.Now), links{github}},
+		renderer: newRenderer(o.Operators == nil, o.Now, o.Log),
+		mux:      http.NewServeMux(),
 		origins:  http.NewCrossOriginProtection(),
-		streams:  make(chan struct{}, maxStreams),
+		log:      o.Log,
 	}
-	d.routes()
-	return d, nil
-}
-
-// routes has a handler for each path.
-func (d *Dashboard) routes() {
-	d.mux = http.NewServeMux()
+	d.live = &live{queue: o.Queue, auth: d.auth, contents: d.contents, every: o.Every, log: o.Log, permits: make(chan struct{}, maxStreams)}
 	for pattern, serve := range map[string]http.HandlerFunc{
 		"GET /{$}":                d.overview,
 		"GET /tasks/{id}":         d.task,
-		"GET /events":             d.events,
-		"POST /tasks/{id}/retry":  d.change(retry()),
-		"POST /tasks/{id}/cancel": d.change(cancel()),
+		"GET /events":             d.live.ServeHTTP,
+		"POST /tasks/{id}/retry":  d.change("retried", d.retry),
+		"POST /tasks/{id}/cancel": d.change("cancelled", d.queue.Cancel),
 		"GET /login":              d.loginForm,
 		"POST /login":             d.login,
 		"POST /logout":            d.logout,
 	} {
 		d.mux.HandleFunc(pattern, serve)
 	}
+	return d, nil
 }
 
-// ServeHTTP answers with the page, and says 404 or 405 as the harness's API does. Streams
-// last until the request's context ends: end it when the server is to stop.
+// ServeHTTP serves the page. Its responses 404 and 405 are those of the harness's API.
+// Streams last until the request's context ends: end it when the server stops.
 func (d *Dashboard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
-	h.Set("Content-Security-Policy", d.page.policy)
+	h.Set("Content-Security-Policy", d.renderer.policy)
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("X-Frame-Options", "DENY")
 	// Not no-referrer: with that, browsers send "Origin: null" with our own forms.
@@ -153,16 +136,16 @@ func (d *Dashboard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.Set("Cross-Origin-Resource-Policy", "same-origin")
 	h.Set("Cache-Control", "no-store")
 	if h, pattern := d.mux.Handler(r); pattern == "" {
-		absent(w, r, h)
+		notFound(w, r, h)
 		return
 	}
-	if err := d.near(r); err != nil {
-		d.show(w, r, shown{status: http.StatusMisdirectedRequest, problem: "Without operators the page is shown on this " +
+	if err := d.auth.local(r); err != nil {
+		d.renderer.show(w, r, response{Status: http.StatusMisdirectedRequest, Problem: "Without operators the page is shown on this " +
 			"machine only. Configure server.operators to see it from elsewhere. What is in the way: " + err.Error() + "."})
 		return
 	}
 	if err := d.origins.Check(r); err != nil {
-		d.show(w, r, shown{status: http.StatusForbidden, problem: "The request came from another site, and was refused."})
+		d.renderer.show(w, r, response{Status: http.StatusForbidden, Problem: "The request came from another site, and was refused."})
 		return
 	}
 	if r.Body != nil {
@@ -171,26 +154,27 @@ func (d *Dashboard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	d.mux.ServeHTTP(w, r)
 }
 
-// absent answers to a path, or a method, that there is not: h says which.
-func absent(w http.ResponseWriter, r *http.Request, h http.Handler) {
-	refused := &refused{header: http.Header{}}
-	h.ServeHTTP(refused, r)
+// notFound sends 404 or 405 in JSON: h is the handler of the mux for a path or a method
+// without a pattern.
+func notFound(w http.ResponseWriter, r *http.Request, h http.Handler) {
+	recorded := &recorder{header: http.Header{}}
+	h.ServeHTTP(recorded, r)
 	status, detail := http.StatusNotFound, "Not Found"
-	if refused.status == http.StatusMethodNotAllowed {
-		status, detail = refused.status, "Method Not Allowed"
-		w.Header().Set("Allow", refused.header.Get("Allow"))
+	if recorded.status == http.StatusMethodNotAllowed {
+		status, detail = recorded.status, "Method Not Allowed"
+		w.Header().Set("Allow", recorded.header.Get("Allow"))
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_, _ = io.WriteString(w, `{"detail":"`+detail+`"}`) // who asked is gone, or has it
+	_, _ = io.WriteString(w, `{"detail":"`+detail+`"}`) // fails only if the client is gone
 }
 
-// refused keeps what http.ServeMux answers.
-type refused struct {
+// A recorder records the status and the header of a response.
+type recorder struct {
 	header http.Header
 	status int
 }
 
-func (r *refused) Header() http.Header         { return r.header }
-func (r *refused) Write(b []byte) (int, error) { return len(b), nil }
-func (r *refused) WriteHeader(status int)      { r.status = status }
+func (r *recorder) Header() http.Header         { return r.header }
+func (r *recorder) Write(b []byte) (int, error) { return len(b), nil }
+func (r *recorder) WriteHeader(status int)      { r.status = status }

@@ -17,9 +17,9 @@ import (
 // noon is when the tests happen.
 func noon() time.Time { return time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC) }
 
-// A still is a queue that stands still: what a case says is in it.
+// A still is a queue with the tasks of a test case, which do not change.
 type still struct {
-	queue.Queue // nil: what is not below is not called
+	queue.Queue // nil: only the methods below are called
 
 	Stats_ queue.Stats  `json:"stats"`
 	Tasks  []stillTask  `json:"tasks"`
@@ -114,8 +114,8 @@ func serve(t *testing.T, o Options) *Dashboard {
 // A call is a request to the dashboard.
 type call struct {
 	method, path, body string
-	host, origin       string
-	auth               bool // as ada, by Basic authentication
+	host, origin, site string // site is Sec-Fetch-Site
+	auth               bool   // as ada, by Basic authentication
 	cookies            []*http.Cookie
 	tls                bool
 }
@@ -132,6 +132,9 @@ func (c call) do(t *testing.T, d http.Handler) *http.Response {
 	}
 	if c.origin != "" {
 		r.Header.Set("Origin", c.origin)
+	}
+	if c.site != "" {
+		r.Header.Set("Sec-Fetch-Site", c.site)
 	}
 	if c.auth {
 		r.SetBasicAuth("ada", "correct horse")
@@ -159,6 +162,3 @@ func between(s, before, after string) string {
 	s, _, _ = strings.Cut(s, after)
 	return s
 }
-
-// token is that of the first form on a page.
-func token(page string) string { return between(page, `name="token" value="`, `"`) }

@@ -153,7 +153,7 @@ func TestLink(t *testing.T) {
 	}
 	for _, tt := range tests {
 		d := serve(t, Options{GitHub: tt.github})
-		if got := d.link(tt.address); got != tt.want {
+		if got := d.contents.links.allowed(tt.address); got != tt.want {
 			t.Errorf("%s, %.60s: got %q, want %q", tt.github, tt.address, got, tt.want)
 		}
 	}
@@ -169,7 +169,7 @@ func TestLink(t *testing.T) {
 		{"../..", 7, ""},
 		{"o/r?x", 7, ""},
 	} {
-		if got := d.issueURL(tt.repo, tt.issue); got != tt.want {
+		if got := d.contents.links.issue(tt.repo, tt.issue); got != tt.want {
 			t.Errorf("%s#%d: got %q, want %q", tt.repo, tt.issue, got, tt.want)
 		}
 	}

@@ -5,117 +5,114 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net/http"
 	"time"
 
 	"github.com/org/foreman-action/queue"
 )
 
-// The times of a stream.
 const (
-	burst      = 250 * time.Millisecond // changes so close to each other are told as one
-	heartbeat  = 15 * time.Second       // so often something is sent, else nobody sees that it ended
-	streamLife = 10 * time.Minute       // then the browser connects anew, and says again who it is
+	maxStreams = 64
+	debounce   = 250 * time.Millisecond // changes within it are sent as one
+	heartbeat  = 15 * time.Second       // between messages, so that the end of a connection is noticed
+	streamLife = 10 * time.Minute       // then the browser connects again, and is authenticated again
 	sendTime   = 10 * time.Second       // for one message
 )
 
-// A stream tells one open page that what it shows changed (Server-Sent Events). It
-// says only that: the page then fetches itself, which is the one way to show it.
-type stream struct {
-	w    http.ResponseWriter
-	rc   *http.ResponseController
-	seen string // version of what the browser shows
-	sent time.Time
+// live sends open pages a message whenever their content changes (Server-Sent Events). The
+// message is only a version: the browser then loads the page again. It is safe for
+// concurrent use.
+type live struct {
+	queue    queue.Queue
+	auth     *auth
+	contents *contents
+	every    time.Duration
+	log      *slog.Logger
+	permits  chan struct{} // one element for each open stream
 }
 
-// events answers with a stream.
-func (d *Dashboard) events(w http.ResponseWriter, r *http.Request) {
-	v := d.visitor(r)
-	if v.operator == "" && (d.o.Operators != nil || d.o.Private) {
+// ServeHTTP serves a stream.
+func (l *live) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	v := l.auth.visitor(r)
+	if !l.auth.mayRead(v) {
 		http.Error(w, "only operators see this", http.StatusUnauthorized)
 		return
 	}
-	look, err := d.looker(r)
+	load, err := l.loader(r)
 	if err != nil {
 		http.Error(w, "no such page", http.StatusBadRequest)
 		return
 	}
 	select {
-	case d.streams <- struct{}{}:
-		defer func() { <-d.streams }()
+	case l.permits <- struct{}{}:
+		defer func() { <-l.permits }()
 	default:
 		w.Header().Set("Retry-After", "30")
 		http.Error(w, "too many open pages", http.StatusServiceUnavailable)
 		return
 	}
 	s := &stream{w: w, rc: http.NewResponseController(w), seen: r.URL.Query().Get("seen")}
-	// What a browser that lost its stream saw last is newer than the page's own version.
+	// After a reconnect, the last message is newer than the version in the address.
 	if id := r.Header.Get("Last-Event-ID"); id != "" {
 		s.seen = id
 	}
 	h := w.Header()
 	h.Set("Content-Type", "text/event-stream")
-	h.Set("X-Accel-Buffering", "no") // nginx would keep messages back
+	h.Set("X-Accel-Buffering", "no") // against buffering by nginx
 	if err := s.send("retry: 2000\n\n"); err != nil {
 		return
 	}
 	ctx, stop := context.WithTimeout(r.Context(), streamLife)
 	defer stop()
-	d.follow(ctx, s, func(ctx context.Context) (string, error) {
-		if v.operator != "" && d.visitor(r).operator != v.operator {
+	l.follow(ctx, s, func(ctx context.Context) (string, error) {
+		if v.operator != "" && l.auth.visitor(r).operator != v.operator {
 			return "", errSignedOut
 		}
-		return look(ctx)
+		c, err := load(ctx)
+		if errors.Is(err, queue.ErrNotFound) {
+			return "gone", nil
+		}
+		if err != nil {
+			return "", err
+		}
+		return c.version()
 	})
 }
 
 var errSignedOut = errors.New("the session ended")
 
-// looker returns what finds out the version of the page that the stream is for.
-func (d *Dashboard) looker(r *http.Request) (func(ctx context.Context) (string, error), error) {
+// loader returns the function that loads the page of a stream.
+func (l *live) loader(r *http.Request) (func(ctx context.Context) (content, error), error) {
 	if id := r.URL.Query().Get("task"); id != "" {
-		return func(ctx context.Context) (string, error) {
-			details, err := d.o.Queue.Inspect(ctx, id)
-			if errors.Is(err, queue.ErrNotFound) {
-				return "gone", nil
-			}
-			if err != nil {
-				return "", err
-			}
-			return content{Task: d.taskPage(details)}.version()
-		}, nil
+		return func(ctx context.Context) (content, error) { return l.contents.task(ctx, id) }, nil
 	}
-	f, err := readFilter(r.URL.Query())
+	f, err := parseFilter(r.URL.Query())
 	if err != nil {
 		return nil, err
 	}
-	return func(ctx context.Context) (string, error) {
-		o, err := d.makeOverview(ctx, f)
-		if err != nil {
-			return "", err
-		}
-		return content{Overview: o}.version()
-	}, nil
+	return func(ctx context.Context) (content, error) { return l.contents.overview(ctx, f) }, nil
 }
 
-// follow tells of each change until the context ends, or the browser is gone. The queue's hints make it quick; looking now and then makes it sure.
-func (d *Dashboard) follow(ctx context.Context, s *stream, look func(ctx context.Context) (string, error)) {
-	changes, stop := d.o.Queue.Watch()
+// follow sends each new version until the context ends or the browser is gone. It checks
+// after the queue's hints, and periodically because hints can be missed.
+func (l *live) follow(ctx context.Context, s *stream, version func(ctx context.Context) (string, error)) {
+	changes, stop := l.queue.Watch()
 	defer stop()
-	tick := time.NewTicker(d.o.Every)
+	tick := time.NewTicker(l.every)
 	defer tick.Stop()
 	for {
-		version, err := look(ctx)
+		v, err := version(ctx)
 		switch {
 		case errors.Is(err, errSignedOut):
 			return
 		case err != nil && ctx.Err() == nil:
-			d.o.Log.Warn("the dashboard cannot look for changes", "err", err)
-		case err == nil && version != s.seen:
-			if s.send("id: "+version+"\nevent: change\ndata: "+version+"\n\n") != nil {
+			l.log.Warn("the dashboard cannot look for changes", "err", err)
+		case err == nil && v != s.seen:
+			if s.send("id: "+v+"\nevent: change\ndata: "+v+"\n\n") != nil {
 				return
 			}
-			s.seen = version
+			s.seen = v
 		}
 		if time.Since(s.sent) >= heartbeat && s.send(":\n\n") != nil {
 			return
@@ -126,19 +123,19 @@ func (d *Dashboard) follow(ctx context.Context, s *stream, look func(ctx context
 		case <-tick.C:
 		case _, ok := <-changes:
 			if !ok {
-				changes = nil // the queue is closed; the rest of it says so
+				changes = nil // the queue is closed: reading it returns an error
 				continue
 			}
-			if !rest(ctx, changes) {
+			if !waitForBurst(ctx, changes) {
 				return
 			}
 		}
 	}
 }
 
-// rest waits until a burst of changes is over, for a moment; false: for ever.
-func rest(ctx context.Context, changes <-chan queue.Change) bool {
-	t := time.NewTimer(burst)
+// waitForBurst discards the changes that follow within a moment. false: the context ended.
+func waitForBurst(ctx context.Context, changes <-chan queue.Change) bool {
+	t := time.NewTimer(debounce)
 	defer t.Stop()
 	for {
 		select {
@@ -154,8 +151,16 @@ func rest(ctx context.Context, changes <-chan queue.Change) bool {
 	}
 }
 
-// send writes a message at once. The server's own time limits are meant for answers
-// that end, and are moved along.
+// A stream is the connection to one open page.
+type stream struct {
+	w    http.ResponseWriter
+	rc   *http.ResponseController
+	seen string // the version that the browser shows
+	sent time.Time
+}
+
+// send writes and flushes a message. It extends the deadlines of the server, which are for
+// responses that end.
 func (s *stream) send(message string) error {
 	s.sent = time.Now()
 	for _, err := range []error{

@@ -137,7 +137,7 @@ func TestStream(t *testing.T) {
 		for range 5 {
 			q.changes <- queue.Change{}
 		}
-		at(change, burst)
+		at(change, debounce)
 		q.set(queue.Done)
 		at(change, 5*time.Second)
 		at(":", 20*time.Second)
@@ -148,22 +148,22 @@ func TestStream(t *testing.T) {
 		if status := <-l.done; status != http.StatusOK {
 			t.Errorf("got status %d", status)
 		}
-		if n := len(d.streams); n != 0 {
+		if n := len(d.live.permits); n != 0 {
 			t.Errorf("%d streams are left", n)
 		}
 	})
 }
 
-// TestStreamResumed connects again: what the browser saw is not told once more.
+// TestStreamResumed connects again: a version that the browser has is not sent again.
 func TestStreamResumed(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		d := serve(t, Options{Queue: newMoving(), Now: time.Now})
-		details, err := d.o.Queue.Inspect(t.Context(), "id-1")
+		c, err := d.contents.task(t.Context(), "id-1")
 		if err != nil {
 			t.Fatal(err)
 		}
-		version, err := content{Task: d.taskPage(details)}.version()
+		version, err := c.version()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -191,7 +191,7 @@ func TestStreamEnds(t *testing.T) {
 		})
 		l.next(t)
 		l.next(t)
-		d.sessions.end(cookies[0].Value)
+		d.auth.sessions.end(cookies[0].Value)
 		<-l.done // or the test would hang
 
 		d = serve(t, Options{Queue: newMoving(), Now: time.Now})
@@ -222,7 +222,7 @@ func TestStreamRefused(t *testing.T) {
 	t.Parallel()
 	full := serve(t, Options{Queue: newMoving()})
 	for range maxStreams {
-		full.streams <- struct{}{}
+		full.live.permits <- struct{}{}
 	}
 	tests := []struct {
 		name   string
@@ -256,7 +256,7 @@ func TestCounts(t *testing.T) {
 	t.Parallel()
 	now := noon()
 	q := &counting{still: still{Stats_: queue.Stats{Held: 1}}}
-	r := newReader(Options{Queue: q, Now: func() time.Time { return now }})
+	r := newReader(q, nil, func() time.Time { return now })
 	look := func(want int) {
 		t.Helper()
 		if _, _, err := r.counts(t.Context()); err != nil || q.n != want {

@@ -1,10 +1,6 @@
 package dashboard
 
 import (
-	"context"
-	"errors"
-	"net/http"
-	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,7 +9,7 @@ import (
 	"github.com/org/foreman-action/queue"
 )
 
-// An overview is what the first page shows.
+// An overview is the view model of the first page.
 type overview struct {
 	Summary string // the counts in a sentence
 	Tiles   []tile
@@ -39,22 +35,22 @@ type agentRow struct {
 	Pending, Held, Claimed int
 }
 
-// A heldRow tells of the tasks of one repository that are held back.
+// A heldRow counts the tasks of one repository that are held back.
 type heldRow struct {
 	Repo, URL   string
 	Count       int
-	First, Last time.Time // when they are let go
-	More        bool      // there may be others
+	First, Last time.Time // when they are handed out
+	More        bool      // there may be more
 }
 
-// A healthRow is a Health for the page.
+// A healthRow is the Health of one part of the server.
 type healthRow struct {
 	Name, Detail string
 	OK           bool
-	Since        time.Time `json:"-"` // it may be that of the last look, which is no change
+	Since        time.Time `json:"-"` // not part of the version: for some parts it changes with every check
 }
 
-// A filterForm is what the form for filtering shows.
+// A filterForm is the state of the form for filtering.
 type filterForm struct {
 	State, Agent, Repo, Issue string
 	States                    []queue.State
@@ -62,129 +58,35 @@ type filterForm struct {
 	Active                    bool
 }
 
-// A row is a task in a list.
-type row struct {
-	ID, URL   string
-	Issue     string // "owner/name#7"
-	IssueURL  string
-	Title     string
-	State     queue.State
-	Agent     string
-	Text      string // what is to be said of its state
-	Held      bool
-	Until     time.Time // of Held
-	Behind    string    // address of the task that it waits for; empty: none
-	Draining  bool
-	Enqueued  time.Time
-	Happened  time.Time // the last thing
-	Happening string    // what it was
-}
-
-// readFilter reads the address of a list.
-func readFilter(q url.Values) (queue.Filter, error) {
-	f := queue.Filter{
-		State: queue.State(q.Get("state")), Agent: strings.TrimSpace(q.Get("agent")),
-		Repo: strings.TrimSpace(q.Get("repo")), Limit: pageSize + 1,
-	}
-	if f.State != "" && !slices.Contains(queue.States(), f.State) {
-		return queue.Filter{}, errors.New("the state must be one of pending, claimed, completed, done and failed")
-	}
-	if len(f.Agent) > queue.MaxText || len(f.Repo) > queue.MaxText {
-		return queue.Filter{}, errors.New("the agent or the repository is too long")
-	}
-	if s := strings.TrimPrefix(strings.TrimSpace(q.Get("issue")), "#"); s != "" {
-		n, err := strconv.Atoi(s)
-		if err != nil || n < 1 {
-			return queue.Filter{}, errors.New("the issue must be a number from 1")
-		}
-		f.Issue = n
-	}
-	if s := q.Get("before"); s != "" {
-		n, err := strconv.ParseInt(s, 10, 64)
-		if err != nil || n < 1 {
-			return queue.Filter{}, errors.New("before must be a number")
-		}
-		f.Before = n
-	}
-	return f, nil
-}
-
-// filterURL is the address of a list.
-func filterURL(f queue.Filter) string {
-	q := url.Values{}
-	set := func(key, value string) {
-		if value != "" {
-			q.Set(key, value)
-		}
-	}
-	set("state", string(f.State))
-	set("agent", f.Agent)
-	set("repo", f.Repo)
-	if f.Issue > 0 {
-		set("issue", strconv.Itoa(f.Issue))
-	}
-	if f.Before > 0 {
-		set("before", strconv.FormatInt(f.Before, 10))
-	}
-	return (&url.URL{Path: "/", RawQuery: q.Encode()}).RequestURI()
-}
-
-// overview answers with the first page.
-func (d *Dashboard) overview(w http.ResponseWriter, r *http.Request) {
-	v := d.visitor(r)
-	if !d.admitted(w, r, v) {
-		return
-	}
-	f, err := readFilter(r.URL.Query())
-	if err != nil {
-		d.show(w, r, shown{status: http.StatusBadRequest, problem: "No tasks can be listed for this address: " + err.Error() + ".", v: v})
-		return
-	}
-	o, err := d.makeOverview(r.Context(), f)
-	if err != nil {
-		d.fail(w, r, err)
-		return
-	}
-	d.show(w, r, shown{status: http.StatusOK, v: v, content: content{Overview: o}, notice: r.FormValue("did")})
-}
-
-func (d *Dashboard) makeOverview(ctx context.Context, f queue.Filter) (*overview, error) {
-	stats, held, err := d.reader.counts(ctx)
-	if err != nil {
-		return nil, err
-	}
-	list, err := d.o.Queue.List(ctx, f)
-	if err != nil {
-		return nil, err
-	}
+// newOverview makes the first page for a filter.
+func newOverview(f queue.Filter, s snapshot, l links) *overview {
 	o := &overview{
-		Summary: summary(stats), Tiles: tiles(stats), Oldest: stats.Oldest,
-		Held: heldRows(held), Form: form(f, stats),
+		Summary: summary(s.stats), Tiles: tiles(s.stats), Oldest: s.stats.Oldest,
+		Held: heldRows(s.held), Form: newFilterForm(f, s.stats),
 	}
 	if f.Before > 0 {
 		newest := f
 		newest.Before = 0
 		o.Newest = filterURL(newest)
 	}
-	if len(list) > pageSize {
-		list = list[:pageSize]
+	if s.more {
 		older := f
-		older.Before = list[pageSize-1].Seq
+		older.Before = s.tasks[len(s.tasks)-1].Seq
 		o.Older = filterURL(older)
 	}
-	for _, i := range list {
-		o.Rows = append(o.Rows, d.row(i, d.reader.brief(ctx, i)))
+	for n, i := range s.tasks {
+		o.Rows = append(o.Rows, newRow(i, s.briefs[n], l))
 	}
-	for _, a := range stats.Agents {
+	for _, a := range s.stats.Agents {
 		o.Agents = append(o.Agents, agentRow{
 			Name: agentName(a.Agent), URL: filterURL(queue.Filter{Agent: a.Agent}),
 			Pending: a.Pending, Held: a.Held, Claimed: a.Claimed,
 		})
 	}
-	for _, h := range d.reader.health(ctx) {
+	for _, h := range s.health {
 		o.Health = append(o.Health, healthRow{Name: word(h.Name), Detail: line(h.Detail, maxLine), OK: h.OK, Since: h.Since})
 	}
-	return o, nil
+	return o
 }
 
 func tiles(s queue.Stats) []tile {
@@ -242,7 +144,7 @@ func heldRows(list []queue.Info) []heldRow {
 	return rows
 }
 
-func form(f queue.Filter, s queue.Stats) filterForm {
+func newFilterForm(f queue.Filter, s queue.Stats) filterForm {
 	out := filterForm{
 		State: string(f.State), Agent: line(f.Agent, maxLine), Repo: line(f.Repo, maxLine), States: queue.States(),
 		Active: f.State != "" || f.Agent != "" || f.Repo != "" || f.Issue > 0,
@@ -256,12 +158,4 @@ func form(f queue.Filter, s queue.Stats) filterForm {
 		}
 	}
 	return out
-}
-
-// agentName is an agent for people.
-func agentName(agent string) string {
-	if agent == "" {
-		return "nobody: the server's rules"
-	}
-	return word(agent)
 }

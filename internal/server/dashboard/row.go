@@ -1,20 +1,45 @@
 package dashboard
 
 import (
-	"fmt"
 	"net/url"
 	"strconv"
-	"strings"
+	"time"
 
 	"github.com/org/foreman-action/queue"
 )
 
-// row is a task in a list.
-func (d *Dashboard) row(i queue.Info, b brief) row {
+// A row is a task in a list. Each column is a field here, a line in newRow, and a line in the
+// table "tasks" of assets/overview.html.
+type row struct {
+	ID, URL   string
+	Issue     string // "owner/name#7"
+	IssueURL  string
+	Title     string
+	State     queue.State
+	Agent     string
+	Text      string // about its state
+	Held      bool
+	Until     time.Time // the end of Held
+	Behind    string    // address of the task that it waits for; empty: none
+	Draining  bool
+	LastTime  time.Time // of LastEvent
+	LastEvent string    // such as "claimed"
+}
+
+// newRow makes the row of a task.
+func newRow(i queue.Info, b brief, l links) row {
 	r := row{
-		ID: line(i.ID, maxWord), URL: taskURL(i.ID), Issue: issueName(i.Repo, i.Issue), IssueURL: d.issueURL(i.Repo, i.Issue),
-		Title: b.title, State: i.State, Agent: agentName(i.Agent), Text: rowText(i, b),
-		Held: i.Held, Draining: i.Draining, Enqueued: i.Enqueued, Happened: i.Enqueued, Happening: "enqueued",
+		ID:       line(i.ID, maxWord),
+		URL:      taskURL(i.ID),
+		Issue:    issueName(i.Repo, i.Issue),
+		IssueURL: l.issue(i.Repo, i.Issue),
+		Title:    b.title,
+		State:    i.State,
+		Agent:    agentName(i.Agent),
+		Text:     rowText(i, b),
+		Held:     i.Held,
+		Draining: i.Draining,
+		LastTime: i.Enqueued, LastEvent: "enqueued",
 	}
 	if i.Held {
 		r.Until = i.Ready
@@ -25,18 +50,39 @@ func (d *Dashboard) row(i queue.Info, b brief) row {
 	switch i.State {
 	case queue.Pending:
 	case queue.Claimed:
-		r.Happened, r.Happening = i.Claimed, "claimed"
+		r.LastTime, r.LastEvent = i.Claimed, "claimed"
 	case queue.Completed:
-		r.Happened, r.Happening = i.Completed, "decided"
+		r.LastTime, r.LastEvent = i.Completed, "decided"
 	case queue.Done:
-		r.Happened, r.Happening = i.Ended, "done"
+		r.LastTime, r.LastEvent = i.Ended, "done"
 	case queue.Failed:
-		r.Happened, r.Happening = i.Ended, "failed"
+		r.LastTime, r.LastEvent = i.Ended, "failed"
 	}
 	return r
 }
 
-// rowText says in a few words what is to be said of a state.
+// A brief has the texts of a task in a list.
+type brief struct {
+	title    string
+	decision string
+	outcome  string
+}
+
+func newBrief(t queue.Details) brief {
+	title := parseMessage(t.Message).Title
+	rep, _ := parseReport(t.Report)
+	if title == "" {
+		title = rep.Title
+	}
+	b := brief{title: line(title, maxTitle), decision: word(rep.Decision), outcome: word(rep.Status)}
+	if b.decision == "" {
+		dec, _ := parseDecision(t.Result)
+		b.decision = word(dec.Decision)
+	}
+	return b
+}
+
+// rowText describes the state of a task in a few words.
 func rowText(i queue.Info, b brief) string {
 	reason := line(i.Reason, maxTitle)
 	switch i.State {
@@ -68,28 +114,6 @@ func by(name string) string {
 	return "by " + word(name)
 }
 
-// join puts what there is into one sentence.
-func join(parts ...string) string {
-	kept := parts[:0:0]
-	for _, p := range parts {
-		if p != "" {
-			kept = append(kept, p)
-		}
-	}
-	return strings.Join(kept, "; ")
-}
-
-// plural counts things: their name, and that of several if it does not end in s.
-func plural(n int, one string, many ...string) string {
-	switch {
-	case n == 1:
-		return "1 " + one
-	case len(many) > 0:
-		return fmt.Sprintf("%d %s", n, many[0])
-	}
-	return fmt.Sprintf("%d %ss", n, one)
-}
-
 func taskURL(id string) string { return "/tasks/" + url.PathEscape(id) }
 
 func issueName(repo string, issue int) string {
@@ -97,4 +121,12 @@ func issueName(repo string, issue int) string {
 		return word(repo)
 	}
 	return word(repo) + "#" + strconv.Itoa(issue)
+}
+
+// agentName returns the name of an agent for people.
+func agentName(agent string) string {
+	if agent == "" {
+		return "nobody: the server's rules"
+	}
+	return word(agent)
 }

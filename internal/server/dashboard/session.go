@@ -1,8 +1,6 @@
 package dashboard
 
 import (
-	"crypto/hmac"
-	"crypto/sha256"
 	"encoding/base64"
 	"fmt"
 	"io"
@@ -10,10 +8,14 @@ import (
 	"time"
 )
 
-// sessions are those of operators who signed in by the form. They live in memory: who
-// was signed in signs in again after a restart.
+const (
+	sessionAge  = 12 * time.Hour
+	maxSessions = 1000 // beyond it, the oldest one is ended
+)
+
+// sessions are those of operators who signed in by the form. They are only in memory: a
+// restart signs everybody out. It is safe for concurrent use.
 type sessions struct {
-	key    []byte // of tokens
 	now    func() time.Time
 	random io.Reader
 
@@ -27,28 +29,14 @@ type session struct {
 	expires  time.Time
 }
 
-// maxSessions bounds the memory; beyond it the one that ends first is ended.
-const maxSessions = 1000
-
-// fresh returns an id that nobody can guess.
-func (s *sessions) fresh() (string, error) {
-	b := make([]byte, 32)
+// begin opens a session of an operator and returns its id, which cannot be guessed.
+func (s *sessions) begin(operator string) (string, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	b := make([]byte, 32)
 	if _, err := io.ReadFull(s.random, b); err != nil {
 		return "", fmt.Errorf("make a session: %w", err)
 	}
-	return base64.RawURLEncoding.EncodeToString(b), nil
-}
-
-// begin opens a session of an operator and returns its id.
-func (s *sessions) begin(operator string) (string, error) {
-	id, err := s.fresh()
-	if err != nil {
-		return "", err
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	now := s.now()
 	first := ""
 	for k, v := range s.open {
@@ -61,11 +49,12 @@ func (s *sessions) begin(operator string) (string, error) {
 	if len(s.open) >= maxSessions {
 		delete(s.open, first)
 	}
+	id := base64.RawURLEncoding.EncodeToString(b)
 	s.open[id] = session{operator: operator, expires: now.Add(sessionAge)}
 	return id, nil
 }
 
-// operator returns whose session it is; empty: nobody's any more.
+// operator returns the operator of a session; empty: it is not known, or has expired.
 func (s *sessions) operator(id string) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -81,19 +70,4 @@ func (s *sessions) end(id string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.open, id)
-}
-
-// token returns what a form must carry that is sent in the session.
-func (s *sessions) token(id string) string {
-	if id == "" {
-		return ""
-	}
-	mac := hmac.New(sha256.New, s.key)
-	mac.Write([]byte(id))
-	return base64.RawURLEncoding.EncodeToString(mac.Sum(nil))
-}
-
-// valid reports whether the token is that of the session.
-func (s *sessions) valid(id, token string) bool {
-	return id != "" && hmac.Equal([]byte(s.token(id)), []byte(token))
 }

@@ -3,8 +3,6 @@ package dashboard
 import (
 	"cmp"
 	"encoding/json"
-	"errors"
-	"net/http"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,7 +12,7 @@ import (
 	"github.com/org/foreman-action/queue"
 )
 
-// A taskPage is what the page of a task shows.
+// A taskPage is the view model of the page of a task.
 type taskPage struct {
 	row
 	Facts     []fact
@@ -28,7 +26,7 @@ type taskPage struct {
 	Actions   []actionRow
 	Warnings  []string
 	Missing   []string
-	Raw       []raw
+	Raw       []unreadable
 	CanRetry  bool
 	RetryText string
 	CanCancel bool
@@ -37,16 +35,16 @@ type taskPage struct {
 // A fact is a line about a task.
 type fact struct{ Name, Value string }
 
-// A step is a thing that happened, or will.
+// A step is a past or an expected event of the task.
 type step struct {
-	At     time.Time
-	What   string
-	Who    string
-	Text   string
-	Coming bool
+	At       time.Time
+	What     string
+	Who      string
+	Text     string
+	Expected bool
 }
 
-// An actionRow is one action with what became of it.
+// An actionRow is one action with its result.
 type actionRow struct {
 	Number  int
 	Type    string
@@ -58,46 +56,33 @@ type actionRow struct {
 	URL     string
 }
 
-// A raw is a text that could not be read.
-type raw struct{ Name, Problem, Text string }
+// An unreadable is a stored text that cannot be decoded.
+type unreadable struct{ Name, Problem, Text string }
 
-// task answers with the page of one task.
-func (d *Dashboard) task(w http.ResponseWriter, r *http.Request) {
-	v := d.visitor(r)
-	if !d.admitted(w, r, v) {
-		return
+// newTask makes the page of a task.
+func newTask(t queue.Details, l links) *taskPage {
+	p := &taskPage{row: newRow(t.Info, newBrief(t), l), Reason: block(t.Reason, maxLine)}
+	show := func(name, problem string, data []byte) {
+		p.Raw = append(p.Raw, unreadable{name, problem, block(string(data), maxLine)})
 	}
-	d.showTask(w, r, shown{status: http.StatusOK, v: v, notice: r.FormValue("did")})
-}
-
-func (d *Dashboard) showTask(w http.ResponseWriter, r *http.Request, s shown) {
-	details, err := d.o.Queue.Inspect(r.Context(), r.PathValue("id"))
-	switch {
-	case errors.Is(err, queue.ErrNotFound):
-		d.show(w, r, shown{status: http.StatusNotFound, v: s.v, problem: "There is no such task. It may have been purged."})
-	case err != nil:
-		d.fail(w, r, err)
-	default:
-		s.content = content{Task: d.taskPage(details)}
-		d.show(w, r, s)
-	}
-}
-
-func (d *Dashboard) taskPage(t queue.Details) *taskPage {
-	p := &taskPage{row: d.row(t.Info, makeBrief(t)), Reason: block(t.Reason, maxLine)}
-	msg := readMessage(t.Message)
-	var from origin
-	if t.Origin != nil {
-		if err := json.Unmarshal(t.Origin, &from); err != nil {
-			p.Raw = append(p.Raw, raw{"Origin", "It is no JSON.", block(string(t.Origin), maxLine)})
-		}
+	from, err := parseOrigin(t.Origin)
+	if err != nil {
+		show("Origin", "It is no JSON.", t.Origin)
 	}
 	if !json.Valid(t.Message) {
-		p.Raw = append(p.Raw, raw{"Message", "It is no JSON: no agent can be asked.", block(string(t.Message), maxLine)})
+		show("Message", "It is no JSON: no agent can be asked.", t.Message)
 	}
-	p.Facts = facts(t, msg, from)
+	dec, err := parseDecision(t.Result)
+	if err != nil {
+		show("Decision", "It cannot be read.", t.Result)
+	}
+	rep, err := parseReport(t.Report)
+	if err != nil {
+		show("Report", "It cannot be read.", t.Report)
+	}
+	p.Facts = facts(t, parseMessage(t.Message), from, rep)
 	p.Journey = journey(t, from)
-	d.readOutcome(p, t)
+	p.setOutcome(dec, rep, l)
 	switch {
 	case t.State == queue.Failed && t.Result != nil:
 		p.CanRetry, p.RetryText = true, "Carry the decision out again"
@@ -110,7 +95,7 @@ func (d *Dashboard) taskPage(t queue.Details) *taskPage {
 	return p
 }
 
-func facts(t queue.Details, msg message, from origin) []fact {
+func facts(t queue.Details, msg message, from origin, rep report) []fact {
 	list := make([]fact, 0, 12)
 	add := func(name, value string) {
 		if value != "" {
@@ -130,22 +115,12 @@ func facts(t queue.Details, msg message, from origin) []fact {
 		add("Priority", strconv.Itoa(t.Priority))
 	}
 	add("Memory", line(msg.Summary, maxLine))
-	if rep, err := readReport(t.Report); err == nil {
-		add("Rules that fired", line(strings.Join(rep.Fired, ", "), maxLine))
-	}
+	add("Rules that fired", line(strings.Join(rep.Fired, ", "), maxLine))
 	return list
 }
 
-// readOutcome fills in the decision, and what the report says of carrying it out.
-func (d *Dashboard) readOutcome(p *taskPage, t queue.Details) {
-	dec, err := readDecision(t.Result)
-	if err != nil {
-		p.Raw = append(p.Raw, raw{"Decision", "It cannot be read.", block(string(t.Result), maxLine)})
-	}
-	rep, err := readReport(t.Report)
-	if err != nil {
-		p.Raw = append(p.Raw, raw{"Report", "It cannot be read.", block(string(t.Report), maxLine)})
-	}
+// setOutcome fills in the decision and the report on carrying it out.
+func (p *taskPage) setOutcome(dec decision, rep report, l links) {
 	p.Decision = word(cmp.Or(rep.Decision, dec.Decision))
 	p.Rationale = block(cmp.Or(rep.Rationale, dec.Rationale), maxBlock)
 	p.By, p.Status, p.DryRun = word(rep.By), word(rep.Status), rep.DryRun
@@ -154,21 +129,21 @@ func (d *Dashboard) readOutcome(p *taskPage, t queue.Details) {
 	}
 	if len(rep.Actions) > 0 {
 		for _, a := range rep.Actions[:min(len(rep.Actions), maxActions)] {
-			row := makeAction(len(p.Actions)+1, a.Action)
+			row := newAction(len(p.Actions)+1, a.Action)
 			row.Type = cmp.Or(row.Type, word(a.Type))
 			row.Source, row.Verdict, row.Result = word(a.Source), verdict(a.Verdict), result(a.Result)
-			row.Reason, row.URL = block(a.Reason, maxLine), d.link(a.URL)
+			row.Reason, row.URL = block(a.Reason, maxLine), l.allowed(a.URL)
 			p.Actions = append(p.Actions, row)
 		}
 	} else {
 		for _, a := range dec.Actions[:min(len(dec.Actions), maxActions)] {
-			p.Actions = append(p.Actions, makeAction(len(p.Actions)+1, a))
+			p.Actions = append(p.Actions, newAction(len(p.Actions)+1, a))
 		}
 	}
 	p.Warnings, p.Missing = lines(rep.Warnings), lines(rep.Missing)
 }
 
-// maxActions is how many actions are shown.
+// maxActions limits the actions that are shown.
 const maxActions = 100
 
 func lines(in []string) []string {
@@ -179,7 +154,7 @@ func lines(in []string) []string {
 	return out
 }
 
-func makeAction(number int, a protocol.ActionItem) actionRow {
+func newAction(number int, a protocol.ActionItem) actionRow {
 	row := actionRow{Number: number, Type: word(a.Type)}
 	for _, name := range a.ParamNames() {
 		if len(row.Params) == 20 {
@@ -195,7 +170,7 @@ func makeAction(number int, a protocol.ActionItem) actionRow {
 	return row
 }
 
-// verdict says in words what the policy made of an action.
+// verdict formats the verdict of the policy on an action.
 func verdict(v string) string {
 	switch v {
 	case "do":
@@ -208,7 +183,7 @@ func verdict(v string) string {
 	return word(v)
 }
 
-// result says in words what became of an action.
+// result formats the result of an action.
 func result(s string) string {
 	switch s {
 	case "planned":
@@ -221,7 +196,7 @@ func result(s string) string {
 	return word(s)
 }
 
-// journey lists what happened to a task, in order, and what comes next.
+// journey lists the past events of a task in order, and the next one.
 func journey(t queue.Details, from origin) []step {
 	var list []step
 	add := func(at time.Time, what, who, text string) {
@@ -246,16 +221,16 @@ func journey(t queue.Details, from origin) []step {
 	switch t.State {
 	case queue.Done:
 		add(t.Ended, "carried out", "", "done")
-	case queue.Pending, queue.Claimed, queue.Completed: // it goes on
+	case queue.Pending, queue.Claimed, queue.Completed: // not ended
 	case queue.Failed:
 		add(t.Ended, "failed", "", block(t.Reason, maxLine))
 	}
 	slices.SortStableFunc(list, func(a, b step) int { return a.At.Compare(b.At) })
-	return append(list, coming(t)...)
+	return append(list, expected(t)...)
 }
 
-// claimant says under which credential a task was claimed: later, the owner is who
-// carries it out.
+// claimant returns the credential under which a task is claimed. In later states the owner
+// is the process that carries the decision out.
 func claimant(t queue.Details) string {
 	if t.State == queue.Claimed {
 		return by(t.Owner)
@@ -263,17 +238,17 @@ func claimant(t queue.Details) string {
 	return ""
 }
 
-// coming says what happens next, unless somebody does something.
-func coming(t queue.Details) []step {
+// expected returns the next event if there is no action by an agent or a person.
+func expected(t queue.Details) []step {
 	switch {
 	case t.Behind != "":
-		return []step{{What: "held back", Text: block(t.Reason, maxLine), Coming: true}}
+		return []step{{What: "held back", Text: block(t.Reason, maxLine), Expected: true}}
 	case t.Held:
-		return []step{{At: t.Ready, What: "held back until", Text: block(t.Reason, maxLine), Coming: true}}
+		return []step{{At: t.Ready, What: "held back until", Text: block(t.Reason, maxLine), Expected: true}}
 	case t.State == queue.Claimed:
-		return []step{{At: t.Until, What: "claim runs out", Text: "unless the agent sends a heartbeat", Coming: true}}
+		return []step{{At: t.Until, What: "claim runs out", Text: "unless the agent sends a heartbeat", Expected: true}}
 	case t.Draining:
-		return []step{{At: t.Until, What: "being carried out", Who: word(t.Owner), Text: "under a lease until then", Coming: true}}
+		return []step{{At: t.Until, What: "being carried out", Who: word(t.Owner), Text: "under a lease until then", Expected: true}}
 	}
 	return nil
 }

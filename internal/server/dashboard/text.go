@@ -1,6 +1,7 @@
 package dashboard
 
 import (
+	"fmt"
 	"net/url"
 	"strconv"
 	"strings"
@@ -10,7 +11,7 @@ import (
 	"github.com/org/foreman-action/protocol"
 )
 
-// How many characters are shown of texts that others wrote.
+// Limits of texts that others wrote, in characters.
 const (
 	maxWord  = 80
 	maxTitle = 200
@@ -18,25 +19,25 @@ const (
 	maxBlock = 20_000
 )
 
-// block is text of several lines for the page, without what could not be seen in it,
-// and cut. The template escapes it.
+// block returns text of several lines for the page, without invisible characters, and
+// truncated. The template escapes it.
 func block(s string, most int) string {
-	// Cleaning goes through all of it, and a text may have 32 MiB.
+	// Sanitizing reads all of a text, which may have 32 MiB.
 	if rough := 16 * most; len(s) > rough {
 		s = s[:rough]
 	}
 	return clip(strings.TrimSpace(sanitize.Text(s)), most)
 }
 
-// line is block on one line.
+// line returns text on one line.
 func line(s string, most int) string {
 	return clip(strings.Join(strings.Fields(block(s, most)), " "), most)
 }
 
-// word is a name, such as that of a state.
+// word returns a name, such as that of a state.
 func word(s string) string { return line(s, maxWord) }
 
-// clip cuts s to so many characters, the ellipsis among them.
+// clip truncates s to a number of characters, including the ellipsis.
 func clip(s string, most int) string {
 	if utf8.RuneCountInString(s) <= most {
 		return s
@@ -51,21 +52,46 @@ func clip(s string, most int) string {
 	return s
 }
 
-// issueURL is the address of an issue; empty when none can be made.
-func (d *Dashboard) issueURL(repo string, issue int) string {
-	owner, name, ok := protocol.SplitRepo(repo)
-	if !ok || issue < 1 || d.github.Scheme != "https" {
-		return ""
+// join joins the parts that are not empty.
+func join(parts ...string) string {
+	kept := parts[:0:0]
+	for _, p := range parts {
+		if p != "" {
+			kept = append(kept, p)
+		}
 	}
-	return d.github.JoinPath(owner, name, "issues", strconv.Itoa(issue)).String()
+	return strings.Join(kept, "; ")
 }
 
-// link returns the address if it leads to the configured GitHub, else nothing: reports
-// tell addresses that came from elsewhere.
-func (d *Dashboard) link(address string) string {
+// plural formats a count: the name of one, and that of many if it is not one with an s.
+func plural(n int, one string, many ...string) string {
+	switch {
+	case n == 1:
+		return "1 " + one
+	case len(many) > 0:
+		return fmt.Sprintf("%d %s", n, many[0])
+	}
+	return fmt.Sprintf("%d %ss", n, one)
+}
+
+// links makes links to the configured GitHub.
+type links struct{ github *url.URL }
+
+// issue returns the address of an issue; empty: it has none.
+func (l links) issue(repo string, issue int) string {
+	owner, name, ok := protocol.SplitRepo(repo)
+	if !ok || issue < 1 || l.github.Scheme != "https" {
+		return ""
+	}
+	return l.github.JoinPath(owner, name, "issues", strconv.Itoa(issue)).String()
+}
+
+// allowed returns an address from a report if it leads to the configured GitHub; otherwise
+// it is empty.
+func (l links) allowed(address string) string {
 	u, err := url.Parse(address)
-	if err != nil || u.Scheme != "https" || d.github.Scheme != "https" || u.User != nil || len(address) > maxLine ||
-		!strings.EqualFold(u.Host, d.github.Host) {
+	if err != nil || u.Scheme != "https" || l.github.Scheme != "https" || u.User != nil || len(address) > maxLine ||
+		!strings.EqualFold(u.Host, l.github.Host) {
 		return ""
 	}
 	return u.String()

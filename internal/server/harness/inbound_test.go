@@ -3,6 +3,7 @@ package harness
 import (
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
 
 	"github.com/org/foreman-action/internal/server/dashboard"
@@ -26,8 +27,11 @@ func TestDashboardBehindTLS(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		r := httptest.NewRequest(http.MethodPost, "/login", strings.NewReader("name=ada&secret=a-long-enough-secret"))
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		r.Header.Set("Sec-Fetch-Site", "same-origin")
 		w := httptest.NewRecorder()
-		page.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/login", nil))
+		page.ServeHTTP(w, r)
 		cookies := w.Result().Cookies()
 		if len(cookies) != 1 || cookies[0].Secure != behind {
 			t.Errorf("behind_tls %v: got %v", behind, cookies)

@@ -9,9 +9,7 @@ import (
 	"github.com/org/foreman-action/internal/server/executor"
 	"github.com/org/foreman-action/internal/server/intake"
 	"github.com/org/foreman-action/internal/server/maintenance"
-	"github.com/org/foreman-action/internal/server/observe"
 	"github.com/org/foreman-action/internal/server/settings"
-	"github.com/org/foreman-action/internal/server/telemetry"
 	"github.com/org/foreman-action/queue"
 )
 
@@ -43,7 +41,7 @@ func newLoops(o Options, c connections, active *activePoller) (l loops, err erro
 	l.background, err = background.New(background.Options{
 		Queue: l.claims, Owner: fmt.Sprintf("%s/%d", host, os.Getpid()), Cursors: c.stores.Queue,
 		ClaimTimeout: q.ClaimTimeout.Duration(), MaxClaims: q.MaxRetries, MaxTries: q.MaxDrains,
-		Observe: func(o observe.Observation) { c.meter.Observe(telemetry.Observation(o)) }, Log: o.Log,
+		Observe: c.meter.Observe, Log: o.Log,
 		Executor: executor.Options{
 			Settings: decisionSettings{s, c.account}.of, Memory: c.stores.Memory, Journal: c.stores.Memory, Slots: c.stores.Queue,
 			Interval: q.DrainInterval.Duration(), Lease: q.DrainTimeout.Duration(), RequestTimeout: s.Identity.Timeout.Duration(),

@@ -4,7 +4,7 @@ package observe
 
 import "time"
 
-// The values of Observation.Event.
+// The values of Observation.Event. Metrics of Requeued and Purged come from the queue itself.
 const (
 	Executed   = "settled"  // an attempt at a decision ended; Status is its outcome
 	Notified   = "nudged"   // an agent was notified of a task, or asked; Status is the result

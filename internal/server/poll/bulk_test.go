@@ -40,7 +40,7 @@ func TestBulk(t *testing.T) {
 			if want := []string{"opened #5000 added"}; !slices.Equal(made, want) {
 				t.Errorf("got the tasks %q, want %q", made, want)
 			}
-			if wait := s.kept.follower.turn(s.Context()); wait != s.o.Interval {
+			if wait := s.kept.poller.poll(s.Context()); wait != s.o.Interval {
 				t.Errorf("the next poll is after %s, want %s", wait, s.o.Interval)
 			}
 		})
@@ -63,8 +63,8 @@ func TestNoRoom(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for n := range maxWaiting {
-		c.await(n+2, waiting{}) // they were deleted meanwhile
+	for n := range maxPostponed {
+		c.postpone(n+2, postponed{}) // they were deleted meanwhile
 	}
 	if data, err = json.Marshal(c); err != nil {
 		t.Fatal(err)
@@ -81,7 +81,7 @@ func TestNoRoom(t *testing.T) {
 	s.step("pass 1m")
 	s.poll()
 	s.poll()
-	if h := s.kept.follower.health; h.Err != "" || h.Waiting != 1 {
+	if h := s.kept.poller.health; h.Err != "" || h.Waiting != 1 {
 		t.Errorf("got %d that wait, and %s", h.Waiting, h.Err)
 	}
 	s.o.Take = take

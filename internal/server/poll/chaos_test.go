@@ -10,19 +10,19 @@ import (
 	"github.com/org/foreman-action/queue"
 )
 
-// A chaos is a story that nobody wrote. It knows when people changed which issue.
+// A chaos is a random story. It records when people changed which issue.
 type chaos struct {
 	*story
 	r      *rand.Rand
 	people map[int][]int64 // times of what people did, by issue
 	acted  map[int]bool
 	closed map[int]bool
-	told   []string
+	steps  []string
 }
 
 // TestChaos lets people and us change issues, while the poller is killed, the queue goes
-// away and GitHub fails. In the end each issue that is open has a task that tells of the
-// last thing that a person did, and between two tasks of an issue a person did something.
+// away and GitHub fails. In the end each issue that is open has a task that contains the
+// last change by a person, and between two tasks of an issue a person did something.
 func TestChaos(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(16) {
@@ -45,7 +45,7 @@ func TestChaos(t *testing.T) {
 }
 
 func (c *chaos) do(line string) {
-	c.told = append(c.told, c.clock.Now().Format(time.TimeOnly)+" "+line)
+	c.steps = append(c.steps, c.clock.Now().Format(time.TimeOnly)+" "+line)
 	c.step(line)
 }
 
@@ -117,7 +117,7 @@ func (c *chaos) change(n int) {
 	}
 }
 
-// tasks tells of which changes of an issue there is a task, in order.
+// tasks returns the times of the changes of an issue that have a task, in order.
 func (c *chaos) tasks(n int) []int64 {
 	c.Helper()
 	c.queue.Break(nil)
@@ -131,7 +131,7 @@ func (c *chaos) tasks(n int) []int64 {
 		if err != nil {
 			c.Fatal(err)
 		}
-		tasks = append(tasks, read(d.Message).at)
+		tasks = append(tasks, parseSnapshot(d.Message).at)
 	}
 	slices.Sort(tasks)
 	return tasks
@@ -154,7 +154,7 @@ func (c *chaos) check() {
 		}
 	}
 	if c.Failed() {
-		for _, line := range c.told {
+		for _, line := range c.steps {
 			c.Log(line)
 		}
 	}

@@ -1,8 +1,6 @@
 package poll
 
 import (
-	"bytes"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -11,44 +9,49 @@ import (
 	"time"
 
 	"github.com/org/foreman-action/queue"
+	"github.com/org/foreman-action/triage"
 )
 
 const (
 	cursorVersion = 1
-	overlap       = 30           // seconds before its place that a cursor knows one by one
-	latest        = 253402300799 // the end of the year 9999
+	overlap       = 30           // seconds before At whose issues a cursor names
+	maxTime       = 253402300799 // the end of the year 9999
 	maxSeen       = 50_000
-	maxWaiting    = 500
+	maxPostponed  = 500
 	maxCursor     = 8 << 20 // bytes
 )
 
-// A cursor says what of a repository was handed on. Times are seconds since 1970, of
-// GitHub's clock.
+// A cursor records which changes of a repository were handed on. Times are seconds since
+// 1970, of GitHub's clock.
 type cursor struct {
 	Version int `json:"version"`
-	// First is the first poll, as long as it is not over.
-	First *firstPoll `json:"first,omitempty"`
-	At    int64      `json:"at"`             // every change up to here was handed on
-	Base  int64      `json:"base"`           // At when every change that a list told of was handed on
-	From  int64      `json:"from,omitempty"` // nothing before counts
-	// Seen are the issues that last changed within the overlap before At, with that time.
+	// Backfill is the state of the first poll; nil: it is over.
+	Backfill   *backfillState `json:"first,omitempty"`
+	At         int64          `json:"at"`             // every listed change up to here was handed on
+	Checkpoint int64          `json:"base"`           // At after the last poll that left no recent change
+	Start      int64          `json:"from,omitempty"` // earlier changes are ignored
+	// Seen are the times of the last change of the issues that changed within the overlap
+	// before At.
 	Seen map[int]int64 `json:"seen,omitempty"`
-	// Waiting are issues that changed while a task of theirs was in flight, or whose task
+	// Postponed are issues that changed while a task of theirs was in flight, or whose task
 	// could not be made.
-	Waiting map[int]waiting `json:"waiting,omitempty"`
+	Postponed map[int]postponed `json:"waiting,omitempty"`
 }
 
-// A firstPoll is how far the first poll got.
-type firstPoll struct {
+// A backfillState is the progress of the first poll.
+type backfillState struct {
 	Begun bool  `json:"begun,omitempty"` // At and Seen are known
 	Taken []int `json:"taken,omitempty"` // issues that were handed on, in order
 }
 
-// waiting is what is known of an issue that waits.
-type waiting struct {
-	From   int64 `json:"from"` // what happened up to then was handed on
+// postponed is an issue to handle again.
+type postponed struct {
+	From   int64 `json:"from"` // earlier changes were handed on
 	Opened bool  `json:"opened,omitempty"`
 }
+
+// newCursor returns the cursor of a repository that was never polled.
+func newCursor() *cursor { return &cursor{Version: cursorVersion, Backfill: &backfillState{}} }
 
 var errBroken = errors.New("the cursor is unusable")
 
@@ -66,7 +69,7 @@ func decodeCursor(data []byte) (cursor, error) {
 		return cursor{}, queue.ErrNewer
 	case c.Version < 1:
 		return cursor{}, fmt.Errorf("%w: it has no version", errBroken)
-	case len(c.Seen) > maxSeen, len(c.Waiting) > maxWaiting:
+	case len(c.Seen) > maxSeen, len(c.Postponed) > maxPostponed:
 		return cursor{}, fmt.Errorf("%w: it knows too many issues", errBroken)
 	case !c.valid():
 		return cursor{}, fmt.Errorf("%w: a number or a time is out of range", errBroken)
@@ -75,50 +78,56 @@ func decodeCursor(data []byte) (cursor, error) {
 }
 
 func (c *cursor) valid() bool {
-	times := []int64{c.At, c.Base, c.From}
+	times := []int64{c.At, c.Checkpoint, c.Start}
 	var numbers []int
 	for n, at := range c.Seen {
 		numbers, times = append(numbers, n), append(times, at)
 	}
-	for n, w := range c.Waiting {
+	for n, w := range c.Postponed {
 		numbers, times = append(numbers, n), append(times, w.From)
 	}
-	if c.First != nil {
-		numbers = append(numbers, c.First.Taken...)
+	if c.Backfill != nil {
+		numbers = append(numbers, c.Backfill.Taken...)
 	}
-	return !slices.ContainsFunc(times, func(t int64) bool { return t < 0 || t > latest }) &&
+	return !slices.ContainsFunc(times, func(t int64) bool { return t < 0 || t > maxTime }) &&
 		!slices.ContainsFunc(numbers, func(n int) bool { return n < 1 })
 }
 
-// since is from when on a list is read.
-func (c *cursor) since() int64 { return max(c.At-overlap, c.From, 0) }
+// since is where to begin a list.
+func (c *cursor) since() int64 { return max(c.At-overlap, c.Start, 0) }
 
-// from is up to when everything that happened on an issue was handed on.
-func (c *cursor) from(issue int) int64 {
+// handledUntil is the time up to which every change of an issue was handed on.
+func (c *cursor) handledUntil(issue int) int64 {
 	if at, ok := c.Seen[issue]; ok {
 		return at
 	}
-	return max(c.Base-overlap, 0)
+	return max(c.Checkpoint-overlap, 0)
 }
 
-// see says that an issue was handed on, or left out, as it was at a time, and everything
-// that changed before as well.
-func (c *cursor) see(issue int, at int64) {
-	c.know(issue, at)
+// isNew reports whether an issue was opened since the last poll. If it was opened within the
+// overlap and listed then, it is in Seen.
+func (c *cursor) isNew(i triage.Issue) bool {
+	_, seen := c.Seen[i.Number]
+	return !seen && i.CreatedAt.Unix() > c.Checkpoint-overlap
+}
+
+// advance records that an issue was handled as of a time, and all earlier changes as well.
+func (c *cursor) advance(issue int, at int64) {
+	c.markSeen(issue, at)
 	c.At = max(c.At, at)
 }
 
-// know is see for one issue alone.
-func (c *cursor) know(issue int, at int64) {
+// markSeen records that an issue was handled as of a time.
+func (c *cursor) markSeen(issue int, at int64) {
 	if c.Seen == nil {
 		c.Seen = map[int]int64{}
 	}
 	c.Seen[issue] = at
 }
 
-// prune forgets what is before the overlap, as it was when all was handed on.
+// prune forgets issues from before the overlap of the last checkpoint.
 func (c *cursor) prune() {
-	from := max(min(c.At, c.Base)-overlap, c.From)
+	from := max(min(c.At, c.Checkpoint)-overlap, c.Start)
 	maps.DeleteFunc(c.Seen, func(_ int, at int64) bool { return at < from })
 	if len(c.Seen) <= maxSeen {
 		return
@@ -128,54 +137,19 @@ func (c *cursor) prune() {
 	maps.DeleteFunc(c.Seen, func(_ int, at int64) bool { return at <= oldest })
 }
 
-// await remembers an issue, or replaces what is known of it; false: there is no room.
-func (c *cursor) await(issue int, w waiting) bool {
-	if _, ok := c.Waiting[issue]; !ok && len(c.Waiting) >= maxWaiting {
+// postpone adds an issue, or replaces it. It reports false if there are too many.
+func (c *cursor) postpone(issue int, p postponed) bool {
+	if _, ok := c.Postponed[issue]; !ok && len(c.Postponed) >= maxPostponed {
 		return false
 	}
-	if c.Waiting == nil {
-		c.Waiting = map[int]waiting{}
+	if c.Postponed == nil {
+		c.Postponed = map[int]postponed{}
 	}
-	c.Waiting[issue] = w
+	c.Postponed[issue] = p
 	return true
 }
 
-// load returns the cursor as it is stored. One that cannot be used begins anew, for what
-// a task was made of has its dedup key.
-func (f *follower) load(ctx context.Context) (*cursor, error) {
-	data, err := f.o.Cursors.Cursor(ctx, f.cursor)
-	if err != nil {
-		return nil, fmt.Errorf("read the cursor of %s: %w", f.name, err)
-	}
-	f.saved = data
-	if data == nil {
-		return &cursor{Version: cursorVersion, First: &firstPoll{}}, nil
-	}
-	c, err := decodeCursor(data)
-	if errors.Is(err, errBroken) {
-		f.log.ErrorContext(ctx, "the repository is polled as if for the first time", "error", err)
-		return &cursor{Version: cursorVersion, First: &firstPoll{}}, nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("read the cursor of %s: %w", f.name, err)
-	}
-	return &c, nil
-}
-
-// save stores the cursor if it changed.
-func (f *follower) save(ctx context.Context, c *cursor) error {
-	c.prune()
-	data, err := json.Marshal(c)
-	if err == nil && !bytes.Equal(data, f.saved) {
-		err = f.o.Cursors.SaveCursor(ctx, f.cursor, data)
-	}
-	if err != nil {
-		return fmt.Errorf("save the cursor of %s: %w", f.name, err)
-	}
-	f.saved = data
-	return nil
-}
-
+// moment is the time of a cursor; zero for 0.
 func moment(seconds int64) time.Time {
 	if seconds <= 0 {
 		return time.Time{}

@@ -21,8 +21,8 @@ func FuzzCursor(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if c.since() < 0 || c.from(1) < 0 {
-			t.Errorf("a cursor looks back to %d and %d", c.since(), c.from(1))
+		if c.since() < 0 || c.handledUntil(1) < 0 {
+			t.Errorf("a cursor looks back to %d and %d", c.since(), c.handledUntil(1))
 		}
 		c.prune()
 		out, err := json.Marshal(c)
@@ -36,11 +36,11 @@ func FuzzCursor(f *testing.F) {
 		if len(c.Seen) == 0 {
 			c.Seen = nil
 		}
-		if len(c.Waiting) == 0 {
-			c.Waiting = nil
+		if len(c.Postponed) == 0 {
+			c.Postponed = nil
 		}
-		if c.First != nil && len(c.First.Taken) == 0 {
-			c.First.Taken = nil
+		if c.Backfill != nil && len(c.Backfill.Taken) == 0 {
+			c.Backfill.Taken = nil
 		}
 		if diff := cmp.Diff(c, again); diff != "" {
 			t.Errorf("what is encoded is read as another one:\n%s", diff)
@@ -51,17 +51,17 @@ func FuzzCursor(f *testing.F) {
 // What there is no room for is not forgotten: it is handed on at once.
 func TestBounds(t *testing.T) {
 	t.Parallel()
-	c := &cursor{Version: cursorVersion, At: 1000, Base: 1000}
-	for n := 1; n <= maxWaiting; n++ {
-		if !c.await(n, waiting{}) {
+	c := &cursor{Version: cursorVersion, At: 1000, Checkpoint: 1000}
+	for n := 1; n <= maxPostponed; n++ {
+		if !c.postpone(n, postponed{}) {
 			t.Fatalf("there is no room for %d", n)
 		}
 	}
-	if c.await(maxWaiting+1, waiting{}) || !c.await(1, waiting{From: 7}) || c.Waiting[1].From != 7 {
+	if c.postpone(maxPostponed+1, postponed{}) || !c.postpone(1, postponed{From: 7}) || c.Postponed[1].From != 7 {
 		t.Error("the bound is not kept, or keeps out what is there")
 	}
 	for n := range maxSeen + 10 {
-		c.know(n+1, 1000+int64(n))
+		c.markSeen(n+1, 1000+int64(n))
 	}
 	c.prune()
 	if len(c.Seen) > maxSeen || c.Seen[maxSeen+10] == 0 {

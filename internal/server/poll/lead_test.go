@@ -25,7 +25,7 @@ type growing struct {
 	asked *log
 }
 
-// A log says by whom a source was asked.
+// A log records the callers of a source.
 type log struct {
 	mu   sync.Mutex
 	list []string

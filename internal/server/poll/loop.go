@@ -16,135 +16,142 @@ import (
 )
 
 const (
-	slowest   = 15 * time.Minute // between two tries at a repository that fails, or with few calls left
-	soon      = 3 * time.Second  // until what changed just now is old enough
-	longest   = time.Hour        // that GitHub is believed it wants to be left alone
-	maxShifts = 16               // that a wait is doubled
+	maxBackoff       = 15 * time.Minute // between two polls of a repository that fails, or with few calls left
+	recentDelay      = 3 * time.Second  // until a recent change is old enough
+	maxRateLimitWait = time.Hour        // that a response of GitHub can ask for
+	maxDoublings     = 16               // of the interval
 )
 
-// A follower polls one repository. Its fields but health are of the one goroutine that
-// runs it.
-type follower struct {
-	o      *Options
-	source Source
-	ref    triage.Ref // its number is 0
-	name   string
-	cursor string // its name
-	key    string // the beginning of all dedup keys
-	log    *slog.Logger
+// A Health is the state of polling of one repository.
+type Health struct {
+	Repo     string
+	Success  time.Time // of the last successful poll; zero: there was none yet
+	Failures int       // failed polls since then
+	Err      string    // of the last poll; empty if it was successful. It may contain hostile text
+	Waiting  int       // issues that are looked at again when their task has ended
+	Slowed   bool      // polled seldom, because few calls are left
+}
 
-	saved  []byte              // the cursor as it was saved or loaded last
-	asked  map[question]answer // what GitHub answered at the last poll
-	using  map[question]answer // and what of it this poll has asked again
-	date   time.Time           // of GitHub's clock, when it answered last
-	recent bool                // this poll met something that changed just now
+// A repoPoller polls one repository: one poll per interval, with backoff after failures.
+type repoPoller struct {
+	name     string
+	interval time.Duration
+	reserve  int
+	budget   func() (left int, ok bool)
+	sync     *syncer
+	now      func() time.Time
+	sleep    func(ctx context.Context, d time.Duration) error
+	random   func() float64
+	log      *slog.Logger
 
 	mu     sync.Mutex
 	health Health
 }
 
-// follow polls until ctx ends.
-func (p *Poller) follow(ctx context.Context, f *follower, wait time.Duration) {
-	for p.o.Sleep(ctx, wait) == nil && ctx.Err() == nil {
+// run polls until ctx ends. Each poll takes a permit.
+func (r *repoPoller) run(ctx context.Context, permits chan struct{}, wait time.Duration) {
+	for r.sleep(ctx, wait) == nil && ctx.Err() == nil {
 		select {
-		case p.slots <- struct{}{}:
+		case permits <- struct{}{}:
 		case <-ctx.Done():
 			return
 		}
-		wait = f.turn(ctx)
-		<-p.slots
+		wait = r.poll(ctx)
+		<-permits
 	}
 }
 
-// A result says how a poll went that did not fail.
-type result struct {
-	more      bool // there is more to be read now
-	unsettled bool // something changed just now
-	waiting   int
-}
-
-// turn polls once, and returns how long to wait.
-func (f *follower) turn(ctx context.Context) time.Duration {
-	if f.short() {
-		f.log.WarnContext(ctx, "few calls are left in this hour: polling slows down, so that writes go on", "reserve", f.o.Reserve, "wait", slowest)
-		return slowest
+// poll polls once, and returns how long to wait until the next poll.
+func (r *repoPoller) poll(ctx context.Context) time.Duration {
+	if r.slowDown() {
+		r.log.WarnContext(ctx, "few calls are left in this hour: polling slows down, so that writes go on", "reserve", r.reserve, "wait", maxBackoff)
+		return maxBackoff
 	}
-	res, err := f.attempt(ctx)
+	res, err := r.attempt(ctx)
 	if ctx.Err() != nil {
 		return 0
 	}
-	failures := f.note(res, err)
-	if err != nil {
-		wait := f.pause(err, failures)
-		f.log.WarnContext(ctx, "polling failed", "error", err, "advice", advice(err), "failures", failures, "wait", wait)
-		return wait
-	}
+	failures := r.record(res, err)
 	switch {
+	case err != nil:
+		wait := r.jitter(backoff(r.interval, failures, err))
+		r.log.WarnContext(ctx, "polling failed", "error", err, "advice", advice(err), "failures", failures, "wait", wait)
+		return wait
 	case res.more:
 		return 0
-	case res.unsettled:
-		return min(soon, f.o.Interval)
+	case res.recent:
+		return min(recentDelay, r.interval)
 	}
-	return f.jitter(f.o.Interval)
+	return r.jitter(r.interval)
 }
 
-// short reports whether this poll is to be put off because few calls are left. The next
-// one is not, or nothing would tell that there are more again.
-func (f *follower) short() bool {
-	left, known := f.source.Budget()
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.health.Slowed = known && left < f.o.Reserve && !f.health.Slowed
-	return f.health.Slowed
+// slowDown reports whether to skip this poll because few calls are left. It never skips two
+// in a row, because only a response shows that there are more again.
+func (r *repoPoller) slowDown() bool {
+	left, known := r.budget()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.health.Slowed = known && left < r.reserve && !r.health.Slowed
+	return r.health.Slowed
 }
 
-// attempt polls once; a panic is an error.
-func (f *follower) attempt(ctx context.Context) (res result, err error) {
+// attempt polls once. A panic becomes an error.
+func (r *repoPoller) attempt(ctx context.Context) (res result, err error) {
 	defer func() {
 		if v := recover(); v != nil {
-			f.log.ErrorContext(ctx, "polling panicked", "panic", v, "stack", string(debug.Stack()))
-			err = fmt.Errorf("poll %s: panic: %v", f.name, v)
+			r.log.ErrorContext(ctx, "polling panicked", "panic", v, "stack", string(debug.Stack()))
+			err = fmt.Errorf("poll %s: panic: %v", r.name, v)
 		}
 	}()
-	return f.poll(ctx)
+	return r.sync.poll(ctx)
 }
 
-// note keeps how a poll went, and returns how many failed since one that did not.
-func (f *follower) note(res result, err error) int {
-	f.mu.Lock()
-	defer f.mu.Unlock()
+// record updates the health, and returns the number of failures since the last success.
+func (r *repoPoller) record(res result, err error) int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	if err != nil {
-		f.health.Failures, f.health.Err = f.health.Failures+1, err.Error()
-		return f.health.Failures
+		r.health.Failures, r.health.Err = r.health.Failures+1, err.Error()
+		return r.health.Failures
 	}
-	f.health.Failures, f.health.Err = 0, ""
-	f.health.Success, f.health.Waiting = f.o.Now(), res.waiting
+	r.health.Failures, r.health.Err = 0, ""
+	r.health.Success, r.health.Waiting = r.now(), res.postponed
 	return 0
 }
 
-// pause is how long to wait after a failure.
-func (f *follower) pause(err error, failures int) time.Duration {
-	wait := f.o.Interval << min(failures-1, maxShifts)
-	if wait <= 0 || wait > slowest {
-		wait = max(slowest, f.o.Interval)
-	}
-	if limit, ok := errors.AsType[*rest.LimitError](err); ok {
-		wait = max(wait, min(limit.Wait, longest))
-	}
-	return f.jitter(wait)
+// state returns a copy of the health.
+func (r *repoPoller) state() Health {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	h := r.health
+	h.Repo = r.name
+	return h
 }
 
 // jitter makes a wait up to a tenth longer or shorter.
-func (f *follower) jitter(d time.Duration) time.Duration {
-	return time.Duration(float64(d) * (0.9 + 0.2*f.o.Random()))
+func (r *repoPoller) jitter(d time.Duration) time.Duration {
+	return time.Duration(float64(d) * (0.9 + 0.2*r.random()))
 }
 
-// advice says what to do about an error.
+// backoff doubles the interval with each failure, up to a maximum. A rate limit of GitHub
+// can make it longer.
+func backoff(interval time.Duration, failures int, err error) time.Duration {
+	wait := interval << min(failures-1, maxDoublings)
+	if wait <= 0 || wait > maxBackoff {
+		wait = max(maxBackoff, interval)
+	}
+	if limit, ok := errors.AsType[*rest.LimitError](err); ok {
+		wait = max(wait, min(limit.Wait, maxRateLimitWait))
+	}
+	return wait
+}
+
+// advice returns what an operator can do about an error.
 func advice(err error) string {
 	if _, ok := errors.AsType[*net.DNSError](err); ok {
 		return "GitHub's name cannot be resolved; check the network, the proxy and identity.api_url"
 	}
-	if limited(err) {
+	if errors.Is(err, triage.ErrLimited) {
 		return "the limit of calls is spent; it goes on when GitHub gives more"
 	}
 	if need, ok := errors.AsType[*triage.PermissionError](err); ok {
@@ -162,5 +169,3 @@ func advice(err error) string {
 	}
 	return "it is tried again"
 }
-
-func limited(err error) bool { return errors.Is(err, triage.ErrLimited) }

@@ -161,13 +161,13 @@ func TestLeaders(t *testing.T) {
 		s.step(line)
 	}
 	s.poll()
-	first := s.kept.follower
+	first := s.kept.poller
 	s.restart()
-	second := s.kept.follower
-	for n, f := range []*follower{second, first, second, first} {
+	second := s.kept.poller
+	for n, f := range []*repoPoller{second, first, second, first} {
 		s.step(fmt.Sprintf("issue %d mona", n+2))
 		s.step("pass 1m")
-		s.kept.follower = f
+		s.kept.poller = f
 		s.poll()
 		if want := fmt.Sprintf("opened #%d added", n+2); !slices.Equal(s.made, []string{want}) {
 			t.Errorf("poll %d: got %v, want %s", n, s.made, want)
@@ -184,7 +184,7 @@ func TestLeaders(t *testing.T) {
 	if err := s.kept.SaveCursor(t.Context(), repo, before); err != nil {
 		t.Fatal(err)
 	}
-	s.kept.follower = second
+	s.kept.poller = second
 	s.poll()
 	if len(s.made) != 0 {
 		t.Errorf("got %v, want nothing twice", s.made)
@@ -246,7 +246,7 @@ func TestTakeFails(t *testing.T) {
 			}
 			s.restart()
 			s.poll()
-			h := s.kept.follower.health
+			h := s.kept.poller.health
 			if h.Waiting != tt.waiting || (h.Err != "") != tt.fails || (len(s.made) == 1) == tt.fails {
 				t.Errorf("got %+v and the tasks %v", h, s.made)
 			}

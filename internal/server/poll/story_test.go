@@ -171,7 +171,7 @@ func (s *story) restart() {
 	if err != nil {
 		s.Fatal(err)
 	}
-	s.kept.follower = p.repos[0]
+	s.kept.poller = p.repos[0]
 }
 
 // ListIssues, Issue, Timeline and Budget make a story a Source.
@@ -195,12 +195,12 @@ func (s *story) Timeline(ctx context.Context, ref triage.Ref) (triage.Timeline, 
 // Budget implements Source.
 func (s *story) Budget() (int, bool) { return s.client.Budget() }
 
-// step does what a line says: a verb and its words.
+// step runs one line: a verb and its arguments.
 func (s *story) step(line string) {
 	s.Helper()
 	words := strings.Fields(line)
 	verb, args := words[0], words[1:]
-	if act, ok := deeds()[verb]; ok {
+	if act, ok := actions()[verb]; ok {
 		act(s, args)
 		return
 	}
@@ -229,12 +229,12 @@ func (s *story) duration(word string) time.Duration {
 	return d
 }
 
-// poll polls, and tells of it.
+// poll polls, and prints the calls, tasks, warnings and the wait.
 func (s *story) poll() {
 	s.gh.ResetCalls()
 	s.made, s.lists = nil, 0
 	s.log.Reset()
-	wait := s.kept.follower.turn(s.Context())
+	wait := s.kept.poller.poll(s.Context())
 	fmt.Fprintf(&s.out, "poll %s\n", s.clock.Now().Format(time.TimeOnly))
 	for _, c := range s.gh.Calls() {
 		fmt.Fprintf(&s.out, "  %s\n", line(c))
@@ -272,10 +272,10 @@ func line(c githubtest.Call) string {
 
 // kept are cursors of a test.
 type kept struct {
-	follower *follower
-	mu       sync.Mutex
-	data     map[string][]byte
-	kill     int // saves until the process is killed; 0: it is not
+	poller *repoPoller
+	mu     sync.Mutex
+	data   map[string][]byte
+	kill   int // saves until the process is killed; 0: it is not
 }
 
 // Cursor implements Cursors.

@@ -10,8 +10,8 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// deeds are the verbs of stories that are not about one issue.
-func deeds() map[string]func(s *story, args []string) {
+// actions are the verbs of stories that are not about one issue.
+func actions() map[string]func(s *story, args []string) {
 	return map[string]func(s *story, args []string){
 		"poll":    func(s *story, _ []string) { s.poll() },
 		"pass":    func(s *story, a []string) { s.clock.Advance(s.duration(a[0])) },

@@ -11,8 +11,8 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// TestDocs compares the metrics that docs/server.md tells of with those that there are,
-// and reads its alerts.
+// TestDocs compares the metrics in docs/server.md with the existing ones, and reads its
+// alerts.
 func TestDocs(t *testing.T) {
 	t.Parallel()
 	doc, err := os.ReadFile("../../../docs/server.md")

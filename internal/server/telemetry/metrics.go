@@ -2,60 +2,66 @@ package telemetry
 
 import (
 	"runtime"
-	"sync"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promauto"
 
 	"github.com/org/foreman-action/queue"
 )
 
-// metrics are all that is counted as it happens.
+// metrics are the metrics that are counted as events happen. A new one is a field here and
+// its line in newMetrics, which also registers it. What a scrape computes is in
+// statsCollector and pollCollector.
 type metrics struct {
-	build *prometheus.GaugeVec
+	labels *labelValues
 
-	enqueued    *prometheus.CounterVec
-	claims      *prometheus.CounterVec
-	heartbeats  *prometheus.CounterVec
-	completions *prometheus.CounterVec
-	requeued    *prometheus.CounterVec
-	exhausted   prometheus.Counter
-	ended       *prometheus.CounterVec
-	releases    *prometheus.CounterVec
-	operator    *prometheus.CounterVec
-	purged      prometheus.Counter
+	enqueued, claims, heartbeats, completions, releases, operator *prometheus.CounterVec
+	requeued, ended, queueErrors                                  *prometheus.CounterVec
+	exhausted, purged                                             prometheus.Counter
+	pendingTime, agentTime, finishTime                            prometheus.Histogram
 
-	pendingTime  prometheus.Histogram
-	agentTime    prometheus.Histogram
-	finishTime   prometheus.Histogram
-	applyTime    prometheus.Histogram
-	queueErrors  *prometheus.CounterVec
-	settled      *prometheus.CounterVec
-	nudges       *prometheus.CounterVec
-	restarts     *prometheus.CounterVec
-	httpTime     *prometheus.HistogramVec
-	githubTime   *prometheus.HistogramVec
-	githubLimits prometheus.Counter
-	githubLeft   *prometheus.GaugeVec
+	settled, nudges, restarts *prometheus.CounterVec
+	applyTime                 prometheus.Histogram
 
-	pollSuccess  *prometheus.Desc
-	pollFailures *prometheus.Desc
+	httpTime, githubTime *prometheus.HistogramVec
+	githubLimits         prometheus.Counter
+	githubLeft           *prometheus.GaugeVec
 }
 
-// The buckets of durations, in seconds: of what waits for agents and people, and of what
-// answers at once.
-func slowBuckets() []float64 {
-	return []float64{.1, .5, 1, 2, 5, 10, 30, 60, 120, 300, 600, 1800, 3600, 14400, 86400}
-}
+func newMetrics(registry prometheus.Registerer, version string) *metrics {
+	f := factory{promauto.With(registry)}
+	m := &metrics{
+		labels: &labelValues{seen: map[string]map[string]bool{}},
 
-func fastBuckets() []float64 {
-	return []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30}
-}
+		enqueued:    f.counters("foreman_tasks_enqueued_total", "Events that came to the queue, by where they came from and what became of them.", "source", "how"),
+		claims:      f.counters("foreman_claims_total", "Tasks handed out.", "agent"),
+		heartbeats:  f.counters("foreman_heartbeats_total", "Heartbeats of agents.", "outcome"),
+		completions: f.counters("foreman_completions_total", "Decisions sent in by agents.", "outcome"),
+		releases:    f.counters("foreman_releases_total", "Decisions that were put off: by a limit or a stop (free), or by an error that counts as a try.", "cause"),
+		operator:    f.counters("foreman_operator_changes_total", "Tasks that people retried or cancelled.", "verb", "outcome"),
+		requeued:    f.counters("foreman_requeued_total", "Tasks whose claim or lease ran out, by the state in which they are again.", "state"),
+		ended:       f.counters("foreman_drained_total", "Leases of decisions that ended: done, failed, released, or lost to somebody else.", "outcome"),
+		queueErrors: f.counters("foreman_queue_errors_total", "Calls of the queue that failed because it could not be read or written.", "verb"),
+		exhausted:   f.counter("foreman_exhausted_total", "Tasks that were given up because no decision came, or could not be carried out."),
+		purged:      f.counter("foreman_purged_total", "Tasks that were deleted after their retention."),
+		pendingTime: f.slow("foreman_task_pending_seconds", "From enqueuing to the first claim."),
+		agentTime:   f.slow("foreman_task_agent_seconds", "From a claim to its decision, where this process saw both."),
+		finishTime:  f.slow("foreman_task_finish_seconds", "From the decision to its end, done or failed."),
 
-// newMetrics begins with zeros where an alert looks for the first one.
-func newMetrics() *metrics {
-	m := makeMetrics()
-	for _, what := range []string{"done", "failed", "released", "lost"} {
-		m.ended.WithLabelValues(what)
+		settled:   f.counters("foreman_apply_attempts_total", "Attempts to carry a decision out, by how they ended.", "status"),
+		nudges:    f.counters("foreman_nudges_total", "Agents told of a task, or asked, by what came of it.", "agent", "outcome"),
+		restarts:  f.counters("foreman_loop_restarts_total", "Loops of the server that failed and were started again.", "loop"),
+		applyTime: f.slow("foreman_apply_seconds", "One attempt to carry a decision out."),
+
+		httpTime:     f.fast("foreman_http_request_seconds", "Answers of the HTTP API. A long poll counts as next_wait.", "verb", "code"),
+		githubTime:   f.fast("foreman_github_request_seconds", "Requests to GitHub; code is 0 when there was no answer.", "method", "code"),
+		githubLimits: f.counter("foreman_github_limited_total", "Answers of GitHub that asked to wait."),
+		githubLeft:   f.gauges("foreman_github_budget_remaining", "Calls left until GitHub's limit, as its last answer said.", "resource"),
+	}
+	f.gauges("foreman_build_info", "1; the labels say which program runs.", "version", "go_version").WithLabelValues(version, runtime.Version()).Set(1)
+	// Alerts need these before their first event.
+	for _, outcome := range []string{"done", "failed", "released", "lost"} {
+		m.ended.WithLabelValues(outcome)
 	}
 	for _, s := range []queue.State{queue.Pending, queue.Completed} {
 		m.requeued.WithLabelValues(string(s))
@@ -63,118 +69,31 @@ func newMetrics() *metrics {
 	return m
 }
 
-func makeMetrics() *metrics {
-	return &metrics{
-		build: prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "foreman_build_info", Help: "1; the labels say which program runs."}, []string{"version", "go_version"}),
+// A factory creates metrics and registers them.
+type factory struct{ promauto.Factory }
 
-		enqueued:    counters("foreman_tasks_enqueued_total", "Events that came to the queue, by where they came from and what became of them.", "source", "how"),
-		claims:      counters("foreman_claims_total", "Tasks handed out.", "agent"),
-		heartbeats:  counters("foreman_heartbeats_total", "Heartbeats of agents.", "outcome"),
-		completions: counters("foreman_completions_total", "Decisions sent in by agents.", "outcome"),
-		requeued:    counters("foreman_requeued_total", "Tasks whose claim or lease ran out, by the state in which they are again.", "state"),
-		exhausted:   prometheus.NewCounter(prometheus.CounterOpts{Name: "foreman_exhausted_total", Help: "Tasks that were given up because no decision came, or could not be carried out."}),
-		ended:       counters("foreman_drained_total", "Leases of decisions that ended: done, failed, released, or lost to somebody else.", "outcome"),
-		releases:    counters("foreman_releases_total", "Decisions that were put off: by a limit or a stop (free), or by an error that counts as a try.", "cause"),
-		operator:    counters("foreman_operator_changes_total", "Tasks that people retried or cancelled.", "verb", "outcome"),
-		purged:      prometheus.NewCounter(prometheus.CounterOpts{Name: "foreman_purged_total", Help: "Tasks that were deleted after their retention."}),
-
-		pendingTime: seconds("foreman_task_pending_seconds", "From enqueuing to the first claim."),
-		agentTime:   seconds("foreman_task_agent_seconds", "From a claim to its decision, where this process saw both."),
-		finishTime:  seconds("foreman_task_finish_seconds", "From the decision to its end, done or failed."),
-		applyTime:   seconds("foreman_apply_seconds", "One attempt to carry a decision out."),
-
-		queueErrors: counters("foreman_queue_errors_total", "Calls of the queue that failed because it could not be read or written.", "verb"),
-		settled:     counters("foreman_apply_attempts_total", "Attempts to carry a decision out, by how they ended.", "status"),
-		nudges:      counters("foreman_nudges_total", "Agents told of a task, or asked, by what came of it.", "agent", "outcome"),
-		restarts:    counters("foreman_loop_restarts_total", "Loops of the server that failed and were started again.", "loop"),
-		httpTime: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name: "foreman_http_request_seconds", Help: "Answers of the HTTP API. A long poll counts as next_wait.", Buckets: fastBuckets(),
-		}, []string{"verb", "code"}),
-		githubTime: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name: "foreman_github_request_seconds", Help: "Requests to GitHub; code is 0 when there was no answer.", Buckets: fastBuckets(),
-		}, []string{"method", "code"}),
-		githubLimits: prometheus.NewCounter(prometheus.CounterOpts{Name: "foreman_github_limited_total", Help: "Answers of GitHub that asked to wait."}),
-		githubLeft: prometheus.NewGaugeVec(prometheus.GaugeOpts{
-			Name: "foreman_github_budget_remaining", Help: "Calls left until GitHub's limit, as its last answer said.",
-		}, []string{"resource"}),
-
-		pollSuccess:  prometheus.NewDesc("foreman_poll_last_success_timestamp_seconds", "When polling a repository went well last; 0: never.", []string{"repo"}, nil),
-		pollFailures: prometheus.NewDesc("foreman_poll_failures", "Polls of a repository that failed since then.", []string{"repo"}, nil),
-	}
+func (f factory) counter(name, help string) prometheus.Counter {
+	return f.NewCounter(prometheus.CounterOpts{Name: name, Help: help})
 }
 
-func counters(name, help string, labels ...string) *prometheus.CounterVec {
-	return prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, labels)
+func (f factory) counters(name, help string, labels ...string) *prometheus.CounterVec {
+	return f.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, labels)
 }
 
-func seconds(name, help string) prometheus.Histogram {
-	return prometheus.NewHistogram(prometheus.HistogramOpts{Name: name, Help: help, Buckets: slowBuckets()})
+func (f factory) gauges(name, help string, labels ...string) *prometheus.GaugeVec {
+	return f.NewGaugeVec(prometheus.GaugeOpts{Name: name, Help: help}, labels)
 }
 
-func (m *metrics) all() []prometheus.Collector {
-	return []prometheus.Collector{
-		m.build, m.enqueued, m.claims, m.heartbeats, m.completions, m.requeued, m.exhausted, m.ended, m.releases, m.operator, m.purged,
-		m.pendingTime, m.agentTime, m.finishTime, m.applyTime, m.queueErrors, m.settled, m.nudges, m.restarts, m.httpTime, m.githubTime,
-		m.githubLimits, m.githubLeft,
-	}
+// slow is a histogram, in seconds, of what waits for agents or people.
+func (f factory) slow(name, help string) prometheus.Histogram {
+	return f.NewHistogram(prometheus.HistogramOpts{
+		Name: name, Help: help, Buckets: []float64{.1, .5, 1, 2, 5, 10, 30, 60, 120, 300, 600, 1800, 3600, 14400, 86400},
+	})
 }
 
-// polls tells of the poller when it is asked.
-type polls struct {
-	m    *metrics
-	list func() []Poll
+// fast is a histogram, in seconds, of HTTP requests.
+func (f factory) fast(name, help string, labels ...string) *prometheus.HistogramVec {
+	return f.NewHistogramVec(prometheus.HistogramOpts{
+		Name: name, Help: help, Buckets: []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30},
+	}, labels)
 }
-
-// Describe implements prometheus.Collector.
-func (p *polls) Describe(c chan<- *prometheus.Desc) {
-	c <- p.m.pollSuccess
-	c <- p.m.pollFailures
-}
-
-// Collect implements prometheus.Collector.
-func (p *polls) Collect(c chan<- prometheus.Metric) {
-	for _, one := range p.list() {
-		at := 0.0
-		if !one.Success.IsZero() {
-			at = float64(one.Success.UnixMilli()) / 1000
-		}
-		c <- prometheus.MustNewConstMetric(p.m.pollSuccess, prometheus.GaugeValue, at, one.Repo)
-		c <- prometheus.MustNewConstMetric(p.m.pollFailures, prometheus.GaugeValue, float64(one.Failures), one.Repo)
-	}
-}
-
-// maxNames is how many values a label has; later ones are "other".
-const maxNames = 200
-
-// names bounds the values of labels: a database may hold tasks for agents of long ago.
-type names struct {
-	mu   sync.Mutex
-	seen map[string]map[string]bool
-}
-
-// of returns a value for a label. Nothing is "none".
-func (n *names) of(label, value string) string {
-	if value == "" {
-		return "none"
-	}
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	known := n.seen[label]
-	switch {
-	case known[value]:
-	case len(known) >= maxNames:
-		return "other"
-	default:
-		if n.seen == nil {
-			n.seen = map[string]map[string]bool{}
-		}
-		if known == nil {
-			known = map[string]bool{}
-			n.seen[label] = known
-		}
-		known[value] = true
-	}
-	return value
-}
-
-func goVersion() string { return runtime.Version() }

@@ -1,17 +1,18 @@
 // Package telemetry measures the server: metrics for Prometheus, and traces for
-// OpenTelemetry that follow a task from the event to what was done about it.
+// OpenTelemetry that follow a task from its event to the writes on GitHub.
 //
-// It looks on from outside: [Telemetry.Queue] stands before a queue, [Telemetry.Handler]
-// before the HTTP API, [Telemetry.Transport] before GitHub, and [Telemetry.Observe] is told
-// by those who carry decisions out. Labels hold names that are configured, words of this
-// program, and nothing that a request or an issue says. Spans hold no text of an issue and
-// no secret. Nothing here is global, and nothing that fails here stops anything.
+// It wraps what it measures: [Telemetry.Queue] a queue, [Telemetry.Handler] the HTTP API
+// and [Telemetry.Transport] the requests to GitHub. The server's loops call
+// [Telemetry.Observe]. Labels contain configured names and constants of this program,
+// never text from a request or an issue. Spans contain no text of an issue and no secret.
+// There is no global state, and a failure here stops nothing else.
+//
+// A new metric is a field and its line in metrics.go, and one call where it is measured.
 package telemetry
 
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -21,48 +22,39 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 	sdk "go.opentelemetry.io/otel/sdk/trace"
-	"go.opentelemetry.io/otel/trace"
 
+	"github.com/org/foreman-action/internal/server/observe"
 	"github.com/org/foreman-action/queue"
 )
 
-// Options say what is measured. The zero value measures, and traces nothing.
+// Options configure a [Telemetry]. The zero value collects metrics and sends no traces.
 type Options struct {
 	Version string // of the program; empty: "unknown"
 	// Endpoint is the address of an OpenTelemetry collector, such as
-	// http://127.0.0.1:4318: traces go there by OTLP over HTTP. A path that is more than
-	// "/" is taken as it is. Empty: there are no traces.
+	// http://127.0.0.1:4318, for traces by OTLP over HTTP. A path other than "/" is used
+	// as it is. Empty: no traces.
 	Endpoint string
-	// Exporter gets the traces in the place of Endpoint. Nil: Endpoint says.
+	// Exporter receives the traces in place of Endpoint. Nil: Endpoint is used.
 	Exporter sdk.SpanExporter
-	// Polls tells how polling goes, when somebody asks. Nil: nothing is polled.
+	// Polls returns the state of polling; every scrape calls it. Nil: nothing is polled.
 	Polls func() []Poll
-	// StatsFor is how long counts of the queue serve; 0: 5 seconds.
+	// StatsFor is how long the counts of the queue are cached; 0: 5 seconds.
 	StatsFor time.Duration
 	Now      func() time.Time // nil: time.Now
 	Log      *slog.Logger     // nil discards
 }
 
-// A Poll tells how polling of a repository goes.
-type Poll struct {
-	Repo     string    // as configured
-	Success  time.Time // of the last one that went well; zero: none did yet
-	Failures int       // since then
-}
-
-// A Telemetry measures. It is safe for concurrent use. A nil one measures nothing, and
-// its methods may be called all the same.
+// A Telemetry collects metrics and traces. It is safe for concurrent use. The methods of a
+// nil one measure nothing.
 type Telemetry struct {
 	o        Options
 	registry *prometheus.Registry
-	m        *metrics
-	names    *names
-	provider *sdk.TracerProvider // nil: no traces
-	tracer   trace.Tracer
+	metrics  *metrics
+	tracer   *tracer
 }
 
-// New returns a Telemetry. The error says why traces cannot be sent; that nobody answers at
-// the endpoint is none.
+// New returns a Telemetry. The error reports why traces cannot be sent; a collector that
+// does not answer is no error.
 func New(ctx context.Context, o Options) (*Telemetry, error) {
 	o.Version = cmp.Or(o.Version, "unknown")
 	o.StatsFor = cmp.Or(o.StatsFor, 5*time.Second)
@@ -72,101 +64,120 @@ func New(ctx context.Context, o Options) (*Telemetry, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	t := &Telemetry{o: o, registry: prometheus.NewRegistry(), m: newMetrics(), names: &names{}}
-	if err := t.startTraces(ctx); err != nil {
-		return nil, fmt.Errorf("telemetry: %w", err)
+	if o.Exporter == nil && o.Endpoint != "" {
+		var err error
+		if o.Exporter, err = newExporter(ctx, o.Endpoint); err != nil {
+			return nil, fmt.Errorf("telemetry: %w", err)
+		}
 	}
-	t.m.build.WithLabelValues(o.Version, goVersion()).Set(1)
-	t.registry.MustRegister(
+	registry := prometheus.NewRegistry()
+	registry.MustRegister(
 		collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 	)
-	t.registry.MustRegister(t.m.all()...)
 	if o.Polls != nil {
-		t.registry.MustRegister(&polls{t.m, o.Polls})
+		registry.MustRegister(newPollCollector(o.Polls))
 	}
-	return t, nil
+	return &Telemetry{
+		o: o, registry: registry, metrics: newMetrics(registry, o.Version), tracer: newTracer(o.Exporter, o.Version, o.Log),
+	}, nil
 }
 
-// Metrics answers with the metrics, for Prometheus.
+// Metrics returns a handler that serves the metrics to Prometheus.
 func (t *Telemetry) Metrics() http.Handler {
 	if t == nil {
 		return http.NotFoundHandler()
 	}
 	return promhttp.HandlerFor(t.registry, promhttp.HandlerOpts{
-		ErrorLog:            complaint{t.o.Log},
+		ErrorLog:            errorLog{t.o.Log},
 		ErrorHandling:       promhttp.ContinueOnError,
 		MaxRequestsInFlight: 4,
 	})
 }
 
-// A complaint is where the library says what went wrong.
-type complaint struct{ log *slog.Logger }
+// errorLog logs errors of the Prometheus handler.
+type errorLog struct{ log *slog.Logger }
 
 // Println implements promhttp.Logger.
-func (c complaint) Println(v ...any) { c.log.Warn("metrics", "error", fmt.Sprint(v...)) }
+func (l errorLog) Println(v ...any) { l.log.Warn("metrics", "error", fmt.Sprint(v...)) }
 
-// Close sends the traces that were not sent yet, until ctx is done.
+// Close sends the remaining traces, until ctx is done.
 func (t *Telemetry) Close(ctx context.Context) error {
-	if t == nil || t.provider == nil {
+	if t == nil {
 		return nil
 	}
-	if err := t.provider.Shutdown(ctx); err != nil {
+	if err := t.tracer.close(ctx); err != nil {
 		return fmt.Errorf("telemetry: send the last traces: %w", err)
 	}
 	return nil
 }
 
-// The events of an Observation.
-const (
-	Settled  = "settled"  // an attempt to carry a decision out ended; Status says how
-	Nudged   = "nudged"   // an agent was told of a task, or asked; Status says how that went
-	Requeued = "requeued" // not counted: Queue sees it
-	Purged   = "purged"   // not counted: Queue sees it
-	Stumbled = "stumbled" // a loop failed, and is started again; Status is its name
-)
-
-// An Observation is something that happened and that the queue does not see. It has the
-// fields of drain.Observation.
-type Observation struct {
-	Event  string
-	Status string
-	Agent  string // whom it is about; may be empty
-	Repo   string // may be empty
-	N      int    // how often
-	Took   time.Duration
+// Queue returns a queue that counts and traces the calls of q. Call it once: the state of q
+// is among the metrics from then on. The error reports a second call.
+func (t *Telemetry) Queue(q queue.Queue) (queue.Queue, error) {
+	if t == nil {
+		return q, nil
+	}
+	if err := t.registry.Register(newStatsCollector(q, t.o, t.metrics.labels)); err != nil {
+		return nil, fmt.Errorf("telemetry: a queue is measured already: %w", err)
+	}
+	return newMeasuredQueue(q, t.metrics, t.tracer, t.o.Now), nil
 }
 
-// Observe counts what happened.
-func (t *Telemetry) Observe(o Observation) {
+// Handler measures the responses of the HTTP API, and begins the trace of a webhook. Streams
+// of the dashboard are not measured.
+func (t *Telemetry) Handler(next http.Handler) http.Handler {
+	if t == nil {
+		return next
+	}
+	return &handler{next: next, metrics: t.metrics, tracer: t.tracer, now: t.o.Now}
+}
+
+// Transport measures the requests to GitHub that base sends; nil: http.DefaultTransport. It
+// fits github.Options.
+func (t *Telemetry) Transport(base http.RoundTripper) http.RoundTripper {
+	if base == nil {
+		base = http.DefaultTransport
+	}
+	if t == nil {
+		return base
+	}
+	return &transport{base: base, metrics: t.metrics, tracer: t.tracer, now: t.o.Now}
+}
+
+// Trace returns the W3C traceparent to store with a task that is created in ctx: that of the
+// current trace, or of a new one. Empty: traces are off. It fits intake.Options.
+func (t *Telemetry) Trace(ctx context.Context) string {
+	if t == nil {
+		return ""
+	}
+	return t.tracer.traceparent(ctx)
+}
+
+// Span begins the span that carries a decision out, in the trace of parent, a W3C
+// traceparent or empty; end finishes it. It fits executor.Options.
+func (t *Telemetry) Span(ctx context.Context, parent, task string) (_ context.Context, end func(error)) {
+	if t == nil || !t.tracer.on() {
+		return ctx, func(error) {}
+	}
+	ctx, s := t.tracer.start(ctx, "apply", parent, taskID(task))
+	return ctx, func(err error) { finish(s, err) }
+}
+
+// Observe counts an event that the queue does not see.
+func (t *Telemetry) Observe(o observe.Observation) {
 	if t == nil {
 		return
 	}
-	status := t.names.of("status", o.Status)
+	m := t.metrics
+	status := m.labels.of("status", o.Status)
 	switch o.Event {
-	case Settled:
-		t.m.settled.WithLabelValues(status).Add(float64(o.N))
-		t.m.applyTime.Observe(o.Took.Seconds())
-	case Nudged:
-		t.m.nudges.WithLabelValues(t.names.of("agent", o.Agent), status).Add(float64(o.N))
-	case Stumbled:
-		t.m.restarts.WithLabelValues(status).Add(float64(o.N))
+	case observe.Executed:
+		m.settled.WithLabelValues(status).Add(float64(o.N))
+		m.applyTime.Observe(o.Took.Seconds())
+	case observe.Notified:
+		m.nudges.WithLabelValues(m.labels.of("agent", o.Agent), status).Add(float64(o.N))
+	case observe.LoopFailed:
+		m.restarts.WithLabelValues(status).Add(float64(o.N))
 	}
-}
-
-// outcome names an error of the queue.
-func outcome(err error) string {
-	for _, is := range []struct {
-		err  error
-		name string
-	}{
-		{nil, "ok"},
-		{queue.ErrLost, "lost"}, {queue.ErrNotYours, "not_yours"}, {queue.ErrNotFound, "not_found"},
-		{queue.ErrState, "state"}, {queue.ErrEmpty, "empty"}, {context.Canceled, "cancelled"},
-	} {
-		if errors.Is(err, is.err) {
-			return is.name
-		}
-	}
-	return "error"
 }

@@ -193,8 +193,7 @@ func TestOTLP(t *testing.T) {
 	}
 }
 
-// TestOTLPDown has a collector that refuses: nothing but the log tells of it, and no
-// secret.
+// TestOTLPDown has a collector that refuses: only the log contains that, and no secret.
 func TestOTLPDown(t *testing.T) {
 	t.Parallel()
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusBadRequest) }))

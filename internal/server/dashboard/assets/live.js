@@ -1,22 +1,22 @@
 "use strict";
-// Keeps the page fresh. The server says on a stream that something changed; the page
-// then fetches itself and takes over what differs, so that focus, selection and what
-// was typed stay. While the page is hidden nothing is open.
+// Keeps the page up to date. The server sends a message on a stream when the page changed;
+// the script then loads the page again and copies the differences, so that focus, selection
+// and typed text stay. While the page is hidden there is no connection.
 (() => {
   const main = document.querySelector("main[data-live]");
   const state = document.getElementById("live");
   const spoken = document.getElementById("spoken");
   if (!main || !window.EventSource) return;
 
-  const first = 1000, longest = 30000, pace = 700, safety = 30000, hush = 15000;
-  let stream = null, retry = 0, wait = first, fetching = false, again = false, last = 0, said = 0;
+  const minWait = 1000, maxWait = 30000, minInterval = 700, checkEvery = 30000, announceEvery = 15000;
+  let stream = null, retry = 0, wait = minWait, fetching = false, again = false, last = 0, announced = 0;
 
-  const tell = (text, good) => {
+  const showState = (text, good) => {
     if (state.textContent !== text) state.textContent = text;
     state.classList.toggle("on", good);
   };
 
-  // sync makes the node "to" like the node "from".
+  // sync changes the node "to" into a copy of the node "from".
   const sync = (to, from) => {
     if (to.nodeType !== from.nodeType || to.nodeName !== from.nodeName || (to.id || "") !== (from.id || "")) {
       to.replaceWith(document.importNode(from, true));
@@ -37,7 +37,7 @@
     for (let i = 0; i < wanted.length; i++) {
       let here = to.childNodes[i];
       const id = wanted[i].id;
-      // A row that moved is moved, not made anew.
+      // Move a row that has another place now, and keep its element.
       if (id && (!here || here.id !== id)) {
         const moved = [...to.children].find((c) => c.id === id);
         if (moved) { to.insertBefore(moved, here || null); here = moved; }
@@ -49,19 +49,19 @@
     while (to.childNodes.length > wanted.length) to.lastChild.remove();
   };
 
-  // speak tells who listens instead of looking, but not all the time.
-  const speak = () => {
+  // announce reads the summary to users of screen readers, at intervals.
+  const announce = () => {
     const text = main.dataset.summary || "";
-    if (Date.now() - said < hush || spoken.textContent === text) return;
+    if (Date.now() - announced < announceEvery || spoken.textContent === text) return;
     spoken.textContent = text;
-    said = Date.now();
+    announced = Date.now();
   };
 
   const refresh = () => {
     if (document.hidden) return;
     if (fetching) { again = true; return; }
     fetching = true;
-    const left = last + pace - Date.now();
+    const left = last + minInterval - Date.now();
     if (left > 0) { setTimeout(load, left); } else { load(); }
   };
 
@@ -77,7 +77,7 @@
       if (!next) return;
       sync(main, next);
       document.title = x.response.title;
-      speak();
+      announce();
     };
     x.onloadend = () => {
       fetching = false;
@@ -95,25 +95,25 @@
   const open = () => {
     close();
     stream = new EventSource(main.dataset.live);
-    stream.onopen = () => { wait = first; tell("live", true); };
+    stream.onopen = () => { wait = minWait; showState("live", true); };
     stream.addEventListener("change", refresh);
     stream.onerror = () => {
-      tell("reconnecting", false);
+      showState("reconnecting", false);
       if (!stream || stream.readyState !== EventSource.CLOSED) return;
-      // The browser gave up: the server is away, or wants to know again who we are.
+      // The browser has given up: the server is down, or the session has ended.
       close();
       refresh();
       retry = setTimeout(open, wait);
-      wait = Math.min(wait * 2, longest);
+      wait = Math.min(wait * 2, maxWait);
     };
   };
 
   document.addEventListener("visibilitychange", () => {
-    if (document.hidden) { close(); tell("paused", false); } else { refresh(); open(); }
+    if (document.hidden) { close(); showState("paused", false); } else { refresh(); open(); }
   });
   window.addEventListener("pagehide", close);
   window.addEventListener("pageshow", (e) => { if (e.persisted) { refresh(); open(); } });
-  setInterval(refresh, safety);
-  said = Date.now();
+  setInterval(refresh, checkEvery);
+  announced = Date.now();
   if (!document.hidden) open();
 })();

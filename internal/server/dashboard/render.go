@@ -3,20 +3,19 @@ package dashboard
 import (
 	"bytes"
 	"crypto/sha256"
-	_ "embed"
+	"embed"
 	"encoding/base64"
-	"encoding/hex"
-	"encoding/json"
 	"fmt"
 	"html/template"
+	"log/slog"
 	"net/http"
 	"net/url"
 	"strings"
 	"time"
 )
 
-//go:embed assets/page.html
-var pageHTML string
+//go:embed assets/*.html
+var pages embed.FS
 
 //go:embed assets/style.css
 var styleCSS string
@@ -24,14 +23,15 @@ var styleCSS string
 //go:embed assets/live.js
 var liveJS string
 
-// A page is the template with what it takes to show it safely.
-type page struct {
+// A renderer renders responses. It is safe for concurrent use.
+type renderer struct {
 	template *template.Template
 	policy   string // the Content-Security-Policy
+	readOnly bool   // there are no operators
+	log      *slog.Logger
 }
 
-// newPage parses the template.
-func newPage(now func() time.Time) *page {
+func newRenderer(readOnly bool, now func() time.Time, log *slog.Logger) *renderer {
 	t := template.New("page").Funcs(template.FuncMap{
 		"ago":   func(t time.Time) string { return ago(now(), t) },
 		"utc":   func(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05 UTC") },
@@ -40,8 +40,9 @@ func newPage(now func() time.Time) *page {
 		"style":  func() template.CSS { return template.CSS(styleCSS) }, //nolint:gosec // not from outside
 		"script": func() template.JS { return template.JS(liveJS) },     //nolint:gosec // not from outside
 	})
-	return &page{
-		template: template.Must(t.Parse(pageHTML)),
+	return &renderer{
+		readOnly: readOnly, log: log,
+		template: template.Must(t.ParseFS(pages, "assets/*.html")),
 		policy: strings.Join([]string{
 			"default-src 'none'",
 			"script-src " + hash(liveJS), "style-src " + hash(styleCSS),
@@ -58,102 +59,77 @@ func hash(text string) string {
 	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
 }
 
-// content is what changes of a page while it is open.
-type content struct {
-	Overview *overview `json:",omitempty"`
-	Task     *taskPage `json:",omitempty"`
-}
+// A login is the form for signing in.
+type login struct{ From string } // the page to return to
 
-// version tells two contents apart; it is empty for none.
-func (c content) version() (string, error) {
-	if c.Overview == nil && c.Task == nil {
-		return "", nil
-	}
-	data, err := json.Marshal(c)
-	if err != nil {
-		return "", fmt.Errorf("compare pages: %w", err)
-	}
-	sum := sha256.Sum256(data)
-	return hex.EncodeToString(sum[:12]), nil
-}
-
-// login is the form for signing in.
-type login struct{ From string }
-
-// shown is one answer.
-type shown struct {
+// A response is one page to send.
+type response struct {
 	content
-	v       visitor
-	status  int
-	problem string // in words; empty: none
-	notice  string // what was done, see notice
-	login   *login
+	Status  int
+	Visitor visitor
+	Problem string // empty: none
+	Notice  string // of the change that led to the page; empty: none
+	Login   *login // nil: no form
 }
 
-// frame is what the template gets.
+// frame is the value for the templates.
 type frame struct {
-	content
+	response
 	Title    string
-	Problem  string
-	Notice   string
-	Login    *login
 	Operator string
-	Token    string
 	ReadOnly bool   // there are no operators
-	Live     string // where to hear of changes; empty: nowhere
+	Live     string // the address of the stream of changes; empty: none
 	Home     bool
 }
 
-// show answers with the page.
-func (d *Dashboard) show(w http.ResponseWriter, r *http.Request, s shown) {
+// show sends a page.
+func (p *renderer) show(w http.ResponseWriter, r *http.Request, res response) {
 	f := frame{
-		content: s.content, Title: title(s), Problem: s.problem, Notice: notice(s.notice), Login: s.login,
-		Operator: word(s.v.operator), Token: d.sessions.token(s.v.session),
-		ReadOnly: d.o.Operators == nil, Home: s.Overview != nil,
+		response: res, Title: title(res), Operator: word(res.Visitor.operator), ReadOnly: p.readOnly, Home: res.Overview != nil,
 	}
-	version, err := s.version()
+	version, err := res.version()
 	if err != nil {
-		d.o.Log.Error("the dashboard cannot be shown", "err", err)
+		p.log.Error("the dashboard cannot be shown", "err", err)
 	}
 	if version != "" && r.Method == http.MethodGet {
 		f.Live = liveURL(r, version)
 	}
 	var b bytes.Buffer
-	if err := d.page.template.Execute(&b, f); err != nil {
-		d.o.Log.Error("the dashboard cannot be shown", "err", err)
+	if err := p.template.ExecuteTemplate(&b, "page.html", f); err != nil {
+		p.log.Error("the dashboard cannot be shown", "err", err)
 		http.Error(w, "The page cannot be shown; the log says why.", http.StatusInternalServerError)
 		return
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	w.WriteHeader(s.status)
+	w.WriteHeader(res.Status)
 	if _, err := w.Write(b.Bytes()); err != nil {
-		d.o.Log.Debug("the dashboard was not read to its end", "err", err)
+		p.log.Debug("the dashboard was not read to its end", "err", err)
 	}
 }
 
-// fail answers that something is out of order; the log has what it was.
-func (d *Dashboard) fail(w http.ResponseWriter, r *http.Request, err error) {
+// fail reports that the queue is unavailable, and logs why.
+func (p *renderer) fail(w http.ResponseWriter, r *http.Request, err error) {
 	if r.Context().Err() != nil {
-		return // nobody waits for it
+		return // the client is gone
 	}
-	d.o.Log.Error("the dashboard cannot read the queue", "err", err)
+	p.log.Error("the dashboard cannot read the queue", "err", err)
 	w.Header().Set("Retry-After", "5")
-	d.show(w, r, shown{status: http.StatusServiceUnavailable, problem: "The queue cannot be read or written now. The server's log says why."})
+	p.show(w, r, response{Status: http.StatusServiceUnavailable, Problem: "The queue cannot be read or written now. The server's log says why."})
 }
 
-func title(s shown) string {
+func title(res response) string {
 	switch {
-	case s.login != nil:
+	case res.Login != nil:
 		return "Sign in"
-	case s.Task != nil:
-		return s.Task.Issue + ": " + string(s.Task.State)
-	case s.Overview != nil:
+	case res.Task != nil:
+		return res.Task.Issue + ": " + string(res.Task.State)
+	case res.Overview != nil:
 		return "Queue"
 	}
 	return "Not shown"
 }
 
-// liveURL is where an open page hears of changes to what it shows.
+// liveURL is the address of the stream of changes to a page.
 func liveURL(r *http.Request, version string) string {
 	q := url.Values{}
 	if id := r.PathValue("id"); id != "" {
@@ -169,7 +145,7 @@ func liveURL(r *http.Request, version string) string {
 	return "/events?" + q.Encode()
 }
 
-// ago says how long ago a time was, or how far ahead it is.
+// ago formats the time since t, or until t.
 func ago(now, t time.Time) string {
 	d := now.Sub(t)
 	text := func(d time.Duration) string {

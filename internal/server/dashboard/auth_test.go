@@ -18,12 +18,14 @@ func oneFailed() *still {
 	return &still{Tasks: []stillTask{task}}
 }
 
-// signIn goes through the form, and returns the cookies that it leads to.
+// own is the origin of the dashboard in the tests.
+const own = "http://localhost:8000"
+
+// signIn sends the form for signing in, and returns the response with its cookie.
 func signIn(t *testing.T, d http.Handler, secret string) *http.Response {
 	t.Helper()
-	form := call{path: "/login"}.do(t, d)
-	v := url.Values{"name": {"ada"}, "secret": {secret}, "token": {token(text(t, form))}, "from": {"/tasks/id-1"}}
-	return call{method: "POST", path: "/login", body: v.Encode(), cookies: form.Cookies()}.do(t, d)
+	v := url.Values{"name": {"ada"}, "secret": {secret}, "from": {"/tasks/id-1"}}
+	return call{method: "POST", path: "/login", body: v.Encode(), origin: own}.do(t, d)
 }
 
 func TestSession(t *testing.T) {
@@ -53,8 +55,7 @@ func TestSession(t *testing.T) {
 		t.Fatalf("with a session: %d %s", r.StatusCode, page)
 	}
 
-	body := url.Values{"token": {token(page)}}.Encode()
-	r = call{method: "POST", path: "/tasks/id-1/retry", body: body, cookies: in.Cookies()}.do(t, d)
+	r = call{method: "POST", path: "/tasks/id-1/retry", origin: own, cookies: in.Cookies()}.do(t, d)
 	if r.StatusCode != 303 || r.Header.Get("Location") != "/tasks/id-1?did=retried" || len(q.did) != 1 || q.did[0] != "retry id-1 ada" {
 		t.Errorf("retry: %d to %q, %v", r.StatusCode, r.Header.Get("Location"), q.did)
 	}
@@ -62,7 +63,11 @@ func TestSession(t *testing.T) {
 		t.Error("the page does not say what was done")
 	}
 
-	r = call{method: "POST", path: "/logout", body: body, cookies: in.Cookies()}.do(t, d)
+	r = call{method: "POST", path: "/logout", cookies: in.Cookies()}.do(t, d)
+	if page := (call{path: "/", cookies: in.Cookies()}).do(t, d); r.StatusCode != 403 || page.StatusCode != 200 {
+		t.Errorf("sign out without an origin: %d, and then %d", r.StatusCode, page.StatusCode)
+	}
+	r = call{method: "POST", path: "/logout", origin: own, cookies: in.Cookies()}.do(t, d)
 	if r.StatusCode != 303 || r.Cookies()[0].MaxAge >= 0 {
 		t.Errorf("sign out: %d %v", r.StatusCode, r.Cookies())
 	}
@@ -79,51 +84,55 @@ func TestSession(t *testing.T) {
 
 func TestSessionSecure(t *testing.T) {
 	t.Parallel()
+	const form = "name=ada&secret=correct+horse"
 	for _, o := range []Options{{Operators: ada, Secure: true}, {Operators: ada}} {
-		r := call{path: "https://queue.example/login", host: "queue.example", tls: !o.Secure}.do(t, serve(t, o))
-		if c := r.Cookies()[0]; !c.Secure || c.Name != "__Host-foreman-form" || c.Path != "/" || c.Domain != "" {
+		d := serve(t, o)
+		c := call{method: "POST", path: "https://queue.example/login", body: form, host: "queue.example", origin: "https://queue.example", tls: !o.Secure}
+		if c := c.do(t, d).Cookies()[0]; !c.Secure || c.Name != "__Host-foreman" || c.Path != "/" || c.Domain != "" {
 			t.Errorf("got %v", c)
+		}
+		// The same host without encryption is another site, which anybody in between can write.
+		c.origin = "http://queue.example"
+		if r := c.do(t, d); r.StatusCode != 403 || len(r.Cookies()) != 0 {
+			t.Errorf("from a page without encryption: got %d, %v", r.StatusCode, r.Cookies())
 		}
 	}
 }
 
-// TestChangeRefused sends what must not change a task.
+// TestChangeRefused sends requests that must not change a task.
 func TestChangeRefused(t *testing.T) {
 	t.Parallel()
 	q := oneFailed()
 	d := serve(t, Options{Queue: q, Operators: ada})
 	in := signIn(t, d, "correct horse")
-	other := signIn(t, d, "correct horse")
-	good := url.Values{"token": {token(text(t, call{path: "/", cookies: in.Cookies()}.do(t, d)))}}.Encode()
-	basic := url.Values{"token": {token(text(t, call{path: "/tasks/id-1", auth: true}.do(t, d)))}}.Encode()
 	tests := []struct {
 		name   string
 		d      http.Handler
 		call   call
 		status int
 	}{
-		{"nobody", d, call{body: good}, 401},
-		{"no token", d, call{cookies: in.Cookies()}, 403},
-		{"wrong token", d, call{cookies: in.Cookies(), body: "token=x"}, 403},
-		{"token in the address", d, call{cookies: in.Cookies(), path: "/tasks/id-1/retry?" + good}, 403},
-		{"token of another session", d, call{cookies: other.Cookies(), body: good}, 403},
-		{"token of the session for Basic", d, call{auth: true, body: good}, 403},
-		{"Basic without token", d, call{auth: true}, 403},
-		{"another site", d, call{cookies: in.Cookies(), body: good, origin: "https://evil.example"}, 403},
-		{"a null origin", d, call{cookies: in.Cookies(), body: good, origin: "null"}, 403},
+		{"nobody", d, call{}, 401},
+		{"nobody, from our own page", d, call{origin: own}, 401},
+		{"no origin", d, call{cookies: in.Cookies()}, 403},
+		{"Basic without origin", d, call{auth: true}, 403},
+		{"another site", d, call{cookies: in.Cookies(), origin: "https://evil.example"}, 403},
+		{"another site with Basic", d, call{auth: true, origin: "https://evil.example"}, 403},
+		{"another port", d, call{cookies: in.Cookies(), origin: "http://localhost:8001"}, 403},
+		{"a null origin", d, call{cookies: in.Cookies(), origin: "null"}, 403},
+		{"a browser on another site", d, call{cookies: in.Cookies(), site: "cross-site"}, 403},
+		{"a browser on a sibling site", d, call{cookies: in.Cookies(), site: "same-site", origin: own}, 403},
+		{"a session that there is not", d, call{cookies: []*http.Cookie{{Name: cookieName, Value: "x"}}, origin: own}, 401},
 		{"GET", d, call{cookies: in.Cookies(), method: "GET"}, 405},
-		{"a large form", d, call{cookies: in.Cookies(), body: "a=" + strings.Repeat("x", 1<<20) + "&" + good}, 403},
-		{"no operators", serve(t, Options{Queue: q}), call{body: good}, 403},
-		{"no operators, private", serve(t, Options{Queue: q, Private: true}), call{body: good}, 403},
+		{"a large form", d, call{cookies: in.Cookies(), body: "a=" + strings.Repeat("x", 1<<20)}, 403},
+		{"no operators", serve(t, Options{Queue: q}), call{origin: own}, 403},
+		{"no operators, private", serve(t, Options{Queue: q, Private: true}), call{origin: own}, 403},
 	}
 	for _, tt := range tests {
 		c := tt.call
 		if c.method == "" {
 			c.method = "POST"
 		}
-		if c.path == "" {
-			c.path = "/tasks/id-1/cancel"
-		}
+		c.path = "/tasks/id-1/cancel"
 		if r := c.do(t, tt.d); r.StatusCode != tt.status {
 			t.Errorf("%s: got %d, want %d", tt.name, r.StatusCode, tt.status)
 		}
@@ -131,13 +140,14 @@ func TestChangeRefused(t *testing.T) {
 	if q.did != nil {
 		t.Errorf("it was done: %v", q.did)
 	}
-	r := call{method: "POST", path: "/tasks/id-1/cancel", auth: true, body: basic, origin: "http://localhost:8000"}.do(t, d)
+	cancel := call{method: "POST", path: "/tasks/id-1/cancel", auth: true, origin: own}
+	r := cancel.do(t, d)
 	if r.StatusCode != 303 || len(q.did) != 1 || q.did[0] != "cancel id-1 ada" {
 		t.Errorf("what is permitted: %d %v", r.StatusCode, q.did)
 	}
 	for err, status := range map[error]int{queue.ErrState: 409, queue.ErrNotFound: 404, queue.ErrUnavailable: 503} {
 		q.err = err
-		if r := (call{method: "POST", path: "/tasks/id-1/cancel", auth: true, body: basic}).do(t, d); r.StatusCode != status {
+		if r := cancel.do(t, d); r.StatusCode != status {
 			t.Errorf("%v: got %d, want %d", err, r.StatusCode, status)
 		}
 	}
@@ -148,24 +158,32 @@ func TestLoginRefused(t *testing.T) {
 	t.Parallel()
 	now := noon()
 	d := serve(t, Options{Operators: ada, Now: func() time.Time { return now }})
-	form := call{path: "/login"}.do(t, d)
-	tok := token(text(t, form))
-	v := url.Values{"name": {"ada"}, "secret": {"correct horse"}, "token": {tok}}.Encode()
 	for name, c := range map[string]call{
-		"no cookie":       {body: v},
-		"no token":        {body: "name=ada&secret=correct+horse", cookies: form.Cookies()},
-		"another's token": {body: v, cookies: call{path: "/login"}.do(t, d).Cookies()},
-		"another site":    {body: v, cookies: form.Cookies(), origin: "https://evil.example"},
+		"no origin":                 {},
+		"another site":              {origin: "https://evil.example"},
+		"a null origin":             {origin: "null"},
+		"a browser on another site": {site: "cross-site"},
+		"a browser on a sibling":    {site: "same-site", origin: own},
 	} {
-		c.method, c.path = "POST", "/login"
-		r := c.do(t, d)
-		if r.StatusCode != 403 {
-			t.Errorf("%s: got %d", name, r.StatusCode)
+		c.method, c.path, c.body = "POST", "/login", "name=ada&secret=correct+horse"
+		if r := c.do(t, d); r.StatusCode != 403 || len(r.Cookies()) != 0 {
+			t.Errorf("%s: got %d, %v", name, r.StatusCode, r.Cookies())
 		}
 	}
-	// The form's own cookie is no session, and no other way in either.
-	if r := (call{path: "/", cookies: []*http.Cookie{{Name: cookieName, Value: form.Cookies()[0].Value}}}).do(t, d); r.StatusCode != 401 {
-		t.Errorf("the form's cookie as a session: %d", r.StatusCode)
+	// The form has no session, and an id that a visitor brings does not become one.
+	if r := (call{path: "/login"}).do(t, d); len(r.Cookies()) != 0 {
+		t.Errorf("the form has the cookies %v", r.Cookies())
+	}
+	brought := call{method: "POST", path: "/login", body: "name=ada&secret=correct+horse", origin: own, cookies: []*http.Cookie{{Name: cookieName, Value: "x"}}}
+	if c := brought.do(t, d).Cookies()[0]; c.Value == "x" || len(c.Value) < 40 {
+		t.Errorf("signed in with the id %q", c.Value)
+	}
+	if r := (call{path: "/", cookies: brought.cookies}).do(t, d); r.StatusCode != 401 {
+		t.Errorf("the brought id as a session: %d", r.StatusCode)
+	}
+	short := serve(t, Options{Operators: ada, Random: strings.NewReader("short")})
+	if r := signIn(t, short, "correct horse"); r.StatusCode != 503 || len(r.Cookies()) != 0 {
+		t.Errorf("without a random id: %d, %v", r.StatusCode, r.Cookies())
 	}
 
 	for range access.MaxFailures {
@@ -264,7 +282,6 @@ func TestNew(t *testing.T) {
 	for name, o := range map[string]Options{
 		"no Queue":      {},
 		"GitHub is no":  {Queue: &still{}, GitHub: "github"},
-		"make a key":    {Queue: &still{}, Random: strings.NewReader("short")},
 		"GitHub is no ": {Queue: &still{}, GitHub: "http://[::1"},
 	} {
 		if _, err := New(o); err == nil || !strings.Contains(err.Error(), strings.TrimSpace(name)) {

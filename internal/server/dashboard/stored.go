@@ -3,29 +3,26 @@ package dashboard
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
 
 	"github.com/org/foreman-action/protocol"
 )
 
-// A message is what is shown of a task's message.
+// A message has the parts of a task's message that are shown.
 type message struct {
-	Type    string
 	Title   string
 	Author  string
 	Summary string // of the memory
 }
 
-// readMessage reads what it can.
-func readMessage(data []byte) message {
+// parseMessage decodes what it can.
+func parseMessage(data []byte) message {
 	var m struct {
-		Type    string          `json:"type"`
 		Payload json.RawMessage `json:"payload"`
 		Context struct {
 			Memory string `json:"memory_summary"`
 		} `json:"context"`
 	}
-	// What does not decode stays empty: the raw text is shown beside it.
+	// Parts that cannot be decoded stay empty: the page also shows the raw text.
 	_ = json.Unmarshal(data, &m)
 	var p struct {
 		Title string `json:"title"`
@@ -35,10 +32,10 @@ func readMessage(data []byte) message {
 		Author string `json:"author"`
 	}
 	_ = json.Unmarshal(m.Payload, &a)
-	return message{Type: m.Type, Title: p.Title, Author: a.Author, Summary: m.Context.Memory}
+	return message{Title: p.Title, Author: a.Author, Summary: m.Context.Memory}
 }
 
-// An origin is what is shown of a task's origin.
+// An origin has the parts of a task's origin that are shown.
 type origin struct {
 	Event    string `json:"event"`
 	Delivery string `json:"delivery"`
@@ -46,7 +43,18 @@ type origin struct {
 	Trace    string `json:"trace"`
 }
 
-// A report is what is shown of how a decision was carried out.
+// parseOrigin decodes an origin; nil is an empty one. With an error it returns what it could
+// decode.
+func parseOrigin(data []byte) (origin, error) {
+	var o origin
+	if data == nil {
+		return o, nil
+	}
+	err := json.Unmarshal(data, &o)
+	return o, err
+}
+
+// A report has the parts that are shown of the report on carrying a decision out.
 type report struct {
 	Event     string         `json:"event"`
 	Title     string         `json:"title"`
@@ -62,10 +70,10 @@ type report struct {
 	Missing   []string       `json:"missing"`
 }
 
-// A reportAction is one action with what became of it.
+// A reportAction is one action with its result.
 type reportAction struct {
 	Type    string              `json:"type"`
-	Action  protocol.ActionItem `json:"action"` // of a large one there is none
+	Action  protocol.ActionItem `json:"action"` // missing if it is large
 	Source  string              `json:"source"`
 	Verdict string              `json:"verdict"`
 	Result  string              `json:"result"`
@@ -73,36 +81,33 @@ type reportAction struct {
 	URL     string              `json:"url"`
 }
 
-// readReport decodes a report; nil is an empty one.
-func readReport(data []byte) (report, error) {
-	var r report
-	if data == nil {
-		return r, nil
-	}
-	if err := json.Unmarshal(data, &r); err != nil {
-		return report{}, fmt.Errorf("read the report: %w", err)
-	}
-	return r, nil
-}
+// parseReport decodes a report; nil is an empty one.
+func parseReport(data []byte) (report, error) { return decode[report](data) }
 
-// A decision is what is shown of what an agent sent.
+// A decision has the parts that are shown of an agent's decision.
 type decision struct {
 	Decision  string                `json:"decision"`
 	Rationale string                `json:"rationale"`
 	Actions   []protocol.ActionItem `json:"actions"`
 }
 
-// readDecision decodes a decision, also one of an unknown kind; nil is an empty one.
-func readDecision(data []byte) (decision, error) {
-	var d decision
+// parseDecision decodes a decision, also one of an unknown kind; nil is an empty one.
+func parseDecision(data []byte) (decision, error) {
+	d, err := decode[decision](data)
+	if err == nil && data != nil && d.Decision == "" {
+		err = errors.New("the decision is missing")
+	}
+	return d, err
+}
+
+// decode returns the zero value for nil, and with an error.
+func decode[T any](data []byte) (T, error) {
+	var v, zero T
 	if data == nil {
-		return d, nil
+		return zero, nil
 	}
-	if err := json.Unmarshal(data, &d); err != nil {
-		return decision{}, fmt.Errorf("read the decision: %w", err)
+	if err := json.Unmarshal(data, &v); err != nil {
+		return zero, err
 	}
-	if d.Decision == "" {
-		return d, errors.New("read the decision: it says nothing")
-	}
-	return d, nil
+	return v, nil
 }

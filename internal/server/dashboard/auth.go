@@ -1,0 +1,114 @@
+package dashboard
+
+import (
+	"log/slog"
+	"net/http"
+	"strings"
+
+	"github.com/org/foreman-action/internal/server/access"
+	"github.com/org/foreman-action/internal/server/loglimit"
+)
+
+// A visitor is the sender of a request.
+type visitor struct {
+	operator string // empty: not known
+	session  string // id; empty: none
+}
+
+// The names of the session's cookie.
+const (
+	cookieName   = "foreman"
+	secureCookie = "__Host-foreman" // browsers accept the prefix only with Secure, and for one host
+)
+
+// auth finds out who sends a request: by Basic authentication, or by a session.
+type auth struct {
+	operators func(name, secret string) bool // nil: there are none
+	private   bool
+	secure    bool
+	sessions  *sessions
+	attempts  *access.Attempts
+	warnings  *loglimit.Limiter
+	log       *slog.Logger
+}
+
+// visitor returns the sender of a request.
+func (a *auth) visitor(r *http.Request) visitor {
+	if a.operators == nil {
+		return visitor{}
+	}
+	if name, pass, ok := r.BasicAuth(); ok {
+		if a.check(r, name, pass) {
+			return visitor{operator: name}
+		}
+		return visitor{}
+	}
+	c, err := r.Cookie(a.cookie(r))
+	if err != nil {
+		return visitor{}
+	}
+	return visitor{operator: a.sessions.operator(c.Value), session: c.Value}
+}
+
+// check compares a secret, unless there were too many failed attempts.
+func (a *auth) check(r *http.Request, name, pass string) bool {
+	from := access.ClientAddr(r)
+	if !a.attempts.Allowed(from, name) {
+		return false
+	}
+	if name != "" && pass != "" && a.operators(name, pass) {
+		return true
+	}
+	a.attempts.Fail(from, name)
+	if a.warnings.Allow(from) {
+		a.log.Warn("a sign-in on the dashboard was refused; further ones of this minute are not told", "remote", from)
+	}
+	return false
+}
+
+// mayRead reports whether the visitor may see the page.
+func (a *auth) mayRead(v visitor) bool {
+	return v.operator != "" || a.operators == nil && !a.private
+}
+
+// local returns nil for a request from this machine. If there are credentials to ask for, or
+// if everybody is refused, the origin does not matter.
+func (a *auth) local(r *http.Request) error {
+	if a.operators != nil || a.private {
+		return nil
+	}
+	return access.CheckLocal(r)
+}
+
+// ownPage reports whether a browser sent the request from a page of the dashboard. It is
+// stricter than http.CrossOriginProtection, which has checked the request before: that
+// accepts requests that do not show their origin, and pages over HTTP on a host with HTTPS.
+func (a *auth) ownPage(r *http.Request) bool {
+	if r.Header.Get("Sec-Fetch-Site") != "" {
+		return true
+	}
+	origin := r.Header.Get("Origin")
+	return origin != "" && (!a.encrypted(r) || strings.HasPrefix(origin, "https://"))
+}
+
+// encrypted reports whether the browser uses HTTPS.
+func (a *auth) encrypted(r *http.Request) bool { return a.secure || r.TLS != nil }
+
+func (a *auth) cookie(r *http.Request) string {
+	if a.encrypted(r) {
+		return secureCookie
+	}
+	return cookieName
+}
+
+// setCookie sends the id of a session; an empty one deletes the cookie.
+func (a *auth) setCookie(w http.ResponseWriter, r *http.Request, id string) {
+	c := &http.Cookie{ //nolint:gosec // on this machine connections are not encrypted, and a Secure cookie would not come back
+		Name: a.cookie(r), Value: id, Path: "/", MaxAge: int(sessionAge.Seconds()),
+		HttpOnly: true, Secure: a.encrypted(r), SameSite: http.SameSiteStrictMode,
+	}
+	if id == "" {
+		c.MaxAge = -1
+	}
+	http.SetCookie(w, c)
+}

@@ -1,0 +1,106 @@
+package dashboard
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/org/foreman-action/internal/server/access"
+)
+
+const notOwnPage = "The request did not come from this page. Go back, reload the page and try again."
+
+// admit returns the visitor if they may see the page; if not, it has sent the response.
+func (d *Dashboard) admit(w http.ResponseWriter, r *http.Request) (visitor, bool) {
+	v := d.auth.visitor(r)
+	switch {
+	case d.auth.mayRead(v):
+		return v, true
+	case d.auth.operators == nil:
+		d.renderer.show(w, r, response{Status: http.StatusForbidden, Problem: "Only operators see this page, and none are configured. Add one to " +
+			"server.operators; until then, use \"foremand queue\" on the server."})
+	default:
+		d.signIn(w, r, http.StatusUnauthorized, "")
+	}
+	return v, false
+}
+
+// loginForm serves the form for signing in.
+func (d *Dashboard) loginForm(w http.ResponseWriter, r *http.Request) {
+	if d.auth.operators == nil || d.auth.visitor(r).operator != "" {
+		redirect(w, local(r.FormValue("from")))
+		return
+	}
+	d.signIn(w, r, http.StatusOK, "")
+}
+
+// signIn shows the form for signing in, which leads back to the page of the request.
+func (d *Dashboard) signIn(w http.ResponseWriter, r *http.Request, status int, problem string) {
+	from := r.FormValue("from")
+	switch {
+	case r.URL.Path == "/login":
+	case r.Method == http.MethodPost:
+		from = "/tasks/" + r.PathValue("id")
+	default:
+		from = r.URL.RequestURI()
+	}
+	d.renderer.show(w, r, response{Status: status, Problem: problem, Login: &login{From: local(from)}})
+}
+
+// login opens a session for an operator's name and secret.
+func (d *Dashboard) login(w http.ResponseWriter, r *http.Request) {
+	if d.auth.operators == nil {
+		d.renderer.show(w, r, response{Status: http.StatusForbidden, Problem: "No operators are configured."})
+		return
+	}
+	if !d.auth.ownPage(r) {
+		d.signIn(w, r, http.StatusForbidden, notOwnPage)
+		return
+	}
+	name := r.PostFormValue("name")
+	if !d.auth.attempts.Allowed(access.ClientAddr(r), name) {
+		w.Header().Set("Retry-After", "60")
+		d.signIn(w, r, http.StatusTooManyRequests, "Too many failed attempts. Wait for a minute.")
+		return
+	}
+	if !d.auth.check(r, name, r.PostFormValue("secret")) {
+		d.signIn(w, r, http.StatusUnauthorized, "There is no operator of that name with that secret.")
+		return
+	}
+	// Always a new id: one that an attacker knows or has set must not become signed in.
+	id, err := d.auth.sessions.begin(name)
+	if err != nil {
+		d.renderer.fail(w, r, err)
+		return
+	}
+	d.auth.setCookie(w, r, id)
+	redirect(w, local(r.PostFormValue("from")))
+}
+
+// logout ends the session.
+func (d *Dashboard) logout(w http.ResponseWriter, r *http.Request) {
+	v := d.auth.visitor(r)
+	if !d.auth.ownPage(r) {
+		d.renderer.show(w, r, response{Status: http.StatusForbidden, Problem: notOwnPage, Visitor: v})
+		return
+	}
+	d.auth.sessions.end(v.session)
+	d.auth.setCookie(w, r, "")
+	redirect(w, "/")
+}
+
+// redirect sends the browser to another page of the dashboard.
+func redirect(w http.ResponseWriter, to string) {
+	w.Header().Set("Location", to)
+	w.WriteHeader(http.StatusSeeOther)
+}
+
+// local returns the address if it is one of the dashboard's pages; otherwise the first page.
+func local(from string) string {
+	u, err := url.Parse(from)
+	if err != nil || u.Scheme != "" || u.Host != "" || u.User != nil || u.Opaque != "" ||
+		u.Path != "/" && !strings.HasPrefix(u.Path, "/tasks/") || strings.Contains(from, "\\") {
+		return "/"
+	}
+	return (&url.URL{Path: u.Path, RawQuery: u.RawQuery}).RequestURI()
+}

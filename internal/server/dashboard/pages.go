@@ -1,0 +1,102 @@
+package dashboard
+
+import (
+	"context"
+	"errors"
+	"net/http"
+
+	"github.com/org/foreman-action/queue"
+)
+
+// overview serves the first page.
+func (d *Dashboard) overview(w http.ResponseWriter, r *http.Request) {
+	v, ok := d.admit(w, r)
+	if !ok {
+		return
+	}
+	f, err := parseFilter(r.URL.Query())
+	if err != nil {
+		d.renderer.show(w, r, response{Status: http.StatusBadRequest, Problem: "No tasks can be listed for this address: " + err.Error() + ".", Visitor: v})
+		return
+	}
+	c, err := d.contents.overview(r.Context(), f)
+	if err != nil {
+		d.renderer.fail(w, r, err)
+		return
+	}
+	d.renderer.show(w, r, response{Status: http.StatusOK, Visitor: v, content: c, Notice: notice(r.FormValue("did"))})
+}
+
+// task serves the page of one task.
+func (d *Dashboard) task(w http.ResponseWriter, r *http.Request) {
+	if v, ok := d.admit(w, r); ok {
+		d.showTask(w, r, response{Status: http.StatusOK, Visitor: v, Notice: notice(r.FormValue("did"))})
+	}
+}
+
+// showTask completes a response with the task of the request.
+func (d *Dashboard) showTask(w http.ResponseWriter, r *http.Request, res response) {
+	var err error
+	res.content, err = d.contents.task(r.Context(), r.PathValue("id"))
+	switch {
+	case errors.Is(err, queue.ErrNotFound):
+		d.noSuchTask(w, r, res.Visitor)
+	case err != nil:
+		d.renderer.fail(w, r, err)
+	default:
+		d.renderer.show(w, r, res)
+	}
+}
+
+func (d *Dashboard) noSuchTask(w http.ResponseWriter, r *http.Request, v visitor) {
+	d.renderer.show(w, r, response{Status: http.StatusNotFound, Visitor: v, Problem: "There is no such task. It may have been purged."})
+}
+
+func (d *Dashboard) retry(ctx context.Context, id, by string) error {
+	_, err := d.queue.Retry(ctx, id, by)
+	return err
+}
+
+// change serves a button with which operators change a task. did is the name of the notice
+// on the page that follows.
+func (d *Dashboard) change(did string, apply func(ctx context.Context, id, by string) error) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if d.auth.operators == nil {
+			d.renderer.show(w, r, response{Status: http.StatusForbidden, Problem: "Nobody can change tasks here: no operators are configured. Use \"foremand queue\"."})
+			return
+		}
+		v, ok := d.admit(w, r)
+		if !ok {
+			return
+		}
+		if !d.auth.ownPage(r) {
+			d.renderer.show(w, r, response{Status: http.StatusForbidden, Problem: notOwnPage, Visitor: v})
+			return
+		}
+		id := r.PathValue("id")
+		err := apply(r.Context(), id, v.operator)
+		d.contents.reader.changed()
+		switch {
+		case errors.Is(err, queue.ErrState):
+			d.showTask(w, r, response{Status: http.StatusConflict, Visitor: v, Problem: "Nothing was changed: the task is not in a state that allows it any more."})
+		case errors.Is(err, queue.ErrNotFound):
+			d.noSuchTask(w, r, v)
+		case err != nil:
+			d.renderer.fail(w, r, err)
+		default:
+			d.log.Info("an operator changed a task", "task_id", word(id), "operator", v.operator, "did", did)
+			redirect(w, taskURL(id)+"?did="+did)
+		}
+	}
+}
+
+// notice returns the text for the name in the address of the page after a change.
+func notice(did string) string {
+	switch did {
+	case "retried":
+		return "The task was taken up again."
+	case "cancelled":
+		return "The task was cancelled."
+	}
+	return ""
+}

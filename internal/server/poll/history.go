@@ -1,0 +1,112 @@
+package poll
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/org/foreman-action/memory"
+	"github.com/org/foreman-action/queue"
+	"github.com/org/foreman-action/triage"
+)
+
+const maxTasks = 20 // of an issue that are read, the newest ones
+
+// Tasks is the part of queue.Queue that is read.
+type Tasks interface {
+	List(ctx context.Context, f queue.Filter) ([]queue.Info, error)
+	Inspect(ctx context.Context, id string) (queue.Details, error)
+}
+
+// A Memory is the part of memory.Store that is read.
+type Memory interface {
+	Load(ctx context.Context, repo string, issue int) (memory.Record, error)
+}
+
+// A history reads our earlier work on the issues of one repository.
+type history struct {
+	tasks  Tasks
+	memory Memory // may be nil
+	repo   string
+}
+
+// A taskSnapshot is the issue as the message of its newest task contains it.
+type taskSnapshot struct {
+	exists      bool  // there is a task
+	at          int64 // when the issue had last changed; 0: not known
+	title, body string
+}
+
+// newestTask returns the snapshot of an issue's newest task, or reports that a task is in
+// flight.
+func (h history) newestTask(ctx context.Context, issue int) (last taskSnapshot, inFlight bool, err error) {
+	list, err := h.tasks.List(ctx, queue.Filter{Repo: h.repo, Issue: issue, Limit: maxTasks})
+	if err != nil {
+		return taskSnapshot{}, false, fmt.Errorf("look for tasks of issue %d: %w", issue, err)
+	}
+	for _, t := range list {
+		if t.State != queue.Done && t.State != queue.Failed {
+			return taskSnapshot{}, true, nil
+		}
+	}
+	if len(list) == 0 {
+		return taskSnapshot{}, false, nil
+	}
+	d, err := h.tasks.Inspect(ctx, list[0].ID)
+	if errors.Is(err, queue.ErrNotFound) { // purged meanwhile
+		return taskSnapshot{}, false, nil
+	}
+	if err != nil {
+		return taskSnapshot{}, false, fmt.Errorf("look at the last task of issue %d: %w", issue, err)
+	}
+	return parseSnapshot(d.Message), false, nil
+}
+
+// parseSnapshot reads the message of a task. Of one that cannot be decoded it returns only
+// that there is a task.
+func parseSnapshot(message []byte) taskSnapshot {
+	var m struct {
+		Payload struct {
+			Title string  `json:"title"`
+			Body  *string `json:"body"`
+			Issue struct {
+				UpdatedAt time.Time `json:"updated_at"`
+			} `json:"issue"`
+		} `json:"payload"`
+	}
+	s := taskSnapshot{exists: true}
+	if json.Unmarshal(message, &m) != nil {
+		return s
+	}
+	if at := m.Payload.Issue.UpdatedAt; !at.IsZero() {
+		s.at = max(at.Unix(), 0)
+	}
+	s.title = m.Payload.Title
+	if m.Payload.Body != nil {
+		s.body = *m.Payload.Body
+	}
+	return s
+}
+
+// wrote reports whether we have written to an issue, as far as is known, and when we last
+// decided on it.
+func (h history) wrote(ctx context.Context, issue int, last taskSnapshot) (bool, time.Time) {
+	if h.memory == nil {
+		return last.exists, time.Time{}
+	}
+	r, err := h.memory.Load(ctx, h.repo, issue)
+	if err != nil {
+		// If the memory cannot be read, the timeline decides.
+		return !errors.Is(err, memory.ErrNotFound), time.Time{}
+	}
+	var decided time.Time
+	wrote := r.Earlier != nil && len(r.Earlier.Done) > 0
+	for _, t := range r.Tasks {
+		decided = t.At
+		wrote = wrote || slices.ContainsFunc(t.Actions, func(a memory.Action) bool { return a.Result == triage.Done })
+	}
+	return wrote, decided
+}

@@ -1,0 +1,61 @@
+package telemetry
+
+import (
+	"net/http"
+	"strconv"
+	"time"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/trace"
+)
+
+// A transport measures requests to GitHub.
+type transport struct {
+	base    http.RoundTripper
+	metrics *metrics
+	tracer  *tracer
+	now     func() time.Time
+}
+
+// RoundTrip implements http.RoundTripper.
+func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
+	begin := t.now()
+	method := t.metrics.labels.of("method", r.Method)
+	// Only as a part of a task: polling sends requests all day long.
+	var s trace.Span
+	if ctx := r.Context(); trace.SpanContextFromContext(ctx).IsValid() {
+		// The span omits the path, which contains names of labels.
+		_, s = t.tracer.start(ctx, "GitHub "+method, "", attribute.String("http.request.method", method), attribute.String("server.address", r.URL.Hostname()))
+	}
+	res, err := t.base.RoundTrip(r)
+	code := 0
+	if err == nil {
+		code = res.StatusCode
+		t.recordLimits(res)
+	}
+	if s != nil {
+		finish(s, err, attribute.Int("http.response.status_code", code))
+	}
+	t.metrics.githubTime.WithLabelValues(method, strconv.Itoa(code)).Observe(t.now().Sub(begin).Seconds())
+	return res, err
+}
+
+// recordLimits records the state of GitHub's rate limits.
+func (t *transport) recordLimits(res *http.Response) {
+	h := res.Header
+	left, err := strconv.Atoi(h.Get("X-Ratelimit-Remaining"))
+	if err == nil && left >= 0 {
+		resource := "other"
+		switch name := h.Get("X-Ratelimit-Resource"); name {
+		case "core", "search", "graphql":
+			resource = name
+		case "":
+			resource = "core"
+		}
+		t.metrics.githubLeft.WithLabelValues(resource).Set(float64(left))
+	}
+	refused := res.StatusCode == http.StatusForbidden || res.StatusCode == http.StatusTooManyRequests
+	if refused && (h.Get("Retry-After") != "" || err == nil && left == 0) {
+		t.metrics.githubLimits.Inc()
+	}
+}

@@ -1,0 +1,109 @@
+package telemetry
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/org/foreman-action/queue"
+)
+
+// statsTimeout limits counting the tasks.
+const statsTimeout = 5 * time.Second
+
+// A statsCollector reports the state of a queue. Scrapes within ttl share one count.
+type statsCollector struct {
+	queue  queue.Queue
+	ttl    time.Duration
+	now    func() time.Time
+	log    *slog.Logger
+	labels *labelValues
+
+	mu    sync.Mutex
+	at    time.Time
+	stats queue.Stats
+	err   error
+
+	tasks, held, draining, agents, oldest, readable *prometheus.Desc
+}
+
+func newStatsCollector(q queue.Queue, o Options, labels *labelValues) *statsCollector {
+	desc := func(name, help string, labels ...string) *prometheus.Desc {
+		return prometheus.NewDesc("foreman_queue_"+name, help, labels, nil)
+	}
+	return &statsCollector{
+		queue: q, ttl: o.StatsFor, now: o.Now, log: o.Log, labels: labels,
+		tasks:    desc("tasks", "Tasks in the queue.", "state"),
+		held:     desc("held_tasks", "Of the pending and completed tasks: held back until a time, such as by the hourly limit, or until another task of their issue has ended."),
+		draining: desc("draining_tasks", "Of the completed tasks: being carried out."),
+		agents:   desc("agent_tasks", "Tasks of an agent; those held back are also pending.", "agent", "state"),
+		oldest:   desc("oldest_pending_seconds", "Age of the oldest pending task; 0: there is none."),
+		readable: desc("readable", "Whether the queue could be read, 1 or 0."),
+	}
+}
+
+// Describe implements prometheus.Collector.
+func (s *statsCollector) Describe(c chan<- *prometheus.Desc) {
+	for _, desc := range []*prometheus.Desc{s.tasks, s.held, s.draining, s.agents, s.oldest, s.readable} {
+		c <- desc
+	}
+}
+
+// Collect implements prometheus.Collector.
+func (s *statsCollector) Collect(c chan<- prometheus.Metric) {
+	stats, err := s.count()
+	gauge := func(desc *prometheus.Desc, v float64, labels ...string) {
+		c <- prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, v, labels...)
+	}
+	if err != nil {
+		gauge(s.readable, 0)
+		return
+	}
+	gauge(s.readable, 1)
+	for _, state := range queue.States() {
+		gauge(s.tasks, float64(stats.States[state]), string(state))
+	}
+	gauge(s.held, float64(stats.Held))
+	gauge(s.draining, float64(stats.Draining))
+	age := 0.0
+	if !stats.Oldest.IsZero() {
+		age = max(s.now().Sub(stats.Oldest).Seconds(), 0)
+	}
+	gauge(s.oldest, age)
+	for agent, n := range s.byLabel(stats.Agents) {
+		gauge(s.agents, float64(n.Pending), agent, "pending")
+		gauge(s.agents, float64(n.Held), agent, "held")
+		gauge(s.agents, float64(n.Claimed), agent, "claimed")
+	}
+}
+
+// byLabel adds up the agents that share a label value.
+func (s *statsCollector) byLabel(list []queue.AgentStats) map[string]queue.AgentStats {
+	out := map[string]queue.AgentStats{}
+	for _, a := range list {
+		name := s.labels.of("agent", a.Agent)
+		sum := out[name]
+		sum.Pending, sum.Held, sum.Claimed = sum.Pending+a.Pending, sum.Held+a.Held, sum.Claimed+a.Claimed
+		out[name] = sum
+	}
+	return out
+}
+
+func (s *statsCollector) count() (queue.Stats, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now := s.now()
+	if age := now.Sub(s.at); !s.at.IsZero() && age >= 0 && age < s.ttl {
+		return s.stats, s.err
+	}
+	ctx, stop := context.WithTimeout(context.Background(), statsTimeout)
+	defer stop()
+	s.at = now
+	if s.stats, s.err = s.queue.Stats(ctx); s.err != nil {
+		s.log.Warn("the queue cannot be counted for the metrics", "error", s.err)
+	}
+	return s.stats, s.err
+}

@@ -29,9 +29,6 @@ type Config struct {
 	Memory Memory
 	Agent  Agent
 	Rules  *rules.Set // nil: no rules
-	// AsksMemory is true if a rule reads the memory of the issue: a condition or a text names
-	// memory, or a comment is made once.
-	AsksMemory bool
 	// Tests are the tests beside the rules; nil unless [Spec.Tests] asks for them.
 	Tests []ruletest.Test
 	// NeverClose is true if the file that is extended forbids to close issues, so that no
@@ -77,5 +74,5 @@ type OnFailure struct {
 	Label string // the decision is to add this label
 }
 
-// OnFailureRule stands for the id of a rule in the source of an action that OnFailure adds.
+// OnFailureRule is in place of the id of a rule in the source of an action that OnFailure adds.
 const OnFailureRule = "agent.on_failure"

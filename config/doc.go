@@ -1,11 +1,16 @@
 // Package config reads the configuration file of the action: the policy, the rules, the
 // agent and the memory, from the repository's own files and from the file that they extend.
 //
-// [Load] does it in this order:
+// [Load] has these steps:
 //
-//	read ──▶ decode ──▶ join ──▶ settle ──▶ compile ──▶ problems
+//	read ──▶ decode ──▶ check ──▶ join ──▶ settle and expand ──▶ compile ──▶ problems
 //
-// It reads the file, what it includes and what it extends, decodes the sections of each file,
-// joins those of one side, settles what counts where both sides contain a value, compiles the
-// rules, and returns either a [Config] or the problems of all files at once.
+// It reads the file with those that it includes and extends, decodes the sections of each
+// and checks their values, joins the sections of one side, chooses where both sides contain
+// a value, resolves the variables in the values that count, compiles the rules, and returns
+// either a [Config] or the problems of all files at once.
+//
+// A new key is a field of its section in sections.go, which has the name and the type, and a
+// row in table.go, which has the permitted values and the description; [Load] and [Schema] use
+// both. settle.go puts its value into the Config.
 package config

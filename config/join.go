@@ -55,7 +55,6 @@ func join(files []sourceFile) side {
 func (s *side) add(d sourceFile) {
 	in := d.sections
 	if s.once(d, "mode", in.Mode != nil) {
-		oneOf(d.file, s.at["mode"].n, "mode", string(ModeApply), string(ModeShadow))
 		s.mode = in.Mode
 	}
 	s.addPolicy(d)
@@ -106,11 +105,9 @@ func (s *side) once(d sourceFile, name string, present bool) bool {
 // addPolicy adds the policy and the short forms of its parts.
 func (s *side) addPolicy(d sourceFile) {
 	limits, labels := d.sections.Limits, d.sections.Labels
-	checkLimits(d.file, yamlfile.Child(d.file.Root(), "limits"), "limits", limits)
-	checkLabels(d.file, yamlfile.Child(d.file.Root(), "labels"), "labels", labels)
 	var p policy.Section
 	if s.once(d, "policy", d.sections.Policy != nil) {
-		p = policy.Section(*d.sections.Policy)
+		p = *d.sections.Policy
 	}
 	s.shortForm(d, "limits", [2]bool{p.Limits != nil, limits != nil})
 	s.shortForm(d, "labels", [2]bool{p.Labels != nil, labels != nil})

@@ -1,12 +1,10 @@
 package config
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"io/fs"
 	"slices"
-	"strings"
 
 	"github.com/org/foreman-action/internal/yamlfile"
 	"github.com/org/foreman-action/rules"
@@ -34,7 +32,7 @@ func Load(ctx context.Context, files Files, spec Spec) (*Config, error) {
 	_, extends := mine.at["extends"]
 	unread := extends && len(extended.files) == 0
 	both, all := sides{mine: mine, theirs: join(extended.files)}, own.and(extended)
-	c, err := compile(settle(both, spec.Getenv), both, spec.Tests && !unread)
+	c, err := compile(settle(both, variables(spec.Getenv)), both, spec.Tests && !unread)
 	if err != nil {
 		return nil, err
 	}
@@ -82,7 +80,7 @@ func compile(c Config, b sides, tests bool) (Config, error) {
 		c.Tests = ruletest.Parse(sources...)
 	}
 	if slices.ContainsFunc(sources, func(s rules.Source) bool { return s.Node != nil }) {
-		c.Rules, c.AsksMemory = set, asksMemory(sources)
+		c.Rules = set
 	}
 	if c.Rules.Undoes() && c.Memory.Store == "off" {
 		for _, s := range []side{b.mine, b.theirs} {
@@ -103,7 +101,7 @@ func (in input) problems(unread bool) (mistakes, warnings yamlfile.Problems) {
 	}
 	all, _ := errors.AsType[yamlfile.Problems](yamlfile.Err(files...))
 	for _, p := range slices.Concat(all, in.broken) {
-		if unread && (strings.HasPrefix(p.Msg, "form has no field ") || strings.HasPrefix(p.Msg, "tables has no ")) {
+		if unread && p.Undeclared {
 			p.Warning = true
 			p.Msg += "; the file that is extended may declare it"
 			warnings = append(warnings, p)
@@ -115,15 +113,8 @@ func (in input) problems(unread bool) (mistakes, warnings yamlfile.Problems) {
 		warnings = append(warnings, f.Warnings()...)
 	}
 	if unread {
-		warnings = inOrder(warnings) // those of the loop above come first
+		warnings.Sort() // those of the loop above come first
 	}
-	return inOrder(mistakes), warnings
-}
-
-// inOrder sorts problems by file and position.
-func inOrder(ps yamlfile.Problems) yamlfile.Problems {
-	slices.SortStableFunc(ps, func(a, b yamlfile.Problem) int {
-		return cmp.Or(strings.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
-	})
-	return ps
+	mistakes.Sort()
+	return mistakes, warnings
 }

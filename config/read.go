@@ -51,6 +51,7 @@ func (in *input) add(name string, src []byte) (*yamlfile.File, error) {
 func decode(f *yamlfile.File, root *yaml.Node) sourceFile {
 	d := sourceFile{file: f}
 	f.Decode(root, &d.sections)
+	table().Checker(f).Check("", root, &d.sections)
 	checkVersion(f, d.sections.Version)
 	return d
 }

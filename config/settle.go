@@ -2,6 +2,7 @@ package config
 
 import (
 	"cmp"
+	"fmt"
 	"strings"
 
 	"github.com/org/foreman-action/internal/text"
@@ -33,22 +34,22 @@ func (b sides) agentKey(key string) place {
 }
 
 // settle returns the configuration of both sides, without the rules.
-func settle(b sides, getenv func(string) string) Config {
+func settle(b sides, vars yamlfile.Variables) Config {
 	c := Config{Mode: b.mode(), Policy: b.policy()}
 	if may := b.theirs.policy.AllowClose; may != nil {
 		c.NeverClose = !*may
 	}
 	if s := b.section("llm"); s.llm != nil {
 		at := s.at["llm"]
-		c.LLM = protocol.LLMBackendRef{Provider: expand(at.child("provider"), getenv), Model: expand(at.child("model"), getenv)}
-		c.Model = Model{BaseURL: modelURL(at.child("base_url"), getenv), Timeout: s.llm.Timeout, MaxTokens: s.llm.MaxTokens}
+		c.LLM = protocol.LLMBackendRef{Provider: expand(at.child("provider"), vars), Model: expand(at.child("model"), vars)}
+		c.Model = Model{BaseURL: modelURL(at.child("base_url"), vars), Timeout: s.llm.Timeout, MaxTokens: s.llm.MaxTokens}
 	}
 	if s := b.section("memory"); s.memory != nil {
-		c.Memory = Memory{Store: s.memory.Store, Path: expand(s.at["memory"].child("path"), getenv), Summary: s.memory.Summary}
+		c.Memory = Memory{Store: s.memory.Store, Path: expand(s.at["memory"].child("path"), vars), Summary: s.memory.Summary}
 	}
 	mine, theirs := cmp.Or(b.mine.agent, &agentSection{}), cmp.Or(b.theirs.agent, &agentSection{})
 	c.Agent = Agent{
-		URL: expand(b.agentKey("url"), getenv), Inherited: b.agentKey("url").inherited, Auth: cmp.Or(mine.Auth, theirs.Auth), Timeout: cmp.Or(mine.Timeout, theirs.Timeout),
+		URL: expand(b.agentKey("url"), vars), Inherited: b.agentKey("url").inherited, Auth: cmp.Or(mine.Auth, theirs.Auth), Timeout: cmp.Or(mine.Timeout, theirs.Timeout),
 		OnFailure: onFailure(b.agentKey("on_failure"), c.Policy),
 	}
 	return c
@@ -125,17 +126,17 @@ func onFailure(at place, p policy.Policy) OnFailure {
 
 // modelURL expands the address of the model. The key of this repository goes there, so only
 // its own files may contain it.
-func modelURL(at place, getenv func(string) string) string {
+func modelURL(at place, vars yamlfile.Variables) string {
 	if at.inherited {
 		at.f.Problemf(at.n, "llm.base_url: a file that is extended does not say where the key of a model goes; a repository does, in its own file or by the input llm-base-url")
 		return ""
 	}
-	return expand(at, getenv)
+	return expand(at, vars)
 }
 
 // expand resolves ${VAR} in a value. A file that is extended reads no variables: others
 // write it, and could send them to an address in the same file.
-func expand(at place, getenv func(string) string) string {
+func expand(at place, vars yamlfile.Variables) string {
 	if at.n == nil {
 		return ""
 	}
@@ -145,24 +146,30 @@ func expand(at place, getenv func(string) string) string {
 		}
 		return at.n.Value
 	}
-	out, err := yamlfile.Expand(at.n.Value, func(name string) string {
-		switch {
-		case reserved(name):
-			at.f.Problemf(at.n, "the variable %s may hold a secret of Foreman's own; a configuration must not read it", name)
-			return "reserved"
-		case getenv == nil:
-			return ""
-		}
-		return getenv(name)
-	})
-	if err != nil {
-		at.f.Problemf(at.n, "%v", err)
+	out, problems := vars.Expand(at.n.Value)
+	for _, p := range problems {
+		at.f.Problemf(at.n, "%s", p)
 	}
 	return out
 }
 
-// reserved reports whether Foreman itself gets its secrets through a variable. Values that a
-// configuration reads may end up with an agent or in a log.
+// variables returns the variables that values may contain: those that are set, but for the
+// ones with a secret. Values may end up with an agent or in a log.
+func variables(getenv func(string) string) yamlfile.Variables {
+	return yamlfile.Variables{Lookup: func(name string) (string, error) {
+		if reserved(name) {
+			return "", fmt.Errorf("the variable %s may hold a secret of Foreman's own; a configuration must not read it", name)
+		}
+		if getenv != nil {
+			if value := getenv(name); value != "" {
+				return value, nil
+			}
+		}
+		return "", fmt.Errorf("environment variable %s is not set", name)
+	}}
+}
+
+// reserved reports whether Foreman itself gets a secret through a variable.
 func reserved(name string) bool {
 	name = strings.ToUpper(name)
 	switch name {

@@ -196,6 +196,12 @@ func (s *Set) AsksLabels() bool {
 	return slices.ContainsFunc(s.all(), func(r *rule) bool { return r.when != nil && r.when.ReadsLabels() })
 }
 
+// AsksMemory reports whether any rule depends on the memory of the issue: its condition or
+// an action reads it, or a comment is made once. A nil set does not.
+func (s *Set) AsksMemory() bool {
+	return s.has(action.Action.AsksMemory) || slices.ContainsFunc(s.all(), func(r *rule) bool { return r.when != nil && r.when.ReadsMemory() })
+}
+
 // OverridesHumans reports whether the rule with that id has "override_humans: true":
 // its actions may undo what people did on the issue. It is false when there is no such
 // rule.

@@ -49,8 +49,32 @@ func TestKnows(t *testing.T) {
 		})
 	}
 	var none *rules.Set
-	if none.Knows("ship") || none.Undoes() || none.MayHaveLeft("a", triage.Issue{}) {
+	if none.Knows("ship") || none.AsksMemory() || none.Undoes() || none.MayHaveLeft("a", triage.Issue{}) {
 		t.Error("a nil set knows something")
+	}
+}
+
+func TestAsksMemory(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name, rule string
+		want       bool
+	}{
+		{"condition", `{id: a, when: memory.tasks == 0, then: [{add_label: x}]}`, true},
+		{"text", `{id: a, then: [{comment: "for the {{ memory.tasks }}. time"}]}`, true},
+		{"list", `{id: a, then: [{add_labels: "map(memory.labels, #)"}]}`, true},
+		{"once", `{id: a, then: [{comment: {body: x, once: y}}]}`, true},
+		{"the word in a string", `{id: a, when: issue.title == "memory", then: [{comment: memory}]}`, false},
+		{"the word in a string in a text", `{id: a, then: [{comment: '{{ "memory" }}'}]}`, false},
+		{"nothing", `{id: a, then: [{add_label: x}]}`, false},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			if got := compiled(t, "  - "+tt.rule+"\n").AsksMemory(); got != tt.want {
+				t.Errorf("got %v, want %v", got, tt.want)
+			}
+		})
 	}
 }
 

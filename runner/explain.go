@@ -9,7 +9,6 @@ import (
 	"github.com/org/foreman-action/config"
 	"github.com/org/foreman-action/rules"
 	"github.com/org/foreman-action/rules/facts"
-	"github.com/org/foreman-action/rules/ruletest"
 	"github.com/org/foreman-action/triage"
 )
 
@@ -45,25 +44,4 @@ func Replay(c *config.Config, d triage.Delivery, l facts.Lookup, now time.Time) 
 	f := factsOf(d, now)
 	f.Lookup, f.May = l, c.Policy.MayLabel
 	return f, nil
-}
-
-// Test runs one of the tests of a configuration, by its rules and what its policy says of
-// labels.
-func Test(c *config.Config, t ruletest.Test) ruletest.Result {
-	return ruletest.Run(c.Rules, t, c.Policy.MayLabel)
-}
-
-// RecordTest returns an item for the tests of a rule file, in YAML: the event as of now,
-// with the texts of its issue, and what the rules of o.Config make of it. What they ask
-// beyond it is looked up as in a run, and part of the item. The error says that the event
-// holds no issue, is about a pull request, or holds what a test cannot say.
-func RecordTest(ctx context.Context, o Options, d triage.Delivery, name string) (string, error) {
-	f, err := Facts(ctx, o, d)
-	switch {
-	case err != nil:
-		return "", fmt.Errorf("record a test: %w", err)
-	case d.Issue.PullRequest:
-		return "", errors.New("record a test: only issues are recorded, and this is a pull request")
-	}
-	return ruletest.Record(newSetup(o).c.Rules, name, f)
 }

@@ -3,23 +3,26 @@ package agenttest
 import (
 	"cmp"
 	"encoding/json"
+	"maps"
 	"net/http"
 	"strings"
+	"testing"
 
+	"github.com/org/foreman-action/internal/loopback"
 	"github.com/org/foreman-action/protocol"
 )
 
-// A CutPoint says when the connection is cut.
+// A CutPoint is where the connection of an answer is closed.
 type CutPoint int
 
-// The points at which a connection can be cut.
+// The places.
 const (
 	NoCut            CutPoint = iota
 	CutBeforeHeaders          // the client sees no byte of an answer
 	CutInBody                 // after the first half of the body
 )
 
-// An Answer is what the agent does with one task. The zero value is status 200 with
+// An Answer is the answer of the agent to one task. The zero value is status 200 with
 // an empty body.
 type Answer struct {
 	Status int         // 0 means 200
@@ -33,15 +36,22 @@ type Answer struct {
 	Cut                   CutPoint
 }
 
-func (a Answer) status() int { return cmp.Or(a.Status, http.StatusOK) }
-
-func (a Answer) body(task protocol.TaskMessage) ([]byte, error) {
-	if a.Body != nil || a.Decision == nil {
-		return a.Body, nil
+// encode returns the answer as the server sends it.
+func (a Answer) encode(tb testing.TB, task protocol.TaskMessage) loopback.Answer {
+	out := loopback.Answer{
+		Status: a.Status, Header: http.Header{"Content-Type": {"application/json"}}, Body: a.Body,
+		Hold: a.HoldHeaders, HoldBody: a.HoldBody, Cut: loopback.Cut(a.Cut),
 	}
-	m := *a.Decision
-	m.TaskID = cmp.Or(m.TaskID, task.TaskID)
-	return json.Marshal(m)
+	maps.Copy(out.Header, a.Header)
+	if a.Body == nil && a.Decision != nil {
+		m := *a.Decision
+		m.TaskID = cmp.Or(m.TaskID, task.TaskID)
+		var err error
+		if out.Body, err = json.Marshal(m); err != nil {
+			tb.Errorf("agenttest: encode the decision: %v", err)
+		}
+	}
+	return out
 }
 
 // Decide answers with a decision on the task that was asked.

@@ -7,10 +7,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/org/foreman-action/config/serverconfig"
 	"github.com/org/foreman-action/internal/cli/foremand"
 	"github.com/org/foreman-action/internal/cli/process"
 	"github.com/org/foreman-action/internal/command"
-	"github.com/org/foreman-action/internal/server/settings"
 )
 
 // TestDocsConfig loads the configuration that docs/server.md shows.
@@ -30,7 +30,7 @@ func TestDocsConfig(t *testing.T) {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		s, err := settings.Load(t.Context(), settings.Spec{Path: path, Home: "/home/me", Lookup: func(name string) (string, bool) { return "a-long-enough-secret", name != "GITHUB_API_URL" }})
+		s, err := serverconfig.Load(t.Context(), serverconfig.Spec{Path: path, Home: "/home/me", Lookup: func(name string) (string, bool) { return "a-long-enough-secret", name != "GITHUB_API_URL" }})
 		if err != nil {
 			t.Errorf("%v", err)
 			continue

@@ -7,56 +7,42 @@
 package actions
 
 import (
-	"context"
 	"crypto/rand"
 	"io"
 	"net/http"
-	"sync"
-
-	githubactions "github.com/sethvargo/go-githubactions"
 )
 
-// Options are what a [Runtime] is made of.
+// Options are the process's side of a step.
 type Options struct {
 	// Getenv reads one variable of the environment. Nil: an empty environment.
 	Getenv func(string) string
 	// Stdout is the log that the runner reads. Nil discards.
 	Stdout io.Writer
-	// HTTP asks for the OIDC token; its redirects are not followed and its time is
-	// bounded whatever it says. Nil: the default transport.
+	// HTTP requests the OIDC token; its redirects are not followed and its time is
+	// limited whatever its settings. Nil: the default transport.
 	HTTP *http.Client
 	// Random makes the delimiters of outputs. Nil: crypto/rand.
 	Random io.Reader
 }
 
-// A Runtime is one step of a workflow as its action sees it. It is safe for
-// concurrent use; make it with [New].
+// A Runtime is one step of a workflow as its action sees it. Its parts are safe for
+// concurrent use. Make it with [New].
 //
 // It is usable outside Actions too (GITHUB_ACTIONS is not "true"): then it issues
 // no workflow commands. Annotations and group titles are plain lines, Mask does
-// nothing because it would print the secret, and outputs and the summary go
-// nowhere unless their files are named.
+// nothing because it would print the secret, and outputs and the summary are dropped
+// unless their files are named.
 type Runtime struct {
+	Log    *Log
+	Files  *Files
+	Tokens *TokenSource
+
 	getenv func(string) string
-	out    *lineWriter
-	random io.Reader
-	live   bool // inside Actions: workflow commands are understood
-	debug  bool // RUNNER_DEBUG
-
-	// The library's methods, and not its Action: an Action that reflection can
-	// reach would keep html/template in the program.
-	input   func(string) string
-	issue   func(*githubactions.Command)
-	idToken func(ctx context.Context, audience string) (string, error)
-
-	mu        sync.Mutex    // guards what follows, and the order of file writes
-	annotated map[Level]int // annotations issued
-	outputs   int           // bytes of outputs written, as GitHub counts them
 }
 
 // New returns the runtime of the environment that Getenv shows. It reads nothing
-// else and writes nothing. An error of writing to Stdout is dropped: there is no
-// other place to report it.
+// else and writes nothing. Errors from writing to Stdout are dropped: there is no
+// other place to report them.
 func New(o Options) *Runtime {
 	if o.Getenv == nil {
 		o.Getenv = func(string) string { return "" }
@@ -67,35 +53,23 @@ func New(o Options) *Runtime {
 	if o.Random == nil {
 		o.Random = rand.Reader
 	}
-	out := &lineWriter{w: o.Stdout}
-	lib := githubactions.New(
-		githubactions.WithGetenv(o.Getenv),
-		githubactions.WithWriter(out),
-		githubactions.WithHTTPClient(boundedClient(o.HTTP)),
-	)
+	log := newLog(o.Stdout, readEnv(o.Getenv))
 	return &Runtime{
-		getenv:    o.Getenv,
-		out:       out,
-		random:    o.Random,
-		live:      o.Getenv("GITHUB_ACTIONS") == "true",
-		debug:     o.Getenv("RUNNER_DEBUG") == "1",
-		input:     lib.GetInput,
-		issue:     lib.IssueCommand,
-		idToken:   lib.GetIDToken,
-		annotated: map[Level]int{},
+		Log: log, Files: &Files{getenv: o.Getenv, random: o.Random, log: log}, Tokens: newTokenSource(o.Getenv, o.HTTP, log),
+		getenv: o.Getenv,
 	}
 }
 
-// A lineWriter passes whole lines on, one caller at a time. It reports no error,
-// for the library panics on one.
-type lineWriter struct {
-	mu sync.Mutex
-	w  io.Writer
-}
+// Env returns the context of the step.
+func (r *Runtime) Env() Env { return readEnv(r.getenv) }
 
-func (l *lineWriter) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	_, _ = l.w.Write(p)
-	return len(p), nil
+// ParseInputs reads every input and returns all mistakes at once, joined: each is an
+// [*InputError]. The agent's token, and a password in its address, are masked in the
+// log, and so are the model's; the GitHub token is not, because the runner does that itself.
+func (r *Runtime) ParseInputs() (Values, error) {
+	v, secrets, err := parseInputs(r.getenv)
+	for _, s := range secrets {
+		r.Log.Mask(s)
+	}
+	return v, err
 }

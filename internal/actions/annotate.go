@@ -7,7 +7,7 @@ import (
 	githubactions "github.com/sethvargo/go-githubactions"
 )
 
-// A Level is how grave an annotation is.
+// A Level is the severity of an annotation.
 type Level string
 
 // The levels of annotations.
@@ -28,7 +28,7 @@ type Annotation struct {
 	Message string
 }
 
-// What GitHub keeps: more annotations of a level in one step, and more of a
+// The limits of GitHub: more annotations of a level in one step, and more of a
 // message, are dropped silently.
 const (
 	maxAnnotations = 10   // per level
@@ -74,15 +74,15 @@ func (a Annotation) position() []int {
 }
 
 // Annotate issues an annotation. The runner shows 10 of each level for a step, those
-// of [Runtime.Handler] among them; from the 11th on, and outside Actions, they are
+// of [Log.Handler] among them; from the 11th on, and outside Actions, they are
 // lines of the log. A message is cut at 4,096 characters, as GitHub would.
-func (r *Runtime) Annotate(a Annotation) {
-	if !r.live || !r.countAnnotation(a.level()) {
-		r.Printf("%s", a.String())
+func (l *Log) Annotate(a Annotation) {
+	if !l.live || !l.countAnnotation(a.level()) {
+		l.Printf("%s", a.String())
 		return
 	}
 	// The library would sort the properties; the place goes first here.
-	r.issue(&githubactions.Command{
+	l.issue(githubactions.Command{
 		Name:    string(a.level()) + a.properties(),
 		Message: clipText(safeText(a.Message), maxMessage),
 	})
@@ -113,12 +113,12 @@ func escapeProperty(s string) string {
 	return strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C").Replace(s)
 }
 
-// countAnnotation reports whether one more annotation of the level will be shown.
-func (r *Runtime) countAnnotation(level Level) bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.annotated[level]++
-	return r.annotated[level] <= maxAnnotations
+// countAnnotation reports whether GitHub will show one more annotation of the level.
+func (l *Log) countAnnotation(level Level) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.annotated[level]++
+	return l.annotated[level] <= maxAnnotations
 }
 
 // clipText returns s, or its beginning and an ellipsis, in at most limit UTF-16

@@ -43,10 +43,10 @@ func TestAnnotate(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			live, step := newRuntime(t)
-			live.Annotate(tt.a)
+			live.Log.Annotate(tt.a)
 			checkLog(t, step, tt.wantLive)
 			local, step := newLocal(t, false)
-			local.Annotate(tt.a)
+			local.Log.Annotate(tt.a)
 			checkLog(t, step, tt.wantLocal)
 		})
 	}
@@ -56,9 +56,9 @@ func TestAnnotateAtMostTenOfALevel(t *testing.T) {
 	t.Parallel()
 	r, step := newRuntime(t)
 	for i := range 12 {
-		r.Annotate(actions.Annotation{Level: actions.Error, File: "a.yml", Line: i + 1, Message: "::debug::x"})
+		r.Log.Annotate(actions.Annotation{Level: actions.Error, File: "a.yml", Line: i + 1, Message: "::debug::x"})
 	}
-	r.Annotate(actions.Annotation{Level: actions.Warning, Message: "w"})
+	r.Log.Annotate(actions.Annotation{Level: actions.Warning, Message: "w"})
 	count := map[string]int{}
 	for _, c := range step.Commands() {
 		count[c.Name]++
@@ -89,7 +89,7 @@ func TestAnnotateClips(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			r, step := newRuntime(t)
-			r.Annotate(actions.Annotation{Title: tt.text, Message: tt.text})
+			r.Log.Annotate(actions.Annotation{Title: tt.text, Message: tt.text})
 			got := step.Commands()
 			if len(got) != 1 {
 				t.Fatalf("got %d commands, want 1", len(got))
@@ -110,7 +110,7 @@ func TestAnnotateHostile(t *testing.T) {
 		t.Run(text, func(t *testing.T) {
 			t.Parallel()
 			r, step := newRuntime(t)
-			r.Annotate(actions.Annotation{Level: actions.Error, Title: text, File: text, Line: 1, Message: text})
+			r.Log.Annotate(actions.Annotation{Level: actions.Error, Title: text, File: text, Line: 1, Message: text})
 			checkOneCommand(t, step, "error")
 		})
 	}

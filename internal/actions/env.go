@@ -1,13 +1,14 @@
 package actions
 
 import (
+	"cmp"
 	"net/url"
 	"strconv"
 	"strings"
 )
 
 // An Env is the context of the step, from the GITHUB_ variables that the runner
-// sets. A variable that is not set leaves the field empty unless it says otherwise.
+// sets. A variable that is not set leaves the field empty unless noted.
 //
 // The token is no part of it: see [Values].
 type Env struct {
@@ -16,7 +17,7 @@ type Env struct {
 	Repository   string // "owner/name"
 	RepositoryID string // decimal
 	RunID        string // decimal; the same for every attempt
-	RunAttempt   int    // from 1; 1 when the runner does not say
+	RunAttempt   int    // from 1; 1 when it is not set
 	Job          string // id of the job in the workflow
 	Step         string // id of the step, or a name that the runner made up
 	Workspace    string // folder of the checkout; empty of files without one
@@ -29,37 +30,30 @@ type Env struct {
 	Debug        bool   // debug logging is on for this run
 }
 
-// Env returns the context of the step.
-func (r *Runtime) Env() Env {
-	attempt, err := strconv.Atoi(r.getenv("GITHUB_RUN_ATTEMPT"))
+func readEnv(getenv func(string) string) Env {
+	attempt, err := strconv.Atoi(getenv("GITHUB_RUN_ATTEMPT"))
 	if err != nil || attempt < 1 {
 		attempt = 1
 	}
+	base := func(name, otherwise string) string { return cmp.Or(strings.TrimRight(getenv(name), "/"), otherwise) }
 	return Env{
-		EventName:    r.getenv("GITHUB_EVENT_NAME"),
-		EventPath:    r.getenv("GITHUB_EVENT_PATH"),
-		Repository:   r.getenv("GITHUB_REPOSITORY"),
-		RepositoryID: r.getenv("GITHUB_REPOSITORY_ID"),
-		RunID:        r.getenv("GITHUB_RUN_ID"),
+		EventName:    getenv("GITHUB_EVENT_NAME"),
+		EventPath:    getenv("GITHUB_EVENT_PATH"),
+		Repository:   getenv("GITHUB_REPOSITORY"),
+		RepositoryID: getenv("GITHUB_REPOSITORY_ID"),
+		RunID:        getenv("GITHUB_RUN_ID"),
 		RunAttempt:   attempt,
-		Job:          r.getenv("GITHUB_JOB"),
-		Step:         r.getenv("GITHUB_ACTION"),
-		Workspace:    r.getenv("GITHUB_WORKSPACE"),
-		APIURL:       r.baseURL("GITHUB_API_URL", "https://api.github.com"),
-		ServerURL:    r.baseURL("GITHUB_SERVER_URL", "https://github.com"),
-		Actor:        r.getenv("GITHUB_ACTOR"),
-		Workflow:     r.getenv("GITHUB_WORKFLOW"),
-		Ref:          r.getenv("GITHUB_REF"),
-		Actions:      r.live,
-		Debug:        r.debug,
+		Job:          getenv("GITHUB_JOB"),
+		Step:         getenv("GITHUB_ACTION"),
+		Workspace:    getenv("GITHUB_WORKSPACE"),
+		APIURL:       base("GITHUB_API_URL", "https://api.github.com"),
+		ServerURL:    base("GITHUB_SERVER_URL", "https://github.com"),
+		Actor:        getenv("GITHUB_ACTOR"),
+		Workflow:     getenv("GITHUB_WORKFLOW"),
+		Ref:          getenv("GITHUB_REF"),
+		Actions:      getenv("GITHUB_ACTIONS") == "true",
+		Debug:        getenv("RUNNER_DEBUG") == "1",
 	}
-}
-
-func (r *Runtime) baseURL(name, otherwise string) string {
-	if v := strings.TrimRight(r.getenv(name), "/"); v != "" {
-		return v
-	}
-	return otherwise
 }
 
 // Owner returns the part of Repository before the slash.

@@ -17,10 +17,10 @@ func ExampleNew() {
 	})
 	inputs, err := r.ParseInputs()
 	if err != nil {
-		r.Annotate(actions.Annotation{Level: actions.Error, Message: err.Error()})
+		r.Log.Annotate(actions.Annotation{Level: actions.Error, Message: err.Error()})
 		return
 	}
-	r.Printf("dry run: %t, configuration: %s", inputs.DryRun, inputs.Config)
+	r.Log.Printf("dry run: %t, configuration: %s", inputs.DryRun, inputs.Config)
 	// Output: dry run: true, configuration: .github/foreman.yml
 }
 

@@ -25,7 +25,7 @@ func FuzzSetOutput(f *testing.F) {
 		}
 		r := newRuntimeOf(step)
 		for name, v := range map[string]string{"before": "1", "rationale": value} {
-			if err := r.SetOutput(name, v); err != nil {
+			if err := r.Files.SetOutput(name, v); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -52,16 +52,16 @@ func FuzzLog(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		step := actionstest.NewRunner(t)
 		r := newRuntimeOf(step)
-		l := slog.New(r.Handler(slog.LevelDebug))
-		r.Printf("%s", text)
+		l := slog.New(r.Log.Handler(slog.LevelDebug))
+		r.Log.Printf("%s", text)
 		l.Info(text, text, text)
 		if got := step.Commands(); len(got) > 0 {
 			t.Fatalf("got commands %v in %q, want none", got, step.Log())
 		}
-		r.Debugf("%s", text)
+		r.Log.Debugf("%s", text)
 		l.Warn(text, text, text)
-		r.Annotate(actions.Annotation{Level: actions.Error, Title: text, File: text, Line: 1, Message: text})
-		r.Group(text)()
+		r.Log.Annotate(actions.Annotation{Level: actions.Error, Title: text, File: text, Line: 1, Message: text})
+		r.Log.Group(text)()
 		var names []string
 		for _, c := range step.Commands() {
 			names = append(names, c.Name)

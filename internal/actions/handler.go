@@ -10,19 +10,19 @@ import (
 
 // Handler returns a handler for a [slog.Logger] that writes to the step's log:
 // debug records as debug lines, information as plain lines, warnings and errors as
-// annotations, which count with those of [Runtime.Annotate]. The time of a record is
+// annotations, which count with those of [Log.Annotate]. The time of a record is
 // left out, for the runner stamps each line. Messages and values may hold anything.
 //
 // Records below level are dropped; nil is [slog.LevelInfo], or [slog.LevelDebug]
 // when the run has debug logging on.
-func (r *Runtime) Handler(level slog.Leveler) slog.Handler {
+func (l *Log) Handler(level slog.Leveler) slog.Handler {
 	if level == nil {
 		level = slog.LevelInfo
-		if r.debug {
+		if l.debug {
 			level = slog.LevelDebug
 		}
 	}
-	h := &logHandler{r: r, level: level, mu: &sync.Mutex{}, buf: &bytes.Buffer{}}
+	h := &logHandler{log: l, level: level, mu: &sync.Mutex{}, buf: &bytes.Buffer{}}
 	h.attrs = slog.NewTextHandler(h.buf, nil)
 	return h
 }
@@ -30,7 +30,7 @@ func (r *Runtime) Handler(level slog.Leveler) slog.Handler {
 // A logHandler lets attrs, a text handler, render the attributes into buf. The
 // handlers that With makes share buf and mu.
 type logHandler struct {
-	r     *Runtime
+	log   *Log
 	level slog.Leveler
 	attrs slog.Handler
 	mu    *sync.Mutex
@@ -54,13 +54,13 @@ func (h *logHandler) Handle(ctx context.Context, rec slog.Record) error {
 	}
 	switch {
 	case rec.Level >= slog.LevelError:
-		h.r.Annotate(Annotation{Level: Error, Message: text})
+		h.log.Annotate(Annotation{Level: Error, Message: text})
 	case rec.Level >= slog.LevelWarn:
-		h.r.Annotate(Annotation{Level: Warning, Message: text})
+		h.log.Annotate(Annotation{Level: Warning, Message: text})
 	case rec.Level >= slog.LevelInfo:
-		h.r.Printf("%s", text)
+		h.log.Printf("%s", text)
 	default:
-		h.r.Debugf("%s", text)
+		h.log.Debugf("%s", text)
 	}
 	return nil
 }

@@ -37,7 +37,7 @@ func TestHandler(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			r, step := newRuntime(t)
-			tt.log(slog.New(r.Handler(slog.LevelDebug)))
+			tt.log(slog.New(r.Log.Handler(slog.LevelDebug)))
 			checkLog(t, step, tt.want)
 		})
 	}
@@ -60,7 +60,7 @@ func TestHandlerLevel(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			r, step := newLocal(t, tt.debug)
-			l := slog.New(r.Handler(tt.level))
+			l := slog.New(r.Log.Handler(tt.level))
 			l.Debug("d")
 			l.Info("i")
 			l.Warn("w")
@@ -75,14 +75,14 @@ func TestHandlerHostile(t *testing.T) {
 		t.Run(text, func(t *testing.T) {
 			t.Parallel()
 			r, step := newRuntime(t)
-			l := slog.New(r.Handler(nil)).With(text, text)
+			l := slog.New(r.Log.Handler(nil)).With(text, text)
 			l.Info(text, text, text, "group", slog.GroupValue(slog.String(text, text)))
 			l.WithGroup(text).Info(text, "k", text)
 			if got := step.Commands(); len(got) > 0 {
 				t.Errorf("got commands %v in %q, want none", got, step.Log())
 			}
 			r, step = newRuntime(t)
-			slog.New(r.Handler(nil)).Warn(text, text, text)
+			slog.New(r.Log.Handler(nil)).Warn(text, text, text)
 			checkOneCommand(t, step, "warning")
 		})
 	}
@@ -91,10 +91,10 @@ func TestHandlerHostile(t *testing.T) {
 func TestHandlerCountsAnnotations(t *testing.T) {
 	t.Parallel()
 	r, step := newRuntime(t)
-	l := slog.New(r.Handler(nil))
+	l := slog.New(r.Log.Handler(nil))
 	for range 6 {
 		l.Error("x")
-		r.Annotate(actions.Annotation{Level: actions.Error, Message: "x"})
+		r.Log.Annotate(actions.Annotation{Level: actions.Error, Message: "x"})
 	}
 	if got := strings.Count(step.Log(), "::error::x\n"); got != 10 {
 		t.Errorf("got %d annotations, want 10", got)
@@ -107,7 +107,7 @@ func TestHandlerCountsAnnotations(t *testing.T) {
 func TestHandlerConcurrently(t *testing.T) {
 	t.Parallel()
 	r, step := newRuntime(t)
-	base := slog.New(r.Handler(nil))
+	base := slog.New(r.Log.Handler(nil))
 	var wg sync.WaitGroup
 	for range 20 {
 		l := base.With("a", "b")

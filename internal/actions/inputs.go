@@ -1,11 +1,14 @@
 package actions
 
-import "strings"
+import (
+	"cmp"
+	"strings"
+)
 
 // An InputName is the name of an input, as a workflow writes it under with.
 type InputName string
 
-// The inputs. [Inputs] says what each is for.
+// The inputs, described by [Inputs].
 const (
 	InputToken        InputName = "token"
 	InputConfig       InputName = "config"
@@ -40,9 +43,9 @@ type Input struct {
 	Metadata string
 	// Description is Markdown, one line, for action.yml and the documentation.
 	Description string
-	// Secret says that the value must never be shown.
+	// Secret values must never be shown.
 	Secret bool
-	// List says that the value is a list, one item per line.
+	// List values have one item per line.
 	List bool
 	// Enum holds the only values allowed. Empty: any.
 	Enum []string
@@ -98,22 +101,17 @@ func Inputs() []Input {
 	}
 }
 
-// Input returns the value of an input without surrounding space: the variable
+// readInput returns the value of an input without surrounding space: the variable
 // INPUT_ and the name in upper case, else the same with hyphens as underscores
 // (shells cannot set the first form), else the default of the table. A name that
 // is not in the table has no value: the empty string.
-func (r *Runtime) Input(name InputName) string {
+func readInput(getenv func(string) string, name InputName) string {
 	row, ok := inputRow(name)
 	if !ok {
 		return ""
 	}
-	if v := r.input(string(name)); v != "" {
-		return v
-	}
-	if v := r.input(strings.ReplaceAll(string(name), "-", "_")); v != "" {
-		return v
-	}
-	return row.Default
+	variable := "INPUT_" + strings.ToUpper(string(name))
+	return cmp.Or(strings.TrimSpace(getenv(variable)), strings.TrimSpace(getenv(strings.ReplaceAll(variable, "-", "_"))), row.Default)
 }
 
 func inputRow(name InputName) (Input, bool) {

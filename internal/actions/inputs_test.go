@@ -32,8 +32,8 @@ func TestInput(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			r := actions.New(actions.Options{Getenv: func(name string) string { return tt.env[name] }})
-			if got := r.Input(tt.input); got != tt.want {
+			getenv := func(name string) string { return tt.env[name] }
+			if got := actions.ReadInput(getenv, tt.input); got != tt.want {
 				t.Errorf("got %q, want %q", got, tt.want)
 			}
 		})

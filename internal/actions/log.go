@@ -2,6 +2,7 @@ package actions
 
 import (
 	"fmt"
+	"io"
 	"strings"
 	"sync"
 
@@ -10,36 +11,61 @@ import (
 	"github.com/org/foreman-action/internal/sanitize"
 )
 
+// A Log is the log of the step, which the runner reads for workflow commands. Texts
+// may hold anything: no text can forge a command. It is safe for concurrent use.
+type Log struct {
+	live  bool // inside Actions: workflow commands are understood
+	debug bool // RUNNER_DEBUG
+
+	mu        sync.Mutex // guards what follows
+	w         io.Writer
+	annotated map[Level]int // annotations issued
+}
+
+func newLog(w io.Writer, env Env) *Log {
+	return &Log{w: w, live: env.Actions, debug: env.Debug, annotated: map[Level]int{}}
+}
+
+// write writes whole lines, one caller at a time. Errors are dropped.
+func (l *Log) write(text string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	_, _ = io.WriteString(l.w, text)
+}
+
+// issue writes a workflow command.
+func (l *Log) issue(c githubactions.Command) { l.write(c.String() + githubactions.EOF) }
+
 // Printf writes to the log. The text may hold anything, whole issues too: each of
 // its lines is made safe, so that the runner finds no workflow command in it. A
 // line break is added at the end unless there is one.
-func (r *Runtime) Printf(format string, args ...any) {
-	_, _ = r.out.Write([]byte(safeText(fmt.Sprintf(format, args...)) + "\n"))
+func (l *Log) Printf(format string, args ...any) {
+	l.write(safeText(fmt.Sprintf(format, args...)) + "\n")
 }
 
 // Debugf writes a line that the log shows when debug logging is on, safe like that
 // of Printf. Outside Actions it is written when RUNNER_DEBUG is 1.
-func (r *Runtime) Debugf(format string, args ...any) {
+func (l *Log) Debugf(format string, args ...any) {
 	text := safeText(fmt.Sprintf(format, args...))
 	switch {
-	case r.live:
-		r.issue(&githubactions.Command{Name: "debug", Message: text})
-	case r.debug:
-		r.Printf("debug: %s", text)
+	case l.live:
+		l.issue(githubactions.Command{Name: "debug", Message: text})
+	case l.debug:
+		l.Printf("debug: %s", text)
 	}
 }
 
 // Group starts a part of the log that is folded under the title, and returns the
 // function that ends it, which may be called more than once. Groups do not nest.
 // Outside Actions the title is a line.
-func (r *Runtime) Group(title string) (end func()) {
+func (l *Log) Group(title string) (end func()) {
 	title = strings.ReplaceAll(safeText(title), "\n", " ")
-	if !r.live {
-		r.Printf("%s", title)
+	if !l.live {
+		l.Printf("%s", title)
 		return func() {}
 	}
-	r.issue(&githubactions.Command{Name: "group", Message: title})
-	return sync.OnceFunc(func() { r.issue(&githubactions.Command{Name: "endgroup"}) })
+	l.issue(githubactions.Command{Name: "group", Message: title})
+	return sync.OnceFunc(func() { l.issue(githubactions.Command{Name: "endgroup"}) })
 }
 
 // minSecret is the length in bytes from which a text is masked. Masking a shorter
@@ -48,9 +74,9 @@ const minSecret = 4
 
 // Mask makes the runner replace a secret by *** in the log from now on, and each
 // line of one that has several. Texts shorter than 4 bytes are not masked. Outside
-// Actions it does nothing, since nobody would mask the line that holds the secret.
-func (r *Runtime) Mask(secret string) {
-	if !r.live {
+// Actions it does nothing, since the line with the secret would not be masked.
+func (l *Log) Mask(secret string) {
+	if !l.live {
 		return
 	}
 	whole := strings.TrimSpace(secret)
@@ -61,7 +87,7 @@ func (r *Runtime) Mask(secret string) {
 			continue
 		}
 		masked[text] = true
-		r.issue(&githubactions.Command{Name: "add-mask", Message: text})
+		l.issue(githubactions.Command{Name: "add-mask", Message: text})
 	}
 }
 

@@ -28,7 +28,7 @@ func TestPrintf(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			r, step := newRuntime(t)
-			r.Printf(tt.format, tt.args...)
+			r.Log.Printf(tt.format, tt.args...)
 			checkLog(t, step, tt.want)
 		})
 	}
@@ -64,8 +64,8 @@ func TestPrintfHostile(t *testing.T) {
 		t.Run(text, func(t *testing.T) {
 			t.Parallel()
 			r, step := newRuntime(t)
-			r.Printf("%s", text)
-			r.Printf("the title is %s", text)
+			r.Log.Printf("%s", text)
+			r.Log.Printf("the title is %s", text)
 			if got := step.Commands(); len(got) > 0 {
 				t.Errorf("got commands %v in %q, want none", got, step.Log())
 			}
@@ -76,21 +76,21 @@ func TestPrintfHostile(t *testing.T) {
 func TestDebugf(t *testing.T) {
 	t.Parallel()
 	live, step := newRuntime(t)
-	live.Debugf("a %d%%\nb", 1)
+	live.Log.Debugf("a %d%%\nb", 1)
 	checkLog(t, step, "::debug::a 1%25%0Ab\n")
 	quiet, step := newLocal(t, false)
-	quiet.Debugf("a")
+	quiet.Log.Debugf("a")
 	checkLog(t, step, "")
 	verbose, step := newLocal(t, true)
-	verbose.Debugf("a\nb")
+	verbose.Log.Debugf("a\nb")
 	checkLog(t, step, "debug: a\nb\n")
 }
 
 func TestGroup(t *testing.T) {
 	t.Parallel()
 	r, step := newRuntime(t)
-	end := r.Group("Plan\n::error::x")
-	r.Printf("inside")
+	end := r.Log.Group("Plan\n::error::x")
+	r.Log.Printf("inside")
 	end()
 	end()
 	got := step.Commands()
@@ -101,7 +101,7 @@ func TestGroup(t *testing.T) {
 		t.Errorf("got commands %v, want group and, once and after the line inside, endgroup", got)
 	}
 	local, step := newLocal(t, false)
-	local.Group("Plan")()
+	local.Log.Group("Plan")()
 	checkLog(t, step, "Plan\n")
 }
 
@@ -124,7 +124,7 @@ func TestMask(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			r, step := newRuntime(t)
-			r.Mask(tt.secret)
+			r.Log.Mask(tt.secret)
 			var got []string
 			for _, c := range step.Commands() {
 				if c.Name != "add-mask" {
@@ -145,7 +145,7 @@ func TestMask(t *testing.T) {
 func TestMaskOutsideActions(t *testing.T) {
 	t.Parallel()
 	r, step := newLocal(t, true)
-	r.Mask("hunter22")
+	r.Log.Mask("hunter22")
 	checkLog(t, step, "")
 }
 
@@ -154,11 +154,11 @@ func TestBrokenStdout(t *testing.T) {
 	t.Parallel()
 	step := actionstest.NewRunner(t)
 	r := actions.New(actions.Options{Getenv: step.Getenv, Stdout: brokenWriter{}})
-	r.Printf("x")
-	r.Debugf("x")
-	r.Mask("hunter22")
-	r.Group("x")()
-	r.Annotate(actions.Annotation{Message: "x"})
+	r.Log.Printf("x")
+	r.Log.Debugf("x")
+	r.Log.Mask("hunter22")
+	r.Log.Group("x")()
+	r.Log.Annotate(actions.Annotation{Message: "x"})
 }
 
 func TestLogConcurrently(t *testing.T) {
@@ -167,9 +167,9 @@ func TestLogConcurrently(t *testing.T) {
 	var wg sync.WaitGroup
 	for range 20 {
 		wg.Go(func() {
-			r.Printf("plain\nlines")
-			r.Debugf("debug")
-			r.Annotate(actions.Annotation{Level: actions.Warning, Message: "w"})
+			r.Log.Printf("plain\nlines")
+			r.Log.Debugf("debug")
+			r.Log.Annotate(actions.Annotation{Level: actions.Warning, Message: "w"})
 		})
 	}
 	wg.Wait()

@@ -14,35 +14,48 @@ import (
 	githubactions "github.com/sethvargo/go-githubactions"
 )
 
-// ErrNoIDToken says that the job may not ask for an OIDC token.
+// ErrNoIDToken means that the job may not request an OIDC token.
 var ErrNoIDToken = errors.New("the job may not ask for one: add `id-token: write` to its permissions")
 
 // idTokenTimeout bounds the request for an OIDC token, body included.
 const idTokenTimeout = 10 * time.Second
+
+// A TokenSource requests OIDC tokens from the runner. It is safe for concurrent use.
+type TokenSource struct {
+	log *Log
+	// The library's method, and not its Action: an Action that reflection can reach would
+	// keep html/template in the program.
+	request func(ctx context.Context, audience string) (string, error)
+}
+
+func newTokenSource(getenv func(string) string, client *http.Client, log *Log) *TokenSource {
+	lib := githubactions.New(githubactions.WithGetenv(getenv), githubactions.WithHTTPClient(boundedClient(client)))
+	return &TokenSource{log, lib.GetIDToken}
+}
 
 // IDToken asks the runner for an OIDC token that names the audience, masks it in the
 // log and returns it. The token is valid for minutes: ask for one per use.
 //
 // The error is [ErrNoIDToken] when the workflow lacks the permission. One request
 // is made, without following a redirect, and at most 64 kB are read within 10 s.
-// An error never holds the token of the request, nor what was answered.
-func (r *Runtime) IDToken(ctx context.Context, audience string) (string, error) {
+// An error contains neither the token of the request nor the answer.
+func (s *TokenSource) IDToken(ctx context.Context, audience string) (string, error) {
 	if audience == "" {
 		return "", errors.New("request an OIDC token: the audience is empty")
 	}
-	token, err := r.idToken(ctx, audience)
+	token, err := s.request(ctx, audience)
 	if err != nil {
 		return "", fmt.Errorf("request an OIDC token: %w", idTokenError(err))
 	}
 	if !isJWT(token) {
 		return "", errors.New("request an OIDC token: the answer holds no token")
 	}
-	r.Mask(token)
+	s.log.Mask(token)
 	return token, nil
 }
 
-// idTokenError keeps of an error what is safe to show: neither the answer nor a
-// header may be in it.
+// idTokenError returns an error that is safe to show: it contains neither the answer
+// nor a header.
 func idTokenError(err error) error {
 	var missing *githubactions.EnvMissingError
 	var refused *githubactions.RequestFailedError
@@ -64,8 +77,8 @@ func idTokenError(err error) error {
 	return errors.New("the answer is not the JSON that was expected")
 }
 
-// connectionError returns the network's own error, which tells what to repair, and
-// nothing of any other, which may quote the peer.
+// connectionError returns an error of the network, which helps to repair it. Any other
+// may quote the peer, and is left out.
 func connectionError(err error) error {
 	var network *net.OpError
 	var certificate *tls.CertificateVerificationError
@@ -78,7 +91,7 @@ func connectionError(err error) error {
 	return errors.New("the connection failed")
 }
 
-// isJWT says whether a text has the shape of a signed token: three parts in the
+// isJWT reports whether a text has the form of a signed token: three parts in the
 // alphabet of base64url. Such a text can stand in a header and in a mask.
 func isJWT(s string) bool {
 	if strings.Count(s, ".") != 2 {

@@ -44,7 +44,7 @@ func TestIDToken(t *testing.T) {
 		}
 		io.WriteString(w, `{"count":1,"value":"`+idToken+`"}`)
 	})
-	got, err := r.IDToken(t.Context(), "https://agent.example/a b")
+	got, err := r.Tokens.IDToken(t.Context(), "https://agent.example/a b")
 	if err != nil || got != idToken {
 		t.Errorf("got %q, %v, want %q", got, err, idToken)
 	}
@@ -58,7 +58,7 @@ func TestIDTokenNeedsPermission(t *testing.T) {
 			t.Parallel()
 			r, step := newIssuer(t, func(http.ResponseWriter, *http.Request) { t.Error("a request was made") })
 			step.Setenv(missing, "")
-			_, err := r.IDToken(t.Context(), "a")
+			_, err := r.Tokens.IDToken(t.Context(), "a")
 			if !errors.Is(err, actions.ErrNoIDToken) {
 				t.Errorf("got %v, want ErrNoIDToken", err)
 			}
@@ -98,7 +98,7 @@ func TestIDTokenErrors(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			r, step := newIssuer(t, tt.answer)
-			token, err := r.IDToken(t.Context(), "a")
+			token, err := r.Tokens.IDToken(t.Context(), "a")
 			checkError(t, err, "request an OIDC token: ")
 			checkError(t, err, tt.want)
 			if token != "" {
@@ -130,7 +130,7 @@ func TestIDTokenTime(t *testing.T) {
 		r, _ := newIssuer(t, hang)
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		_, err := r.IDToken(ctx, "a")
+		_, err := r.Tokens.IDToken(ctx, "a")
 		if !errors.Is(err, context.Canceled) {
 			t.Errorf("got %v, want context.Canceled", err)
 		}
@@ -140,7 +140,7 @@ func TestIDTokenTime(t *testing.T) {
 		r, _ := newIssuer(t, hang)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
 		defer cancel()
-		_, err := r.IDToken(ctx, "a")
+		_, err := r.Tokens.IDToken(ctx, "a")
 		checkError(t, err, "no answer in time")
 	})
 	t.Run("client", func(t *testing.T) {
@@ -152,7 +152,7 @@ func TestIDTokenTime(t *testing.T) {
 		step.Setenv("ACTIONS_ID_TOKEN_REQUEST_TOKEN", requestToken)
 		client := &http.Client{Timeout: time.Millisecond}
 		start := time.Now()
-		_, err := actions.New(actions.Options{Getenv: step.Getenv, HTTP: client}).IDToken(t.Context(), "a")
+		_, err := actions.New(actions.Options{Getenv: step.Getenv, HTTP: client}).Tokens.IDToken(t.Context(), "a")
 		checkError(t, err, "no answer in time")
 		if took := time.Since(start); took > 5*time.Second {
 			t.Errorf("took %s, want the client's shorter time", took)
@@ -164,7 +164,7 @@ func TestIDTokenAddress(t *testing.T) {
 	t.Parallel()
 	r, step := newIssuer(t, nil)
 	step.Setenv("ACTIONS_ID_TOKEN_REQUEST_URL", "http://[::1/"+requestToken)
-	_, err := r.IDToken(t.Context(), "a")
+	_, err := r.Tokens.IDToken(t.Context(), "a")
 	checkError(t, err, "ACTIONS_ID_TOKEN_REQUEST_URL is not an address")
 	if strings.Contains(err.Error(), requestToken) {
 		t.Errorf("the address is told: %v", err)
@@ -172,9 +172,9 @@ func TestIDTokenAddress(t *testing.T) {
 	server := httptest.NewServer(nil)
 	server.Close()
 	step.Setenv("ACTIONS_ID_TOKEN_REQUEST_URL", server.URL)
-	_, err = r.IDToken(t.Context(), "a")
+	_, err = r.Tokens.IDToken(t.Context(), "a")
 	checkError(t, err, "connection refused")
-	_, err = r.IDToken(t.Context(), "")
+	_, err = r.Tokens.IDToken(t.Context(), "")
 	checkError(t, err, "the audience is empty")
 }
 
@@ -188,7 +188,7 @@ func TestIDTokenCertificate(t *testing.T) {
 	step := actionstest.NewRunner(t)
 	step.Setenv("ACTIONS_ID_TOKEN_REQUEST_URL", server.URL)
 	step.Setenv("ACTIONS_ID_TOKEN_REQUEST_TOKEN", requestToken)
-	_, err := actions.New(actions.Options{Getenv: step.Getenv}).IDToken(t.Context(), "a")
+	_, err := actions.New(actions.Options{Getenv: step.Getenv}).Tokens.IDToken(t.Context(), "a")
 	checkError(t, err, "certificate signed by unknown authority")
 }
 

@@ -7,9 +7,10 @@ import (
 	"io"
 	"os"
 	"strings"
+	"sync"
 )
 
-// The outputs. [Outputs] says what each holds.
+// The outputs, described by [Outputs].
 const (
 	OutputTaskID     = "task-id"
 	OutputDecision   = "decision"
@@ -42,9 +43,20 @@ func Outputs() []Output {
 	}
 }
 
-// maxOutputs is what GitHub keeps of the outputs of one job, counted as UTF-16
+// maxOutputs is the size of the outputs that GitHub keeps for one job, counted as UTF-16
 // (https://docs.github.com/actions/reference/limits).
 const maxOutputs = 1 << 20
+
+// Files are the files that the runner reads after the step: its outputs, and its part of
+// the job's summary. They are safe for concurrent use.
+type Files struct {
+	getenv func(string) string
+	random io.Reader
+	log    *Log
+
+	mu      sync.Mutex // guards what follows, and the order of writes
+	written int        // bytes of outputs, as GitHub counts them
+}
 
 // SetOutput writes one output of the step to the file GITHUB_OUTPUT. The value may
 // hold anything: it stands between two copies of a random delimiter, fresh for
@@ -53,37 +65,37 @@ const maxOutputs = 1 << 20
 //
 // It is an error when the name is not an identifier, when all outputs together
 // exceed what GitHub keeps, and when the file is not there or cannot be written:
-// nothing is written then. Without GITHUB_OUTPUT, which is to say outside Actions,
-// the value is dropped.
-func (r *Runtime) SetOutput(name, value string) error {
+// nothing is written then. Without GITHUB_OUTPUT, as outside Actions, the value is
+// dropped.
+func (f *Files) SetOutput(name, value string) error {
 	if !isOutputName(name) {
 		return fmt.Errorf("set output %q: want a name of letters, digits, - and _", name)
 	}
-	path := r.getenv("GITHUB_OUTPUT")
+	path := f.getenv("GITHUB_OUTPUT")
 	if path == "" {
-		r.Debugf("output %s is dropped: GITHUB_OUTPUT is not set", name)
+		f.log.Debugf("output %s is dropped: GITHUB_OUTPUT is not set", name)
 		return nil
 	}
 	value = strings.ToValidUTF8(value, "\uFFFD")
-	delimiter, err := r.delimiter(value)
+	delimiter, err := f.delimiter(value)
 	if err != nil {
 		return fmt.Errorf("set output %s: %w", name, err)
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	size := utf16Bytes(name) + utf16Bytes(value)
-	if r.outputs+size > maxOutputs {
+	if f.written+size > maxOutputs {
 		return fmt.Errorf("set output %s: %d bytes with the outputs before it, and GitHub keeps %d for a job",
-			name, r.outputs+size, maxOutputs)
+			name, f.written+size, maxOutputs)
 	}
 	if err := appendFile(path, name+"<<"+delimiter+"\n"+value+"\n"+delimiter+"\n"); err != nil {
 		return fmt.Errorf("set output %s: %w", name, err)
 	}
-	r.outputs += size
+	f.written += size
 	return nil
 }
 
-// isOutputName says whether a name is one that an expression can refer to. Such a
+// isOutputName reports whether an expression can refer to a name. Such a
 // name holds neither a line break nor one of the signs that end a name in the file.
 func isOutputName(name string) bool {
 	for i, c := range []byte(name) {
@@ -95,11 +107,11 @@ func isOutputName(name string) bool {
 	return name != ""
 }
 
-// delimiter returns a delimiter that cannot be guessed. That a value holds it means
-// that Random is broken or known to whoever wrote the value.
-func (r *Runtime) delimiter(value string) (string, error) {
+// delimiter returns a delimiter that cannot be guessed. A value that holds it means
+// that Random is broken, or known to the author of the value.
+func (f *Files) delimiter(value string) (string, error) {
 	var raw [16]byte
-	if _, err := io.ReadFull(r.random, raw[:]); err != nil {
+	if _, err := io.ReadFull(f.random, raw[:]); err != nil {
 		return "", fmt.Errorf("make a delimiter: %w", err)
 	}
 	d := "foreman_" + hex.EncodeToString(raw[:])
@@ -109,8 +121,8 @@ func (r *Runtime) delimiter(value string) (string, error) {
 	return d, nil
 }
 
-// appendFile appends to a file that the runner made. One that is missing is not
-// created: nobody would read it.
+// appendFile appends to a file that the runner made. A missing file is not created: it
+// would never be read.
 func appendFile(path, text string) error {
 	f, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
 	if err != nil {

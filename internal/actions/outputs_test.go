@@ -35,7 +35,7 @@ func TestSetOutput(t *testing.T) {
 			t.Parallel()
 			r, step := newRuntime(t)
 			for name, value := range map[string]string{"first": "1", actions.OutputRationale: tt.value} {
-				if err := r.SetOutput(name, value); err != nil {
+				if err := r.Files.SetOutput(name, value); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -53,7 +53,7 @@ func TestSetOutputDelimitersDiffer(t *testing.T) {
 	t.Parallel()
 	r, step := newRuntime(t)
 	for _, name := range []string{"a", "b"} {
-		if err := r.SetOutput(name, "x"); err != nil {
+		if err := r.Files.SetOutput(name, "x"); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -69,7 +69,7 @@ func TestSetOutputRefusesNames(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r, step := newRuntime(t)
-			checkError(t, r.SetOutput(name, "x"), "want a name of letters")
+			checkError(t, r.Files.SetOutput(name, "x"), "want a name of letters")
 			if got := readFile(t, step.Getenv("GITHUB_OUTPUT")); got != "" {
 				t.Errorf("got %q written, want nothing", got)
 			}
@@ -110,7 +110,7 @@ func TestSetOutputErrors(t *testing.T) {
 			file := step.Getenv("GITHUB_OUTPUT")
 			o := actions.Options{Getenv: step.Getenv, Stdout: step}
 			tt.prepare(t, step, &o)
-			err := actions.New(o).SetOutput("decision", tt.value)
+			err := actions.New(o).Files.SetOutput("decision", tt.value)
 			checkError(t, err, tt.want)
 			checkError(t, err, "set output decision: ")
 			if got := readFile(t, file); got != "" {
@@ -125,7 +125,7 @@ func TestSetOutputMissingFileIsNotMade(t *testing.T) {
 	r, step := newRuntime(t)
 	gone := filepath.Join(t.TempDir(), "gone")
 	step.Setenv("GITHUB_OUTPUT", gone)
-	checkError(t, r.SetOutput("a", "b"), "no such file")
+	checkError(t, r.Files.SetOutput("a", "b"), "no such file")
 	if _, err := os.Stat(gone); !os.IsNotExist(err) {
 		t.Errorf("got %v, want no file", err)
 	}
@@ -137,11 +137,11 @@ func TestSetOutputLimit(t *testing.T) {
 	t.Parallel()
 	r, step := newRuntime(t)
 	half := strings.Repeat("😀", 1<<17) // four bytes of UTF-16 each
-	if err := r.SetOutput("a", half); err != nil {
+	if err := r.Files.SetOutput("a", half); err != nil {
 		t.Fatal(err)
 	}
-	checkError(t, r.SetOutput("b", half), "set output b: 1048580 bytes with the outputs before it")
-	if err := r.SetOutput("c", half[4:]); err != nil {
+	checkError(t, r.Files.SetOutput("b", half), "set output b: 1048580 bytes with the outputs before it")
+	if err := r.Files.SetOutput("c", half[4:]); err != nil {
 		t.Error(err)
 	}
 	if got := len(step.Outputs()); got != 2 {
@@ -153,7 +153,7 @@ func TestSetOutputWithoutFile(t *testing.T) {
 	t.Parallel()
 	r, step := newRuntime(t)
 	step.Setenv("GITHUB_OUTPUT", "")
-	if err := r.SetOutput("rationale", "::error::secret"); err != nil {
+	if err := r.Files.SetOutput("rationale", "::error::secret"); err != nil {
 		t.Error(err)
 	}
 	checkLog(t, step, "::debug::output rationale is dropped: GITHUB_OUTPUT is not set\n")
@@ -168,7 +168,7 @@ func TestSetOutputConcurrently(t *testing.T) {
 		name, value := fmt.Sprintf("o%d", i), strings.Repeat(fmt.Sprintln(i), 100)
 		want[name] = value
 		wg.Go(func() {
-			if err := r.SetOutput(name, value); err != nil {
+			if err := r.Files.SetOutput(name, value); err != nil {
 				t.Error(err)
 			}
 		})

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// maxSummary is what GitHub shows of one step's summary; it drops a longer one
+// maxSummary is the longest summary of a step that GitHub shows; it drops a longer one
 // whole (https://docs.github.com/actions/reference/workflows-and-actions/workflow-commands).
 const maxSummary = 1 << 20
 
@@ -17,17 +17,17 @@ const clippedNote = "\n\n_Cut here: GitHub shows at most 1 MiB of a job summary.
 // and a line break. The Markdown is written as it is: text of others in it must have
 // been escaped.
 //
-// What does not fit the 1 MiB that GitHub shows is cut at a line, with a note. It
-// is an error when there is no room even for that, and when the file is not there or
+// Text beyond the 1 MiB that GitHub shows is cut at a line, with a note. It is an
+// error when there is no room even for the note, and when the file is not there or
 // cannot be written. Without GITHUB_STEP_SUMMARY the text is dropped.
-func (r *Runtime) AddSummary(markdown string) error {
-	path := r.getenv("GITHUB_STEP_SUMMARY")
+func (f *Files) AddSummary(markdown string) error {
+	path := f.getenv("GITHUB_STEP_SUMMARY")
 	if path == "" {
-		r.Debugf("the job summary is dropped: GITHUB_STEP_SUMMARY is not set")
+		f.log.Debugf("the job summary is dropped: GITHUB_STEP_SUMMARY is not set")
 		return nil
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	info, err := os.Stat(path)
 	if err != nil {
 		return fmt.Errorf("add to the job summary: %w", err)

@@ -15,7 +15,7 @@ func TestAddSummary(t *testing.T) {
 	t.Parallel()
 	r, step := newRuntime(t)
 	for _, text := range []string{"# One", "two\n", "not UTF-8: \xff"} {
-		if err := r.AddSummary(text); err != nil {
+		if err := r.Files.AddSummary(text); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -51,7 +51,7 @@ func TestAddSummaryClips(t *testing.T) {
 			t.Parallel()
 			r, step := newRuntime(t)
 			writeFile(t, step.Getenv("GITHUB_STEP_SUMMARY"), tt.before)
-			if err := r.AddSummary(tt.text); err != nil {
+			if err := r.Files.AddSummary(tt.text); err != nil {
 				t.Fatal(err)
 			}
 			got := step.Summary()
@@ -75,7 +75,7 @@ func TestAddSummaryErrors(t *testing.T) {
 		r, step := newRuntime(t)
 		full := strings.Repeat("x", mib-10)
 		writeFile(t, step.Getenv("GITHUB_STEP_SUMMARY"), full)
-		checkError(t, r.AddSummary("more text than fits"), "add to the job summary: its 1 MiB are used up")
+		checkError(t, r.Files.AddSummary("more text than fits"), "add to the job summary: its 1 MiB are used up")
 		if step.Summary() != full {
 			t.Error("the summary changed")
 		}
@@ -83,26 +83,26 @@ func TestAddSummaryErrors(t *testing.T) {
 	t.Run("one line that does not fit", func(t *testing.T) {
 		t.Parallel()
 		r, _ := newRuntime(t)
-		checkError(t, r.AddSummary(strings.Repeat("x", mib)), "its 1 MiB are used up")
+		checkError(t, r.Files.AddSummary(strings.Repeat("x", mib)), "its 1 MiB are used up")
 	})
 	t.Run("missing", func(t *testing.T) {
 		t.Parallel()
 		r, step := newRuntime(t)
 		step.Setenv("GITHUB_STEP_SUMMARY", filepath.Join(t.TempDir(), "gone"))
-		checkError(t, r.AddSummary("x"), "no such file")
+		checkError(t, r.Files.AddSummary("x"), "no such file")
 	})
 	t.Run("a folder", func(t *testing.T) {
 		t.Parallel()
 		r, step := newRuntime(t)
 		step.Setenv("GITHUB_STEP_SUMMARY", t.TempDir())
-		checkError(t, r.AddSummary("x"), "is a directory")
+		checkError(t, r.Files.AddSummary("x"), "is a directory")
 	})
 }
 
 func TestAddSummaryWithoutFile(t *testing.T) {
 	t.Parallel()
 	r, step := newLocal(t, true)
-	if err := r.AddSummary("x"); err != nil {
+	if err := r.Files.AddSummary("x"); err != nil {
 		t.Error(err)
 	}
 	checkLog(t, step, "debug: the job summary is dropped: GITHUB_STEP_SUMMARY is not set\n")

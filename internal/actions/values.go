@@ -10,10 +10,12 @@ import (
 	"strings"
 	"time"
 	"unicode"
+
+	"github.com/org/foreman-action/internal/yamlfile"
 )
 
-// Values are the inputs, typed. A text that is empty was not given and has no
-// default.
+// Values are the inputs, typed. An input that was not given and has no default is
+// empty.
 type Values struct {
 	Token        Secret // the input, else GITHUB_TOKEN; empty when there is neither
 	Config       string // path in the repository
@@ -47,19 +49,17 @@ func (v Values) IsSet(name InputName) bool { return v.set[name] }
 // An InputError is a mistake in one input.
 type InputError struct {
 	Name    InputName
-	Problem string // what is wanted and what was found; never a secret
+	Problem string // the wanted and the found value; never a secret
 }
 
 // Error names the input, then the problem.
 func (e *InputError) Error() string { return "input " + string(e.Name) + ": " + e.Problem }
 
-// ParseInputs reads every input and returns all mistakes at once, joined: each is an
-// [*InputError]. The agent's token, and a password in its address, are masked in the
-// log, and so are the model's; the GitHub token is not, because the runner does that itself.
-func (r *Runtime) ParseInputs() (Values, error) {
-	p := &inputParser{r: r, set: map[InputName]bool{}}
-	v := Values{
-		Token:        Secret(cmp.Or(p.text(InputToken), strings.TrimSpace(r.getenv("GITHUB_TOKEN")))),
+// parseInputs reads every input. The texts to mask are returned besides the mistakes.
+func parseInputs(getenv func(string) string) (v Values, secrets []string, err error) {
+	p := &inputParser{getenv: getenv, set: map[InputName]bool{}}
+	v = Values{
+		Token:        Secret(cmp.Or(p.text(InputToken), strings.TrimSpace(getenv("GITHUB_TOKEN")))),
 		Config:       p.text(InputConfig),
 		Rules:        p.list(InputRules),
 		AgentURL:     p.url(InputAgentURL),
@@ -82,34 +82,33 @@ func (r *Runtime) ParseInputs() (Values, error) {
 		OnAgentError: p.text(InputOnAgentError),
 		set:          p.set,
 	}
-	// What a configuration file adds is not known here: a token without
-	// "agent-auth: token" may belong to an agent that stands in the file.
+	// The configuration file is not known here: a token without "agent-auth: token" may
+	// belong to an agent in that file.
 	if v.AgentAuth == "token" && v.AgentToken == "" {
 		p.fail(InputAgentToken, `needed by agent-auth "token", and empty (is the secret set?)`)
 	}
 	if v.AgentAuth == "oidc" && v.AgentToken != "" {
 		p.fail(InputAgentToken, `not used by agent-auth "oidc": give one or the other`)
 	}
-	r.Mask(string(v.AgentToken))
-	r.Mask(string(v.LLMKey))
+	secrets = []string{string(v.AgentToken), string(v.LLMKey)}
 	for _, u := range []*url.URL{v.AgentURL, v.LLMBaseURL} {
 		if u != nil {
 			password, _ := u.User.Password()
-			r.Mask(password)
+			secrets = append(secrets, password)
 		}
 	}
 	if len(p.errs) > 0 {
-		return Values{}, errors.Join(p.errs...)
+		return Values{}, secrets, errors.Join(p.errs...)
 	}
-	return v, nil
+	return v, secrets, nil
 }
 
 // An inputParser reads inputs and collects mistakes. After a mistake its methods
 // return the zero value.
 type inputParser struct {
-	r    *Runtime
-	set  map[InputName]bool
-	errs []error
+	getenv func(string) string
+	set    map[InputName]bool
+	errs   []error
 }
 
 func (p *inputParser) fail(name InputName, format string, args ...any) {
@@ -118,7 +117,7 @@ func (p *inputParser) fail(name InputName, format string, args ...any) {
 
 func (p *inputParser) raw(name InputName) (string, Input) {
 	row, _ := inputRow(name)
-	v := p.r.Input(name)
+	v := readInput(p.getenv, name)
 	p.set[name] = v != row.Default
 	return v, row
 }
@@ -137,7 +136,7 @@ func (p *inputParser) text(name InputName) string {
 		return v
 	}
 	hint := ""
-	if near := nearest(v, row.Enum); near != "" {
+	if near := yamlfile.Suggest(v, row.Enum); near != "" {
 		hint = fmt.Sprintf(" (did you mean %q?)", near)
 	}
 	p.fail(name, "want %s, got %s%s", alternatives(row.Enum), quote(v), hint)
@@ -155,7 +154,7 @@ func (p *inputParser) list(name InputName) []string {
 	return items
 }
 
-// bool accepts what YAML 1.2's core schema does, so that a value means the same
+// bool accepts the booleans of YAML 1.2's core schema, so that a value means the same
 // quoted and bare.
 func (p *inputParser) bool(name InputName) bool {
 	v, _ := p.raw(name)
@@ -211,5 +210,20 @@ func (p *inputParser) url(name InputName) *url.URL {
 	return u
 }
 
-// quote returns a value in quotes, cut when it is longer than any right one.
+// quote returns a value in quotes, shortened when it is longer than any valid one.
 func quote(v string) string { return strconv.Quote(clipText(v, 60)) }
+
+// alternatives returns `"a", "b" or "c"`.
+func alternatives(values []string) string {
+	var b strings.Builder
+	for i, v := range values {
+		switch {
+		case i > 0 && i == len(values)-1:
+			b.WriteString(" or ")
+		case i > 0:
+			b.WriteString(", ")
+		}
+		b.WriteString(`"` + v + `"`)
+	}
+	return b.String()
+}

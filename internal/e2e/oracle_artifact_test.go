@@ -279,6 +279,11 @@ func (r *actReader) info(ctx context.Context, folder string) (results.Info, erro
 	return info, nil
 }
 
+// Recent implements results.Reader.
+func (*actReader) Recent(context.Context, string) ([]results.Info, bool, error) {
+	return nil, false, errors.ErrUnsupported
+}
+
 // Download implements results.Reader.
 func (r *actReader) Download(ctx context.Context, id int64, limit int) ([]byte, error) {
 	r.mu.Lock()

@@ -1,6 +1,7 @@
 package yamlfile
 
 import (
+	"fmt"
 	"reflect"
 	"slices"
 	"strings"
@@ -20,26 +21,49 @@ var (
 	durationType = reflect.TypeFor[time.Duration]()
 )
 
-// Decode fills out, which must be a non-nil pointer, from n and records what is
-// wrong; it reports whether nothing was. A value that is wrong keeps what out held.
+// A Decoder fills Go values from the nodes of a file.
 //
 // Structs take mappings: the tag `yaml:"name"` names a key, "-" leaves a field out,
-// and a key without a field is a problem. The option "required" makes an absent
-// key a problem; the tag `mistaken:"a,b"` lists what people write in place of the
-// key, which the message then names; "oneormore" lets a list take a single value. Other types are
-// string, bool, int, int64, float64, [time.Duration] ("90s"), pointers, slices,
-// maps with string keys, yaml.Node and *yaml.Node, which keep the node as it is,
-// and every [NodeDecoder]. A null is a problem everywhere but for yaml.Node.
-// Decode panics for a type that it does not know.
-func (f *File) Decode(n *yaml.Node, out any) bool {
-	return f.DecodeKey("", n, out)
+// and a key without a field is a problem. Options follow the name:
+//
+//	required    an absent key is a problem
+//	nullable    a null counts as an absent key
+//	oneormore   a list takes a single value
+//	zeroabsent  0 and an empty text count as an absent key, which must have a default
+//
+// The tag `default:"90s"` is the value of an absent key, also below an absent mapping. The tag
+// `mistaken:"a,b"` lists what people write in place of the key, which the message then
+// names. Other types are string, bool, int, int64, float64, [time.Duration] ("90s"),
+// pointers, slices, maps with string keys, yaml.Node and *yaml.Node, which keep the node as
+// it is, and every [NodeDecoder]. A null is a problem everywhere but for yaml.Node. Decode
+// panics for a type that it does not know.
+type Decoder struct {
+	File *File // collects the problems
+	// Variables resolves ${NAME} in scalars, outside of nodes that are kept; nil: they stay.
+	Variables *Variables
+	// Lenient accepts a text for the number, the duration or the boolean that it spells.
+	Lenient bool
+	// Secret is the type of texts that no message repeats, and neither a text in place of a
+	// list or a mapping, which may be a secret too; nil: messages repeat values.
+	Secret reflect.Type
 }
+
+// Decode fills out, which must be a non-nil pointer, from n and records mistakes in the
+// file; it reports whether there were none. A wrong value leaves out as it was.
+func (d Decoder) Decode(n *yaml.Node, out any) bool { return d.decode("", n, out) }
+
+func (d Decoder) decode(key string, n *yaml.Node, out any) bool {
+	before := d.File.ErrorCount()
+	d.value(n, reflect.ValueOf(out).Elem(), target{name: key})
+	return d.File.ErrorCount() == before
+}
+
+// Decode is [Decoder.Decode] for values without variables.
+func (f *File) Decode(n *yaml.Node, out any) bool { return Decoder{File: f}.Decode(n, out) }
 
 // DecodeKey is [File.Decode] for the value of a key that is named in messages.
 func (f *File) DecodeKey(key string, n *yaml.Node, out any) bool {
-	before := f.ErrorCount()
-	f.value(n, reflect.ValueOf(out).Elem(), target{name: key})
-	return f.ErrorCount() == before
+	return Decoder{File: f}.decode(key, n, out)
 }
 
 // A target describes the place that a value is for.
@@ -48,7 +72,7 @@ type target struct {
 	oneOrMore bool
 }
 
-func (f *File) value(n *yaml.Node, v reflect.Value, to target) {
+func (d Decoder) value(n *yaml.Node, v reflect.Value, to target) {
 	switch {
 	case v.Type() == nodeType:
 		v.Set(reflect.ValueOf(*n))
@@ -57,32 +81,26 @@ func (f *File) value(n *yaml.Node, v reflect.Value, to target) {
 		v.Set(reflect.ValueOf(n))
 		return
 	case isNull(n):
-		f.Problemf(n, "%shas no value; give it one or leave it out", to.subject())
+		d.File.Problemf(n, "%shas no value; give it one or leave it out", to.subject())
 		return
 	}
-	if d, ok := reflect.TypeAssert[NodeDecoder](v.Addr()); ok {
-		d.DecodeYAML(f, n)
+	if own, ok := reflect.TypeAssert[NodeDecoder](v.Addr()); ok {
+		own.DecodeYAML(d.File, n)
 		return
 	}
-	switch {
-	case v.Type() == durationType:
-		if msg := setDuration(n, v); msg != "" {
-			f.Problemf(n, "%s%s", to.prefix(), msg)
-		}
-	case v.Kind() == reflect.Pointer:
+	switch v.Kind() {
+	case reflect.Pointer:
 		p := reflect.New(v.Type().Elem())
-		f.value(n, p.Elem(), to)
+		d.value(n, p.Elem(), to)
 		v.Set(p)
-	case v.Kind() == reflect.Struct:
-		f.structure(n, v, to)
-	case v.Kind() == reflect.Slice:
-		f.list(n, v, to)
-	case v.Kind() == reflect.Map:
-		f.mapping(n, v, to)
+	case reflect.Struct:
+		d.structure(n, v, to)
+	case reflect.Slice:
+		d.list(n, v, to)
+	case reflect.Map:
+		d.mapping(n, v, to)
 	default:
-		if want := setScalar(n, v); want != "" {
-			f.Problemf(n, "%s%s", to.prefix(), wrongType(n, want))
-		}
+		d.scalar(n, v, to)
 	}
 }
 
@@ -103,32 +121,41 @@ func (t target) prefix() string {
 	return t.name + ": "
 }
 
-func (f *File) list(n *yaml.Node, v reflect.Value, to target) {
+// wrongKind reports a node that is no list or mapping, as wanted.
+func (d Decoder) wrongKind(n *yaml.Node, to target, want, keys string) {
+	if d.Secret != nil && n.Kind == yaml.ScalarNode {
+		d.File.Problemf(n, "%swant %s", to.prefix(), want)
+		return
+	}
+	d.File.Problemf(n, "%swant %s%s, got %s", to.prefix(), want, keys, Kind(n))
+}
+
+func (d Decoder) list(n *yaml.Node, v reflect.Value, to target) {
 	items := n.Content
 	if n.Kind != yaml.SequenceNode {
 		if !to.oneOrMore {
-			f.Problemf(n, "%swant a list, got %s", to.prefix(), kind(n))
+			d.wrongKind(n, to, "a list", "")
 			return
 		}
 		items = []*yaml.Node{n}
 	}
 	list := reflect.MakeSlice(v.Type(), len(items), len(items))
 	for i, item := range items {
-		f.value(item, list.Index(i), target{name: to.name})
+		d.value(item, list.Index(i), target{name: to.name})
 	}
 	v.Set(list)
 }
 
-func (f *File) mapping(n *yaml.Node, v reflect.Value, to target) {
+func (d Decoder) mapping(n *yaml.Node, v reflect.Value, to target) {
 	if n.Kind != yaml.MappingNode {
-		f.Problemf(n, "%swant a mapping, got %s", to.prefix(), kind(n))
+		d.wrongKind(n, to, "a mapping", "")
 		return
 	}
 	m := reflect.MakeMapWithSize(v.Type(), len(n.Content)/2)
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		key := n.Content[i].Value
 		elem := reflect.New(v.Type().Elem()).Elem()
-		f.value(n.Content[i+1], elem, target{name: key})
+		d.value(n.Content[i+1], elem, target{name: key})
 		m.SetMapIndex(reflect.ValueOf(key).Convert(v.Type().Key()), elem)
 	}
 	v.Set(m)
@@ -136,26 +163,36 @@ func (f *File) mapping(n *yaml.Node, v reflect.Value, to target) {
 
 // A field is a struct field that a key decodes into.
 type field struct {
-	index    int
-	required bool
-	mistaken []string // what people write in its place
-	to       target
+	index      int
+	required   bool
+	nullable   bool
+	zeroAbsent bool
+	fallback   *yaml.Node // the default; nil: none
+	mistaken   []string   // what people write in its place
+	to         target
 }
 
 func fields(t reflect.Type) []field {
 	var list []field
 	for i := range t.NumField() {
-		name, opts, _ := strings.Cut(t.Field(i).Tag.Get("yaml"), ",")
+		tag := t.Field(i).Tag
+		name, opts, _ := strings.Cut(tag.Get("yaml"), ",")
 		if name == "" || name == "-" {
 			continue
 		}
 		o := strings.Split(opts, ",")
-		list = append(list, field{
-			index:    i,
-			required: slices.Contains(o, "required"),
-			mistaken: strings.FieldsFunc(t.Field(i).Tag.Get("mistaken"), func(r rune) bool { return r == ',' }),
-			to:       target{name: name, oneOrMore: slices.Contains(o, "oneormore")},
-		})
+		fd := field{
+			index:      i,
+			required:   slices.Contains(o, "required"),
+			nullable:   slices.Contains(o, "nullable"),
+			zeroAbsent: slices.Contains(o, "zeroabsent"),
+			mistaken:   strings.FieldsFunc(tag.Get("mistaken"), func(r rune) bool { return r == ',' }),
+			to:         target{name: name, oneOrMore: slices.Contains(o, "oneormore")},
+		}
+		if text, ok := tag.Lookup("default"); ok {
+			fd.fallback = &yaml.Node{Kind: yaml.ScalarNode, Value: text}
+		}
+		list = append(list, fd)
 	}
 	return list
 }
@@ -183,36 +220,64 @@ func (f *File) shape(t reflect.Type) shape {
 	return s
 }
 
-func (f *File) structure(n *yaml.Node, v reflect.Value, to target) {
-	s := f.shape(v.Type())
-	known, names := s.known, s.names
+func (fd field) setDefault(v reflect.Value) {
+	if err := setScalar(fd.fallback, v); err != nil {
+		panic(fmt.Sprintf("yamlfile: default %q of %s: %v", fd.fallback.Value, fd.to.name, err))
+	}
+}
+
+// setDefaults sets the fields that have a default, in the structs below too.
+func (f *File) setDefaults(v reflect.Value) {
+	for _, fd := range f.shape(v.Type()).known {
+		switch at := v.Field(fd.index); {
+		case fd.fallback != nil:
+			fd.setDefault(at)
+		case at.Kind() == reflect.Struct && at.Type() != nodeType:
+			f.setDefaults(at)
+		}
+	}
+}
+
+func (d Decoder) structure(n *yaml.Node, v reflect.Value, to target) {
+	s := d.File.shape(v.Type())
+	d.File.setDefaults(v)
 	if n.Kind != yaml.MappingNode {
-		f.Problemf(n, "%swant a mapping with the keys %s, got %s", to.prefix(), strings.Join(names, ", "), kind(n))
+		d.wrongKind(n, to, "a mapping", " with the keys "+strings.Join(s.names, ", "))
 		return
 	}
-	seen := make([]bool, len(known))
+	seen := make([]bool, len(s.known))
 	for i := 0; i+1 < len(n.Content); i += 2 {
-		key := n.Content[i]
-		j := slices.Index(names, key.Value)
+		key, value := n.Content[i], n.Content[i+1]
+		j := slices.Index(s.names, key.Value)
 		switch {
 		case key.Kind != yaml.ScalarNode || key.ShortTag() == "!!merge" || isNull(key):
 			// Parse has reported it.
 		case j < 0:
-			if k := slices.IndexFunc(known, func(fd field) bool { return slices.Contains(fd.mistaken, key.Value) }); k >= 0 {
-				f.Problemf(key, "unknown key %q; write %s", key.Value, names[k])
+			if k := slices.IndexFunc(s.known, func(fd field) bool { return slices.Contains(fd.mistaken, key.Value) }); k >= 0 {
+				d.File.Problemf(key, "unknown key %q; write %s", key.Value, s.names[k])
 				seen[k] = true
 				continue
 			}
-			f.UnknownKey(key, names)
+			d.File.UnknownKey(key, s.names)
+		case s.known[j].nullable && isNull(value):
 		case !seen[j]:
 			seen[j] = true
-			f.value(n.Content[i+1], v.Field(known[j].index), known[j].to)
+			d.field(value, v, s.known[j])
 		}
 	}
-	for j, fd := range known {
+	for j, fd := range s.known {
 		if fd.required && !seen[j] {
-			f.Problemf(n, "%s is required, but missing", fd.to.name)
+			d.File.Problemf(n, "%s is required, but missing", fd.to.name)
 		}
+	}
+}
+
+// field decodes the value of a key into its field of a struct.
+func (d Decoder) field(n *yaml.Node, v reflect.Value, fd field) {
+	at := v.Field(fd.index)
+	d.value(n, at, fd.to)
+	if fd.zeroAbsent && at.IsZero() {
+		fd.setDefault(at)
 	}
 }
 

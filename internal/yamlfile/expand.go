@@ -6,34 +6,43 @@ import (
 	"strings"
 )
 
-var variable = regexp.MustCompile(`\$\{[^}]*\}?`)
+// Variables resolves the variables in texts: ${NAME}.
+type Variables struct {
+	// Lookup returns the value of a variable. Its error names the variable and contains no
+	// value.
+	Lookup func(name string) (string, error)
+	// Lenient leaves "${}" and a "${" without its end as they are.
+	Lenient bool
+}
 
-var variableName = regexp.MustCompile(`^\$\{([A-Za-z_][A-Za-z0-9_]*)\}$`)
+var (
+	variable     = regexp.MustCompile(`\$\{[^}]*\}?`)
+	variableName = regexp.MustCompile(`^\$\{([A-Za-z_][A-Za-z0-9_]*)\}$`)
+)
 
-// Expand replaces each ${NAME} in s by getenv(NAME). Values are not expanded
-// again. A variable that is empty or unset and a name that is none are errors;
-// they name the variable and never hold a value. A "$" without "{" stays.
-func Expand(s string, getenv func(string) string) (string, error) {
-	if !strings.Contains(s, "${") {
-		return s, nil
-	}
-	var err error
-	out := variable.ReplaceAllStringFunc(s, func(ref string) string {
+// Expand replaces each ${NAME} in s by the variable's value, which is not expanded again. A
+// "$" without "{" stays. If there are problems, the text is empty.
+func (v Variables) Expand(s string) (out string, problems []string) {
+	out = variable.ReplaceAllStringFunc(s, func(ref string) string {
 		m := variableName.FindStringSubmatch(ref)
-		if m == nil {
-			if err == nil {
-				err = fmt.Errorf("want ${NAME}, got %q", ref)
+		switch {
+		case m != nil:
+			value, err := v.Lookup(m[1])
+			if err != nil {
+				problems = append(problems, err.Error())
 			}
-			return ""
+			return value
+		case !v.Lenient:
+			problems = append(problems, fmt.Sprintf("want ${NAME}, got %q", ref))
+		case ref == "${}" || !strings.HasSuffix(ref, "}"):
+			return ref
+		default: // the text may be a secret
+			problems = append(problems, "a variable is written ${NAME}, with letters, digits and '_'")
 		}
-		v := getenv(m[1])
-		if v == "" && err == nil {
-			err = fmt.Errorf("environment variable %s is not set", m[1])
-		}
-		return v
+		return ""
 	})
-	if err != nil {
-		return "", err
+	if len(problems) > 0 {
+		return "", problems
 	}
 	return out, nil
 }

@@ -12,7 +12,7 @@ import (
 const (
 	MaxSize  = 1 << 20 // bytes
 	maxDepth = 100     // nested lists and mappings
-	maxNodes = 200_000 // nodes, each alias counted as what it stands for
+	maxNodes = 200_000 // nodes, with those that aliases repeat
 	// maxRecorded is how many problems are kept; of the others only the number is.
 	maxRecorded = 1000
 )
@@ -33,7 +33,7 @@ type File struct {
 // keys, merge keys and custom tags are reported by [File.Err] together with what
 // is found later.
 //
-// Aliases are replaced by what they stand for, so no alias nodes are left.
+// Aliases are replaced by the nodes that they refer to; those may occur several times.
 func Parse(name string, src []byte) (*File, error) {
 	src = bytes.TrimPrefix(src, []byte("\xef\xbb\xbf"))
 	if len(src) > MaxSize {
@@ -91,6 +91,15 @@ func (f *File) ProblemIn(n *yaml.Node, line, col int, msg string) {
 	}
 }
 
+// UndeclaredIn is [File.ProblemIn] for a name that no file declares.
+func (f *File) UndeclaredIn(n *yaml.Node, line, col int, msg string) {
+	if f.errors++; f.keeps() {
+		p := f.At(n, line, col, msg)
+		p.Undeclared = true
+		f.problems = append(f.problems, p)
+	}
+}
+
 // WarnIn records a warning inside the scalar n, as ProblemIn does an error.
 func (f *File) WarnIn(n *yaml.Node, line, col int, msg string) {
 	if len(f.problems) < maxRecorded {
@@ -139,7 +148,7 @@ func Err(files ...*File) error {
 			all = append(all, f.problems.filter(false)...)
 		}
 	}
-	all.sort()
+	all.Sort()
 	for _, f := range files {
 		if n := f.leftOut(); n > 0 {
 			all = append(all, Problem{File: f.source.name, Msg: fmt.Sprintf("%d more mistakes are not listed", n)})

@@ -7,7 +7,7 @@ import (
 )
 
 // maxLine is the length in bytes of a line that is searched for a place. In a longer
-// one every mistake stands at the start of its scalar, or a thousand of them would
+// one every mistake is placed at the start of its scalar: a thousand of them would
 // read the line a thousand times.
 const maxLine = 16 << 10
 
@@ -145,8 +145,8 @@ func offset(value string, line, col int) int {
 	return n
 }
 
-// step goes over what stands for the next characters of the value and returns
-// how many those are: an escape is one, a line break one or more, an escaped
+// step goes over the source of the next characters of the value and returns their
+// number: an escape is one, a line break one or more, an escaped
 // line break none.
 func (c *cursor) step(quote rune) int {
 	if c.blankRest() {

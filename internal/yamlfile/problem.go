@@ -14,9 +14,12 @@ type Problem struct {
 	File    string // as given to Parse
 	Line    int    // from 1; 0 when unknown
 	Column  int    // in characters, from 1; 0 when unknown
-	Msg     string // what is wrong, and often what to write instead
+	Msg     string // the mistake, and often what to write instead
 	Source  string // the text of the line; empty when unknown
 	Warning bool   // the document is usable all the same
+	// Undeclared means that the problem is a name that no file declares: it is none once a
+	// further file does.
+	Undeclared bool
 }
 
 // Error returns "file:line:column: message", and below it the source line with a
@@ -138,7 +141,8 @@ func (ps Problems) Error() string {
 // Errors returns those that are no warnings.
 func (ps Problems) Errors() Problems { return ps.filter(false) }
 
-func (ps Problems) sort() {
+// Sort sorts the problems by file, line and column; of one place, the first stays first.
+func (ps Problems) Sort() {
 	slices.SortStableFunc(ps, func(a, b Problem) int {
 		return cmp.Or(strings.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
 	})
@@ -152,6 +156,6 @@ func (ps Problems) filter(warnings bool) Problems {
 			out = append(out, p)
 		}
 	}
-	out.sort()
+	out.Sort()
 	return out
 }

@@ -74,18 +74,17 @@ func TestExpand(t *testing.T) {
 		{"${A:-x}", "", `want ${NAME}, got "${A:-x}"`},
 	}
 	for _, tt := range tests {
-		got, err := yamlfile.Expand(tt.in, func(k string) string { return env[k] })
-		if got != tt.want || errText(err) != tt.err {
-			t.Errorf("Expand(%q): got %q, %q, want %q, %q", tt.in, got, errText(err), tt.want, tt.err)
+		v := yamlfile.Variables{Lookup: func(name string) (string, error) {
+			if value, ok := env[name]; ok {
+				return value, nil
+			}
+			return "", fmt.Errorf("environment variable %s is not set", name)
+		}}
+		got, problems := v.Expand(tt.in)
+		if got != tt.want || strings.Join(problems, "; ") != tt.err {
+			t.Errorf("Expand(%q): got %q, %q, want %q, %q", tt.in, got, problems, tt.want, tt.err)
 		}
 	}
-}
-
-func errText(err error) string {
-	if err == nil {
-		return ""
-	}
-	return err.Error()
 }
 
 func TestSuggest(t *testing.T) {

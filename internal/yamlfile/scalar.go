@@ -5,78 +5,156 @@ import (
 	"fmt"
 	"math"
 	"reflect"
+	"strconv"
+	"strings"
 
 	"gopkg.in/yaml.v3"
 
 	"github.com/org/foreman-action/internal/duration"
 )
 
-// setScalar decodes into a string, a boolean or a number. It returns what it wants when
-// the node is something else, and otherwise "".
-func setScalar(n *yaml.Node, v reflect.Value) (want string) {
+// scalar decodes a string, a boolean, a number or a duration.
+func (d Decoder) scalar(n *yaml.Node, v reflect.Value, to target) {
+	if v.Type() == d.Secret && n.Kind == yaml.ScalarNode && n.ShortTag() != "!!str" {
+		d.File.Problemf(n, "%swant a string; quote it", to.prefix())
+		return
+	}
+	out := *n
+	if d.Variables != nil && n.Kind == yaml.ScalarNode && n.ShortTag() == "!!str" {
+		text, problems := d.Variables.Expand(n.Value)
+		for _, p := range problems {
+			d.File.Problemf(n, "%s", p)
+		}
+		if len(problems) > 0 {
+			return
+		}
+		out.Tag, out.Value = "!!str", text
+	}
+	resolved := out.Value != n.Value
+	if d.Lenient {
+		spelled(&out, v)
+	}
+	err := setScalar(&out, v)
+	switch {
+	case err == nil:
+	case resolved: // the value may be a secret
+		d.File.Problemf(n, "%swant %s, and its variables hold something else", to.prefix(), wanted(v))
+	case errors.Is(err, duration.ErrTooLong):
+		d.File.Problemf(n, "%s%v, got %s", to.prefix(), err, Kind(n))
+	default:
+		d.File.Problemf(n, "%s%s", to.prefix(), wrongType(n, v))
+	}
+}
+
+// spelled turns a text that spells a value of the type of v into a node of that type.
+func spelled(n *yaml.Node, v reflect.Value) {
+	text, tag := strings.TrimSpace(n.Value), ""
+	switch v.Kind() {
+	case reflect.Bool: // 1 and 0 too
+		switch strings.ToLower(text) {
+		case "true", "t", "yes", "y", "on", "1":
+			tag, text = "!!bool", "true"
+		case "false", "f", "no", "n", "off", "0":
+			tag, text = "!!bool", "false"
+		}
+	case reflect.Float64:
+		if _, err := strconv.ParseFloat(text, 64); err == nil && n.ShortTag() == "!!str" {
+			tag = "!!float"
+		}
+	case reflect.Int, reflect.Int64:
+		if v.Type() == durationType {
+			n.Value = text
+		} else if i, err := strconv.ParseInt(text, 10, 64); err == nil && n.ShortTag() == "!!str" {
+			tag, text = "!!int", strconv.FormatInt(i, 10)
+		}
+	}
+	if tag != "" {
+		n.Tag, n.Value = tag, text
+	}
+}
+
+var errWrongType = errors.New("wrong type")
+
+// setScalar decodes a node into v. The error is errWrongType or [duration.ErrTooLong].
+func setScalar(n *yaml.Node, v reflect.Value) error {
 	tag := n.ShortTag()
 	if n.Kind != yaml.ScalarNode {
 		tag = ""
 	}
+	if v.Type() == durationType {
+		return setDuration(n, v)
+	}
 	switch v.Kind() {
 	case reflect.String:
 		if tag != "!!str" {
-			return wantString
+			return errWrongType
 		}
 		v.SetString(n.Value)
 	case reflect.Bool:
 		var b bool
 		if tag != "!!bool" || n.Decode(&b) != nil {
-			return "true or false"
+			return errWrongType
 		}
 		v.SetBool(b)
 	case reflect.Int, reflect.Int64:
 		var i int64
 		if tag != "!!int" || n.Decode(&i) != nil || v.OverflowInt(i) {
-			return "a whole number"
+			return errWrongType
 		}
 		v.SetInt(i)
 	case reflect.Float64:
 		var x float64
 		if tag != "!!int" && tag != "!!float" || n.Decode(&x) != nil || math.IsNaN(x) || math.IsInf(x, 0) {
-			return "a number"
+			return errWrongType
 		}
 		v.SetFloat(x)
 	default:
 		panic(fmt.Sprintf("yamlfile: cannot decode into %s", v.Type()))
 	}
-	return ""
+	return nil
 }
 
-const wantString = "a string"
-
-// setDuration decodes into a [time.Duration]. It returns the message about a wrong node,
-// and otherwise "".
-func setDuration(n *yaml.Node, v reflect.Value) (msg string) {
-	d, err := duration.Parse(n.Value)
-	switch {
-	case n.Kind != yaml.ScalarNode || err != nil && !errors.Is(err, duration.ErrTooLong):
-		return wrongType(n, `a duration such as "90s", "1h30m" or "14d"`)
-	case err != nil:
-		return fmt.Sprintf("%v, got %s", err, kind(n))
+func setDuration(n *yaml.Node, v reflect.Value) error {
+	if n.Kind != yaml.ScalarNode {
+		return errWrongType
 	}
-	v.SetInt(int64(d))
-	return ""
+	d, err := duration.Parse(n.Value)
+	if err != nil && !errors.Is(err, duration.ErrTooLong) {
+		return errWrongType
+	}
+	v.Set(reflect.ValueOf(d))
+	return err
 }
 
-// wrongType is the message that a node is not what is wanted.
-func wrongType(n *yaml.Node, want string) string {
-	hint := ""
-	if want == wantString && n.Kind == yaml.ScalarNode {
+// wanted names the values of a type.
+func wanted(v reflect.Value) string {
+	switch {
+	case v.Type() == durationType:
+		return "a duration"
+	case v.Kind() == reflect.String:
+		return "a string"
+	case v.Kind() == reflect.Bool:
+		return "true or false"
+	case v.Kind() == reflect.Float64:
+		return "a number"
+	}
+	return "a whole number"
+}
+
+// wrongType is the message that a node does not fit v.
+func wrongType(n *yaml.Node, v reflect.Value) string {
+	example, hint := "", ""
+	switch {
+	case v.Type() == durationType:
+		example = ` such as "90s", "1h30m" or "14d"`
+	case v.Kind() == reflect.String && n.Kind == yaml.ScalarNode:
 		hint = "; quote it"
 	}
-	return fmt.Sprintf("want %s, got %s%s", want, kind(n), hint)
+	return fmt.Sprintf("want %s%s, got %s%s", wanted(v), example, Kind(n), hint)
 }
 
 // Kind describes the value of n for messages, such as "a list" or "the number 3".
-func Kind(n *yaml.Node) string { return kind(n) }
-
-func kind(n *yaml.Node) string {
+func Kind(n *yaml.Node) string {
 	switch n.Kind {
 	case yaml.MappingNode:
 		return "a mapping"

@@ -31,6 +31,9 @@ func (s schemer) structure(t reflect.Type, path string) map[string]any {
 		if fd.to.oneOrMore {
 			value = map[string]any{"anyOf": []any{value, value["items"]}}
 		}
+		if fd.nullable {
+			value["type"] = []any{value["type"], "null"}
+		}
 		maps.Copy(value, s.more(at))
 		properties[fd.to.name] = value
 		if fd.required {

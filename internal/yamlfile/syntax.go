@@ -145,7 +145,7 @@ func traps() []trap {
 }
 
 var (
-	// keyPrefix is what stands before a value: list dashes and a key.
+	// keyPrefix matches the list dashes and the key before a value.
 	keyPrefix = regexp.MustCompile(`^\s*(?:- +)*(?:[\w./-]+:\s+)?`)
 	tabIndent = regexp.MustCompile(`^ *\t`)
 )

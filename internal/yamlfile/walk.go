@@ -94,7 +94,7 @@ func (w *walker) checkKeys(n *yaml.Node) {
 		k := n.Content[i]
 		switch {
 		case k.Kind != yaml.ScalarNode || k.ShortTag() == "!!null":
-			w.wrong(k, "want a key, got %s", kind(k))
+			w.wrong(k, "want a key, got %s", Kind(k))
 		case k.ShortTag() == "!!merge":
 			w.wrong(k, "merge keys (<<) are not supported; write the keys out, or use an alias as a whole value")
 		case first[k.Value] != nil && first[k.Value] != k:

@@ -96,7 +96,7 @@ func (r *Runner) Write(p []byte) (int, error) {
 	return r.log.Write(p)
 }
 
-// Log returns what was written to the log.
+// Log returns the log so far.
 func (r *Runner) Log() string {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -4,70 +4,140 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"strings"
 	"sync"
+	"time"
 
+	"github.com/org/foreman-action/internal/actions/results/internal/rpc"
 	"github.com/org/foreman-action/memory"
 )
 
 // A Cache is a memory.Store of one cache entry per record and revision, with the
 // key "foreman/v1/i<N>/<revision>", ten digits. Make it with [NewCache].
 //
-// Entries never change, and a key is given once: who is second gets
-// memory.ErrConflict. A key that is taken and shows nothing is either one that a
-// search does not show yet, or one that a program left that was killed while it
-// saved: it is waited for, fifteen seconds in all, then passed over, and so are the
-// next two, so numbers of keys may run ahead of revisions. If the fourth is taken
-// too, nothing is saved, and the error, which is none to try again at, says so.
-// Numbers run ahead too when a broken entry is replaced. A search that is behind for
-// longer makes the newer record hide the one that it did not show; what that one
-// told stands in the timeline of the issue still.
+// Entries never change, and a key can be used once: the second save gets
+// memory.ErrConflict. A key that is taken and shows no entry is either one that the
+// search does not show yet, or that of a program that was killed while it saved. Save
+// waits for the entry, fifteen seconds in all, then skips this key and up to two more,
+// so numbers of keys may run ahead of revisions. If the fourth is taken too, nothing is
+// saved, and the error is not a conflict, so the save is not repeated. Numbers run
+// ahead too when a broken entry is replaced. If the search lags behind for longer, the
+// newer record hides the one that was not shown, whose events are still in the
+// timeline of the issue.
 //
-// On events that anybody can cause GitHub gives jobs a cache that can only be read.
-// A save is then [ErrDenied]. So is one where the mode of the cache is write-only:
-// who cannot look does not know the next number, and one that is free may be that of
-// an old entry that was evicted, whose successor a new one would hide.
+// On events that anybody can cause, GitHub gives jobs a cache that can only be read.
+// A save is then [ErrDenied]. So is one where the mode of the cache is write-only: the
+// next number is unknown then, and a free one may be that of an evicted old entry,
+// whose successor would be hidden by a new one.
 type Cache struct {
-	c    *client
-	wire cacheWire
-	repo string
-	mode string
-	gate gate
+	service cacheService
+	client  *rpc.Client
+	repo    string
+	mode    string
+	sleep   func(context.Context, time.Duration) error
+	log     *slog.Logger
+	saving  semaphore
 
 	mu    sync.Mutex
-	seen  map[int]slot // by issue
-	saves int          // that were made: a search from before one knows less than seen
+	seen  map[int]storedEntry // the newest known one, by issue
+	saves int                 // so far: a search that began before the last save is outdated
 }
 
 var _ memory.Store = (*Cache)(nil)
 
-// A slot is what is known of the newest entry of an issue.
-type slot struct {
+// A storedEntry is the newest entry of an issue.
+type storedEntry struct {
 	number   int // of its key; 0: there is none
 	revision int
 	err      error // instead of a revision
 }
 
-// A cacheWire is one version of the service.
-type cacheWire interface {
+// A cacheService is one version of the cache service.
+type cacheService interface {
 	// find returns the newest entry whose key starts with prefix; an empty key: none.
-	find(ctx context.Context, prefix string) (key string, from signed, err error)
-	// reserve takes a key for an entry of size bytes, and returns what fills it. The
-	// error is errKeyTaken when the key is in use.
-	reserve(ctx context.Context, key string, size int) (fill, error)
+	find(ctx context.Context, prefix string) (key string, from rpc.SignedURL, err error)
+	// reserve takes a key for an entry of size bytes. The error is errKeyTaken when the
+	// key is in use.
+	reserve(ctx context.Context, key string, size int) (reservation, error)
+	// upload uploads the entry of a reserved key, and makes it visible.
+	upload(ctx context.Context, r reservation, data []byte) error
 }
 
-// A fill uploads an entry whose key is reserved, and makes it visible.
-type fill func(ctx context.Context, data []byte) error
+// A reservation is a key that was reserved, and where its entry is uploaded to: a
+// signed address in version 2 of the service, a path in version 1.
+type reservation struct {
+	key  string
+	to   rpc.SignedURL
+	path string
+}
 
-// errKeyTaken says that somebody has reserved the key before.
+// foundEntry returns the key and the signed address in an answer.
+func foundEntry(c *rpc.Client, f rpc.Fields, key, address string) (string, rpc.SignedURL, error) {
+	found, err := f.Text(key)
+	if err != nil {
+		return "", rpc.SignedURL{}, err
+	}
+	from, err := c.SignedField(f, address)
+	if err != nil {
+		return "", rpc.SignedURL{}, err
+	}
+	return found, from, nil
+}
+
+// errKeyTaken means that the key was reserved before.
 var errKeyTaken = errors.New("the key is taken")
 
-// A key that is taken and shows nothing is looked at maxLooks times, with firstWait
-// and then twice the last wait between, and up to maxSkip of them are passed over.
+// A key that is taken and shows no entry is searched for maxLooks times, with firstWait
+// and then twice the last wait between, and up to maxSkip of them are skipped.
 const (
 	maxLooks = 4
 	maxSkip  = 3
 )
+
+// NewCache returns the store of the caches of o.Repo. On github.com and ghe.com it
+// uses version 2 of the service, elsewhere version 1 if ACTIONS_CACHE_URL is set.
+// (ACTIONS_CACHE_SERVICE_V2, which names the version, is not given to containers.)
+// Programs that run workflows locally claim to be github.com: version 1 is also used
+// where there are an ACTIONS_CACHE_URL and an ACTIONS_RESULTS_URL without TLS, which
+// GitHub never has. It does no I/O; its errors are [ErrUnavailable], or name the option
+// that is wrong.
+func NewCache(o Options) (*Cache, error) {
+	o = o.withDefaults()
+	v2 := hosted(o.ServerURL) && o.ResultsURL != "" && (o.CacheURL == "" || !plain(o.ResultsURL))
+	address, name := o.CacheURL, "ACTIONS_CACHE_URL"
+	if v2 {
+		address, name = o.ResultsURL, "ACTIONS_RESULTS_URL"
+	}
+	c, err := o.serviceClient(address, name)
+	if err != nil {
+		return nil, fmt.Errorf("cache store: %w", err)
+	}
+	s := &Cache{client: c, repo: o.Repo, mode: o.CacheMode, sleep: o.Sleep, log: o.Log, saving: newSemaphore(), seen: map[int]storedEntry{}}
+	s.service = &cacheV1{c, o.CacheVersion}
+	if v2 {
+		s.service = &cacheV2{c, o.CacheVersion, o.Sleep}
+	}
+	return s, nil
+}
+
+// hosted reports whether a server is GitHub's own, and not an Enterprise Server.
+func hosted(server string) bool {
+	u, err := url.Parse(server)
+	if err != nil {
+		return false
+	}
+	host := strings.ToLower(u.Hostname())
+	return host == "github.com" || strings.HasSuffix(host, ".ghe.com")
+}
+
+// plain reports whether an address is one without TLS.
+func plain(address string) bool {
+	u, err := url.Parse(address)
+	return err == nil && u.Scheme == "http"
+}
 
 // Load implements memory.Store.
 func (s *Cache) Load(ctx context.Context, repo string, issue int) (memory.Record, error) {
@@ -81,79 +151,79 @@ func (s *Cache) Load(ctx context.Context, repo string, issue int) (memory.Record
 	return r, err
 }
 
-// look reads the newest entry and remembers its number, unless a save came between.
-// The slot is good whenever the error is nil, memory.ErrNotFound, or told.
-func (s *Cache) look(ctx context.Context, issue int) (memory.Record, slot, error) {
+// look reads the newest entry, and remembers its number unless a save came between.
+// The entry is valid unless the error is a service error.
+func (s *Cache) look(ctx context.Context, issue int) (memory.Record, storedEntry, error) {
 	if s.mode == "none" || s.mode == "write-only" {
-		return memory.Record{}, slot{}, s.modeError("read")
+		return memory.Record{}, storedEntry{}, s.modeError("read")
 	}
-	began := s.made()
+	before := s.saved()
 	var r memory.Record
-	var now slot
+	var now storedEntry
 	number, from, err := s.newest(ctx, issue)
 	if err == nil {
 		now.number = number
 		r, err = s.fetch(ctx, from, issue)
 	}
-	if !told(err) && !errors.Is(err, memory.ErrNotFound) {
-		return memory.Record{}, slot{}, err
+	if isServiceError(err) {
+		return memory.Record{}, storedEntry{}, err
 	}
 	now.revision, now.err = r.Revision, err
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.saves == began {
+	if s.saves == before {
 		s.seen[issue] = now
 	}
 	return r, now, err
 }
 
-// newest finds the newest entry. One that has our prefix and no number is passed over;
-// if there is no other, the error is memory.ErrBroken. That of none at all is
+// newest finds the newest entry. An entry whose key has our prefix and no number is
+// skipped; if there is no other, the error is memory.ErrBroken. Without any entry it is
 // memory.ErrNotFound.
-func (s *Cache) newest(ctx context.Context, issue int) (int, signed, error) {
+func (s *Cache) newest(ctx context.Context, issue int) (int, rpc.SignedURL, error) {
 	number, from, err := s.find(ctx, prefix(issue), issue)
 	if !errors.Is(err, errOddKey) {
 		return number, from, err
 	}
-	s.c.log.Warn("a cache entry with a key that is none of ours is passed over", "prefix", prefix(issue))
+	s.log.Warn("a cache entry with a key that is none of ours is passed over", "prefix", prefix(issue))
 	odd := broken(err)
 	// All of our keys go on with a zero.
 	number, from, err = s.find(ctx, prefix(issue)+"0", issue)
 	if errors.Is(err, errOddKey) || errors.Is(err, memory.ErrNotFound) {
-		return 0, signed{}, odd
+		return 0, rpc.SignedURL{}, odd
 	}
 	return number, from, err
 }
 
 // find finds the newest entry whose key starts with a text, and the key's number.
-func (s *Cache) find(ctx context.Context, start string, issue int) (int, signed, error) {
-	key, from, err := s.wire.find(ctx, start)
+func (s *Cache) find(ctx context.Context, start string, issue int) (int, rpc.SignedURL, error) {
+	key, from, err := s.service.find(ctx, start)
 	if err != nil {
-		return 0, signed{}, deny(err)
+		return 0, rpc.SignedURL{}, denied(err)
 	}
 	if key == "" {
-		return 0, signed{}, memory.ErrNotFound
+		return 0, rpc.SignedURL{}, memory.ErrNotFound
 	}
 	number, err := parseKey(key, issue)
 	return number, from, err
 }
 
-func (s *Cache) made() int {
+// saved returns the number of saves so far.
+func (s *Cache) saved() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.saves
 }
 
-func (s *Cache) fetch(ctx context.Context, from signed, issue int) (memory.Record, error) {
-	r := call{what: "download the cache entry", method: "GET", url: from.url, limit: memory.MaxSize, secrets: from.secrets}
-	got, err := s.c.do(ctx, r)
+func (s *Cache) fetch(ctx context.Context, from rpc.SignedURL, issue int) (memory.Record, error) {
+	got, err := s.client.Do(ctx, rpc.Request{What: "download the cache entry", Method: http.MethodGet, To: from, Limit: memory.MaxSize})
 	switch {
-	case errors.Is(err, errTooLarge), absent(err):
+	case errors.Is(err, rpc.ErrTooLarge), rpc.IsNotFound(err):
 		return memory.Record{}, broken(err)
 	case err != nil:
 		return memory.Record{}, err
 	}
-	return memory.Decode(got.body, s.repo, issue)
+	return memory.Decode(got.Body, s.repo, issue)
 }
 
 // Save implements memory.Store.
@@ -180,15 +250,15 @@ func (s *Cache) save(ctx context.Context, r memory.Record) error {
 	if err != nil {
 		return err
 	}
-	if err := s.gate.enter(ctx); err != nil {
+	if err := s.saving.acquire(ctx); err != nil {
 		return err
 	}
-	defer s.gate.leave()
+	defer s.saving.release()
 	now, err := s.current(ctx, r)
 	if err != nil {
 		return err
 	}
-	if err := admit(r.Revision, now.revision, now.err); err != nil {
+	if err := checkRevision(r.Revision, now.revision, now.err); err != nil {
 		return err
 	}
 	number, err := s.store(ctx, r.Issue, now, data)
@@ -198,28 +268,28 @@ func (s *Cache) save(ctx context.Context, r memory.Record) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.saves++
-	s.seen[r.Issue] = slot{number: number, revision: next.Revision}
+	s.seen[r.Issue] = storedEntry{number: number, revision: next.Revision}
 	return nil
 }
 
-// current returns the newest entry as far as it is known. No search is needed when
-// the record is the one that was seen last: if it is old, its next key is taken.
-func (s *Cache) current(ctx context.Context, r memory.Record) (slot, error) {
+// current returns the newest known entry. No search is needed when the record is the
+// one that was seen last: if it is outdated, its next key is taken.
+func (s *Cache) current(ctx context.Context, r memory.Record) (storedEntry, error) {
 	s.mu.Lock()
 	now, ok := s.seen[r.Issue]
 	s.mu.Unlock()
-	if ok && admit(r.Revision, now.revision, now.err) == nil {
+	if ok && checkRevision(r.Revision, now.revision, now.err) == nil {
 		return now, nil
 	}
 	_, now, err := s.look(ctx, r.Issue)
-	if err != nil && !told(err) && !errors.Is(err, memory.ErrNotFound) {
-		return slot{}, err
+	if isServiceError(err) {
+		return storedEntry{}, err
 	}
 	return now, nil
 }
 
 // store makes the next entry and returns its number.
-func (s *Cache) store(ctx context.Context, issue int, now slot, data []byte) (int, error) {
+func (s *Cache) store(ctx context.Context, issue int, now storedEntry, data []byte) (int, error) {
 	number := now.number + 1
 	err := s.put(ctx, issue, number, data)
 	if !errors.Is(err, errKeyTaken) {
@@ -234,56 +304,48 @@ func (s *Cache) store(ctx context.Context, issue int, now slot, data []byte) (in
 			return number, err
 		}
 	}
-	// Not a conflict: who tried again would wait as long again.
+	// Not a conflict: another try would wait as long again.
 	return 0, fmt.Errorf("nothing was saved: the keys up to %s are in use and show no entry: "+
 		"the search of the service is behind, or programs were killed while they saved: %w", key(issue, number), err)
 }
 
 // await waits for an entry whose key is taken. Its error is memory.ErrConflict when
-// the entry appears; nil means that nobody seems to be at work on it any more.
-func (s *Cache) await(ctx context.Context, issue int, before slot) error {
+// the entry appears; nil means that its upload seems to be abandoned.
+func (s *Cache) await(ctx context.Context, issue int, before storedEntry) error {
 	for look, wait := 1, firstWait; look <= maxLooks; look, wait = look+1, 2*wait {
-		if err := s.c.sleep(ctx, wait); err != nil {
+		if err := s.sleep(ctx, wait); err != nil {
 			return err
 		}
 		_, now, err := s.look(ctx, issue)
-		if err != nil && !told(err) && !errors.Is(err, memory.ErrNotFound) {
+		if isServiceError(err) {
 			return err
 		}
 		if now.number != before.number {
 			return fmt.Errorf("%w: revision %d was saved", memory.ErrConflict, now.revision)
 		}
 	}
-	s.c.log.Warn("a cache entry that was begun and never finished is passed over", "after", key(issue, before.number))
+	s.log.Warn("a cache entry that was begun and never finished is passed over", "after", key(issue, before.number))
 	return nil
 }
 
-// put makes the entry of a number. When the outcome is not known the entry is looked
-// for: what nobody can read is not saved.
+// put makes the entry of a number. When the outcome is unknown it searches for the
+// entry: one that cannot be found is not saved.
 func (s *Cache) put(ctx context.Context, issue, number int, data []byte) error {
-	fill, err := s.wire.reserve(ctx, key(issue, number), len(data))
+	reserved, err := s.service.reserve(ctx, key(issue, number), len(data))
 	if err != nil {
-		return deny(err)
+		return denied(err)
 	}
-	err = fill(ctx, data)
+	err = s.service.upload(ctx, reserved, data)
 	if err == nil || ctx.Err() != nil {
 		return err
 	}
-	// The key is ours, so what is found under it is what was uploaded.
-	if found, _, lost := s.wire.find(ctx, key(issue, number)); lost == nil && found == key(issue, number) {
+	// The key is ours, so an entry under it is the one that was uploaded.
+	if found, _, lost := s.service.find(ctx, key(issue, number)); lost == nil && found == key(issue, number) {
 		return nil
 	}
-	return deny(err)
+	return denied(err)
 }
 
 func (s *Cache) modeError(what string) error {
 	return fmt.Errorf("%w: the job may not %s caches: ACTIONS_CACHE_MODE is %q", ErrDenied, what, s.mode)
-}
-
-// deny marks the errors that are about a missing right.
-func deny(err error) error {
-	if forbidden(err) {
-		return fmt.Errorf("%w: %w", ErrDenied, err)
-	}
-	return err
 }

@@ -6,89 +6,77 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+
+	"github.com/org/foreman-action/internal/actions/results/internal/rpc"
 )
 
-// cacheV1 is the cache service of GitHub Enterprise Server and of others that speak
-// its language.
+// cacheV1 is the cache service of GitHub Enterprise Server, and of servers that are
+// compatible with it.
 type cacheV1 struct {
-	c       *client
+	c       *rpc.Client
 	version string
 }
 
-// find implements cacheWire.
-func (w *cacheV1) find(ctx context.Context, prefix string) (string, signed, error) {
-	const what = "look up the cache entry"
-	q := url.Values{"keys": {prefix}, "version": {w.version}}
-	got, err := w.c.do(ctx, w.request(what, http.MethodGet, "cache?"+q.Encode(), nil))
-	if err != nil || got.status == http.StatusNoContent {
-		return "", signed{}, err
+// find implements cacheService.
+func (s *cacheV1) find(ctx context.Context, prefix string) (string, rpc.SignedURL, error) {
+	q := url.Values{"keys": {prefix}, "version": {s.version}}
+	got, err := s.c.Do(ctx, s.request("look up the cache entry", http.MethodGet, "cache?"+q.Encode()))
+	if err != nil || got.Status == http.StatusNoContent {
+		return "", rpc.SignedURL{}, err
 	}
-	a, err := parseAnswer(got.body)
+	fields, err := got.Fields()
 	if err != nil {
-		return "", signed{}, fmt.Errorf("%s: %w", what, err)
+		return "", rpc.SignedURL{}, err
 	}
-	key, err := a.text("cacheKey")
-	if err != nil {
-		return "", signed{}, fmt.Errorf("%s: %w", what, err)
-	}
-	from, err := w.c.address(what, a, "archiveLocation")
-	if err != nil {
-		return "", signed{}, err
-	}
-	return key, from, nil
+	return foundEntry(s.c, fields, "cacheKey", "archiveLocation")
 }
 
-// reserve implements cacheWire.
-func (w *cacheV1) reserve(ctx context.Context, key string, size int) (fill, error) {
-	const what = "reserve the cache entry"
-	got, err := w.send(ctx, what, "caches", struct {
+// reserve implements cacheService.
+func (s *cacheV1) reserve(ctx context.Context, key string, size int) (reservation, error) {
+	in := s.request("reserve the cache entry", http.MethodPost, "caches")
+	in.JSON = struct {
 		Key     string `json:"key"`
 		Version string `json:"version"`
 		Size    int    `json:"cacheSize"`
-	}{key, w.version, size})
+	}{key, s.version, size}
+	got, err := s.c.Do(ctx, in)
 	switch {
-	case taken(err):
-		return nil, fmt.Errorf("%w: %w", errKeyTaken, err)
+	case rpc.IsTaken(err):
+		return reservation{}, fmt.Errorf("%w: %w", errKeyTaken, err)
 	case err != nil:
-		return nil, err
+		return reservation{}, err
 	}
-	a, err := parseAnswer(got.body)
+	fields, err := got.Fields()
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", what, err)
+		return reservation{}, err
 	}
-	id, err := a.number("cacheId")
+	id, err := fields.Number("cacheId")
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", what, err)
+		return reservation{}, err
 	}
-	path := "caches/" + strconv.FormatInt(id, 10)
-	return func(ctx context.Context, data []byte) error { return w.fill(ctx, path, data) }, nil
+	return reservation{key: key, path: "caches/" + strconv.FormatInt(id, 10)}, nil
 }
 
-func (w *cacheV1) fill(ctx context.Context, path string, data []byte) error {
-	chunk := w.request("upload the cache entry", http.MethodPatch, path, data)
-	chunk.header["Content-Type"] = "application/octet-stream"
-	chunk.header["Content-Range"] = fmt.Sprintf("bytes 0-%d/*", len(data)-1)
-	if _, err := w.c.do(ctx, chunk); err != nil {
+// upload implements cacheService.
+func (s *cacheV1) upload(ctx context.Context, r reservation, data []byte) error {
+	chunk := s.request("upload the cache entry", http.MethodPatch, r.path)
+	chunk.Body = data
+	chunk.Header["Content-Type"] = "application/octet-stream"
+	chunk.Header["Content-Range"] = fmt.Sprintf("bytes 0-%d/*", len(data)-1)
+	if _, err := s.c.Do(ctx, chunk); err != nil {
 		return err
 	}
-	_, err := w.send(ctx, "finish the cache entry", path, struct {
+	finish := s.request("finish the cache entry", http.MethodPost, r.path)
+	finish.JSON = struct {
 		Size int `json:"size"`
-	}{len(data)})
+	}{len(data)}
+	_, err := s.c.Do(ctx, finish)
 	return err
 }
 
-func (w *cacheV1) send(ctx context.Context, what, path string, in any) (reply, error) {
-	body, err := marshal(in)
-	if err != nil {
-		return reply{}, fmt.Errorf("%s: %w", what, err)
+func (s *cacheV1) request(what, method, path string) rpc.Request {
+	return rpc.Request{
+		What: what, Method: method, Path: "/_apis/artifactcache/" + path,
+		Header: map[string]string{"Accept": "application/json;api-version=6.0-preview.1"},
 	}
-	r := w.request(what, http.MethodPost, path, body)
-	r.header["Content-Type"] = "application/json"
-	return w.c.do(ctx, r)
-}
-
-func (w *cacheV1) request(what, method, path string, body []byte) call {
-	header := w.c.authorised()
-	header["Accept"] = "application/json;api-version=6.0-preview.1"
-	return call{what: what, method: method, url: w.c.base + "/_apis/artifactcache/" + path, header: header, body: body}
 }

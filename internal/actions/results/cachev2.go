@@ -3,12 +3,15 @@ package results
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/org/foreman-action/internal/actions/results/internal/rpc"
 )
 
-// An upload that the service does not know of yet is finished commitTries times, with
+// An upload that the service does not see yet is finished commitTries times, with
 // commitWait between.
 const (
 	commitTries = 6
@@ -17,82 +20,76 @@ const (
 
 // cacheV2 is the cache service of github.com and ghe.com.
 type cacheV2 struct {
-	c       *client
+	c       *rpc.Client
 	version string
+	sleep   func(context.Context, time.Duration) error
 }
 
-// find implements cacheWire. The prefix stands in both fields: the service is known
-// to look only at the restore keys.
-func (w *cacheV2) find(ctx context.Context, prefix string) (string, signed, error) {
-	const what = "look up the cache entry"
-	got, err := w.call(ctx, what, "GetCacheEntryDownloadURL", struct {
+// find implements cacheService. The prefix is in both fields: the service is known to
+// look only at the restore keys.
+func (s *cacheV2) find(ctx context.Context, prefix string) (string, rpc.SignedURL, error) {
+	got, err := s.call(ctx, "look up the cache entry", "GetCacheEntryDownloadURL", struct {
 		Key         string   `json:"key"`
 		RestoreKeys []string `json:"restore_keys"`
 		Version     string   `json:"version"`
-	}{prefix, []string{prefix}, w.version})
-	if err != nil || !got.done {
-		return "", signed{}, err
+	}{prefix, []string{prefix}, s.version})
+	if err != nil || !got.ok {
+		return "", rpc.SignedURL{}, err
 	}
-	key, err := got.text("matched_key")
-	if err != nil {
-		return "", signed{}, fmt.Errorf("%s: %w", what, err)
-	}
-	from, err := w.c.address(what, got.answer, "signed_download_url")
-	if err != nil {
-		return "", signed{}, err
-	}
-	return key, from, nil
+	return foundEntry(s.c, got.Fields, "matched_key", "signed_download_url")
 }
 
-// reserve implements cacheWire.
-func (w *cacheV2) reserve(ctx context.Context, key string, _ int) (fill, error) {
+// reserve implements cacheService.
+func (s *cacheV2) reserve(ctx context.Context, key string, _ int) (reservation, error) {
 	const what = "reserve the cache entry"
-	got, err := w.call(ctx, what, "CreateCacheEntry", struct {
+	got, err := s.call(ctx, what, "CreateCacheEntry", struct {
 		Key     string `json:"key"`
 		Version string `json:"version"`
-	}{key, w.version})
+	}{key, s.version})
 	switch {
-	case taken(err):
-		return nil, fmt.Errorf("%w: %w", errKeyTaken, err)
+	case rpc.IsTaken(err):
+		return reservation{}, fmt.Errorf("%w: %w", errKeyTaken, err)
 	case err != nil:
-		return nil, err
-	case !got.done && got.exists():
-		return nil, fmt.Errorf("%w: %w", errKeyTaken, got.refused(what))
-	case !got.done:
-		return nil, got.refused(what)
+		return reservation{}, err
+	case !got.ok && got.exists():
+		return reservation{}, fmt.Errorf("%w: %w", errKeyTaken, got.refused(what))
+	case !got.ok:
+		return reservation{}, got.refused(what)
 	}
-	to, err := w.c.address(what, got.answer, "signed_upload_url")
-	if err != nil {
-		return nil, err
-	}
-	return func(ctx context.Context, data []byte) error {
-		blob := w.c.blob("upload the cache entry", to, "", data)
-		blob.header["X-Ms-Blob-Type"] = "BlockBlob"
-		if _, err := w.c.do(ctx, blob); err != nil {
-			return err
-		}
-		return w.commit(ctx, key, len(data))
-	}, nil
+	to, err := s.c.SignedField(got.Fields, "signed_upload_url")
+	return reservation{key: key, to: to}, err
 }
 
-// commit finishes an upload. The service may not know yet that the blob is there.
-func (w *cacheV2) commit(ctx context.Context, key string, size int) error {
+// upload implements cacheService.
+func (s *cacheV2) upload(ctx context.Context, r reservation, data []byte) error {
+	_, err := s.c.Do(ctx, rpc.Request{
+		What: "upload the cache entry", Method: http.MethodPut, To: r.to, Body: data,
+		Header: map[string]string{"Content-Type": "application/octet-stream", "X-Ms-Blob-Type": "BlockBlob"},
+	})
+	if err != nil {
+		return err
+	}
+	return s.commit(ctx, r.key, len(data))
+}
+
+// commit finishes an upload. The service may not see the upload yet.
+func (s *cacheV2) commit(ctx context.Context, key string, size int) error {
 	const what = "finish the cache entry"
 	for try := 1; ; try++ {
-		got, err := w.call(ctx, what, "FinalizeCacheEntryUpload", struct {
+		got, err := s.call(ctx, what, "FinalizeCacheEntryUpload", struct {
 			Key     string `json:"key"`
 			Version string `json:"version"`
 			Size    string `json:"size_bytes"`
-		}{key, w.version, strconv.Itoa(size)})
+		}{key, s.version, strconv.Itoa(size)})
 		switch {
-		case err == nil && got.done:
+		case err == nil && got.ok:
 			return nil
 		case err == nil:
 			return got.refused(what)
-		case !absent(err) || try == commitTries:
+		case !rpc.IsNotFound(err) || try == commitTries:
 			return err
 		}
-		if err := w.c.sleep(ctx, commitWait); err != nil {
+		if err := s.sleep(ctx, commitWait); err != nil {
 			return fmt.Errorf("%s: %w", what, err)
 		}
 	}
@@ -100,38 +97,31 @@ func (w *cacheV2) commit(ctx context.Context, key string, size int) error {
 
 // An outcome is an answer with the field "ok".
 type outcome struct {
-	answer
-	done    bool
-	message string // why it was not done
+	rpc.Fields
+	ok      bool
+	message string // why it was refused
 }
 
-// exists reports whether an answer says no because the name is in use: a status of
-// its own is the rule, and words are all that other services may have.
+// exists reports whether a request was refused because the name is in use. The rule is
+// a status of its own; other services may only have the words.
 func (o outcome) exists() bool {
 	return strings.Contains(strings.ReplaceAll(strings.ToLower(o.message), "_", " "), "already exists")
 }
 
-// refused makes an error of an answer that says no. A write that the job has no
-// right to is answered so, with status 200.
+// refused makes an error of a refusal. A write that the job has no right to is refused
+// like this, with status 200.
 func (o outcome) refused(what string) error {
-	switch {
-	case strings.Contains(strings.ToLower(o.message), "denied"):
+	if strings.Contains(strings.ToLower(o.message), "denied") {
 		return fmt.Errorf("%s: %w: %s", what, ErrDenied, o.message)
-	case o.message != "":
-		return fmt.Errorf("%s: %w: %s", what, errRefused, o.message)
 	}
-	return fmt.Errorf("%s: %w", what, errRefused)
+	return refusal(what, o.message)
 }
 
-func (w *cacheV2) call(ctx context.Context, what, method string, in any) (outcome, error) {
-	got, err := w.c.twirp(ctx, what, "CacheService/"+method, in)
+func (s *cacheV2) call(ctx context.Context, what, method string, in any) (outcome, error) {
+	got, err := s.c.Twirp(ctx, what, "CacheService/"+method, in)
 	if err != nil {
 		return outcome{}, err
 	}
-	o := outcome{answer: got}
-	if o.done, o.message, err = got.ok(); err != nil {
-		return outcome{}, fmt.Errorf("%s: %w", what, err)
-	}
-	o.message = line(o.message, []string{w.c.token})
-	return o, nil
+	ok, message, err := got.OK()
+	return outcome{got, ok, message}, err
 }

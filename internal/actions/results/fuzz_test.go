@@ -61,34 +61,6 @@ func FuzzUnpack(f *testing.F) {
 	})
 }
 
-// FuzzAnswer reads any bytes as the answer of a service: no panic, and a field that
-// is read is what it is asked to be.
-func FuzzAnswer(f *testing.F) {
-	for _, s := range []string{
-		`{"ok":true,"signed_upload_url":"https://x.example/?sig=abcdefgh","entry_id":"12"}`, `{"ok":true,"signedUploadUrl":"x","entryId":12}`,
-		`{"ok":false,"message":"cache write denied: token has no writable scopes"}`, `{"ok":"x","entry_id":1e3}`, `{"ok":1,"OK":2}`, `[]`, `null`, ``,
-		`{"":0,"_":1}`, `{"entry_id":"\u0031"}`, `{"entry_id":` + "`1`" + `}`,
-	} {
-		f.Add([]byte(s))
-	}
-	f.Fuzz(func(t *testing.T, data []byte) {
-		a, err := results.ParseAnswer(data)
-		if err != nil {
-			if strings.Contains(err.Error(), "x.example") {
-				t.Fatalf("the answer is shown: %v", err)
-			}
-			return
-		}
-		_, _, _ = a.OK()
-		if n, err := a.Number("entry_id"); err == nil && n < 1 {
-			t.Fatalf("got %d", n)
-		}
-		if s, err := a.Text("signed_upload_url"); err == nil && s == "" {
-			t.Fatal("got an empty text")
-		}
-	})
-}
-
 // FuzzClaims reads any text as a runtime token: no panic, and ids that can stand in
 // any place.
 func FuzzClaims(f *testing.F) {

@@ -124,7 +124,7 @@ func (j *journal) all() []string {
 func methods(s *resultstest.Server) string {
 	var out []string
 	for _, c := range s.Calls() {
-		path, query, _ := strings.Cut(c.Path, "?")
+		path, query, _ := strings.Cut(c.URI, "?")
 		name := filepath.Base(path)
 		if strings.HasPrefix(path, "/blob/") {
 			name = "blob"

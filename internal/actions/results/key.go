@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// prefix is what the keys of an issue start with. Its last character keeps issue 7
-// apart from issue 71.
+// prefix begins the keys of an issue. Its last character keeps issue 7 apart from
+// issue 71.
 func prefix(issue int) string { return fmt.Sprintf("foreman/v1/i%d/", issue) }
 
 func key(issue, number int) string { return fmt.Sprintf("%s%010d", prefix(issue), number) }

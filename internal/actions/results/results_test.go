@@ -11,8 +11,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/org/foreman-action/internal/actions/results"
 	"github.com/org/foreman-action/internal/actions/results/resultstest"
 	"github.com/org/foreman-action/memory"
@@ -158,28 +156,6 @@ func checkSecrets(t *testing.T, text string, o results.Options) {
 	}
 }
 
-func TestSignatures(t *testing.T) {
-	t.Parallel()
-	tests := map[string][]string{
-		"":                        nil,
-		"se=1&sp=r":               nil,
-		"sig=short":               nil,
-		"sig=abcdefgh":            {"abcdefgh"},
-		"sig=a%2Bb%2fc%3D":        {"a%2Bb%2fc%3D", "a%2Bb%2Fc%3D", "a+b/c="},
-		"s%69g=abcdefgh":          {"abcdefgh"},
-		"sig=ab%20cdef":           {"ab%20cdef", "ab cdef", "ab+cdef"},
-		"X-Amz-Signature=0011aa":  {"0011aa"},
-		"signed=abcdefgh":         nil,
-		"sig=abcdef%zz":           {"abcdef%zz"},
-		"sig=abcdefg&sig=hijklmn": {"abcdefg", "hijklmn"},
-	}
-	for query, want := range tests {
-		if diff := cmp.Diff(want, results.Signatures(query)); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", query, diff)
-		}
-	}
-}
-
 func TestClaims(t *testing.T) {
 	t.Parallel()
 	token := func(payload string) string {
@@ -219,42 +195,6 @@ func TestClaims(t *testing.T) {
 	o.RuntimeToken = "not-a-jwt"
 	if err := artifact(t, o).Save(t.Context(), record(0)); err == nil || !strings.Contains(err.Error(), "Actions.Results") {
 		t.Errorf("Save: got %v, want an error about the claims", err)
-	}
-}
-
-func TestAnswer(t *testing.T) {
-	t.Parallel()
-	tests := []struct {
-		body   string
-		number int64
-		text   string
-	}{
-		{`{"entry_id":"12","signed_url":"x"}`, 12, "x"},
-		{`{"entryId":12,"signedUrl":"x"}`, 12, "x"},
-		{`{"entryId": "12" , "signedUrl":"x","later":{}}`, 12, "x"},
-		{`{"entry_id":"-12","signed_url":""}`, 0, ""},
-		{`{"entry_id":1.5,"signed_url":1}`, 0, ""},
-		{`{"entry_id":"12x","signed_url":null}`, 0, ""},
-		{`{"entry_id":99999999999999999999}`, 0, ""},
-		{`{"entry_id":true}`, 0, ""},
-		{`{}`, 0, ""},
-	}
-	for _, tt := range tests {
-		a, err := results.ParseAnswer([]byte(tt.body))
-		if err != nil {
-			t.Errorf("%s: %v", tt.body, err)
-			continue
-		}
-		n, err1 := a.Number("entry_id")
-		s, err2 := a.Text("signed_url")
-		if n != tt.number || (err1 == nil) != (tt.number > 0) || s != tt.text || (err2 == nil) != (tt.text != "") {
-			t.Errorf("%s: got %d, %v, %q and %v, want %d and %q", tt.body, n, err1, s, err2, tt.number, tt.text)
-		}
-	}
-	for _, body := range []string{"", "null", "[]", "1", `{"a":1}{`, "<html>", `{"entry_id":1,"entryId":2}`} {
-		if _, err := results.ParseAnswer([]byte(body)); err == nil {
-			t.Errorf("%s: got no error", body)
-		}
 	}
 }
 
@@ -348,6 +288,10 @@ func (r *reader) List(context.Context, string) ([]results.Info, error) {
 
 func (r *reader) Download(_ context.Context, id int64, _ int) ([]byte, error) {
 	return r.zips[id], r.err
+}
+
+func (r *reader) Recent(context.Context, string) ([]results.Info, bool, error) {
+	return r.list, true, r.err
 }
 
 // TestLongAnswers: nobody makes us read without end.

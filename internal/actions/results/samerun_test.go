@@ -37,7 +37,7 @@ func TestSameRun(t *testing.T) {
 				t.Fatal(err)
 			}
 			for i, call := range alone.s.Calls()[before:] {
-				path, _, _ := strings.Cut(call.Path, "?")
+				path, _, _ := strings.Cut(call.URI, "?")
 				t.Run(fmt.Sprint(i+1, path), func(t *testing.T) {
 					t.Parallel()
 					d := newDuel(t, tt.lenient, tt.base)

@@ -17,6 +17,7 @@ import (
 
 	"github.com/org/foreman-action/internal/actions/results"
 	"github.com/org/foreman-action/internal/actions/results/resultstest"
+	"github.com/org/foreman-action/internal/loopback"
 	"github.com/org/foreman-action/memory"
 )
 
@@ -174,7 +175,10 @@ func (p *player) result(text string, err error) {
 }
 
 func (p *player) fault(path string, opts map[string]string) {
-	f := resultstest.Fault{Path: path, Method: opts["method"], Query: opts["comp"], Body: opts["body"]}
+	f := resultstest.Fault{Path: path, Method: opts["method"], Body: opts["body"]}
+	if comp, ok := opts["comp"]; ok {
+		f.Query = "comp=" + comp
+	}
 	if size, err := strconv.Atoi(opts["size"]); err == nil {
 		f.Body = strings.Repeat("x", size)
 	}
@@ -193,8 +197,8 @@ func (p *player) fault(path string, opts map[string]string) {
 
 // wire prints a request whole. What depends on the compressor of this version of Go
 // is left out: the server has checked it.
-func (p *player) wire(c resultstest.Call) {
-	text := c.Method + " " + c.Path + "\n"
+func (p *player) wire(c loopback.Call) {
+	text := c.Method + " " + c.URI + "\n"
 	c.Header.Del("Content-Length")
 	c.Header.Del("Accept-Encoding")
 	for _, name := range slices.Sorted(maps.Keys(c.Header)) {

@@ -7,9 +7,14 @@ import (
 	"strings"
 )
 
-// backend are the ids under which the results service knows a run and its job.
-type backend struct {
+// jobIDs are the ids of a run and its job at the results service.
+type jobIDs struct {
 	run, job string
+}
+
+// fields returns the fields of every request about an artifact of the job, with one more.
+func (j jobIDs) fields(key, value string) map[string]any {
+	return map[string]any{"workflow_run_backend_id": j.run, "workflow_job_run_backend_id": j.job, key: value}
 }
 
 var errClaims = errors.New("the runtime token does not name its run and job (scope Actions.Results)")
@@ -17,20 +22,20 @@ var errClaims = errors.New("the runtime token does not name its run and job (sco
 // claims reads the ids out of the runtime token: of its claim "scp", a list of words
 // of which one is "Actions.Results:<run>:<job>". The signature is for the service to
 // check. The error shows nothing of the token.
-func claims(token string) (backend, error) {
+func claims(token string) (jobIDs, error) {
 	parts := strings.Split(token, ".")
 	if len(parts) != 3 || len(token) > 64<<10 {
-		return backend{}, errClaims
+		return jobIDs{}, errClaims
 	}
 	payload, err := base64.RawURLEncoding.DecodeString(strings.TrimRight(parts[1], "="))
 	if err != nil {
-		return backend{}, errClaims
+		return jobIDs{}, errClaims
 	}
 	var body struct {
 		Scp string `json:"scp"`
 	}
 	if err := json.Unmarshal(payload, &body); err != nil {
-		return backend{}, errClaims
+		return jobIDs{}, errClaims
 	}
 	for scope := range strings.FieldsSeq(body.Scp) {
 		ids, ok := strings.CutPrefix(scope, "Actions.Results:")
@@ -39,11 +44,11 @@ func claims(token string) (backend, error) {
 		}
 		run, job, _ := strings.Cut(ids, ":")
 		if !plainID(run) || !plainID(job) {
-			return backend{}, errClaims
+			return jobIDs{}, errClaims
 		}
-		return backend{run, job}, nil
+		return jobIDs{run, job}, nil
 	}
-	return backend{}, errClaims
+	return jobIDs{}, errClaims
 }
 
 func plainID(s string) bool {

@@ -3,6 +3,8 @@ package results
 import (
 	"archive/zip"
 	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"io"
 
@@ -32,8 +34,8 @@ func pack(data []byte) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// unpack returns the one file of a zip. Every error is a memory.ErrBroken. What a
-// zip says of its sizes is not believed: no more is unpacked than a record may have.
+// unpack returns the one file of a zip. Every error is a memory.ErrBroken. The sizes in
+// a zip are not trusted: no more is unpacked than a record may have.
 func unpack(data []byte) ([]byte, error) {
 	if len(data) > maxZip {
 		return nil, broken(fmt.Errorf("the zip is larger than %d bytes", maxZip))
@@ -67,4 +69,8 @@ func unpack(data []byte) ([]byte, error) {
 	return out, nil
 }
 
-func broken(err error) error { return fmt.Errorf("%w: %w", memory.ErrBroken, err) }
+// digest returns the digest of a zip in the form of the REST API.
+func digest(zip []byte) string {
+	sum := sha256.Sum256(zip)
+	return "sha256:" + hex.EncodeToString(sum[:])
+}

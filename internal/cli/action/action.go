@@ -73,7 +73,7 @@ func step(ctx context.Context, rt *actions.Runtime, env process.Env) (report.Res
 	if err != nil {
 		return none.Failed(err), err
 	}
-	rt.Printf("foreman %s: %s on %s, task %s", env.Version, delivered.Key(), subject(delivered), taskID)
+	rt.Log.Printf("foreman %s: %s on %s, task %s", env.Version, delivered.Key(), subject(delivered), taskID)
 	return event.Run(ctx, event.Settings{
 		Env: env, Event: delivered, Files: workspace(job, delivered),
 		Load: config.Spec{
@@ -86,10 +86,10 @@ func step(ctx context.Context, rt *actions.Runtime, env process.Env) (report.Res
 		Live: true, DryRun: in.DryRun, Overrides: overrides(in),
 		Task:    runner.TaskIdentity{ID: taskID, Scope: scopeOf(job), Nonce: rand.Text(), Resumed: job.RunAttempt > 1},
 		Memory:  event.MemoryPlace{Dir: job.Workspace, Store: "artifact", Branch: scheduledOn(job)},
-		IDToken: rt.IDToken, Mask: rt.Mask, Log: rt.Printf, Logger: slog.New(rt.Handler(nil)),
+		IDToken: rt.Tokens.IDToken, Mask: rt.Log.Mask, Log: rt.Log.Printf, Logger: slog.New(rt.Log.Handler(nil)),
 		Audit: func(record runner.Audit) error {
 			line, err := record.Line()
-			rt.Printf("%s", line)
+			rt.Log.Printf("%s", line)
 			return err
 		},
 	})
@@ -193,23 +193,23 @@ func publish(rt *actions.Runtime, res report.Result, version string, err error) 
 	annotate(rt, err)
 	rep := res.Report
 	if err == nil && rep.Reason != "" {
-		rt.Annotate(actions.Annotation{Level: actions.Notice, Title: "Foreman", Message: rep.Reason})
+		rt.Log.Annotate(actions.Annotation{Level: actions.Notice, Title: "Foreman", Message: rep.Reason})
 	}
 	if res.NoConfig {
-		rt.Annotate(actions.Annotation{Level: actions.Notice, Title: "Foreman", Message: noConfigNotice})
+		rt.Log.Annotate(actions.Annotation{Level: actions.Notice, Title: "Foreman", Message: noConfigNotice})
 	}
 	for _, w := range rep.Warnings {
-		rt.Annotate(actions.Annotation{Level: actions.Warning, Title: "Foreman", Message: w})
+		rt.Log.Annotate(actions.Annotation{Level: actions.Warning, Title: "Foreman", Message: w})
 	}
 	if len(rep.Missing) > 0 {
-		rt.Printf("%s", grants.Help(res.Needs, rep.Missing))
+		rt.Log.Printf("%s", grants.Help(res.Needs, rep.Missing))
 	}
 	var errs []error
 	for _, o := range report.Outputs(res) {
-		errs = append(errs, rt.SetOutput(o.Name, o.Value))
+		errs = append(errs, rt.Files.SetOutput(o.Name, o.Value))
 	}
-	errs = append(errs, rt.AddSummary(report.Summary(res, version, err)))
-	rt.Printf("%s", strings.Join(format.NonEmpty(string(rep.Status), string(rep.Decision)), ": "))
+	errs = append(errs, rt.Files.AddSummary(report.Summary(res, version, err)))
+	rt.Log.Printf("%s", strings.Join(format.NonEmpty(string(rep.Status), string(rep.Decision)), ": "))
 	return errors.Join(errs...)
 }
 
@@ -224,22 +224,22 @@ func annotate(rt *actions.Runtime, err error) {
 	}
 	if ps := failure.Problems(err); ps != nil {
 		for _, p := range ps {
-			rt.Annotate(actions.Annotation{
+			rt.Log.Annotate(actions.Annotation{
 				Level: actions.Error, Title: "Foreman configuration", File: p.File, Line: p.Line, Column: p.Column, Message: p.Msg,
 			})
-			rt.Printf("%s", p.Error())
+			rt.Log.Printf("%s", p.Error())
 		}
 		return
 	}
 	if e, ok := errors.AsType[*rules.EvalError](err); ok {
-		rt.Annotate(actions.Annotation{
+		rt.Log.Annotate(actions.Annotation{
 			Level: actions.Error, Title: "Foreman rule " + e.Rule, File: e.Problem.File,
 			Line: e.Problem.Line, Column: e.Problem.Column, Message: e.Problem.Msg,
 		})
 		return
 	}
 	for _, e := range unjoin(err) {
-		rt.Annotate(actions.Annotation{Level: actions.Error, Title: "Foreman", Message: e.Error()})
+		rt.Log.Annotate(actions.Annotation{Level: actions.Error, Title: "Foreman", Message: e.Error()})
 	}
 }
 

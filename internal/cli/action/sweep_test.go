@@ -53,8 +53,8 @@ func TestClosingInActions(t *testing.T) {
 		step(1+run, after, []string{"1 closing not due yet", "1 issue closed after its time", "0 issues found, 0 actions carried out\n"}[run])
 		if run != 1 {
 			for _, c := range service.Calls()[downloads:] {
-				if !strings.Contains(c.Path, "/actions/artifacts?") {
-					t.Errorf("run %d: got the call %s", run, c.Path)
+				if !strings.Contains(c.URI, "/actions/artifacts?") {
+					t.Errorf("run %d: got the call %s", run, c.URI)
 				}
 			}
 		}

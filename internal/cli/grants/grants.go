@@ -39,7 +39,7 @@ func onPulls(i rules.Info) bool {
 
 // recalls reports whether anything that a configuration does takes what was done before.
 func recalls(c *config.Config) bool {
-	return c.Agent.URL != "" || c.AsksMemory || c.Mode == config.ModeShadow && c.Rules.Len() > 0 ||
+	return c.Agent.URL != "" || c.Rules.AsksMemory() || c.Mode == config.ModeShadow && c.Rules.Len() > 0 ||
 		c.Rules.NeverAgain() || c.Rules.ClosesLater() || c.Rules.Undoes()
 }
 

@@ -231,7 +231,7 @@ func reviewTests(ctx context.Context, c *config.Config) (text string, failed err
 			what := fmt.Sprintf("their tests take too long: %d of %d were run", len(results), len(c.Tests))
 			return head("**"+what+"**", ""), command.Failed(errors.New("the rules of the pull request: " + what))
 		}
-		results = append(results, runner.Test(c, t))
+		results = append(results, ruletest.Run(c.Rules, t, c.Policy.MayLabel))
 	}
 	n := format.Failures(results)
 	switch {

@@ -9,8 +9,10 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/org/foreman-action/internal/github/githubtest/internal/render"
+	"github.com/org/foreman-action/internal/loopback"
 )
 
 const docsURL = "https://docs.github.com/rest"
@@ -18,7 +20,7 @@ const docsURL = "https://docs.github.com/rest"
 // An object is a JSON object of an answer.
 type object = render.Object
 
-// An answer is what the fake says to one call.
+// An answer is the answer of the fake to one call.
 type answer struct {
 	status  int
 	header  http.Header
@@ -26,18 +28,17 @@ type answer struct {
 	foreign bool // the body is not JSON, by the caller's own wish
 }
 
-func (a answer) write(w http.ResponseWriter) {
-	h := w.Header()
-	h.Set("Server", "github.com")
-	h.Set("X-Ratelimit-Limit", "5000")
-	h.Set("X-Ratelimit-Remaining", "4999")
+// encode returns the answer as the server sends it.
+func (a answer) encode(now time.Time) loopback.Answer {
+	h := http.Header{
+		"Server": {"github.com"}, "X-Ratelimit-Limit": {"5000"}, "X-Ratelimit-Remaining": {"4999"},
+		"Date": {now.Format(http.TimeFormat)},
+	}
 	maps.Copy(h, a.header)
 	if len(a.raw) > 0 {
 		h.Set("Content-Length", strconv.Itoa(len(a.raw)))
 	}
-	w.WriteHeader(a.status)
-	// The caller may have hung up; there is nobody to tell.
-	_, _ = w.Write(a.raw)
+	return loopback.Answer{Status: a.status, Header: h, Body: a.raw}
 }
 
 // reply is an answer with a JSON body; a nil body is none.

@@ -8,14 +8,6 @@ import (
 	"github.com/org/foreman-action/internal/github/githubtest/internal/state"
 )
 
-// Problems returns what did not fit GitHub's description so far: requests, answers
-// of the fake, and routes that it does not have.
-func (s *Server) Problems() []string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return append([]string(nil), s.problems...)
-}
-
 // Repo returns the repository "owner/name", which is made on first use: public, with
 // the issue types Bug, Feature and Task and nothing else.
 func (s *Server) Repo(fullName string) *Repo {
@@ -46,15 +38,15 @@ func (s *Server) Issue(fullName string, number int) Issue {
 }
 
 // Advance moves the server's clock on: what happens from now on happens that much
-// later than [Config].Now says. It adds to what was advanced before.
+// later than [Config].Now. It adds to earlier calls.
 func (s *Server) Advance(d time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.clock.Advance(d)
 }
 
-// SetBudget lets n more calls be told of in the hour: from now on each answer says one
-// less. The search has a budget of its own, and no call is refused for want of one.
+// SetBudget makes answers report n more calls in the hour, and one less each time. The
+// search has a budget of its own. No call is refused for it.
 func (s *Server) SetBudget(n int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -63,18 +55,16 @@ func (s *Server) SetBudget(n int) {
 
 // Calls returns the calls so far, in the order of their arrival.
 func (s *Server) Calls() []Call {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	list := make([]Call, 0, len(s.calls))
-	for _, c := range s.calls {
-		list = append(list, *c)
+	var list []Call
+	for _, c := range s.Server.Calls() {
+		list = append(list, newCall(c))
 	}
 	return list
 }
 
 // Log returns a line for each call: method, escaped path without query, and status,
-// such as "POST /repos/octo/hello/issues/7/comments 201". " cut" at the end says
-// that the caller got no answer; without a status, that nothing was done either. A
+// such as "POST /repos/octo/hello/issues/7/comments 201". " cut" at the end means
+// that the caller got no answer; without a status, the call was not served either. A
 // call under way has status 0.
 func (s *Server) Log() []string {
 	var lines []string
@@ -84,38 +74,9 @@ func (s *Server) Log() []string {
 	return lines
 }
 
-// ResetCalls forgets the calls so far. Faults go on counting.
-func (s *Server) ResetCalls() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.calls = nil
-}
-
-// Fault adds a fault. Of several that hit the same call the first one set counts.
-func (s *Server) Fault(f Fault) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.faults.list = append(s.faults.list, &fault{Fault: f})
-}
-
-// ClearFaults takes back all faults and CutAt.
-func (s *Server) ClearFaults() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.faults = faults{cutAt: -1}
-}
-
-// CutAt lets n more calls through and then closes the connection of every one,
-// nothing done: a crash after the n-th call. Negative: no limit.
-func (s *Server) CutAt(n int) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.faults.cutAt = n
-}
-
 // LimitCalls leaves the token n calls until a time from now, when there are 5,000 again.
-// Answers say how many are left; a call beyond is refused. Calls that are answered with
-// 304 cost nothing.
+// Answers report how many are left; further calls are refused. Calls that are answered
+// with 304 cost nothing.
 func (s *Server) LimitCalls(n int, reset time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

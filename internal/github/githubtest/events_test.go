@@ -91,7 +91,7 @@ func ask(t *testing.T, s *Server, call [3]string) []byte {
 	if call[2] != "" {
 		r.Header.Set("Content-Type", "application/json")
 	}
-	a, _ := s.answer(r, []byte(call[2]), Fault{})
+	a, _ := s.answer(r, []byte(call[2]))
 	s.check(r, []byte(call[2]), &a)
 	if a.status > 299 {
 		t.Fatalf("%v: got %d %s", call, a.status, a.raw)

@@ -32,7 +32,7 @@ func (l *limit) refuse(c *state.Clock) (answer, bool) {
 	return a, true
 }
 
-// account counts a call that was answered, and lets the answer say what is left.
+// account counts a call that was answered, and adds the rest to the answer.
 func (l *limit) account(a answer) {
 	if !l.on {
 		return
@@ -50,7 +50,7 @@ func (l *limit) header() http.Header {
 	return h
 }
 
-// A budget is how many calls are told of; no call is refused for want of one.
+// A budget is the number of calls that answers report as left; none is refused for it.
 type budget struct {
 	on   bool
 	left int

@@ -15,14 +15,14 @@ func ParseFault(words []string) (Fault, error) {
 	}
 	f := Fault{Method: words[0], Path: words[1]}
 	for _, word := range words[2:] {
-		if err := f.set(word); err != nil {
+		if err := setWord(&f, word); err != nil {
 			return Fault{}, fmt.Errorf("fault %v: %w", words, err)
 		}
 	}
 	return f, nil
 }
 
-func (f *Fault) set(word string) (err error) {
+func setWord(f *Fault, word string) (err error) {
 	name, value, _ := strings.Cut(word, "=")
 	switch name {
 	case "status":

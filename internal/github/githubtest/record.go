@@ -4,6 +4,9 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"strings"
+
+	"github.com/org/foreman-action/internal/loopback"
 )
 
 // A Call is one request that the server got.
@@ -28,13 +31,19 @@ func (c Call) String() string {
 	return fmt.Sprintf("%s %s %d", c.Method, c.Path, c.Status)
 }
 
-// newCall keeps what tests may ask of a request.
-func newCall(r *http.Request, body []byte) *Call {
+// newCall keeps of a request what tests look at.
+func newCall(c loopback.Call) Call {
 	header := http.Header{}
 	for _, h := range []string{"Accept", "Authorization", "Content-Type", "If-None-Match", "User-Agent", "X-Github-Api-Version"} {
-		if v := r.Header.Values(h); len(v) > 0 {
-			header[h] = append([]string(nil), v...)
+		if v := c.Header.Values(h); len(v) > 0 {
+			header[h] = v
 		}
 	}
-	return &Call{Method: r.Method, Path: r.URL.EscapedPath(), Query: r.URL.Query(), Header: header, Body: string(body)}
+	path, query, _ := strings.Cut(c.URI, "?")
+	values, _ := url.ParseQuery(query) // as far as it can be read, as [url.URL.Query] does
+	return Call{Method: c.Method, Path: path, Query: values, Header: header, Body: string(c.Body), Status: c.Status, Cut: c.Cut}
 }
+
+// A Fault goes wrong with some of the calls. Where its Status is set, an empty Body is
+// GitHub's JSON for the status.
+type Fault = loopback.Fault

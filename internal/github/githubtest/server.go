@@ -1,30 +1,25 @@
 // Package githubtest is a GitHub for tests: a server on loopback that keeps state as
-// GitHub does, records the calls it gets in order, and fails when it is told to.
+// GitHub does, records its calls in order, and injects faults.
 //
-// Every request that it gets and every answer that it gives is held against
-// GitHub's own OpenAPI description; what does not fit is a problem, and a server
-// made with [New] fails its test for each. It reproduces what callers trip over:
-// adding a label that does not exist creates it, names match without regard to
-// case, closing twice does nothing, and who cannot be assigned is dropped silently.
+// Every request and every answer is checked against GitHub's own OpenAPI description;
+// each mismatch is a problem, and a server made with [New] fails its test for it. It
+// reproduces the surprises of GitHub: adding a label that does not exist creates it,
+// names match without regard to case, closing twice does nothing, and users that
+// cannot be assigned are dropped silently.
 package githubtest
 
 import (
 	"fmt"
-	"io"
-	"net"
 	"net/http"
-	"net/http/httptest"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/org/foreman-action/internal/github/githubtest/internal/state"
+	"github.com/org/foreman-action/internal/loopback"
 )
 
-const (
-	defaultLogin = "github-actions[bot]"
-	maxBody      = 8 << 20
-)
+const defaultLogin = "github-actions[bot]"
 
 // Config configures a [Server]. The zero value is a server on a free port of
 // loopback that takes any token.
@@ -38,58 +33,43 @@ type Config struct {
 	Token string
 	// App, when set, is who calls, in the place of Token.
 	App *App
-	// Login is who the token belongs to, the author of what is written; empty means
+	// Login owns the token, and is the author of all writes; empty means
 	// "github-actions[bot]", or the App's.
 	Login string
-	// Now tells the time of what is written; nil means [time.Now].
+	// Now returns the time of writes; nil means [time.Now].
 	Now func() time.Time
 }
 
 // A Server is a fake GitHub. All its methods are safe for concurrent use.
 type Server struct {
-	// URL is the API's root, without a trailing slash.
-	URL string
+	*loopback.Server // its URL is the API's root, without a trailing slash
 
 	login   string // who calls
-	http    *httptest.Server
 	routes  []route
 	checker *checker // nil: no validation
-	closed  chan struct{}
-	once    sync.Once
 
 	mu          sync.Mutex // guards what follows, and the repositories
 	clock       *state.Clock
 	repos       map[string]*state.Repository
 	credentials credentials
-	calls       []*Call
-	faults      faults
 	limit       limit
 	budget      budget
-	problems    []string
 }
 
 // New starts a server that lives as long as the test and fails it in the end for
-// each of its [Server.Problems].
+// each of its Problems.
 func New(tb testing.TB, c Config) *Server {
 	tb.Helper()
 	s, err := Start(c)
 	if err != nil {
 		tb.Fatal(err)
 	}
-	tb.Cleanup(func() {
-		s.Close()
-		for _, p := range s.Problems() {
-			tb.Errorf("githubtest: %s", p)
-		}
-	})
+	s.CloseAfter(tb, "githubtest")
 	return s
 }
 
 // Start starts a server without a test; the caller closes it.
 func Start(c Config) (*Server, error) {
-	if c.Addr == "" {
-		c.Addr = "127.0.0.1:0"
-	}
 	if c.Login == "" && c.App != nil {
 		c.Login = c.App.Slug + "[bot]"
 	}
@@ -101,8 +81,8 @@ func Start(c Config) (*Server, error) {
 	}
 	clock := state.NewClock(c.Now)
 	s := &Server{
-		login: c.Login, closed: make(chan struct{}), clock: clock, repos: map[string]*state.Repository{},
-		credentials: credentials{token: c.Token, app: c.App, clock: clock, tokens: map[string]issued{}}, faults: faults{cutAt: -1},
+		login: c.Login, routes: routes(), clock: clock, repos: map[string]*state.Repository{},
+		credentials: credentials{token: c.Token, app: c.App, clock: clock, tokens: map[string]issued{}},
 	}
 	if !c.SkipValidation {
 		checker, err := newChecker()
@@ -111,91 +91,53 @@ func Start(c Config) (*Server, error) {
 		}
 		s.checker = checker
 	}
-	s.routes = routes()
-	listener, err := net.Listen("tcp", c.Addr)
-	if err != nil {
+	var err error
+	if s.Server, err = loopback.Start(loopback.Options{Addr: c.Addr, Handler: s.serve, OnFault: s.fault}); err != nil {
 		return nil, fmt.Errorf("start the fake GitHub: %w", err)
 	}
-	s.http = &httptest.Server{Listener: listener, Config: &http.Server{Handler: s, ReadHeaderTimeout: 10 * time.Second}}
-	s.http.Start()
-	s.URL = s.http.URL
 	return s, nil
 }
 
-// Close stops the server and lets go of calls that a fault holds.
-func (s *Server) Close() {
-	s.once.Do(func() {
-		close(s.closed)
-		s.http.Close()
-	})
-}
-
-// ServeHTTP answers one call.
-func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	body, err := io.ReadAll(io.LimitReader(r.Body, maxBody))
-	if err != nil {
-		return // the caller hung up
-	}
-	c, f := s.arrive(r, body)
-	if !f.hold(r.Context(), s.closed) || f.CutBefore {
-		s.record(c, 0, true)
-		panic(http.ErrAbortHandler)
-	}
-	a, checked := s.answer(r, body, f)
+// serve answers one call.
+func (s *Server) serve(r *http.Request, c loopback.Call) loopback.Answer {
+	a, checked := s.answer(r, c.Body)
 	if !checked {
-		s.check(r, body, &a)
+		s.check(r, c.Body, &a)
 	}
-	s.spend(r, a)
-	s.record(c, a.status, f.CutAfter)
-	if f.CutAfter {
-		panic(http.ErrAbortHandler)
+	return s.finish(r, a)
+}
+
+// fault answers a call that a fault with a status hits. The fault's answer is not
+// compared with the description.
+func (s *Server) fault(r *http.Request, c loopback.Call, f Fault) loopback.Answer {
+	s.check(r, c.Body, nil)
+	a := failure(f.Status, http.StatusText(f.Status))
+	if f.Body != "" {
+		a.raw = []byte(f.Body)
 	}
-	w.Header().Set("Date", s.date())
-	a.write(w)
+	for k, v := range f.Header {
+		a.header.Set(k, v)
+	}
+	return s.finish(r, a)
 }
 
-// arrive records a call, and returns it and the fault that it meets.
-func (s *Server) arrive(r *http.Request, body []byte) (*Call, Fault) {
-	c := newCall(r, body)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.calls = append(s.calls, c)
-	return c, s.faults.meet(c)
-}
-
-func (s *Server) record(c *Call, status int, cut bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	c.Status, c.Cut = status, cut
-}
-
-// spend writes into an answer how many calls are left.
-func (s *Server) spend(r *http.Request, a answer) {
+// finish adds the headers that every answer has: how many calls are left, and the date.
+func (s *Server) finish(r *http.Request, a answer) loopback.Answer {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.budget.spend(r, a)
+	return a.encode(s.clock.Now())
 }
 
-// date is the time as the header of that name has it.
-func (s *Server) date() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.clock.Now().Format(http.TimeFormat)
-}
-
-// answer makes the answer to a call. checked says that it is a fault's own and not
-// to be compared with the description.
-func (s *Server) answer(r *http.Request, body []byte, f Fault) (a answer, checked bool) {
-	if f.Status != 0 {
-		s.check(r, body, nil)
-		return f.answer(), true
-	}
+// answer makes the answer to a call; checked is true when it is not to be compared
+// with the description.
+func (s *Server) answer(r *http.Request, body []byte) (a answer, checked bool) {
 	if refusal, ok := s.authorize(r); !ok {
 		return refusal, false
 	}
 	handle, vars := find(s.routes, r)
 	if handle == nil {
-		s.problem("%s %s: the fake has no such route", r.Method, r.URL.EscapedPath())
+		s.Problem("%s %s: the fake has no such route", r.Method, r.URL.EscapedPath())
 		return failure(http.StatusNotImplemented, "githubtest has no such route"), true
 	}
 	s.mu.Lock()
@@ -220,12 +162,6 @@ func (s *Server) check(r *http.Request, body []byte, a *answer) {
 		return
 	}
 	for _, p := range s.checker.check(r, body, a) {
-		s.problem("%s %s: %s", r.Method, r.URL.EscapedPath(), p)
+		s.Problem("%s %s: %s", r.Method, r.URL.EscapedPath(), p)
 	}
-}
-
-func (s *Server) problem(format string, args ...any) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.problems = append(s.problems, fmt.Sprintf(format, args...))
 }

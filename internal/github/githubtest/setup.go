@@ -9,7 +9,7 @@ import (
 	"github.com/org/foreman-action/internal/github/githubtest/internal/state"
 )
 
-// What tests set up and see.
+// The parts of the state that tests set up and check.
 type (
 	// An Issue is an issue or a pull request.
 	Issue = state.Issue
@@ -29,22 +29,18 @@ type Repo struct {
 
 // AddLabel adds labels to the repository; those already there stay as they are.
 func (r *Repo) AddLabel(names ...string) *Repo {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for _, n := range names {
-		r.state.EnsureLabel(n)
-	}
-	return r
+	return r.change(func() {
+		for _, n := range names {
+			r.state.EnsureLabel(n)
+		}
+	})
 }
 
 // AddIssue adds an issue with its labels, comments and milestone, or replaces the
-// one of that number. Its timeline says that its author gave it each of the labels
-// when it was created, and then the comments; of the rest it has no events.
+// one of that number. Its timeline contains a "labeled" event of its author for each
+// label, then the comments, and no other events.
 func (r *Repo) AddIssue(in Issue) *Repo {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.state.Insert(in)
-	return r
+	return r.change(func() { r.state.Insert(in) })
 }
 
 // AddComment adds a comment to an issue and returns its id.
@@ -57,113 +53,94 @@ func (r *Repo) AddComment(number int, author, body string) int64 {
 // DeleteComment lets the repository's owner delete a comment; it panics when there is
 // none of that id.
 func (r *Repo) DeleteComment(id int64) *Repo {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	i, k := r.state.Comment(id)
-	if i == nil {
-		panic(fmt.Sprintf("githubtest: %s/%s has no comment %d", r.state.Owner, r.state.Name, id))
-	}
-	r.state.RemoveComment(i, r.state.Owner, k)
-	return r
+	return r.change(func() {
+		i, k := r.state.Comment(id)
+		if i == nil {
+			panic(fmt.Sprintf("githubtest: %s/%s has no comment %d", r.state.Owner, r.state.Name, id))
+		}
+		r.state.RemoveComment(i, r.state.Owner, k)
+	})
 }
 
 // AddFile adds a file to the default branch, or replaces it.
 func (r *Repo) AddFile(path, content string) *Repo {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.state.Files[strings.Trim(path, "/")] = content
-	return r
+	return r.change(func() { r.state.Files[strings.Trim(path, "/")] = content })
 }
 
 // AddFileAt adds a file that is there at a ref, such as "refs/tags/v1" or the 40 digits
 // of a commit, and not on the default branch.
 func (r *Repo) AddFileAt(ref, path, content string) *Repo {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.state.Refs[ref] == nil {
-		r.state.Refs[ref] = map[string]string{}
-	}
-	r.state.Refs[ref][strings.Trim(path, "/")] = content
-	return r
+	return r.change(func() {
+		if r.state.Refs[ref] == nil {
+			r.state.Refs[ref] = map[string]string{}
+		}
+		r.state.Refs[ref][strings.Trim(path, "/")] = content
+	})
 }
 
 // AddMilestone adds open milestones.
 func (r *Repo) AddMilestone(titles ...string) *Repo {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for _, t := range titles {
-		r.state.NewMilestone(t)
-	}
-	return r
+	return r.change(func() {
+		for _, t := range titles {
+			r.state.NewMilestone(t)
+		}
+	})
 }
 
 // CloseMilestone closes a milestone.
 func (r *Repo) CloseMilestone(title string) *Repo {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if m := r.state.Milestone(title); m != nil {
-		m.State = "closed"
-	}
-	return r
+	return r.change(func() {
+		if m := r.state.Milestone(title); m != nil {
+			m.State = "closed"
+		}
+	})
 }
 
 // AddUser adds collaborators with write permission: they can be assigned.
 func (r *Repo) AddUser(logins ...string) *Repo {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.state.Users = append(r.state.Users, logins...)
-	return r
+	return r.change(func() { r.state.Users = append(r.state.Users, logins...) })
 }
 
-// SetPermission sets what the collaborator look-up says: "admin", "maintain", "write",
+// SetPermission sets the answer of the collaborator look-up: "admin", "maintain", "write",
 // "triage", "read" or "none".
 func (r *Repo) SetPermission(login, permission string) *Repo {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.state.Permissions[strings.ToLower(login)] = permission
-	return r
+	return r.change(func() { r.state.Permissions[strings.ToLower(login)] = permission })
 }
 
 // DeleteIssue deletes an issue: from now on 410.
 func (r *Repo) DeleteIssue(number int) *Repo {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.state.Must(number).Deleted = true
-	return r
+	return r.as(number, func(i *state.Record) { i.Deleted = true })
 }
 
 // TransferIssue transfers an issue to "owner/name", under the given number: from now
 // on 301.
 func (r *Repo) TransferIssue(number int, fullName string, to int) *Repo {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.state.Must(number).Transferred = fmt.Sprintf("/repos/%s/issues/%d", fullName, to)
-	return r
+	return r.as(number, func(i *state.Record) { i.Transferred = fmt.Sprintf("/repos/%s/issues/%d", fullName, to) })
 }
 
-// LabelAs lets someone other than the token's owner add a label to an issue.
+// LabelAs lets another user add a label to an issue.
 func (r *Repo) LabelAs(actor string, number int, name string) *Repo {
 	return r.as(number, func(i *state.Record) { r.state.AddLabel(i, actor, name) })
 }
 
-// UnlabelAs lets someone other than the token's owner take a label off an issue.
+// UnlabelAs lets another user take a label off an issue.
 func (r *Repo) UnlabelAs(actor string, number int, name string) *Repo {
 	return r.as(number, func(i *state.Record) { r.state.RemoveLabel(i, actor, name) })
 }
 
-// AssignAs lets someone other than the token's owner assign people to an issue: those
-// that [Repo.AddUser] named; others are dropped silently.
+// AssignAs lets another user assign people to an issue: those that [Repo.AddUser]
+// named; others are dropped silently.
 func (r *Repo) AssignAs(actor string, number int, logins ...string) *Repo {
 	return r.as(number, func(i *state.Record) { r.state.Assign(i, actor, logins) })
 }
 
-// UnassignAs lets someone other than the token's owner take assignees off an issue.
+// UnassignAs lets another user take assignees off an issue.
 func (r *Repo) UnassignAs(actor string, number int, logins ...string) *Repo {
 	return r.as(number, func(i *state.Record) { r.state.Unassign(i, actor, logins) })
 }
 
-// SetMilestoneAs lets someone other than the token's owner set a milestone, which is
-// made when it is missing; the empty title takes the issue's milestone off.
+// SetMilestoneAs lets another user set a milestone, which is made when it is missing;
+// the empty title takes the issue's milestone off.
 func (r *Repo) SetMilestoneAs(actor string, number int, title string) *Repo {
 	return r.as(number, func(i *state.Record) {
 		if title != "" && r.state.Milestone(title) == nil {
@@ -173,33 +150,33 @@ func (r *Repo) SetMilestoneAs(actor string, number int, title string) *Repo {
 	})
 }
 
-// UnlockAs lets someone other than the token's owner unlock an issue.
+// UnlockAs lets another user unlock an issue.
 func (r *Repo) UnlockAs(actor string, number int) *Repo {
 	return r.as(number, func(i *state.Record) { r.state.Unlock(i, actor) })
 }
 
-// CloseAs lets someone other than the token's owner close an issue.
+// CloseAs lets another user close an issue.
 func (r *Repo) CloseAs(actor string, number int, reason string) *Repo {
 	return r.as(number, func(i *state.Record) { r.state.SetState(i, actor, "closed", reason) })
 }
 
-// RenameAs lets someone other than the token's owner change an issue's title.
+// RenameAs lets another user change an issue's title.
 func (r *Repo) RenameAs(actor string, number int, title string) *Repo {
 	return r.as(number, func(i *state.Record) { r.state.Rename(i, actor, title) })
 }
 
-// EditAs lets somebody write an issue's body anew, of which its timeline does not tell.
+// EditAs changes an issue's body, which its timeline does not show.
 func (r *Repo) EditAs(_ string, number int, body string) *Repo {
 	return r.as(number, func(i *state.Record) { r.state.EditBody(i, body) })
 }
 
-// ReopenAs lets someone other than the token's owner open an issue again.
+// ReopenAs lets another user open an issue again.
 func (r *Repo) ReopenAs(actor string, number int) *Repo {
 	return r.as(number, func(i *state.Record) { r.state.SetState(i, actor, "open", "") })
 }
 
-// ReactAs lets someone other than the token's owner react to an issue, or if comment is
-// not 0, to that comment of it.
+// ReactAs lets another user react to an issue, or if comment is not 0, to that comment
+// of it.
 func (r *Repo) ReactAs(actor string, number int, comment int64, content string) *Repo {
 	return r.as(number, func(i *state.Record) {
 		list := &i.Reactions
@@ -211,8 +188,8 @@ func (r *Repo) ReactAs(actor string, number int, comment int64, content string) 
 	})
 }
 
-// LagSearch makes the search show an issue from now on as it is now, whatever becomes of
-// it: GitHub's index is behind.
+// LagSearch makes the search show an issue as it is now, even after it changes: GitHub's
+// index lags behind.
 func (r *Repo) LagSearch(number int) *Repo {
 	return r.as(number, func(i *state.Record) {
 		was := *i
@@ -222,8 +199,13 @@ func (r *Repo) LagSearch(number int) *Repo {
 }
 
 func (r *Repo) as(number int, change func(*state.Record)) *Repo {
+	return r.change(func() { change(r.state.Must(number)) })
+}
+
+// change changes the state under the server's mutex.
+func (r *Repo) change(f func()) *Repo {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	change(r.state.Must(number))
+	f()
 	return r
 }

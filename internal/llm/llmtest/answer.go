@@ -3,45 +3,44 @@ package llmtest
 import (
 	"bytes"
 	"encoding/json"
+	"maps"
 	"net/http"
 	"strconv"
+
+	"github.com/org/foreman-action/internal/loopback"
 )
 
-// A Cut says where an [Answer] is cut off.
-type Cut int
-
-// The places.
+// The places where an [Answer] can be cut off.
 const (
-	Nowhere       Cut = iota
-	BeforeHeaders     // the connection closes without an answer
-	InBody            // the connection closes after half of the body
+	BeforeHeaders = loopback.BeforeHeaders // the connection closes without an answer
+	InBody        = loopback.InBody        // the connection closes after half of the body
 )
 
-// A Stop is why a model stops, as an [Answer] names it. On the wire the providers' names stand.
+// A Stop is the reason why a model stops. Each provider has names of its own for them.
 type Stop int
 
 // The reasons.
 const (
-	Whole   Stop = iota // it said all that it had to say
+	Whole   Stop = iota // the text is complete
 	Tokens              // it ran out of tokens
-	Refused             // it does not want to
+	Refused             // it refuses to answer
 	Tool                // it calls a tool, after its text
 )
 
-// An Answer is what a [Server] sends back. The zero value is a whole text of no length.
+// An Answer is an answer of a [Server]. The zero value is a complete, empty text.
 type Answer struct {
-	Text  string // what the model says; of a failure, its message
-	Think string // what it thinks before
+	Text  string // of the model; of a failure, its message
+	Think string // its thoughts before the text
 	Stop  Stop
 	// Status is the HTTP status; 0 means 200. With any other, the body is an error.
 	Status int
 	Error  string      // the error's type, and for chat completions its code as well
 	Header http.Header // on top of Content-Type
-	Body   []byte      // takes the place of the body; nil: made of what stands above
-	// Hold and HoldBody keep back the whole answer, or its second half, until they are
-	// closed; nil: nothing is kept back.
+	Body   []byte      // the body itself; nil: made of the fields above
+	// Hold and HoldBody hold back the whole answer, or the second half of its body, until
+	// they are closed; nil: nothing is held back.
 	Hold, HoldBody <-chan struct{}
-	Cut            Cut
+	Cut            loopback.Cut
 }
 
 // Say answers with a text.
@@ -65,21 +64,26 @@ func Huge(n int) Answer { return Say(string(bytes.Repeat([]byte("x"), n))) }
 // Raw answers with a body of its own.
 func Raw(body string) Answer { return Answer{Body: []byte(body)} }
 
-// body returns the bytes of the answer.
-func (a Answer) body(w wire) []byte {
+// encode returns the answer as the server sends it.
+func (a Answer) encode(w wire) loopback.Answer {
+	out := loopback.Answer{
+		Status: a.Status, Header: http.Header{"Content-Type": {"application/json"}}, Body: a.Body,
+		Hold: a.Hold, HoldBody: a.HoldBody, Cut: a.Cut,
+	}
+	maps.Copy(out.Header, a.Header)
 	if a.Body != nil {
-		return a.Body
+		return out
 	}
 	v := w.render(a)
 	if a.Status != 0 && a.Status != http.StatusOK {
 		v = w.fail(a)
 	}
-	data, err := json.Marshal(v)
-	if err != nil {
+	var err error
+	if out.Body, err = json.Marshal(v); err != nil {
 		// A value of maps, lists and strings always has a form.
 		panic("llmtest: encode the answer: " + err.Error())
 	}
-	return data
+	return out
 }
 
 type object = map[string]any

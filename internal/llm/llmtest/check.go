@@ -9,9 +9,11 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+
+	"github.com/org/foreman-action/internal/loopback"
 )
 
-// A fault is what is wrong with a request, and how the service answers it.
+// A fault is a mistake in a request, and the answer of the service to it.
 type fault struct {
 	status int
 	name   string
@@ -47,25 +49,29 @@ func wireOf(provider string) (w wire, ok bool) {
 	return nil, false
 }
 
-// check reads a request, and notes in Err what is wrong with it.
-func (s *Server) check(r *Request) {
+// read decodes a recorded request, and checks it.
+func read(w wire, c loopback.Call) Request {
+	r := Request{Method: c.Method, URI: c.URI, Header: c.Header, Body: c.Body}
 	media := r.Header.Get("Content-Type")
 	switch {
-	case r.URI != s.wire.path():
+	case c.Err != nil:
+		r.Err = &fault{http.StatusRequestEntityTooLarge, "request_too_large", c.Err.Error()}
+	case r.URI != w.path():
 		r.Err = &fault{http.StatusNotFound, "not_found_error", "no " + r.URI}
 	case r.Method != http.MethodPost:
 		r.Err = &fault{http.StatusMethodNotAllowed, "invalid_request_error", "want POST"}
-	case !s.wire.authorized(r.Header):
+	case !w.authorized(r.Header):
 		r.Err = &fault{http.StatusUnauthorized, "authentication_error", "invalid key"}
 	case media != "application/json":
 		r.Err = invalid("want application/json, got %q", media)
 	case r.Header.Get("User-Agent") == "" || strings.HasPrefix(r.Header.Get("User-Agent"), "Go-http-client"):
 		r.Err = invalid("want a user agent that has a name")
 	default:
-		if err := s.wire.parse(r); err != nil {
+		if err := w.parse(&r); err != nil {
 			r.Err = invalid("%v", err)
 		}
 	}
+	return r
 }
 
 // A turn is one message of a conversation.
@@ -153,8 +159,8 @@ func decode(data []byte, v any) error {
 	return nil
 }
 
-// fill takes what a body says: one turn of the user, and before it at most one of the
-// system.
+// fill takes the fields of a body: one turn of the user, and before it at most one of
+// the system.
 func (r *Request) fill(model string, maxTokens *int, turns []turn) error {
 	if model == "" {
 		return errors.New("model: it is missing")

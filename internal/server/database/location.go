@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/org/foreman-action/internal/server/settings"
+	"github.com/org/foreman-action/config/serverconfig"
 )
 
 // Locations are where the databases of a server are: each the path of a SQLite file, with
@@ -16,12 +16,12 @@ type Locations struct {
 
 // File returns the path of the SQLite file at a location; false: it is PostgreSQL.
 func File(location string) (path string, ok bool) {
-	return strings.TrimPrefix(location, "file:"), !settings.Postgres(location)
+	return strings.TrimPrefix(location, "file:"), !serverconfig.Postgres(location)
 }
 
 // Redacted returns a location as logs may show it: without a password.
 func Redacted(location string) string {
-	if !settings.Postgres(location) {
+	if !serverconfig.Postgres(location) {
 		return location
 	}
 	u, err := url.Parse(location)

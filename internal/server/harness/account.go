@@ -10,10 +10,10 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/org/foreman-action/config/serverconfig"
 	"github.com/org/foreman-action/internal/command"
 	"github.com/org/foreman-action/internal/github"
 	"github.com/org/foreman-action/internal/github/app"
-	"github.com/org/foreman-action/internal/server/settings"
 	"github.com/org/foreman-action/runner"
 )
 
@@ -51,7 +51,7 @@ func newAccount(ctx context.Context, o Options, via http.RoundTripper) (*account
 }
 
 // newClients returns an account with the clients of an identity. It calls nothing.
-func newClients(i settings.Identity, o github.Options) (*account, error) {
+func newClients(i serverconfig.Identity, o github.Options) (*account, error) {
 	if i.App == nil {
 		o.Token = string(i.Token)
 		client, err := github.New(o)

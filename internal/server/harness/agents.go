@@ -4,15 +4,15 @@ import (
 	"context"
 	"strings"
 
+	"github.com/org/foreman-action/config/serverconfig"
 	"github.com/org/foreman-action/internal/address"
 	"github.com/org/foreman-action/internal/server/dispatch"
 	"github.com/org/foreman-action/internal/server/executor"
 	"github.com/org/foreman-action/internal/server/intake"
-	"github.com/org/foreman-action/internal/server/settings"
 )
 
 // routes returns which agent is asked about which events, and the repositories.
-func routes(s *settings.Settings) (list []intake.Route, repos []string) {
+func routes(s *serverconfig.Config) (list []intake.Route, repos []string) {
 	for _, r := range s.Repos {
 		repos = append(repos, r.Full())
 		for _, a := range r.Agents {
@@ -31,8 +31,8 @@ func routes(s *settings.Settings) (list []intake.Route, repos []string) {
 
 // MayClose reports whether an agent may close issues: as configured for the agent, else as
 // the policy of s allows.
-func MayClose(s *settings.Settings, a settings.Agent) bool {
-	if a.CloseSaid {
+func MayClose(s *serverconfig.Config, a serverconfig.Agent) bool {
+	if a.AllowCloseSet {
 		return a.AllowClose
 	}
 	return s.Runner.Policy.AllowClose
@@ -40,7 +40,7 @@ func MayClose(s *settings.Settings, a settings.Agent) bool {
 
 // agents returns the agents by canonical address: of several entries with one address, the
 // first.
-func agents(s *settings.Settings) map[string]dispatch.Agent {
+func agents(s *serverconfig.Config) map[string]dispatch.Agent {
 	all := map[string]dispatch.Agent{}
 	for _, r := range s.Repos {
 		for _, a := range r.Agents {
@@ -56,7 +56,7 @@ func agents(s *settings.Settings) map[string]dispatch.Agent {
 
 // decisionSettings are what decisions are carried out with.
 type decisionSettings struct {
-	s       *settings.Settings
+	s       *serverconfig.Config
 	account *account
 }
 

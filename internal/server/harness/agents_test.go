@@ -8,8 +8,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/org/foreman-action/config/serverconfig"
 	"github.com/org/foreman-action/internal/server/dispatch"
-	"github.com/org/foreman-action/internal/server/settings"
 )
 
 // What the configuration says of an agent is what it is asked with.
@@ -28,7 +28,7 @@ repos:
 	if err := os.WriteFile(path, []byte(config), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	s, err := settings.Load(t.Context(), settings.Spec{Path: path})
+	s, err := serverconfig.Load(t.Context(), serverconfig.Spec{Path: path})
 	if err != nil {
 		t.Fatal(err)
 	}

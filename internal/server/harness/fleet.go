@@ -10,15 +10,15 @@ import (
 	"net/url"
 	"regexp"
 
+	"github.com/org/foreman-action/config/serverconfig"
 	"github.com/org/foreman-action/internal/secret"
 	"github.com/org/foreman-action/internal/server/access"
 	"github.com/org/foreman-action/internal/server/database"
 	"github.com/org/foreman-action/internal/server/managed"
-	"github.com/org/foreman-action/internal/server/settings"
 )
 
 // containers returns the agents that the server starts itself, each once.
-func containers(s *settings.Settings) []managed.Agent {
+func containers(s *serverconfig.Config) []managed.Agent {
 	var list []managed.Agent
 	seen := map[int]bool{}
 	for _, r := range s.Repos {
@@ -77,7 +77,7 @@ func newFleet(ctx context.Context, o Options, c *access.Credentials) (*managed.F
 // ownerOf returns the name under which a server finds its containers again: the same for
 // every run of it, and another one for every other server on the machine. The port counts
 // as it is configured: a free one is another at each start.
-func ownerOf(queue string, s settings.Server) string {
+func ownerOf(queue string, s serverconfig.Server) string {
 	sum := sha256.Sum256([]byte(database.Key(queue) + "\n" + hostPort(s)))
 	return hex.EncodeToString(sum[:6])
 }

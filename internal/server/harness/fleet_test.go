@@ -4,7 +4,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/org/foreman-action/internal/server/settings"
+	"github.com/org/foreman-action/config/serverconfig"
 )
 
 // Two servers of a machine have different containers, a server has the same ones at each
@@ -34,8 +34,8 @@ func TestOwnerOf(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			a := ownerOf(tt.a, settings.Server{Host: "127.0.0.1", Port: 8000})
-			b := ownerOf(tt.b, settings.Server{Host: "127.0.0.1", Port: tt.port})
+			a := ownerOf(tt.a, serverconfig.Server{Host: "127.0.0.1", Port: 8000})
+			b := ownerOf(tt.b, serverconfig.Server{Host: "127.0.0.1", Port: tt.port})
 			if (a == b) != tt.same || len(a) != 12 {
 				t.Errorf("got %s and %s", a, b)
 			}

@@ -7,12 +7,12 @@ import (
 	"net/url"
 	"strings"
 
+	"github.com/org/foreman-action/config/serverconfig"
 	"github.com/org/foreman-action/internal/command"
 	"github.com/org/foreman-action/internal/server/access"
 	"github.com/org/foreman-action/internal/server/api"
 	"github.com/org/foreman-action/internal/server/dashboard"
 	"github.com/org/foreman-action/internal/server/managed"
-	"github.com/org/foreman-action/internal/server/settings"
 )
 
 // An inbound is where requests come in, and who may send them.
@@ -58,7 +58,7 @@ func newAPI(o Options, c connections, l loops, in inbound) (*api.Server, error) 
 
 // newDashboard returns the page for operators. Who may see it is taken from the
 // configuration.
-func newDashboard(s *settings.Settings, in inbound, o dashboard.Options) (http.Handler, error) {
+func newDashboard(s *serverconfig.Config, in inbound, o dashboard.Options) (http.Handler, error) {
 	agents, operators := in.credentials.Configured()
 	o.Private, o.Secure, o.GitHub = agents || in.fleet != nil, s.Server.BehindTLS, webURL(s.Identity.APIURL)
 	if operators {

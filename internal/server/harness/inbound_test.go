@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/org/foreman-action/config/serverconfig"
 	"github.com/org/foreman-action/internal/server/dashboard"
-	"github.com/org/foreman-action/internal/server/settings"
 	"github.com/org/foreman-action/queue/queuetest"
 )
 
@@ -16,8 +16,8 @@ import (
 func TestDashboardBehindTLS(t *testing.T) {
 	t.Parallel()
 	for _, behind := range []bool{false, true} {
-		s := &settings.Settings{Server: settings.Server{
-			Host: "127.0.0.1", BehindTLS: behind, Operators: []settings.Operator{{Name: "ada", Secret: "a-long-enough-secret"}},
+		s := &serverconfig.Config{Server: serverconfig.Server{
+			Host: "127.0.0.1", BehindTLS: behind, Operators: []serverconfig.Operator{{Name: "ada", Secret: "a-long-enough-secret"}},
 		}}
 		c, err := Credentials(s)
 		if err != nil {

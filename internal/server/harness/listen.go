@@ -8,14 +8,14 @@ import (
 	"net"
 	"strconv"
 
+	"github.com/org/foreman-action/config/serverconfig"
 	"github.com/org/foreman-action/internal/command"
 	"github.com/org/foreman-action/internal/server/access"
-	"github.com/org/foreman-action/internal/server/settings"
 )
 
 // Credentials returns the credentials of a configuration, if a server may listen with them
 // where it is to.
-func Credentials(s *settings.Settings) (*access.Credentials, error) {
+func Credentials(s *serverconfig.Config) (*access.Credentials, error) {
 	var list []access.Credential
 	for _, c := range s.Server.Credentials {
 		list = append(list, access.Credential{Name: c.Name, Secret: c.Secret, Agents: c.Agents})
@@ -31,11 +31,11 @@ func Credentials(s *settings.Settings) (*access.Credentials, error) {
 }
 
 // hostPort returns the configured address of the server.
-func hostPort(s settings.Server) string { return net.JoinHostPort(s.Host, strconv.Itoa(s.Port)) }
+func hostPort(s serverconfig.Server) string { return net.JoinHostPort(s.Host, strconv.Itoa(s.Port)) }
 
 // listen opens the server's own address, encrypted where a certificate is configured. An
 // address that others can reach needs credentials.
-func listen(ctx context.Context, s settings.Server, c *access.Credentials) (net.Listener, error) {
+func listen(ctx context.Context, s serverconfig.Server, c *access.Credentials) (net.Listener, error) {
 	at := hostPort(s)
 	if err := access.CheckBind(at, c); err != nil {
 		return nil, err // a mistake in the configuration
@@ -69,7 +69,7 @@ func closer(l net.Listener) func() error {
 }
 
 // baseURL returns the address of a listener for people and agents.
-func baseURL(l net.Listener, s settings.Server) string {
+func baseURL(l net.Listener, s serverconfig.Server) string {
 	scheme := "http"
 	if s.TLS != nil {
 		scheme = "https"

@@ -11,12 +11,12 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/org/foreman-action/config/serverconfig"
 	"github.com/org/foreman-action/internal/server/access"
-	"github.com/org/foreman-action/internal/server/settings"
 )
 
 // certificate writes the files of a certificate, and returns who trusts it.
-func certificate(t *testing.T) (settings.TLS, *x509.CertPool) {
+func certificate(t *testing.T) (serverconfig.TLS, *x509.CertPool) {
 	t.Helper()
 	srv := httptest.NewTLSServer(http.NotFoundHandler()) // for its certificate
 	t.Cleanup(srv.Close)
@@ -25,7 +25,7 @@ func certificate(t *testing.T) (settings.TLS, *x509.CertPool) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	files := settings.TLS{Cert: filepath.Join(t.TempDir(), "cert.pem"), Key: filepath.Join(t.TempDir(), "key.pem")}
+	files := serverconfig.TLS{Cert: filepath.Join(t.TempDir(), "cert.pem"), Key: filepath.Join(t.TempDir(), "key.pem")}
 	for path, block := range map[string]*pem.Block{
 		files.Cert: {Type: "CERTIFICATE", Bytes: pair.Certificate[0]}, files.Key: {Type: "PRIVATE KEY", Bytes: key},
 	} {
@@ -47,7 +47,7 @@ func TestListenTLS(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := settings.Server{Host: "127.0.0.1", TLS: &files}
+	s := serverconfig.Server{Host: "127.0.0.1", TLS: &files}
 	l, err := listen(t.Context(), s, none)
 	if err != nil {
 		t.Fatal(err)
@@ -70,7 +70,7 @@ func TestListenTLS(t *testing.T) {
 		}
 		via.CloseIdleConnections()
 	}
-	s.TLS = &settings.TLS{Cert: files.Cert, Key: files.Key + ".none"}
+	s.TLS = &serverconfig.TLS{Cert: files.Cert, Key: files.Key + ".none"}
 	if _, err := listen(t.Context(), s, none); err == nil || !strings.HasPrefix(err.Error(), "server.tls: open ") {
 		t.Errorf("got %v", err)
 	}

@@ -4,12 +4,12 @@ import (
 	"fmt"
 	"os"
 
+	"github.com/org/foreman-action/config/serverconfig"
 	"github.com/org/foreman-action/internal/server/background"
 	"github.com/org/foreman-action/internal/server/dispatch"
 	"github.com/org/foreman-action/internal/server/executor"
 	"github.com/org/foreman-action/internal/server/intake"
 	"github.com/org/foreman-action/internal/server/maintenance"
-	"github.com/org/foreman-action/internal/server/settings"
 	"github.com/org/foreman-action/queue"
 )
 
@@ -61,7 +61,7 @@ func newLoops(o Options, c connections, active *activePoller) (l loops, err erro
 
 // listens returns what reports the events that the server's own rules are about; nil: it
 // has no rules.
-func listens(s *settings.Settings) func(name, action string) bool {
+func listens(s *serverconfig.Config) func(name, action string) bool {
 	if s.Runner.Rules.Len() == 0 {
 		return nil
 	}

@@ -3,13 +3,13 @@ package harness
 import (
 	"log/slog"
 
+	"github.com/org/foreman-action/config/serverconfig"
 	"github.com/org/foreman-action/internal/server/database"
-	"github.com/org/foreman-action/internal/server/settings"
 )
 
 // Options are what a Harness is made of. All fields but Version must be set.
 type Options struct {
-	Settings  *settings.Settings
+	Settings  *serverconfig.Config
 	Databases database.Locations
 	Version   string // of the program
 	Log       *slog.Logger

@@ -69,6 +69,24 @@ func (a Action) References(names *symbols.Table) (labels []Reference, tables []e
 	return labels, tables
 }
 
+// AsksMemory reports whether the action depends on the memory of the issue: one of its
+// expressions reads it, or it comments once.
+func (a Action) AsksMemory() bool {
+	if a.Has("once") {
+		return true
+	}
+	for _, p := range a.params {
+		asked := []*expression.Expression{p.list, p.whole}
+		for _, t := range p.texts {
+			asked = append(asked, t.Expressions()...)
+		}
+		if slices.ContainsFunc(asked, func(x *expression.Expression) bool { return x != nil && x.ReadsMemory() }) {
+			return true
+		}
+	}
+	return false
+}
+
 // Constants returns the values of texts without {{ }}, such as the names of labels.
 func (a Action) Constants() []string {
 	var list []string

@@ -67,7 +67,7 @@ func (c *Compiler) check(src string, w Type) (*code, error) {
 	if err != nil {
 		return nil, located(tree, err)
 	}
-	g := guard{pattern: c.pattern, builtins: c.builder.config.Builtins, states: new(int), names: c.names, fields: map[string]*forms.Field{}}
+	g := guard{pattern: c.pattern, builtins: c.builder.config.Builtins, states: new(int), names: c.names, fields: map[string]*forms.Field{}, memory: new(bool)}
 	if err := g.check(&tree.Node, 0); err != nil {
 		return nil, located(tree, err)
 	}
@@ -81,9 +81,9 @@ func (c *Compiler) check(src string, w Type) (*code, error) {
 		return nil, located(tree, err)
 	}
 	if msg := w.check(tree.Node); msg != "" {
-		return nil, &Error{1, 1, msg}
+		return nil, &Error{line: 1, col: 1, msg: msg}
 	}
-	x := &code{builder: c.builder, want: w, on: c.on, tree: tree}
+	x := &code{builder: c.builder, want: w, on: c.on, memory: *g.memory, tree: tree}
 	if w == Bool {
 		x.labels.collect(tree.Node)
 	}
@@ -107,10 +107,10 @@ func (c *Compiler) pattern(s string) (*match.Pattern, error) {
 // checkSource limits the input of the parser, which is recursive.
 func checkSource(src string) error {
 	if len(src) > MaxLength {
-		return &Error{1, 1, fmt.Sprintf("the expression has %d bytes; at most %d are allowed", len(src), MaxLength)}
+		return &Error{line: 1, col: 1, msg: fmt.Sprintf("the expression has %d bytes; at most %d are allowed", len(src), MaxLength)}
 	}
 	if strings.TrimSpace(src) == "" {
-		return &Error{1, 1, "the expression is empty"}
+		return &Error{line: 1, col: 1, msg: "the expression is empty"}
 	}
 	depth, quote := 0, rune(0)
 	line, col := 1, 0
@@ -133,7 +133,7 @@ func checkSource(src string) error {
 			quote = r
 		case strings.ContainsRune("([{", r):
 			if depth++; depth > MaxBrackets {
-				return &Error{line, col, fmt.Sprintf("more than %d brackets are open", MaxBrackets)}
+				return &Error{line: line, col: col, msg: fmt.Sprintf("more than %d brackets are open", MaxBrackets)}
 			}
 		case strings.ContainsRune(")]}", r):
 			depth--

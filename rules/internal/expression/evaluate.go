@@ -60,7 +60,7 @@ func eval(m *vm.VM, p *vm.Program, e *env) (any, error) {
 	}
 	fe, ok := errors.AsType[*file.Error](err)
 	if !ok {
-		return nil, &Error{1, 1, err.Error()}
+		return nil, &Error{line: 1, col: 1, msg: err.Error()}
 	}
-	return nil, from(err, &Error{max(1, fe.Line), fe.Column + 1, runtimeMessage(fe.Message)})
+	return nil, from(err, &Error{line: max(1, fe.Line), col: fe.Column + 1, msg: runtimeMessage(fe.Message)})
 }

@@ -34,6 +34,7 @@ type guard struct {
 	states   *int                         // that the patterns for long texts go through
 	names    *symbols.Table
 	fields   map[string]*forms.Field // variables that are a field of a form
+	memory   *bool                   // set if the name memory is there
 }
 
 // check visits the tree at place, which lies inside that many loops.
@@ -46,6 +47,9 @@ func (g guard) check(place *ast.Node, loops int) error {
 	}
 	if err := g.refuse(*place, loops); err != nil {
 		return err
+	}
+	if id, ok := (*place).(*ast.IdentifierNode); ok && id.Value == memoryName {
+		*g.memory = true
 	}
 	if asks(place) {
 		return nil

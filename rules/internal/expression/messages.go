@@ -23,13 +23,14 @@ import (
 // author can act on, with its position.
 func located(tree *parser.Tree, err error) error {
 	fe, ok := errors.AsType[*file.Error](err)
-	if ne, isNode := errors.AsType[*nodeError](err); isNode {
+	ne, isNode := errors.AsType[*nodeError](err)
+	if isNode {
 		fe, ok = (&file.Error{Location: ne.node.Location(), Message: ne.msg}).Bind(tree.Source), true
 	}
 	if !ok {
-		return &Error{1, 1, err.Error()}
+		return &Error{line: 1, col: 1, msg: err.Error()}
 	}
-	return &Error{max(1, fe.Line), fe.Column + 1, message(fe.Message)}
+	return &Error{line: max(1, fe.Line), col: fe.Column + 1, msg: message(fe.Message), undeclared: isNode && ne.undeclared}
 }
 
 var (
@@ -218,8 +219,9 @@ func operatorHint(msg string) string {
 // An Error is a mistake in an expression, at a line and column of its text,
 // both from 1.
 type Error struct {
-	line, col int
-	msg       string
+	line, col  int
+	msg        string
+	undeclared bool // see [yamlfile.Problem]
 }
 
 // Error returns the message.

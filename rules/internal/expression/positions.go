@@ -28,6 +28,9 @@ func (x *Expression) Source() string { return x.src }
 // ReadsLabels reports whether the value depends on the issue's labels.
 func (x *Expression) ReadsLabels() bool { return x.code.labels.any }
 
+// ReadsMemory reports whether the value depends on the memory of the issue.
+func (x *Expression) ReadsMemory() bool { return x.code.memory }
+
 // AffectedBy reports whether the value may change with these labels, whose names are in
 // lower case.
 func (x *Expression) AffectedBy(changed []string) bool { return x.code.labels.affectedBy(changed) }
@@ -49,7 +52,7 @@ func (x *Expression) parse() (*parser.Tree, error) {
 }
 
 // Problem returns a problem of the whole expression at its place.
-func (x *Expression) Problem(msg string) error { return x.fail(&Error{1, 1, msg}) }
+func (x *Expression) Problem(msg string) error { return x.fail(&Error{line: 1, col: 1, msg: msg}) }
 
 // fail returns the mistake err at its place in the file.
 func (x *Expression) fail(err *Error) error {
@@ -83,8 +86,13 @@ func (c *Compiler) Compile(src Source, w Type) *Expression {
 	x.line, x.col = text.Position(n.Value, src.Start+lead)
 	code, err := c.check(x.src, w)
 	if err != nil {
-		line, col := x.place(asExprError(err))
-		f.ProblemIn(n, line, col, err.Error())
+		e := asExprError(err)
+		line, col := x.place(e)
+		if e.undeclared {
+			f.UndeclaredIn(n, line, col, e.msg)
+		} else {
+			f.ProblemIn(n, line, col, e.msg)
+		}
 		return nil
 	}
 	x.code = code

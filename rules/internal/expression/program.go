@@ -28,6 +28,7 @@ type code struct {
 	want    Type
 	labels  labelReads // of a condition
 	on      []string   // the events that its rule names; nil: none
+	memory  bool       // it reads the memory of the issue
 
 	first   sync.Once
 	fast    fastPath
@@ -70,7 +71,7 @@ func (b *builder) build(tree *parser.Tree) (*vm.Program, error) {
 	if err != nil {
 		// The compiler puts a stack trace below its first line.
 		msg, _, _ := strings.Cut(err.Error(), "\n")
-		return nil, &Error{1, 1, msg}
+		return nil, &Error{line: 1, col: 1, msg: msg}
 	}
 	return program, nil
 }

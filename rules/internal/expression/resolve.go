@@ -43,14 +43,14 @@ func resolve(v *symbols.Table, place *ast.Node) (ok bool, err error) {
 	if root.Value == tablesName {
 		table := v.Tables[name.Value]
 		if table == nil {
-			return true, refuse(m, "tables has no %s%s", text.Shorten(name.Value, text.Quoted), declared(name.Value, v.Tables, "tables"))
+			return true, undeclared(m, "tables has no %s%s", text.Shorten(name.Value, text.Quoted), declared(name.Value, v.Tables, "tables"))
 		}
 		*place = at(&ast.ConstantNode{Value: table}, m)
 		return true, nil
 	}
 	field := v.Forms[name.Value]
 	if field == nil {
-		return true, refuse(m, "form has no field %s%s", text.Shorten(name.Value, text.Quoted), declared(name.Value, v.Forms, "forms"))
+		return true, undeclared(m, "form has no field %s%s", text.Shorten(name.Value, text.Quoted), declared(name.Value, v.Forms, "forms"))
 	}
 	*place = formCall(formFunction(field.Type), field, m)
 	return true, nil

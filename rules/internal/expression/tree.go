@@ -51,14 +51,20 @@ func places(list []ast.Node) []*ast.Node {
 
 // A nodeError is a mistake at a node of the tree.
 type nodeError struct {
-	node ast.Node
-	msg  string
+	node       ast.Node
+	msg        string
+	undeclared bool // see [yamlfile.Problem]
 }
 
 func (e *nodeError) Error() string { return e.msg }
 
 func refuse(n ast.Node, format string, args ...any) error {
-	return &nodeError{n, fmt.Sprintf(format, args...)}
+	return &nodeError{node: n, msg: fmt.Sprintf(format, args...)}
+}
+
+// undeclared is [refuse] for a name that no file declares.
+func undeclared(n ast.Node, format string, args ...any) error {
+	return &nodeError{node: n, msg: fmt.Sprintf(format, args...), undeclared: true}
 }
 
 func at[N ast.Node](n N, where ast.Node) N {

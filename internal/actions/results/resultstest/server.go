@@ -1,226 +1,131 @@
 // Package resultstest is the results service of GitHub Actions for tests, with the
 // REST API that lists artifacts: a server on loopback that keeps state as GitHub
-// does, records the calls it gets in order, and fails when it is told to.
+// does, records its calls in order, and injects faults.
 //
-// It speaks the artifact service and version 2 of the cache service (Twirp with
+// It implements the artifact service and version 2 of the cache service (Twirp with
 // JSON), version 1 of the cache service, and the storage behind signed addresses.
-// It is strict: what GitHub's own clients do not send is a problem, and a server
-// made with [New] fails its test for each.
+// It is strict: a call that GitHub's own clients do not make is a problem, and a
+// server made with [New] fails its test for each.
 package resultstest
 
 import (
-	"context"
+	"cmp"
 	"fmt"
-	"io"
-	"net"
+	"maps"
 	"net/http"
 	"net/http/httptest"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
-	"time"
+
+	"github.com/org/foreman-action/internal/loopback"
 )
 
-const maxBody = 4 << 20
-
-// Config configures a [Server]. The zero value is the repository org/repo with the
-// id 1001 and the default branch main.
-type Config struct {
-	Addr         string // to listen on; empty: 127.0.0.1:0
-	Repo         string // "owner/name"
-	RepositoryID int64
-	Branch       string // the default branch
-
-	// CamelCase answers with names like "signedUploadUrl", and with numbers as such;
-	// without it names are like "signed_upload_url", and numbers are strings.
-	CamelCase bool
-	// Lenient lets a run upload an artifact anew whose upload was never finished.
-	Lenient bool
-}
+// A Fault goes wrong with some of the calls. With neither Nth nor Times it hits the
+// first call only.
+type Fault = loopback.Fault
 
 // A Server is a fake service. All its methods are safe for concurrent use.
 type Server struct {
-	// URL is the root of everything: ACTIONS_RESULTS_URL, ACTIONS_CACHE_URL and
+	// Its URL is the root of everything: ACTIONS_RESULTS_URL, ACTIONS_CACHE_URL and
 	// GITHUB_API_URL, without a trailing slash.
-	URL string
+	*loopback.Server
 
 	config Config
-	http   *httptest.Server
-	closed chan struct{}
-	once   sync.Once
 
 	mu        sync.Mutex // guards what follows
-	lastID    int64
+	ids       ids
 	jobs      map[string]Job // by runtime token
 	denied    map[Denial]bool
-	artifacts []*artifact
-	caches    []*entry
-	blobs     map[int64]*blob
-	calls     []Call
-	faults    []*fault
-	problems  []string
-}
-
-// A Call is a request as it came.
-type Call struct {
-	Method string
-	Path   string // escaped, with the query
-	Header http.Header
-	Body   []byte
+	storage   *storage
+	artifacts *artifacts
+	caches    *caches
 }
 
 // New starts a server that lives as long as the test and fails it in the end for
-// each of its [Server.Problems].
+// each of its Problems.
 func New(tb testing.TB, c Config) *Server {
 	tb.Helper()
 	s, err := Start(c)
 	if err != nil {
 		tb.Fatal(err)
 	}
-	tb.Cleanup(func() {
-		s.Close()
-		for _, p := range s.Problems() {
-			tb.Errorf("resultstest: %s", p)
-		}
-	})
+	s.CloseAfter(tb, "resultstest")
 	return s
 }
 
 // Start starts a server; the caller closes it.
 func Start(c Config) (*Server, error) {
-	if c.Addr == "" {
-		c.Addr = "127.0.0.1:0"
-	}
-	if c.Repo == "" {
-		c.Repo = "org/repo"
-	}
-	if c.RepositoryID == 0 {
-		c.RepositoryID = 1001
-	}
-	if c.Branch == "" {
-		c.Branch = "main"
-	}
-	l, err := (&net.ListenConfig{}).Listen(context.Background(), "tcp", c.Addr)
-	if err != nil {
+	c.Repo = cmp.Or(c.Repo, "org/repo")
+	c.RepositoryID = cmp.Or(c.RepositoryID, 1001)
+	c.Branch = cmp.Or(c.Branch, "main")
+	s := &Server{config: c, jobs: map[string]Job{}, denied: map[Denial]bool{}}
+	s.storage = &storage{ids: &s.ids, blobs: map[int64]*blob{}}
+	s.artifacts = &artifacts{config: c, ids: &s.ids, storage: s.storage, denied: s.denied}
+	s.caches = &caches{ids: &s.ids, storage: s.storage, denied: s.denied}
+	var err error
+	if s.Server, err = loopback.Start(loopback.Options{Addr: c.Addr, MaxBody: 4 << 20, Handler: s.serve}); err != nil {
 		return nil, fmt.Errorf("start the results service: %w", err)
 	}
-	s := &Server{
-		config: c, closed: make(chan struct{}), jobs: map[string]Job{}, denied: map[Denial]bool{}, blobs: map[int64]*blob{},
-	}
-	s.http = &httptest.Server{Listener: l, Config: &http.Server{Handler: http.HandlerFunc(s.serve), ReadHeaderTimeout: time.Minute}}
-	s.http.Start()
-	s.URL = s.http.URL
+	s.storage.url = s.URL
 	return s, nil
 }
 
-// Close stops the server; calls that are held end.
-func (s *Server) Close() {
-	s.once.Do(func() {
-		close(s.closed)
-		s.http.Close()
-	})
+// Front serves GitHub's REST API at one address, as GITHUB_API_URL names it: calls
+// about artifacts are answered by s, whatever their token, and all others by github.
+// The caller closes the server.
+func (s *Server) Front(github http.Handler) *httptest.Server {
+	return httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !strings.Contains(r.URL.Path, "/actions/artifacts") {
+			github.ServeHTTP(w, r)
+			return
+		}
+		r.Header.Set("Authorization", "Bearer "+s.RESTToken())
+		s.ServeHTTP(w, r)
+	}))
 }
 
-// Repo returns the name of the repository.
-func (s *Server) Repo() string { return s.config.Repo }
-
-// RepositoryID returns the id of the repository.
-func (s *Server) RepositoryID() int64 { return s.config.RepositoryID }
-
-// Branch returns the default branch.
-func (s *Server) Branch() string { return s.config.Branch }
-
-// Calls returns the calls so far, in order.
-func (s *Server) Calls() []Call {
+func (s *Server) serve(r *http.Request, c loopback.Call) loopback.Answer {
+	if c.Err != nil {
+		return loopback.Answer{Cut: loopback.BeforeHeaders}
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return slices.Clone(s.calls)
-}
-
-// Problems returns what clients did that GitHub's own do not do.
-func (s *Server) Problems() []string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return slices.Clone(s.problems)
-}
-
-// id returns the next id. The caller holds s.mu.
-func (s *Server) id() int64 {
-	s.lastID++
-	return s.lastID
-}
-
-// A request is a call on its way through the routes; s.mu is held meanwhile.
-type request struct {
-	*http.Request
-	s    *Server
-	body []byte
-	job  Job
-}
-
-// An answer is what a route returns.
-type answer struct {
-	status int
-	header map[string]string
-	body   []byte
-}
-
-// problem notes what is wrong with a request, and refuses it.
-func (r *request) problem(format string, args ...any) answer {
-	text := r.Method + " " + r.URL.Path + ": " + fmt.Sprintf(format, args...)
-	r.s.problems = append(r.s.problems, text)
-	return failure(http.StatusBadRequest, "malformed", text)
-}
-
-func (s *Server) serve(w http.ResponseWriter, req *http.Request) {
-	body, err := io.ReadAll(io.LimitReader(req.Body, maxBody))
-	if err != nil {
-		panic(http.ErrAbortHandler)
+	a := s.route(request{Request: r, body: c.Body})
+	if a.problem != "" {
+		text := r.Method + " " + r.URL.Path + ": " + a.problem
+		s.Problem("%s", text)
+		refused := failure(http.StatusBadRequest, "malformed", text)
+		maps.Copy(refused.header, a.header)
+		a = refused
 	}
-	s.mu.Lock()
-	s.calls = append(s.calls, Call{req.Method, req.URL.RequestURI(), req.Header.Clone(), body})
-	f := s.meet(req)
-	s.mu.Unlock()
-	if !f.hold(req.Context(), s.closed) || f.CutBefore {
-		panic(http.ErrAbortHandler)
-	}
-	a := answer{f.Status, f.Header, []byte(f.Body)}
-	if f.Status == 0 {
-		a = s.route(&request{Request: req, s: s, body: body})
-	}
-	if f.CutAfter {
-		panic(http.ErrAbortHandler)
-	}
-	for k, v := range a.header {
-		w.Header().Set(k, v)
-	}
-	w.WriteHeader(a.status)
-	_, _ = w.Write(a.body)
+	return loopback.Answer{Status: a.status, Header: a.header, Body: a.body}
 }
 
-// route finds who answers.
-func (s *Server) route(r *request) answer {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	path := r.URL.Path
-	switch {
-	case strings.HasPrefix(path, "/blob/"):
-		return r.blob()
-	case strings.HasPrefix(path, "/repos/"):
-		return r.rest()
+// route finds the service that answers.
+func (s *Server) route(r request) answer {
+	if strings.HasPrefix(r.URL.Path, "/blob/") {
+		return s.storage.serve(r)
+	}
+	if path, ok := strings.CutPrefix(r.URL.Path, "/repos/"+s.config.Repo+"/actions/artifacts"); ok {
+		return s.artifacts.rest(r, path)
 	}
 	token, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+	path, isTwirp := strings.CutPrefix(r.URL.Path, "/twirp/github.actions.results.api.v1.")
+	cachePath, isCache := strings.CutPrefix(r.URL.Path, "/_apis/artifactcache/")
 	job, ok := s.jobs[token]
-	if !ok {
-		return failure(http.StatusUnauthorized, "unauthenticated", "no job has this token")
-	}
 	r.job = job
-	if method, ok := strings.CutPrefix(path, "/twirp/github.actions.results.api.v1."); ok {
-		return r.twirp(method)
+	switch {
+	case strings.HasPrefix(r.URL.Path, "/repos/"):
+		return problem("there is no such route")
+	case !ok:
+		return failure(http.StatusUnauthorized, "unauthenticated", "no job has this token")
+	case isTwirp:
+		methods := s.artifacts.methods()
+		maps.Copy(methods, s.caches.methods())
+		return twirp(r, methods[path], s.config.CamelCase)
+	case isCache:
+		return s.caches.serveV1(r, cachePath)
 	}
-	if rest, ok := strings.CutPrefix(path, "/_apis/artifactcache/"); ok {
-		return r.cacheV1(rest)
-	}
-	return r.problem("there is no such route")
+	return problem("there is no such route")
 }

@@ -211,12 +211,6 @@ func TestFaults(t *testing.T) {
 	}{
 		{"the first one", resultstest.Fault{Status: 503}, [3]outcome{{503, false}, {200, false}, {200, false}}, 2},
 		{"the second one", resultstest.Fault{Status: 503, Nth: 2}, [3]outcome{{200, false}, {503, false}, {200, false}}, 2},
-		{"all", resultstest.Fault{Status: 503, Times: -1}, [3]outcome{{503, false}, {503, false}, {503, false}}, 0},
-		{"two from the second on", resultstest.Fault{CutBefore: true, Nth: 2, Times: 2}, [3]outcome{{200, false}, {0, true}, {0, true}}, 1},
-		{"after the work", resultstest.Fault{CutAfter: true}, [3]outcome{{0, true}, {200, false}, {200, false}}, 3},
-		{"another method", resultstest.Fault{Status: 503, Method: "GET"}, [3]outcome{{200, false}, {200, false}, {200, false}}, 3},
-		{"another path", resultstest.Fault{Status: 503, Path: "/blob/*"}, [3]outcome{{200, false}, {200, false}, {200, false}}, 3},
-		{"another query", resultstest.Fault{Status: 503, Query: "block"}, [3]outcome{{200, false}, {200, false}, {200, false}}, 3},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -240,24 +234,6 @@ func TestFaults(t *testing.T) {
 				t.Errorf("%d keys taken, want %d (-want +got):\n%s", made, tt.made, diff)
 			}
 		})
-	}
-}
-
-// TestClose ends what is held.
-func TestClose(t *testing.T) {
-	t.Parallel()
-	c := start(t, resultstest.Config{})
-	reached := make(chan struct{})
-	c.s.Fault(resultstest.Fault{Reached: reached, Hold: make(chan struct{})})
-	done := make(chan error)
-	go func() {
-		_, _, err := c.do("POST", caches+"CreateCacheEntry", "{}")
-		done <- err
-	}()
-	<-reached
-	c.s.Close()
-	if err := <-done; err == nil {
-		t.Error("got an answer, want none")
 	}
 }
 

@@ -10,10 +10,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/org/foreman-action/config"
+	"github.com/org/foreman-action/config/serverconfig"
 	"github.com/org/foreman-action/internal/cli/foremand/deployment"
 	"github.com/org/foreman-action/internal/cli/process"
 	"github.com/org/foreman-action/internal/server/harness"
-	"github.com/org/foreman-action/internal/server/settings"
 )
 
 // checkOptions are all that the command check depends on.
@@ -52,7 +52,7 @@ func runCheck(ctx context.Context, o checkOptions) error {
 }
 
 // describe prints what a configuration sets up, without any secret.
-func describe(w io.Writer, s *settings.Settings) {
+func describe(w io.Writer, s *serverconfig.Config) {
 	fmt.Fprintf(w, "%s\n", writes(s))
 	fmt.Fprintf(w, "listens on %s:%d, with %d credentials of agents and %d operators\n", s.Server.Host, s.Server.Port, len(s.Server.Credentials), len(s.Server.Operators))
 	events := "polls every " + s.Polling.Interval.Duration().String()
@@ -76,7 +76,7 @@ func describe(w io.Writer, s *settings.Settings) {
 }
 
 // writes returns a sentence about the account with which the server writes, and where.
-func writes(s *settings.Settings) string {
+func writes(s *serverconfig.Config) string {
 	who, with := cmp.Or(s.Identity.User, "the App's own login"), "a token"
 	if s.Identity.App != nil {
 		with = fmt.Sprintf("the GitHub App %d", s.Identity.App.ID)

@@ -6,10 +6,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/org/foreman-action/config/serverconfig"
 	"github.com/org/foreman-action/internal/cli/group"
 	"github.com/org/foreman-action/internal/cli/process"
 	"github.com/org/foreman-action/internal/command"
-	"github.com/org/foreman-action/internal/server/settings"
 )
 
 // Command returns the command config with those below it.
@@ -30,7 +30,7 @@ func schemaCommand(env process.Env) *cobra.Command {
 			e := json.NewEncoder(env.Stdout)
 			e.SetEscapeHTML(false)
 			e.SetIndent("", "  ")
-			return command.Failed(e.Encode(settings.Schema()))
+			return command.Failed(e.Encode(serverconfig.Schema()))
 		},
 	}
 }

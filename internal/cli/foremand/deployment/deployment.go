@@ -9,9 +9,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/org/foreman-action/config/serverconfig"
 	"github.com/org/foreman-action/internal/cli/process"
 	"github.com/org/foreman-action/internal/server/database"
-	"github.com/org/foreman-action/internal/server/settings"
 	"github.com/org/foreman-action/store/postgres"
 )
 
@@ -22,20 +22,20 @@ func RequireConfig(c *cobra.Command, path *string) {
 }
 
 // Load reads the configuration file at a path.
-func Load(ctx context.Context, env process.Env, path string) (*settings.Settings, error) {
-	return settings.Load(ctx, settings.Spec{Path: path, Lookup: env.LookupEnv, Home: env.Getenv("HOME"), Database: postgres.CheckURL})
+func Load(ctx context.Context, env process.Env, path string) (*serverconfig.Config, error) {
+	return serverconfig.Load(ctx, serverconfig.Spec{Path: path, Lookup: env.LookupEnv, Home: env.Getenv("HOME"), Database: postgres.CheckURL})
 }
 
 // Databases returns where the databases of a server are: as flags name them, else as
 // configured, else in ~/.foreman. Without its own place the memory is with a queue that is
 // in PostgreSQL. Empty flags are not given.
-func Databases(env process.Env, flags database.Locations, s *settings.Settings) database.Locations {
+func Databases(env process.Env, flags database.Locations, s *serverconfig.Config) database.Locations {
 	file := func(name string) string { return filepath.Join(env.Getenv("HOME"), ".foreman", name) }
 	at := database.Locations{Queue: cmp.Or(flags.Queue, string(s.Queue.URL), s.Queue.DBPath, file("queue.db"))}
 	at.Memory = cmp.Or(flags.Memory, s.Memory.DBPath)
 	switch {
 	case at.Memory != "":
-	case settings.Postgres(at.Queue):
+	case serverconfig.Postgres(at.Queue):
 		at.Memory = at.Queue
 	default:
 		at.Memory = file("memory.db")
@@ -46,7 +46,7 @@ func Databases(env process.Env, flags database.Locations, s *settings.Settings) 
 // Find returns where the databases are, as [Databases] does, with the configuration at a
 // path; empty: without a configuration.
 func Find(ctx context.Context, env process.Env, path string, flags database.Locations) (database.Locations, error) {
-	s := &settings.Settings{}
+	s := &serverconfig.Config{}
 	if path != "" {
 		var err error
 		if s, err = Load(ctx, env, path); err != nil {

@@ -9,12 +9,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/org/foreman-action/config/serverconfig"
 	"github.com/org/foreman-action/internal/cli/foremand/deployment"
 	"github.com/org/foreman-action/internal/cli/process"
 	"github.com/org/foreman-action/internal/command"
 	"github.com/org/foreman-action/internal/server/database"
 	"github.com/org/foreman-action/internal/server/harness"
-	"github.com/org/foreman-action/internal/server/settings"
 )
 
 const help = `Runs the server until it is told to stop (SIGINT, SIGTERM, SIGHUP): then what is under way is
@@ -72,7 +72,7 @@ func Run(ctx context.Context, o Options) error {
 	if o.Host != "" {
 		s.Server.Host = o.Host
 		if s.Server.InClear() {
-			log.Warn("configuration", "flag", "--host", "warning", settings.InClearWarning)
+			log.Warn("configuration", "flag", "--host", "warning", serverconfig.InClearWarning)
 		}
 	}
 	if o.Port >= 0 {

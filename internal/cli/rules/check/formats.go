@@ -144,7 +144,7 @@ func checkGitHub(ps yamlfile.Problems) string {
 		if p.Warning {
 			level = actions.Warning
 		}
-		rt.Annotate(actions.Annotation{
+		rt.Log.Annotate(actions.Annotation{
 			Level: level, Title: "Foreman configuration", File: p.File, Line: p.Line, Column: p.Column, Message: p.Msg,
 		})
 	}

@@ -81,7 +81,11 @@ func Run(ctx context.Context, o Options) error {
 		return command.Usagef("record %s: only issues are recorded, and this is a pull request", o.Issue)
 	}
 	options.Clock.Now = func() time.Time { return o.Env.Now().Truncate(time.Second) }
-	item, err := runner.RecordTest(ctx, options, e, cmp.Or(o.Name, o.Issue))
+	facts, err := runner.Facts(ctx, options, e)
+	if err != nil {
+		return failure.Classify(fmt.Errorf("record a test: %w", err))
+	}
+	item, err := ruletest.Record(cfg.Rules, cmp.Or(o.Name, o.Issue), facts)
 	if err != nil {
 		return failure.Classify(err)
 	}

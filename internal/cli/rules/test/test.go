@@ -16,7 +16,6 @@ import (
 	"github.com/org/foreman-action/internal/cli/rulefiles"
 	"github.com/org/foreman-action/internal/command"
 	"github.com/org/foreman-action/rules/ruletest"
-	"github.com/org/foreman-action/runner"
 )
 
 const help = `Runs the tests that stand beside the rules, under tests:, and shows what is not as
@@ -91,7 +90,7 @@ func runTests(ctx context.Context, cfg *config.Config, wanted *regexp.Regexp) ([
 		if ctx.Err() != nil {
 			return nil, command.Failed(context.Cause(ctx))
 		}
-		results = append(results, runner.Test(cfg, t))
+		results = append(results, ruletest.Run(cfg.Rules, t, cfg.Policy.MayLabel))
 	}
 	if len(results) == 0 && len(cfg.Tests) > 0 {
 		return nil, command.Usagef("--run: none of %s matches %s", format.Count(len(cfg.Tests), "test"), wanted)

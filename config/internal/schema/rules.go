@@ -1,0 +1,105 @@
+package schema
+
+import (
+	"fmt"
+	"path"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/org/foreman-action/internal/yamlfile"
+)
+
+// OneOf permits some texts.
+func OneOf(words ...string) Rule {
+	return Rule{Object{"enum": words}, func(v Value) {
+		if got := v.Go.String(); !slices.Contains(words, got) {
+			v.want(strings.Join(words, " or "), yamlfile.DidYouMean(got, words))
+		}
+	}}
+}
+
+// Between permits whole numbers, the bounds included.
+func Between(from, to int) Rule {
+	return Rule{Object{"minimum": from, "maximum": to}, func(v Value) {
+		if i := v.Go.Int(); i < int64(from) || i > int64(to) {
+			v.want(fmt.Sprintf("%d to %d", from, to), "")
+		}
+	}}
+}
+
+// Positive permits numbers and durations of more than 0.
+func Positive() Rule {
+	return Rule{nil, func(v Value) {
+		if sign(v.Go) <= 0 {
+			v.Problemf("want more than 0")
+		}
+	}}
+}
+
+// ZeroOrMore permits numbers and durations from 0, which means no limit.
+func ZeroOrMore() Rule {
+	return Rule{nil, func(v Value) {
+		if sign(v.Go) < 0 {
+			v.Problemf("want more than 0, or 0 for no limit")
+		}
+	}}
+}
+
+// Text permits the texts that fit; what describes them.
+func Text(what string, fits func(string) bool) Rule {
+	return Rule{nil, func(v Value) {
+		if !fits(v.Go.String()) {
+			v.Problemf("want %s", what)
+		}
+	}}
+}
+
+// Globs permits lists of globs in the syntax of [path.Match].
+func Globs() Rule {
+	return Rule{nil, func(v Value) {
+		for i := range v.Go.Len() {
+			g := v.Go.Index(i).String()
+			if _, err := path.Match(g, ""); err != nil || g == "" {
+				v.Problemf("%q is no glob", g)
+			}
+		}
+	}}
+}
+
+// Each permits lists whose items a rule permits.
+func Each(rule Rule) Rule {
+	var json Object
+	if rule.JSON != nil {
+		json = Object{"items": rule.JSON}
+	}
+	return Rule{json, func(v Value) {
+		list := v
+		for i, n := range list.Node.Content {
+			if !list.checker.wrongAt(n) {
+				v.Node, v.Go = n, list.Go.Index(i)
+				rule.Check(v)
+			}
+		}
+	}}
+}
+
+// sign returns whether a number is less than 0, 0 or more, as -1, 0 or 1.
+func sign(v reflect.Value) int {
+	switch {
+	case v.CanFloat() && v.Float() < 0, v.CanInt() && v.Int() < 0:
+		return -1
+	case v.IsZero():
+		return 0
+	}
+	return 1
+}
+
+// quote returns a value as messages show it.
+func quote(v reflect.Value) string {
+	if v.Kind() == reflect.String {
+		return strconv.Quote(v.String())
+	}
+	return fmt.Sprint(v)
+}

@@ -1,0 +1,166 @@
+// Package schema describes the keys of a configuration file in a [Table]: what each key is
+// for, and which values it takes. The checks of a file and its JSON Schema are both made
+// from the table.
+//
+// The type and the default of a key are those of its field in a Go struct, which
+// yamlfile decodes.
+package schema
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+
+	"gopkg.in/yaml.v3"
+
+	"github.com/org/foreman-action/internal/yamlfile"
+)
+
+// An Object is a part of a JSON Schema.
+type Object = map[string]any
+
+// A Key is the row of one key.
+type Key struct {
+	// Path is the names from the top of the file, such as "queue.max_retries"; items of a
+	// list have the path of the list.
+	Path string
+	Doc  string // its description, for people and editors
+	Rule Rule   // for its values; the zero value permits all values of its type
+	// JSON replaces the part of Rule in the JSON Schema; nil: it does not.
+	JSON Object
+}
+
+// A Rule permits some values of a key's type.
+type Rule struct {
+	JSON  Object      // the same as JSON Schema; nil: not expressed there
+	Check func(Value) // reports a value that is not permitted
+}
+
+// A Table has the keys of a file.
+type Table []Key
+
+// Below returns the rows with a path in front of theirs.
+func (t Table) Below(path string) Table {
+	out := make(Table, len(t))
+	for i, k := range t {
+		k.Path = path + "." + k.Path
+		out[i] = k
+	}
+	return out
+}
+
+// Schema returns the JSON Schema, draft 2020-12, of the mapping that decodes into a struct
+// type. parts are the schemas of values that are decoded elsewhere, by path.
+func (t Table) Schema(document reflect.Type, parts Object) Object {
+	rows := map[string]Key{}
+	for _, k := range t {
+		rows[k.Path] = k
+	}
+	s := yamlfile.Schema(document, func(path string) Object {
+		out, k := Object{}, rows[path]
+		if part, ok := parts[path].(Object); ok {
+			maps.Copy(out, part)
+		}
+		if k.JSON == nil {
+			k.JSON = k.Rule.JSON
+		}
+		maps.Copy(out, k.JSON)
+		if k.Doc != "" {
+			out["description"] = k.Doc
+		}
+		return out
+	})
+	s["$schema"] = "https://json-schema.org/draft/2020-12/schema"
+	return s
+}
+
+// A Value is the value of a key in a file.
+type Value struct {
+	Name string     // the key's path, for messages
+	Node *yaml.Node // as it is written
+	// Go is the value that Node was decoded into. It can be set.
+	Go reflect.Value
+
+	checker Checker
+}
+
+// Problemf reports a mistake at the value; the message begins with the key's name.
+func (v Value) Problemf(format string, args ...any) { v.ProblemAt(v.Node, format, args...) }
+
+// ProblemAt is [Value.Problemf] for a part of the value.
+func (v Value) ProblemAt(at *yaml.Node, format string, args ...any) {
+	v.checker.File.Problemf(at, "%s: %s", v.Name, fmt.Sprintf(format, args...))
+}
+
+// Entry returns the value of a key of a mapping.
+func (v Value) Entry(key string, n *yaml.Node) Value {
+	v.Name, v.Node, v.Go = v.Name+"."+key, n, v.Go.MapIndex(reflect.ValueOf(key))
+	return v
+}
+
+// want reports a value that is not permitted; what describes the permitted ones. The
+// message shows the value unless it may be a secret.
+func (v Value) want(what, hint string) {
+	got := ""
+	if !v.checker.Hide {
+		got = ", got " + quote(v.Go)
+	}
+	v.Problemf("want %s%s%s", what, got, hint)
+}
+
+// A Checker checks the values of one file after it was decoded. Values in which decoding
+// found a mistake are passed over: more about them would be about their substitutes.
+type Checker struct {
+	File *yamlfile.File
+	Hide bool // values may be secrets, and stay out of messages
+
+	table Table
+	wrong map[place]bool // with a mistake that decoding found
+}
+
+type place struct{ line, column int }
+
+// Checker returns the checker of a file that was just decoded.
+func (t Table) Checker(f *yamlfile.File) Checker {
+	c := Checker{File: f, table: t, wrong: map[place]bool{}}
+	problems, _ := errors.AsType[yamlfile.Problems](f.Err())
+	for _, p := range problems {
+		c.wrong[place{p.Line, p.Column}] = true
+	}
+	return c
+}
+
+// Check checks the struct that v points to, and that n was decoded into, by the rules of
+// the keys at and below path.
+func (c Checker) Check(path string, n *yaml.Node, v any) {
+	c.File.EachField(path, n, reflect.ValueOf(v), func(path string, at *yaml.Node, v reflect.Value) {
+		i := slices.IndexFunc(c.table, func(k Key) bool { return k.Path == path && k.Rule.Check != nil })
+		if i < 0 || c.wrongAt(at) {
+			return
+		}
+		for v.Kind() == reflect.Pointer {
+			v = v.Elem()
+		}
+		c.table[i].Rule.Check(Value{path, at, v, c})
+	})
+}
+
+func (c Checker) wrongAt(n *yaml.Node) bool { return c.wrong[place{n.Line, n.Column}] }
+
+// wrongIn reports whether decoding found a mistake in a node.
+func (c Checker) wrongIn(n *yaml.Node) bool {
+	if c.wrongAt(n) {
+		return true
+	}
+	return slices.ContainsFunc(n.Content, c.wrongIn)
+}
+
+// Problemf reports a mistake at a node, unless decoding found one in it. A nil node is the
+// start of the file.
+func (c Checker) Problemf(at *yaml.Node, format string, args ...any) {
+	if at == nil || !c.wrongIn(at) {
+		c.File.Problemf(at, format, args...)
+	}
+}

@@ -1,0 +1,140 @@
+// Package serverconfig reads the configuration of the server, config.yaml: its account on
+// GitHub, the agents that it serves, its queue, and beside them the rules and the policy of
+// a [config.Config].
+//
+// [Load] reads the file as package config does:
+//
+//	read ──▶ expand and decode ──▶ check ──▶ settle ──▶ problems
+//
+// Each section has a file here with three parts: its struct, its rows, and its check. A new
+// key is a field of the struct, whose tags hold the name and the default, and a row, which
+// has the permitted values and the description. What depends on several keys is in check.
+//
+// A configuration of the published harness loads unchanged. All mistakes are reported at
+// once, each at its position, and without values that may be secrets.
+package serverconfig
+
+import (
+	"reflect"
+	"slices"
+
+	"gopkg.in/yaml.v3"
+
+	"github.com/org/foreman-action/config"
+	"github.com/org/foreman-action/config/internal/schema"
+	"github.com/org/foreman-action/internal/secret"
+	"github.com/org/foreman-action/internal/yamlfile"
+)
+
+// A Config is the contents of a configuration, with defaults for absent keys.
+type Config struct {
+	Identity  Identity
+	LLM       LLM
+	Polling   Polling
+	Queue     Queue
+	Memory    Memory
+	Server    Server
+	Telemetry Telemetry
+	Repos     []Repo
+	// Runner holds the rules, the policy, and the model that agents are told about.
+	Runner *config.Config
+	// Warnings are problems that leave the configuration usable.
+	Warnings yamlfile.Problems
+}
+
+// Offline reports whether GitHub is never asked: the mode is shadow, and there is no
+// identity to ask with.
+func (c *Config) Offline() bool {
+	return c.Runner.Mode == config.ModeShadow && c.Identity.none()
+}
+
+// A document is the file: the server's sections, and those of package config, which
+// decodes them.
+type document struct {
+	Identity  Identity  `yaml:"identity,required"`
+	LLM       *LLM      `yaml:"llm"`
+	Polling   Polling   `yaml:"polling"`
+	Queue     Queue     `yaml:"queue"`
+	Memory    Memory    `yaml:"memory"`
+	Server    Server    `yaml:"server"`
+	Telemetry Telemetry `yaml:"telemetry"`
+	Repos     []Repo    `yaml:"repos"`
+
+	Version *yaml.Node `yaml:"version"`
+	Mode    *yaml.Node `yaml:"mode"`
+	Policy  *yaml.Node `yaml:"policy"`
+	Limits  *yaml.Node `yaml:"limits"`
+	Labels  *yaml.Node `yaml:"labels"`
+	Rules   *yaml.Node `yaml:"rules"`
+	Forms   *yaml.Node `yaml:"forms"`
+	Tables  *yaml.Node `yaml:"tables"`
+	Tests   *yaml.Node `yaml:"tests"`
+	Include *yaml.Node `yaml:"include"`
+}
+
+// table returns the keys of the server's own sections, except for those of agents.
+func table(spec Spec) schema.Table {
+	return slices.Concat(identityKeys(spec), llmKeys(), pollingKeys(), queueKeys(spec), memoryKeys(spec), serverKeys(spec), telemetryKeys(), repoKeys())
+}
+
+// SchemaID is the id of the JSON Schema of the server's configuration. It is a name: the
+// address need not exist.
+const SchemaID = "https://github.com/org/foreman-action/foremand.schema.json"
+
+// Schema returns the JSON Schema, draft 2020-12, of the server's configuration. It accepts
+// some files that [Load] refuses.
+func Schema() map[string]any {
+	shared := config.Schema()
+	sections, _ := shared["properties"].(schema.Object)
+	parts := schema.Object{}
+	for _, name := range sharedSections() {
+		parts[name] = sections[name]
+	}
+	s := slices.Concat(table(Spec{}), agentKeys().Below("repos.agents")).Schema(reflect.TypeFor[document](), parts)
+	if defs, ok := shared["$defs"]; ok {
+		s["$defs"] = defs
+	}
+	s["$id"], s["title"] = SchemaID, "Configuration of foremand"
+	return s
+}
+
+// LLM is the model that agents are told about.
+type LLM struct {
+	Provider string      `yaml:"provider,required"`
+	Model    string      `yaml:"model,required"`
+	APIKey   secret.Text `yaml:"api_key,nullable"` // kept for published files; unused
+}
+
+func llmKeys() schema.Table {
+	return schema.Table{
+		{Path: "llm", Doc: "Model that agents are told of."},
+		{Path: "llm.provider", Doc: "Provider of the model, such as anthropic."},
+		{Path: "llm.model", Doc: "Name of the model."},
+		{Path: "llm.api_key", Doc: "Accepted, as published files have it; no agent gets it."},
+	}
+}
+
+// Memory is the store of earlier decisions and actions on an issue.
+type Memory struct {
+	DBPath string `yaml:"db_path"` // SQLite file; empty: the program's default
+}
+
+func memoryKeys(spec Spec) schema.Table {
+	return schema.Table{
+		{Path: "memory", Doc: "Where is remembered what was done on an issue."},
+		{Path: "memory.db_path", Rule: homePath(spec.Home), Doc: "SQLite file of the memory. Absent: ~/.foreman/memory.db."},
+	}
+}
+
+// Telemetry is the destination of traces.
+type Telemetry struct {
+	Endpoint string `yaml:"endpoint"` // of an OpenTelemetry collector (OTLP over HTTP); empty: nowhere
+}
+
+func telemetryKeys() schema.Table {
+	return schema.Table{
+		{Path: "telemetry", Doc: "Where traces go."},
+		{Path: "telemetry.endpoint", Doc: "Address of an OpenTelemetry collector (OTLP over HTTP). Absent: no traces.",
+			Rule: schema.Text("the address of a collector, such as http://127.0.0.1:4318", func(s string) bool { return s == "" || webAddress(s) })},
+	}
+}

@@ -1,0 +1,128 @@
+package serverconfig
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+
+	"gopkg.in/yaml.v3"
+
+	"github.com/org/foreman-action/config"
+	"github.com/org/foreman-action/internal/secret"
+	"github.com/org/foreman-action/internal/yamlfile"
+	"github.com/org/foreman-action/protocol"
+)
+
+// Load reads a configuration. Its mistakes come together, as [yamlfile.Problems]; no
+// error repeats a line's value outside of the rules and the policy.
+func Load(ctx context.Context, spec Spec) (*Config, error) {
+	if spec.Lookup == nil {
+		spec.Lookup = func(string) (string, bool) { return "", false }
+	}
+	dir, name := filepath.Split(spec.Path)
+	var c *Config
+	red := redactor{dir: dir, main: name}
+	runner, err := config.Load(ctx, folder(dir), config.Spec{
+		Path:   name,
+		Getenv: func(name string) string { v, _ := spec.Lookup(name); return v },
+		Split: func(f *yamlfile.File, root *yaml.Node) *yaml.Node {
+			red.shown = sharedLines(root)
+			c = decode(f, root, spec)
+			return shared(root)
+		},
+	})
+	if err == nil && runner == nil { // the path is a folder's, and names no file
+		err = config.ErrNotFound
+	}
+	problems, found := errors.AsType[yamlfile.Problems](err)
+	switch {
+	case found:
+		return nil, red.redact(problems)
+	case errors.Is(err, config.ErrNotFound):
+		return nil, fmt.Errorf("read the configuration %s: %w", spec.Path, err)
+	case err != nil:
+		return nil, fmt.Errorf("read the configuration: %w", err)
+	}
+	c.Runner, c.Warnings = runner, append(red.redact(runner.Warnings), unscheduled(name, runner)...)
+	runner.LLM = protocol.LLMBackendRef{Provider: c.LLM.Provider, Model: c.LLM.Model}
+	return c, nil
+}
+
+// unscheduled warns of rules that wait for a scheduled run, which servers do not make.
+func unscheduled(file string, cfg *config.Config) (list yamlfile.Problems) {
+	if len(cfg.Rules.Scans()) > 0 {
+		list = append(list, yamlfile.Problem{File: file, Warning: true, Msg: "there are rules with a scan, which only scheduled runs of the action look at: this server never asks them"})
+	}
+	if cfg.Rules.ClosesLater() {
+		list = append(list, yamlfile.Problem{File: file, Warning: true, Msg: "there are rules that close an issue after a time, which only scheduled runs of the action do: this server refuses to"})
+	}
+	return list
+}
+
+// decode decodes and checks the server's own sections.
+func decode(f *yamlfile.File, root *yaml.Node, spec Spec) *Config {
+	var d document
+	decoder := yamlfile.Decoder{File: f, Variables: variables(spec), Lenient: true, Secret: reflect.TypeFor[secret.Text]()}
+	decoder.Decode(root, &d)
+	rows, agents := table(spec).Checker(f), agentKeys().Checker(f)
+	rows.Hide, agents.Hide = true, true
+	rows.Check("", root, &d)
+
+	in := file{Checker: rows, agents: agents, decoder: decoder, spec: spec, root: root}
+	d.Identity.check(in)
+	d.Polling.check(in, &d.Identity)
+	d.Queue.check(in, &d.Identity)
+	d.Server.check(in)
+	checkRepos(in, d.Repos)
+
+	c := &Config{
+		Identity: d.Identity, Polling: d.Polling, Queue: d.Queue, Memory: d.Memory,
+		Server: d.Server, Telemetry: d.Telemetry, Repos: d.Repos,
+	}
+	if d.LLM != nil {
+		c.LLM = *d.LLM
+	}
+	return c
+}
+
+// variables returns the variables of the environment, which may be empty. "${}" stays, as
+// in published files.
+func variables(spec Spec) *yamlfile.Variables {
+	return &yamlfile.Variables{Lenient: true, Lookup: func(name string) (string, error) {
+		v, ok := spec.Lookup(name)
+		if !ok {
+			return "", fmt.Errorf("environment variable %s is not set", name)
+		}
+		return v, nil
+	}}
+}
+
+// folder reads files below a directory; empty: the working directory.
+type folder string
+
+// Read returns a file of at most the size that a configuration may have.
+func (d folder) Read(_ context.Context, name string) ([]byte, error) {
+	file, err := os.Open(filepath.Join(string(d), filepath.FromSlash(name)))
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	return io.ReadAll(io.LimitReader(file, yamlfile.MaxSize+1))
+}
+
+// Glob returns the files that match, sorted.
+func (d folder) Glob(_ context.Context, pattern string) ([]string, error) {
+	dir := string(d)
+	if dir == "" {
+		dir = "."
+	}
+	names, err := fs.Glob(os.DirFS(dir), pattern)
+	slices.Sort(names)
+	return names, err
+}

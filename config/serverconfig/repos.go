@@ -1,0 +1,109 @@
+package serverconfig
+
+import (
+	"cmp"
+	"reflect"
+	"regexp"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+
+	"github.com/org/foreman-action/config/internal/schema"
+	"github.com/org/foreman-action/internal/address"
+	"github.com/org/foreman-action/internal/yamlfile"
+)
+
+// A Repo is a repository that is served.
+type Repo struct {
+	Owner  string  `yaml:"owner,required"`
+	Name   string  `yaml:"name,required"`
+	Agents []Agent `yaml:"agents"`
+}
+
+// Full returns "owner/name".
+func (r Repo) Full() string { return r.Owner + "/" + r.Name }
+
+func repoKeys() schema.Table {
+	return schema.Table{
+		{Path: "repos", Doc: "Repositories that are served."},
+		{Path: "repos.owner", Doc: "User or organisation."},
+		{Path: "repos.name", Doc: "Name without the owner."},
+		{Path: "repos.agents", Doc: "Agents that are asked; the first one that takes the event counts."},
+	}
+}
+
+var repoName = regexp.MustCompile(`^[A-Za-z0-9._-]{1,100}$`)
+
+func checkRepos(f file, repos []Repo) {
+	seen := map[string]bool{}
+	all := fleet{f: f, ports: map[int]Agent{}, protocols: map[string]string{}}
+	for i, r := range repos {
+		at := item(f.node("repos"), i)
+		if !repoName.MatchString(r.Owner) || !repoName.MatchString(r.Name) {
+			f.Problemf(at, "repos: owner and name are those of a repository on GitHub")
+			for _, a := range r.Agents {
+				f.resolve(a.Config)
+			}
+			continue
+		}
+		full := strings.ToLower(r.Full())
+		if seen[full] {
+			f.Problemf(at, "repos: %s is there twice; list its agents under one", r.Full())
+		}
+		seen[full] = true
+		closes := map[string]bool{}
+		for k := range r.Agents {
+			a, at := &r.Agents[k], item(yamlfile.Child(at, "agents"), k)
+			a.check(f, at)
+			all.add(*a, at, closes)
+		}
+	}
+}
+
+// A fleet is the agents of a file, for mistakes that two of them make together.
+type fleet struct {
+	f         file
+	ports     map[int]Agent     // of managed agents
+	protocols map[string]string // of the others, by address
+}
+
+// add checks an agent against those before it. closes has whether the agents of the same
+// repository may close issues, by address.
+func (all fleet) add(a Agent, at *yaml.Node, closes map[string]bool) {
+	canonical, err := address.Canonical(a.Address())
+	reached := err == nil && a.Address() != ""
+	if reached {
+		all.allowClose(a, at, closes, canonical)
+	}
+	switch {
+	case a.Managed():
+		if other, taken := all.ports[a.Port]; taken && !sameContainer(other, a) {
+			all.f.Problemf(at, "config.port: %d is that of another container already; agents share one only with the same image, type and container", a.Port)
+		}
+		all.ports[a.Port] = a
+	case reached:
+		if other, known := all.protocols[canonical]; known && other != a.Protocol {
+			all.f.Problemf(at, "protocol: the agent of this address speaks %s elsewhere in the file", other)
+		}
+		all.protocols[canonical] = a.Protocol
+	}
+}
+
+// allowClose reports an agent that may close issues by one entry and not by another: a
+// decision names its agent, and not the entry.
+func (all fleet) allowClose(a Agent, at *yaml.Node, closes map[string]bool, canonical string) {
+	may := a.AllowClose
+	if policy := all.f.node("policy", "allow_close"); !a.AllowCloseSet && policy != nil {
+		may = policy.Value == "true"
+	}
+	if other, twice := closes[canonical]; twice && other != may {
+		all.f.Problemf(cmp.Or(yamlfile.Child(at, "allow_close"), at), "allow_close: the agent of this address has %v elsewhere in this repository", other)
+		return
+	}
+	closes[canonical] = may
+}
+
+// sameContainer reports whether two agents can be one container.
+func sameContainer(a, b Agent) bool {
+	return a.Image == b.Image && a.Type == b.Type && reflect.DeepEqual(a.Container, b.Container)
+}

@@ -1,0 +1,50 @@
+package serverconfig
+
+import (
+	"math"
+	"slices"
+
+	"gopkg.in/yaml.v3"
+
+	"github.com/org/foreman-action/internal/yamlfile"
+)
+
+// sharedSections are the sections that package config decodes.
+func sharedSections() []string {
+	return []string{"version", "mode", "policy", "limits", "labels", "rules", "forms", "tables", "tests", "include"}
+}
+
+// shared returns the mapping of the sections that package config decodes. The version may
+// be absent in a server's file.
+func shared(root *yaml.Node) *yaml.Node {
+	out := &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map", Line: root.Line, Column: root.Column}
+	for k, v := range yamlfile.Pairs(root) {
+		if slices.Contains(sharedSections(), k.Value) {
+			out.Content = append(out.Content, k, v)
+		}
+	}
+	if yamlfile.Child(out, "version") == nil {
+		out.Content = append(out.Content,
+			&yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: "version", Line: root.Line, Column: root.Column},
+			&yaml.Node{Kind: yaml.ScalarNode, Tag: "!!int", Value: "1", Line: root.Line, Column: root.Column})
+	}
+	return out
+}
+
+// A span is a range of lines, from 1; to is the first line after it.
+type span struct{ from, to int }
+
+// sharedLines returns the lines with only sections that package config decodes.
+func sharedLines(root *yaml.Node) []span {
+	var list []span
+	open := false // whether the section before is one
+	for k := range yamlfile.Pairs(root) {
+		if open {
+			list[len(list)-1].to = k.Line
+		}
+		if open = slices.Contains(sharedSections(), k.Value); open {
+			list = append(list, span{k.Line, math.MaxInt})
+		}
+	}
+	return list
+}

@@ -1,0 +1,145 @@
+package config
+
+import (
+	"maps"
+	"reflect"
+	"slices"
+
+	"github.com/org/foreman-action/config/internal/schema"
+	"github.com/org/foreman-action/internal/yamlfile"
+	"github.com/org/foreman-action/policy"
+	"github.com/org/foreman-action/protocol"
+)
+
+type object = schema.Object
+
+// table returns the keys of configuration files. [Load] makes it for every file; the larger
+// schemas are therefore in [Schema].
+func table() schema.Table {
+	text := object{"type": "string"}
+	return slices.Concat(schema.Table{
+		{Path: "version", JSON: object{"const": 1}, Doc: "Version of the file's form."},
+		{Path: "extends", JSON: object{"type": "string", "pattern": `^[A-Za-z0-9._-]+/[A-Za-z0-9._-]+:[^/].*@[^@]+$`},
+			Doc: "File of another repository whose rules come first and whose policy holds: owner/repo:path@ref, at a tag or a commit."},
+		{Path: "disable", Doc: "Ids of inherited rules that are switched off."},
+		{Path: "mode", Rule: schema.OneOf(string(ModeApply), string(ModeShadow)),
+			Doc: "Whether decisions are carried out (apply) or only reported (shadow)."},
+		{Path: "forms", Doc: "Fields of issue forms, under the names by which rules ask for them."},
+		{Path: "tables", Doc: "Tables of text, numbers or booleans that rules look up."},
+		{Path: "rules", Doc: "Rules, asked in order."},
+		{Path: "tests", Doc: "What the rules are expected to do; foreman rules test asks them."},
+		{Path: "include", JSON: object{"anyOf": []any{text, object{"type": "array", "items": text}}},
+			Doc: "More rule files, as paths or globs below the repository's root."},
+	}, policyKeys(), modelKeys(), agentKeys())
+}
+
+func policyKeys() schema.Table {
+	const (
+		limitsDoc = "Most actions of each type per event; 0 forbids. Absent types have a default."
+		labelsDoc = "Which labels may be added or removed, for rules and agents alike."
+		allowDoc  = "Globs of labels. Absent: every label; empty: none."
+		denyDoc   = "Globs of labels that are never touched; wins over allow."
+	)
+	return schema.Table{
+		{Path: "policy", Doc: "What may be done, whoever decides."},
+		{Path: "limits", Rule: limits(), Doc: limitsDoc + " Short for policy.limits."},
+		{Path: "policy.limits", Rule: limits(), Doc: limitsDoc},
+		{Path: "labels", Doc: labelsDoc + " Short for policy.labels."},
+		{Path: "policy.labels", Doc: labelsDoc},
+		{Path: "labels.allow", Rule: schema.Globs(), Doc: allowDoc},
+		{Path: "policy.labels.allow", Rule: schema.Globs(), Doc: allowDoc},
+		{Path: "labels.deny", Rule: schema.Globs(), Doc: denyDoc},
+		{Path: "policy.labels.deny", Rule: schema.Globs(), Doc: denyDoc},
+		{Path: "policy.allow_close", Doc: "Whether an issue may be closed."},
+		{Path: "policy.actions", Rule: schema.Each(action()), Doc: "Types of actions that are permitted. Absent: all."},
+		{Path: "policy.create_labels", Doc: "Whether a label that the repository lacks is created."},
+		{Path: "policy.unknown_action", Rule: schema.OneOf(policy.UnknownStop, policy.UnknownReject),
+			Doc: "What an unknown action does: stop the list there, or reject the whole plan."},
+		{Path: "policy.comment_length", Rule: schema.Between(1, policy.MaxCommentLength), Doc: "Most characters of a comment."},
+		{Path: "policy.mentions", Rule: schema.Globs(), Doc: "Globs of logins and teams that an agent may mention. Absent: nobody."},
+		{Path: "policy.links", Rule: schema.Globs(), Doc: "Globs of hosts that an agent may link to. Absent: all."},
+		{Path: "policy.comment_interval", Rule: schema.ZeroOrMore(),
+			Doc: "Least time between two commented events on one issue, such as 24h; 0: none."},
+		{Path: "policy.max_comments_per_issue", Rule: schema.ZeroOrMore(), JSON: object{"minimum": 0},
+			Doc: "Most comments of ours on one issue, sticky ones apart; 0: any number."},
+		{Path: "policy.max_writes_per_hour", Rule: schema.ZeroOrMore(), JSON: object{"minimum": 0},
+			Doc: "Most changes to one issue within an hour; 0: any number."},
+		{Path: "policy.max_scanned_issues", Rule: schema.Between(1, policy.MaxScannable), JSON: object{},
+			Doc: "Most issues that a scheduled run decides on."},
+		{Path: "policy.shadow_period", Rule: schema.Positive(), Doc: "How long people are given to do what shadow mode would have done."},
+	}
+}
+
+func modelKeys() schema.Table {
+	return schema.Table{
+		{Path: "llm", Doc: "Model that the agent is told of, and that words the memory with memory.summary: model."},
+		{Path: "llm.provider", Doc: "Provider of the model, such as anthropic."},
+		{Path: "llm.model", Doc: "Name of the model."},
+		{Path: "llm.base_url", Doc: "Address of a service that speaks the provider's protocol. Absent: the provider's own."},
+		{Path: "llm.timeout", Rule: schema.Positive(), Doc: "Time for one answer, such as 20s."},
+		{Path: "llm.max_tokens", Rule: schema.Positive(), JSON: object{"minimum": 1}, Doc: "Most tokens that one answer may cost."},
+		{Path: "memory", Doc: "Where what was done on an issue is remembered."},
+		{Path: "memory.store", Rule: schema.OneOf("off", "artifact", "cache", "file"), Doc: "Kind of store."},
+		{Path: "memory.path", Doc: "Folder of the file store."},
+		{Path: "memory.summary", Rule: schema.OneOf("facts", "model"), Doc: "Who words what the agent is told was done before."},
+	}
+}
+
+func agentKeys() schema.Table {
+	label := object{
+		"type": "object", "additionalProperties": false, "required": []string{"add_label"},
+		"properties": object{"add_label": object{"type": "string"}},
+	}
+	return schema.Table{
+		{Path: "agent", Doc: "HTTP agent that is asked for what the rules leave open."},
+		{Path: "agent.url", Doc: "Base address of the agent."},
+		{Path: "agent.auth", Rule: schema.OneOf("none", "token", "oidc"), Doc: "How the agent is told who asks."},
+		{Path: "agent.timeout", Rule: schema.Positive(), Doc: "Time for the agent's whole answer, such as 60s."},
+		{Path: "agent.when", Doc: "Condition on which the agent is asked. Absent: when no rule fired."},
+		{Path: "agent.may", Rule: schema.Each(action()),
+			Doc: "Types of actions that the agent may ask for, of those that are permitted. Absent: all of them."},
+		{Path: "agent.on_failure", JSON: object{"anyOf": []any{object{"enum": []string{"fail", "skip"}}, label}},
+			Doc: "What an agent that gives no usable answer means: fail, skip, or a label to add."},
+	}
+}
+
+// knownActions returns the names of the actions that a plan may contain.
+func knownActions() []string {
+	specs := protocol.ActionSpecs()
+	known := make([]string, 0, len(specs))
+	for _, s := range specs {
+		known = append(known, s.Name)
+	}
+	return known
+}
+
+// action permits the names of actions.
+func action() schema.Rule {
+	return schema.Rule{Check: func(v schema.Value) {
+		known := knownActions()
+		if name := v.Go.String(); !slices.Contains(known, name) {
+			v.Problemf("unknown action %q%s", name, yamlfile.DidYouMean(name, known))
+		}
+	}}
+}
+
+// limits permits mappings of the names of actions to numbers from 0.
+func limits() schema.Rule {
+	return schema.Rule{Check: func(v schema.Value) {
+		known := knownActions()
+		limits, _ := reflect.TypeAssert[map[string]int](v.Go)
+		for _, name := range slices.Sorted(maps.Keys(limits)) {
+			at := yamlfile.Child(v.Node, name)
+			if !slices.Contains(known, name) {
+				v.ProblemAt(at, "unknown action %q%s", name, yamlfile.DidYouMean(name, known))
+			}
+			v := v.Entry(name, at)
+			if name == protocol.ActionAddLabels {
+				v.Problemf("labels are counted one by one, under add_label")
+			}
+			if limits[name] < 0 {
+				v.Problemf("want 0 or more, got %d", limits[name])
+			}
+		}
+	}}
+}

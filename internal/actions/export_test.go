@@ -1,0 +1,4 @@
+package actions
+
+// ReadInput is how each input is read.
+var ReadInput = readInput

@@ -1,0 +1,85 @@
+package results
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/org/foreman-action/memory"
+)
+
+// closingPrefix begins the names of the artifacts that announce closings.
+const closingPrefix = "foreman-closing-i"
+
+// dueLayout is the form of the time in such a name, in UTC; noneDue stands for none.
+const (
+	dueLayout = "20060102T150405Z"
+	noneDue   = "none"
+)
+
+// closingName returns the name of the artifact that announces when the first closing of
+// an issue is due; zero: it is called off.
+func closingName(issue int, due time.Time) string {
+	when := noneDue
+	if !due.IsZero() {
+		when = due.UTC().Format(dueLayout)
+	}
+	return closingPrefix + strconv.Itoa(issue) + "-" + when
+}
+
+// parseClosing parses such a name. Anybody can make an artifact of any name.
+func parseClosing(name string) (issue int, due time.Time, ok bool) {
+	number, when, _ := strings.Cut(strings.TrimPrefix(name, closingPrefix), "-")
+	issue, err := strconv.Atoi(number)
+	if err != nil || issue < 1 {
+		return 0, time.Time{}, false
+	}
+	if when != noneDue {
+		if due, err = time.Parse(dueLayout, when); err != nil || due.IsZero() {
+			return 0, time.Time{}, false
+		}
+	}
+	return issue, due, closingName(issue, due) == name
+}
+
+// announce makes the artifact that announces when the first closing of an issue is due.
+// A closing is announced before its record is saved, so that it is always found, and
+// called off after that.
+func (a *Artifact) announce(ctx context.Context, job jobIDs, issue int, due time.Time) error {
+	name := closingName(issue, due)
+	u, err := a.uploads.prepare(ctx, job, name, []byte("{}\n"))
+	if err == nil {
+		_, err = u.run(ctx)
+	}
+	if err != nil && !due.IsZero() {
+		return fmt.Errorf("announce the closing in artifact %s: %w", name, err)
+	}
+	return err
+}
+
+// Pending implements memory.Agenda. No record is downloaded.
+func (a *Artifact) Pending(ctx context.Context, repo string) (list []memory.Due, complete bool, err error) {
+	if err := checkIssue(ctx, a.repo, repo, 1); err != nil {
+		return nil, false, fmt.Errorf("look for closings: %w", err)
+	}
+	all, whole, err := a.uploads.reader.Recent(ctx, closingPrefix)
+	if err != nil {
+		return nil, false, fmt.Errorf("look for closings: %w", err)
+	}
+	newest := map[int]Info{}
+	for _, info := range all {
+		issue, _, ok := parseClosing(info.Name)
+		if ok && a.uploads.trust.check(info, info.Name) == "" && info.ID > newest[issue].ID {
+			newest[issue] = info
+		}
+	}
+	for issue, info := range newest {
+		if _, due, _ := parseClosing(info.Name); !due.IsZero() {
+			list = append(list, memory.Due{Issue: issue, At: due})
+		}
+	}
+	memory.SortDue(list)
+	return list, whole, nil
+}

@@ -1,0 +1,199 @@
+// Package rpc sends requests to the results service of GitHub Actions, and to the
+// signed addresses that it issues: with a time limit, retries and bounded answers, and
+// without a secret in an error or a log.
+package rpc
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+)
+
+// A request that fails for a passing reason is sent maxTries times, with firstWait
+// and then twice the last wait between.
+const (
+	maxTries  = 4
+	firstWait = time.Second
+	maxAnswer = 1 << 20 // bytes of an answer that holds no record
+	userAgent = "foreman-action"
+)
+
+// Options configure a [Client]. All but Token are required.
+type Options struct {
+	URL       string // of the service
+	Name      string // of the variable that holds URL, for errors
+	Token     string // sent to the service, and to no signed address; empty: none
+	Transport http.RoundTripper
+	Timeout   time.Duration // of one request, its answer included
+	Now       func() time.Time
+	Sleep     func(context.Context, time.Duration) error
+	Log       *slog.Logger
+	Mask      func(secret string) // gets each signature before its address is used
+}
+
+// A Client sends requests to one service and to the signed addresses it issues. It
+// follows no redirect. It is safe for concurrent use.
+type Client struct {
+	o         Options
+	plainHTTP bool // the service is reached without TLS, so its signed addresses may be
+}
+
+// New returns a client. It does no I/O.
+func New(o Options) (*Client, error) {
+	u, err := url.Parse(o.URL)
+	if err != nil || (u.Scheme != "https" && u.Scheme != "http") || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
+		// The address is not repeated: it may hold a password.
+		return nil, fmt.Errorf("%s: want http(s)://host/path", o.Name)
+	}
+	if strings.ContainsFunc(o.Token, func(r rune) bool { return r <= ' ' || r > '~' }) {
+		return nil, errors.New("the token holds a character that no token has")
+	}
+	o.URL = strings.TrimRight(o.URL, "/")
+	return &Client{o, u.Scheme == "http"}, nil
+}
+
+// A Request is one request: to a Path of the service, with the token, or To a signed
+// address, without it.
+type Request struct {
+	What   string // the action, for errors: "reserve the cache entry"
+	Method string
+	Path   string
+	To     SignedURL
+	Header map[string]string
+	Body   []byte
+	JSON   any  // the body, instead of Body; nil: none
+	Limit  int  // of the answer, in bytes; 0: 1 MiB
+	Found  bool // an answer with status 302 is wanted, not an error
+}
+
+// A Response is an answer that was read whole.
+type Response struct {
+	Status int
+	Header http.Header
+	Body   []byte
+
+	fields Fields // of the body, still empty
+}
+
+// Do sends a request, and repeats it while it fails for a passing reason. An answer
+// other than success is an error, see [IsNotFound] and the others; so is one that is
+// larger than allowed, [ErrTooLarge]. "Too many requests" is never repeated.
+func (c *Client) Do(ctx context.Context, r Request) (Response, error) {
+	got, err := c.retry(ctx, r)
+	if err != nil {
+		return Response{}, redact(fmt.Errorf("%s: %w", r.What, err), c.secrets(r))
+	}
+	got.fields = Fields{what: r.What, secrets: c.secrets(r)}
+	return got, nil
+}
+
+// Twirp calls a method such as "CacheService/CreateCacheEntry" of the service.
+func (c *Client) Twirp(ctx context.Context, what, method string, in any) (Fields, error) {
+	got, err := c.Do(ctx, Request{What: what, Method: http.MethodPost, Path: "/twirp/github.actions.results.api.v1." + method, JSON: in})
+	if err != nil {
+		return Fields{}, err
+	}
+	return got.Fields()
+}
+
+// secrets are the texts that no error about a request may show.
+func (c *Client) secrets(r Request) []string { return append(slices.Clip(r.To.secrets), c.o.Token) }
+
+func (c *Client) retry(ctx context.Context, r Request) (Response, error) {
+	if r.JSON != nil {
+		body, err := marshal(r.JSON)
+		if err != nil {
+			return Response{}, err
+		}
+		r.Body = body
+	}
+	for try, wait := 1, firstWait; ; try, wait = try+1, 2*wait {
+		got, err := c.once(ctx, r)
+		if found := r.Found && got.Status == http.StatusFound; err == nil && got.Status >= 300 && !found {
+			err = newStatusError(got, c.secrets(r))
+		}
+		if err == nil || try == maxTries || ctx.Err() != nil || !passing(err) {
+			return got, err
+		}
+		c.o.Log.Warn("waiting before the request is repeated", "what", r.What, "wait", wait, "cause", kind(err))
+		if err := c.o.Sleep(ctx, wait); err != nil {
+			return Response{}, err
+		}
+	}
+}
+
+func marshal(v any) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	err := e.Encode(v)
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
+}
+
+// once sends a request and reads its answer, within the time-out.
+func (c *Client) once(ctx context.Context, r Request) (Response, error) {
+	if err := ctx.Err(); err != nil {
+		return Response{}, err
+	}
+	bounded, cancel := context.WithTimeout(ctx, c.o.Timeout)
+	defer cancel()
+	start := c.o.Now()
+	got, err := c.exchange(bounded, r)
+	if err != nil {
+		if bounded.Err() != nil && ctx.Err() == nil {
+			err = fmt.Errorf("%w: waited %s", errTimeout, c.o.Timeout)
+		}
+		return Response{}, err
+	}
+	c.o.Log.Debug("request", "what", r.What, "status", got.Status, "took", c.o.Now().Sub(start))
+	return got, nil
+}
+
+func (c *Client) exchange(ctx context.Context, r Request) (Response, error) {
+	address, signed := r.To.url, r.To.url != ""
+	if !signed {
+		address = c.o.URL + r.Path
+	}
+	req, err := http.NewRequestWithContext(ctx, r.Method, address, bytes.NewReader(r.Body))
+	if err != nil {
+		// The parser's message repeats the address.
+		return Response{}, errAddress
+	}
+	req.Header.Set("User-Agent", userAgent)
+	if !signed && c.o.Token != "" {
+		req.Header.Set("Authorization", "Bearer "+c.o.Token)
+	}
+	if r.JSON != nil {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	for k, v := range r.Header {
+		req.Header.Set(k, v)
+	}
+	resp, err := c.o.Transport.RoundTrip(req)
+	if err != nil {
+		return Response{}, err
+	}
+	defer resp.Body.Close()
+	limit := r.Limit
+	if limit == 0 {
+		limit = maxAnswer
+	}
+	body, err := io.ReadAll(io.LimitReader(resp.Body, int64(limit)+1))
+	switch {
+	case err != nil:
+		return Response{}, fmt.Errorf("read the answer: %w", err)
+	case len(body) > limit && resp.StatusCode < 300:
+		return Response{}, ErrTooLarge
+	}
+	// Of an answer other than success its status counts, whatever its size.
+	return Response{Status: resp.StatusCode, Header: resp.Header, Body: body[:min(len(body), limit)]}, nil
+}

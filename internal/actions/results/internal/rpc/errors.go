@@ -1,0 +1,157 @@
+package rpc
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"strings"
+
+	"github.com/org/foreman-action/internal/sanitize"
+)
+
+// ErrTooLarge is the error for an answer that is larger than the request allows.
+var ErrTooLarge = errors.New("the answer is too large")
+
+var (
+	errAddress = errors.New("the address is not usable")
+	errTimeout = errors.New("no answer in time")
+)
+
+// minSecret is the length from which on a text counts as a secret: hiding a shorter
+// one would only make errors unreadable.
+const minSecret = 6
+
+// A statusError is an answer other than success.
+type statusError struct {
+	status int
+	code   string // Twirp's or Azure's own, such as "already_exists"; may be empty
+	text   string // one line, without secrets; may be empty
+	spent  bool   // a rate limit is the reason
+}
+
+// Error returns the status, then the reason that the service gave.
+func (e *statusError) Error() string {
+	s := fmt.Sprintf("HTTP status %d", e.status)
+	if e.code != "" {
+		s += " " + e.code
+	}
+	if e.text != "" {
+		s += ": " + e.text
+	}
+	return s
+}
+
+// IsTaken reports whether the service refused because a name is in use.
+func IsTaken(err error) bool {
+	e, ok := errors.AsType[*statusError](err)
+	return ok && (e.status == http.StatusConflict || e.code == "already_exists")
+}
+
+// IsNotFound reports whether the service answered that there is no such thing.
+func IsNotFound(err error) bool {
+	e, ok := errors.AsType[*statusError](err)
+	return ok && (e.status == http.StatusNotFound || e.status == http.StatusGone || e.code == "not_found")
+}
+
+// IsForbidden reports whether the service refused because the job lacks a right.
+func IsForbidden(err error) bool {
+	e, ok := errors.AsType[*statusError](err)
+	return ok && !e.spent && (e.status == http.StatusForbidden || e.code == "permission_denied")
+}
+
+// IsRefused reports whether the service answered and refused, for whatever reason: it is
+// certain that nothing was done.
+func IsRefused(err error) bool {
+	e, ok := errors.AsType[*statusError](err)
+	return ok && e.status >= 300 && e.status < 500
+}
+
+// passing reports whether a request may succeed when it is sent again.
+func passing(err error) bool {
+	if e, ok := errors.AsType[*statusError](err); ok {
+		return e.status >= 500
+	}
+	// A slow request would cost the job as much time again.
+	slow, ok := errors.AsType[net.Error](err)
+	late := errors.Is(err, errTimeout) || ok && slow.Timeout()
+	final := late || errors.Is(err, ErrTooLarge) || errors.Is(err, errAddress)
+	return !final && !errors.Is(err, context.Canceled)
+}
+
+// kind is the cause of a retry for the log: a status or the type of an error, whose
+// text may hold anything.
+func kind(err error) string {
+	if e, ok := errors.AsType[*statusError](err); ok {
+		return fmt.Sprint(e.status)
+	}
+	return fmt.Sprintf("%T", err)
+}
+
+// newStatusError makes an error of an answer. Only two fields of its JSON are shown.
+func newStatusError(r Response, secrets []string) *statusError {
+	e := &statusError{status: r.Status, code: r.Header.Get("X-Ms-Error-Code")}
+	var body struct{ Code, Msg, Message string }
+	if json.Unmarshal(r.Body, &body) == nil {
+		e.code = cmp.Or(body.Code, e.code)
+		e.text = cmp.Or(body.Msg, body.Message)
+	}
+	e.code, e.text = line(e.code, secrets), line(e.text, secrets)
+	wait := r.Header.Get("Retry-After")
+	e.spent = r.Status == http.StatusTooManyRequests || wait != "" || r.Header.Get("X-Ratelimit-Remaining") == "0"
+	switch {
+	case r.Status < 400:
+		e.text = "a redirect is not followed"
+	case e.spent && wait != "":
+		e.text = strings.TrimPrefix(e.text+"; ", "; ") + "rate limit, retry after " + line(wait, nil) + " s"
+	}
+	return e
+}
+
+// line makes one short line of a text of the service.
+func line(s string, secrets []string) string {
+	const most = 200
+	s = sanitize.Name(hide(s, secrets))
+	if r := []rune(s); len(r) > most {
+		s = string(r[:most]) + "…"
+	}
+	return s
+}
+
+// hide replaces every secret in a text.
+func hide(text string, secrets []string) string {
+	for _, s := range secrets {
+		if len(s) >= minSecret {
+			text = strings.ReplaceAll(text, s, "***")
+		}
+	}
+	return text
+}
+
+// redact takes secrets out of the text of an error. errors.Is still finds its causes.
+func redact(err error, secrets []string) error {
+	if text := hide(err.Error(), secrets); text != err.Error() {
+		return &redactedError{text, err}
+	}
+	return err
+}
+
+// A redactedError is an error with a secret taken out of its text. It can be
+// compared with its causes, and does not return them.
+type redactedError struct {
+	text string
+	err  error
+}
+
+func (e *redactedError) Error() string { return e.text }
+
+func (e *redactedError) Is(target error) bool { return errors.Is(e.err, target) }
+
+// As finds only a [statusError], whose text is clean.
+func (e *redactedError) As(target any) bool {
+	s, ok := target.(**statusError)
+	return ok && errors.As(e.err, s)
+}

@@ -1,0 +1,84 @@
+package rpc
+
+import (
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+)
+
+// A SignedURL is an address that anybody who knows it may use. The zero value is none.
+type SignedURL struct {
+	url     string
+	secrets []string // its signatures, in every spelling
+}
+
+// ParseSigned checks a signed address that the service issued, and masks its
+// signature. The error does not repeat it.
+func (c *Client) ParseSigned(raw string) (SignedURL, error) {
+	u, err := url.Parse(raw)
+	if err != nil || u.Host == "" || u.User != nil || u.Fragment != "" {
+		return SignedURL{}, fmt.Errorf("the signed address: %w", errAddress)
+	}
+	if u.Scheme != "https" && (u.Scheme != "http" || !c.plainHTTP) {
+		return SignedURL{}, fmt.Errorf("the signed address: %w: it is not https", errAddress)
+	}
+	s := SignedURL{url: raw, secrets: signatures(u.RawQuery)}
+	for _, secret := range s.secrets {
+		c.o.Mask(secret)
+	}
+	return s, nil
+}
+
+// SignedField returns the signed address in a field of an answer.
+func (c *Client) SignedField(f Fields, name string) (SignedURL, error) {
+	raw, err := f.Text(name)
+	if err != nil {
+		return SignedURL{}, err
+	}
+	s, err := c.ParseSigned(raw)
+	if err != nil {
+		return SignedURL{}, f.error(err)
+	}
+	return s, nil
+}
+
+// WithQuery returns the address with more in its query.
+func (s SignedURL) WithQuery(query string) SignedURL {
+	separator := "?"
+	if strings.Contains(s.url, "?") {
+		separator = "&"
+	}
+	s.url += separator + query
+	return s
+}
+
+// signatures returns the signatures in a query: as they stand there, decoded, and
+// encoded in the ways that are in use; the longest first.
+func signatures(query string) []string {
+	var out []string
+	for pair := range strings.SplitSeq(query, "&") {
+		name, value, _ := strings.Cut(pair, "=")
+		if plain, err := url.QueryUnescape(name); err != nil || !signature(plain) {
+			continue
+		}
+		forms := []string{value}
+		if plain, err := url.QueryUnescape(value); err == nil {
+			encoded := url.QueryEscape(plain)
+			forms = append(forms, plain, encoded, strings.ReplaceAll(encoded, "+", "%20"))
+		}
+		for _, form := range forms {
+			if len(form) >= minSecret && !slices.Contains(out, form) {
+				out = append(out, form)
+			}
+		}
+	}
+	slices.SortStableFunc(out, func(a, b string) int { return len(b) - len(a) })
+	return out
+}
+
+// signature reports whether a parameter of this name is one, at Azure or elsewhere.
+func signature(name string) bool {
+	name = strings.ToLower(name)
+	return name == "sig" || strings.HasSuffix(name, "signature")
+}

@@ -1,0 +1,52 @@
+package results
+
+import (
+	"cmp"
+	"log/slog"
+	"slices"
+)
+
+// A provenance is where artifacts that are trusted come from: runs of a repository on
+// its default branch.
+type provenance struct {
+	repoID int64
+	branch string
+}
+
+// trusted returns the trusted artifacts of a name, newest first.
+func (p provenance) trusted(all []Info, name string, log *slog.Logger) []Info {
+	refused, why := 0, ""
+	out := slices.DeleteFunc(slices.Clone(all), func(info Info) bool {
+		reason := p.check(info, name)
+		if reason != "" && !info.Expired {
+			refused, why = refused+1, reason
+		}
+		return reason != ""
+	})
+	if refused > 0 {
+		log.Warn("artifacts that are not believed", "name", name, "count", refused, "reason", why)
+	}
+	slices.SortFunc(out, func(x, y Info) int { return cmp.Compare(y.ID, x.ID) })
+	return out
+}
+
+// check returns why an artifact is not a trusted one of a name; empty: it is.
+func (p provenance) check(info Info, name string) string {
+	switch run := info.WorkflowRun; {
+	case info.Name != name:
+		return "it has another name"
+	case info.ID < 1:
+		return "it has no id"
+	case run.RepositoryID != p.repoID:
+		return "its run belongs to another repository"
+	case run.HeadRepositoryID != p.repoID:
+		return "it was made from a fork"
+	case run.HeadBranch != p.branch:
+		return "it was not made on the default branch"
+	case info.Expired:
+		return "it has expired"
+	case info.Digest == "":
+		return "it has no digest"
+	}
+	return ""
+}

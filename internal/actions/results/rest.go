@@ -1,0 +1,183 @@
+package results
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/org/foreman-action/internal/actions/results/internal/rpc"
+)
+
+// A Reader reads the artifacts of all runs of one repository. It is safe for
+// concurrent use.
+type Reader interface {
+	// List returns the artifacts of a name, trusted or not, in any order. The error for a
+	// missing permission is [ErrDenied] and names the permission.
+	List(ctx context.Context, name string) ([]Info, error)
+	// Download returns the zip of an artifact if it has at most limit bytes. Errors:
+	// [ErrGone], [ErrTooLarge], ErrDenied, or one of the connection.
+	Download(ctx context.Context, id int64, limit int) ([]byte, error)
+	// Recent returns those of the newest 2,000 artifacts whose names begin with a prefix,
+	// in any order; whole is false when there are more than 2,000. Errors are those of
+	// List.
+	Recent(ctx context.Context, prefix string) (list []Info, whole bool, err error)
+}
+
+// Further errors of a [Reader]; test with errors.Is.
+var (
+	// ErrGone means that the artifact expired or was deleted.
+	ErrGone = errors.New("the artifact is gone")
+	// ErrTooLarge means that the zip is larger than the limit.
+	ErrTooLarge = errors.New("the artifact is too large")
+)
+
+// An Info describes an artifact: the fields of the REST API that matter here, in its
+// own spelling.
+type Info struct {
+	ID          int64     `json:"id"`
+	Name        string    `json:"name"`
+	Digest      string    `json:"digest"` // of the zip, "sha256:" and hexadecimal digits
+	Expired     bool      `json:"expired"`
+	CreatedAt   time.Time `json:"created_at"`
+	WorkflowRun Run       `json:"workflow_run"`
+}
+
+// A Run is the run of a workflow that made an artifact. The run of a pull request
+// from a fork belongs to our repository, and its head to the fork.
+type Run struct {
+	ID               int64  `json:"id"`
+	RepositoryID     int64  `json:"repository_id"`
+	HeadRepositoryID int64  `json:"head_repository_id"`
+	HeadBranch       string `json:"head_branch"`
+}
+
+// The list of a name is read up to maxPages pages: only a flood has more.
+const (
+	pageSize = 100
+	maxPages = 10
+	maxAll   = 20      // pages of the list of all artifacts
+	maxPage  = 4 << 20 // bytes
+)
+
+// rest is the [Reader] over the documented REST API.
+type rest struct {
+	c    *rpc.Client
+	root string // path of the repository's artifacts
+	log  *slog.Logger
+}
+
+func newREST(o Options) (*rest, error) {
+	if o.APIURL == "" {
+		return nil, errors.New("GITHUB_API_URL is not set")
+	}
+	c, err := o.client(o.APIURL, "GITHUB_API_URL", o.Token)
+	if err != nil {
+		return nil, err
+	}
+	return &rest{c, "/repos/" + o.Repo + "/actions/artifacts", o.Log}, nil
+}
+
+// List implements [Reader].
+func (r *rest) List(ctx context.Context, name string) ([]Info, error) {
+	out, whole, err := r.pages(ctx, name, maxPages)
+	if err == nil && !whole {
+		r.log.Warn("only a part of the artifacts was listed", "name", name, "listed", len(out))
+	}
+	return out, err
+}
+
+// Recent implements [Reader].
+func (r *rest) Recent(ctx context.Context, prefix string) (list []Info, whole bool, err error) {
+	list, whole, err = r.pages(ctx, "", maxAll)
+	return slices.DeleteFunc(list, func(i Info) bool { return !strings.HasPrefix(i.Name, prefix) }), whole, err
+}
+
+// pages lists the artifacts of a name, of any name when it is empty, newest first.
+func (r *rest) pages(ctx context.Context, name string, most int) (out []Info, whole bool, err error) {
+	const what = "list the artifacts"
+	for page := 1; page <= most; page++ {
+		q := url.Values{"per_page": {strconv.Itoa(pageSize)}, "page": {strconv.Itoa(page)}}
+		if name != "" {
+			q.Set("name", name)
+		}
+		got, err := r.c.Do(ctx, r.get(what, "?"+q.Encode(), maxPage))
+		if err != nil {
+			return nil, false, permissionError(err)
+		}
+		var body struct {
+			Artifacts *[]Info `json:"artifacts"`
+		}
+		if json.Unmarshal(got.Body, &body) != nil || body.Artifacts == nil {
+			return nil, false, fmt.Errorf("%s: the answer is not the JSON that was expected", what)
+		}
+		out = append(out, *body.Artifacts...)
+		if len(*body.Artifacts) < pageSize {
+			return out, true, nil
+		}
+	}
+	return out, false, nil
+}
+
+// Download implements [Reader]. The API answers with a redirect to a signed address,
+// which is fetched without the token.
+func (r *rest) Download(ctx context.Context, id int64, limit int) ([]byte, error) {
+	const what = "download the artifact"
+	to, err := r.locate(ctx, what, id)
+	if err != nil {
+		return nil, err
+	}
+	got, err := r.c.Do(ctx, rpc.Request{What: what, Method: http.MethodGet, To: to, Limit: limit})
+	switch {
+	case errors.Is(err, rpc.ErrTooLarge):
+		return nil, ErrTooLarge
+	case rpc.IsNotFound(err):
+		return nil, fmt.Errorf("%w: %w", ErrGone, err)
+	case err != nil:
+		return nil, err
+	}
+	return got.Body, nil
+}
+
+// locate returns the signed address of a zip.
+func (r *rest) locate(ctx context.Context, what string, id int64) (rpc.SignedURL, error) {
+	in := r.get(what, fmt.Sprintf("/%d/zip", id), 0)
+	in.Found = true
+	got, err := r.c.Do(ctx, in)
+	switch {
+	case rpc.IsNotFound(err):
+		return rpc.SignedURL{}, fmt.Errorf("%w: %w", ErrGone, err)
+	case err != nil:
+		return rpc.SignedURL{}, permissionError(err)
+	case got.Status != http.StatusFound:
+		return rpc.SignedURL{}, fmt.Errorf("%s: HTTP status %d instead of a redirect", what, got.Status)
+	}
+	to, err := r.c.ParseSigned(got.Header.Get("Location"))
+	if err != nil {
+		return rpc.SignedURL{}, fmt.Errorf("%s: %w", what, err)
+	}
+	return to, nil
+}
+
+// get returns a request; path follows the root.
+func (r *rest) get(what, path string, limit int) rpc.Request {
+	return rpc.Request{What: what, Method: http.MethodGet, Path: r.root + path, Limit: limit, Header: map[string]string{
+		"Accept": "application/vnd.github+json", "X-GitHub-Api-Version": "2022-11-28",
+	}}
+}
+
+// permissionError names the permission that is missing. For a private repository the
+// answer is then that it does not exist.
+func permissionError(err error) error {
+	if rpc.IsForbidden(err) || rpc.IsNotFound(err) {
+		return fmt.Errorf("%w: the job needs the permission `actions: read`: %w", ErrDenied, err)
+	}
+	return err
+}

@@ -1,0 +1,124 @@
+package resultstest
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+)
+
+// A request is one call, with the job whose runtime token it has.
+type request struct {
+	*http.Request
+	body []byte
+	job  Job
+}
+
+// An answer is what a service answers. Either problem is set, or fields, or the rest.
+type answer struct {
+	status  int
+	header  http.Header
+	body    []byte
+	fields  object // of a Twirp method that succeeded, named as in "signed_upload_url"
+	problem string // the mistake in a request that GitHub's own clients would not send
+}
+
+type object = map[string]any
+
+// problem refuses a request that GitHub's own clients would not send.
+func problem(format string, args ...any) answer { return answer{problem: fmt.Sprintf(format, args...)} }
+
+// failure is an error of Twirp.
+func failure(status int, code, text string) answer {
+	return reply(status, object{"code": code, "msg": text})
+}
+
+// refusal is an error of the REST API, and of version 1 of the cache service.
+func refusal(status int, text string) answer { return reply(status, object{"message": text}) }
+
+func reply(status int, v any) answer {
+	body, err := json.Marshal(v)
+	if err != nil {
+		panic(err) // of maps made here
+	}
+	return answer{status: status, header: http.Header{"Content-Type": {"application/json"}}, body: body}
+}
+
+// A method answers one call with a JSON body.
+type method func(request) answer
+
+// decoded makes a method of a function of the decoded body; unknown fields are refused.
+func decoded[T any](f func(r request, in T) answer) method {
+	return func(r request) answer {
+		var in T
+		d := json.NewDecoder(bytes.NewReader(r.body))
+		d.DisallowUnknownFields()
+		if err := d.Decode(&in); err != nil {
+			return problem("%v", err)
+		}
+		return f(r, in)
+	}
+}
+
+// twirp calls a method; nil: there is none of the name.
+func twirp(r request, call method, camelCase bool) answer {
+	switch {
+	case call == nil:
+		return problem("there is no such method")
+	case r.Method != http.MethodPost:
+		return problem("want POST")
+	case r.Header.Get("Content-Type") != "application/json":
+		return problem("Content-Type is %q", r.Header.Get("Content-Type"))
+	}
+	a := call(r)
+	if a.fields != nil {
+		return reply(http.StatusOK, spell(a.fields, camelCase))
+	}
+	return a
+}
+
+// spell returns a value in one of the two spellings of protocol buffers.
+func spell(v any, camelCase bool) any {
+	switch v := v.(type) {
+	case object:
+		out := object{}
+		for name, field := range v {
+			if camelCase {
+				name = camel(name)
+			}
+			out[name] = spell(field, camelCase)
+		}
+		return out
+	case []any:
+		out := make([]any, len(v))
+		for i, item := range v {
+			out[i] = spell(item, camelCase)
+		}
+		return out
+	case int64:
+		if !camelCase {
+			return strconv.FormatInt(v, 10)
+		}
+	}
+	return v
+}
+
+func camel(name string) string {
+	words := strings.Split(name, "_")
+	for i, w := range words[1:] {
+		words[i+1] = strings.ToUpper(w[:1]) + w[1:]
+	}
+	return strings.Join(words, "")
+}
+
+// A number is a whole number that may come as a string.
+type number int64
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (n *number) UnmarshalJSON(data []byte) error {
+	v, err := strconv.ParseInt(strings.Trim(string(data), `"`), 10, 64)
+	*n = number(v)
+	return err
+}

@@ -82,7 +82,7 @@ func (c *call) decode(resp *http.Response, data []byte, taskID string) (protocol
 	return m, nil
 }
 
-// parse decodes the body, and says what is wrong with it.
+// parse decodes the body; the error describes its first problem.
 func (c *call) parse(resp *http.Response, data []byte) (protocol.DecisionMessage, error) {
 	r := c.remote
 	data = bytes.TrimSpace(bytes.TrimPrefix(data, []byte("\uFEFF")))
@@ -105,7 +105,7 @@ func (c *call) parse(resp *http.Response, data []byte) (protocol.DecisionMessage
 	return protocol.DecisionMessage{}, r.fail(ReasonNotJSON, resp.StatusCode, err)
 }
 
-// kind returns what an answer says of its own form, in parentheses, or nothing.
+// kind returns the content type and encoding of an answer, in parentheses, or nothing.
 func (c *call) kind(resp *http.Response) string {
 	form := c.secrets.clean(resp.Header.Get("Content-Type") + " " + resp.Header.Get("Content-Encoding"))
 	if form == "" {

@@ -21,7 +21,7 @@ const (
 	DefaultMaxTaskBytes = 32 << 20
 )
 
-// ClientOptions say where the harness is, and who asks it.
+// ClientOptions configure a Client.
 type ClientOptions struct {
 	// URL is the harness's base address, http or https; by convention agents find it in
 	// the environment variable FOREMAN_HARNESS_URL. Userinfo becomes Basic auth, a path
@@ -32,8 +32,8 @@ type ClientOptions struct {
 	AgentURL string
 	// Token is sent as a bearer token, instead of the URL's userinfo; empty: none.
 	Token string
-	// Wait is how long the harness is asked to wait for a task before it says that there
-	// is none; 0: not at all. A harness that does not know this answers at once.
+	// Wait is the time for which the harness is asked to wait for a task (long polling); 0:
+	// none. A harness without long polling answers at once.
 	Wait time.Duration
 	// Timeout bounds one call, from connecting to the last byte, Wait not counted; 0
 	// means DefaultCallTimeout.
@@ -123,8 +123,8 @@ func ownAddress(raw string) (string, error) {
 // Address returns the harness's base address, for humans: without userinfo.
 func (c *Client) Address() string { return c.base.String() }
 
-// NextTask claims the next task. It is nil, without an error, when there is none. The
-// claim lasts as task.Claim says, if the harness says it, and longer with each Heartbeat.
+// NextTask claims the next task; nil without an error: there is none. The lease of the claim
+// is in task.Claim, if the harness sent it, and each Heartbeat renews it.
 func (c *Client) NextTask(ctx context.Context) (*protocol.TaskMessage, error) {
 	return c.next(ctx, c.wait)
 }
@@ -155,11 +155,11 @@ func (c *Client) next(ctx context.Context, wait time.Duration) (*protocol.TaskMe
 // errWrongTask is the cause of ReasonWrongTask.
 var errWrongTask = errors.New("the decision names another task")
 
-// CompleteTask hands in the decision on a task. The decision's own task id counts: an
-// empty one is filled in, and one that is not the task's is refused before anything is
-// sent, as ReasonWrongTask. ErrLost says that the claim went to somebody else
-// meanwhile, which only a harness that counts claims tells. A decision that was handed
-// in already is no error, so a call of unknown outcome may be repeated.
+// CompleteTask sends the decision on a task. An empty task id in the decision is filled in;
+// another one than the task's is refused before anything is sent, as ReasonWrongTask.
+// ErrLost means that another agent has the claim now, which only a harness that counts
+// claims reports. Sending a decision twice is no error, so a call of unknown outcome may be
+// repeated.
 func (c *Client) CompleteTask(ctx context.Context, task *protocol.TaskMessage, d protocol.DecisionMessage) error {
 	x := c.exchange("complete task", "/queue/complete", c.timeout)
 	if d.TaskID == "" {
@@ -173,8 +173,8 @@ func (c *Client) CompleteTask(ctx context.Context, task *protocol.TaskMessage, d
 	if err := x.tell(ctx, body); err != nil {
 		return err
 	}
-	// The decision is kept by now. This only says that it is there, to a harness that
-	// does not notice by itself, and so it may fail.
+	// The decision is stored by now. This notifies a harness that does not notice by itself,
+	// and so it may fail.
 	_ = c.exchange("tell of the result", "/harness/result", c.timeout).tell(ctx, map[string]any{"task_id": d.TaskID})
 	return nil
 }
@@ -186,7 +186,7 @@ func orEmpty(list []protocol.ActionItem) []protocol.ActionItem {
 	return list
 }
 
-// Heartbeat makes the claim last as long again as task.Claim says. ErrLost is as for
+// Heartbeat renews the lease of the claim, for the duration in task.Claim. ErrLost is as for
 // CompleteTask.
 func (c *Client) Heartbeat(ctx context.Context, task *protocol.TaskMessage) error {
 	body := map[string]any{"task_id": task.TaskID}
@@ -194,7 +194,7 @@ func (c *Client) Heartbeat(ctx context.Context, task *protocol.TaskMessage) erro
 	return c.exchange("send a heartbeat", "/queue/heartbeat", c.timeout).tell(ctx, body)
 }
 
-// addAttempt says which claim of the task is meant, if the harness told it.
+// addAttempt adds the number of the claim, if the harness sent one.
 func addAttempt(body map[string]any, task *protocol.TaskMessage) {
 	if task.Claim != nil && task.Claim.Attempt > 0 {
 		body["attempt"] = task.Claim.Attempt

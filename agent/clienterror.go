@@ -5,14 +5,14 @@ import (
 	"net/http"
 )
 
-// ReasonLost says that the task is not the agent's any more.
+// ReasonLost means that the agent no longer has the claim on the task.
 const ReasonLost Reason = "lost"
 
-// ErrLost says that the claim went to somebody else, or that the task is finished: what
-// the agent still does on it is in vain. Test with errors.Is.
+// ErrLost means that another agent has the claim, or that the task is finished: further work
+// on it is in vain. Test with errors.Is.
 var ErrLost = errors.New("the task is not ours any more")
 
-// A ClientError says that a call to the harness brought nothing, and why. Its text
+// A ClientError is the failure of a call to the harness, with its reason. Its text
 // holds no credential; foreign text in it is short and has no line breaks.
 type ClientError struct {
 	Doing   string // such as "claim a task"

@@ -2,7 +2,7 @@ package agent
 
 import "errors"
 
-// A Reason says in one word why an agent gave no usable answer.
+// A Reason is the kind of an [Error], in one word.
 type Reason string
 
 // The reasons.
@@ -18,7 +18,7 @@ const (
 	ReasonWrongTask   Reason = "wrong_task"  // a decision on another task
 )
 
-// An Error says that an agent gave no usable answer, and why. Its text holds no
+// An Error means that an agent gave no usable answer, and why. Its text holds no
 // userinfo, no query string and no credential that was sent; foreign text in it is
 // short and has no line breaks or control characters.
 type Error struct {

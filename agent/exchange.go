@@ -36,7 +36,7 @@ func (x *exchange) fail(reason Reason, status int, err error) *ClientError {
 	return &ClientError{Doing: x.doing, Address: x.client.Address(), Reason: reason, Status: status, Err: err}
 }
 
-// post sends a body and returns status and body of an answer that says yes.
+// post sends a body, and returns status and body of a successful answer.
 func (x *exchange) post(ctx context.Context, body any) (int, []byte, error) {
 	data, err := protocol.Encode(body)
 	if err != nil {
@@ -52,7 +52,7 @@ func (x *exchange) post(ctx context.Context, body any) (int, []byte, error) {
 	return x.read(ctx, resp)
 }
 
-// tell sends a body whose answer carries nothing.
+// tell sends a body whose answer has no content.
 func (x *exchange) tell(ctx context.Context, body any) error {
 	_, _, err := x.post(ctx, body)
 	return err
@@ -128,7 +128,7 @@ func (x *exchange) invalid(err error) error {
 	return shorten(x.client.secrets, v)
 }
 
-// broken says why an exchange ended early, as call.broken does.
+// broken returns why an exchange ended early, as call.broken does.
 func (x *exchange) broken(ctx context.Context, status int, what string, err error) *ClientError {
 	switch ctxErr := ctx.Err(); {
 	case ctxErr != nil && errors.Is(context.Cause(ctx), errTimeout):

@@ -11,24 +11,23 @@ import (
 	"github.com/org/foreman-action/protocol"
 )
 
-// HandlerOptions say what a Handler does with requests.
+// HandlerOptions configure a Handler.
 type HandlerOptions struct {
-	// Nudge is called when a harness says that it has a task, usually Worker.Nudge; it must
-	// not block. Nil: nudges are taken and nothing comes of them.
+	// Nudge is called when a harness announces a task, usually Worker.Nudge; it must not
+	// block. Nil: nudges are accepted and ignored.
 	Nudge func()
-	// Decide answers a whole task at once, as a harness without a queue wants it; nil: a
-	// whole task is taken for a nudge.
+	// Decide answers a whole task at once, for a harness without a queue; nil: a whole task
+	// counts as a nudge.
 	Decide DecideFunc
-	// Ready reports whether GET /health says that all is well, or else status 503; nil:
-	// all is well.
+	// Ready reports whether GET /health answers 200, or else 503; nil: always 200.
 	Ready func() bool
 	// MaxBytes bounds the body of a request; 0 means DefaultMaxTaskBytes with Decide, and
 	// 1 MiB without.
 	MaxBytes int64
 }
 
-// NewHandler returns the HTTP side of an agent: POST /task and GET /health. It says
-// nothing about who may ask: a nudge is a hint, and harmless; with Decide, whoever
+// NewHandler returns the HTTP side of an agent: POST /task and GET /health. It does not
+// authenticate requests: a nudge is a hint, and harmless; with Decide, every client that
 // reaches it may have tasks decided on.
 func NewHandler(o HandlerOptions) http.Handler {
 	if o.MaxBytes <= 0 {
@@ -72,7 +71,7 @@ type (
 	status struct {
 		Status string `json:"status"`
 	}
-	// A field says what is wrong with a part of a body.
+	// A field is the problem with a part of a body.
 	field struct {
 		Type string   `json:"type"`
 		Loc  []string `json:"loc"`
@@ -122,7 +121,7 @@ func (h *handler) task(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// inspect says what is wrong with the body of a request, and whether it is a whole task
+// inspect returns the problem with the body of a request, and whether it is a whole task
 // and no nudge.
 func inspect(contentType string, data []byte) (problem *field, whole bool) {
 	if typ, _, err := mime.ParseMediaType(contentType); err != nil || typ != "application/json" {

@@ -103,7 +103,7 @@ func (s secrets) clean(text string) string {
 	cut := len(text) > scanLimit
 	text = text[:min(len(text), scanLimit)]
 	// Longest first: a secret may hold another.
-	for _, t := range slices.SortedFunc(slices.Values(s), longerFirst) {
+	for _, t := range slices.SortedFunc(slices.Values(s), func(a, b string) int { return len(b) - len(a) }) {
 		text = strings.ReplaceAll(text, t, mask)
 	}
 	if cut {
@@ -115,8 +115,6 @@ func (s secrets) clean(text string) string {
 	}
 	return bound(strings.Join(strings.Fields(printable(text)), " "))
 }
-
-func longerFirst(a, b string) int { return len(b) - len(a) }
 
 // printable replaces what is not printable, line breaks included, by spaces.
 func printable(text string) string {

@@ -23,7 +23,7 @@ const (
 // maxHeaderBytes bounds the headers of an answer, with the transport of our own.
 const maxHeaderBytes = 64 << 10
 
-// RemoteOptions say where an agent is and how it is asked.
+// RemoteOptions configure a Remote.
 type RemoteOptions struct {
 	// URL is the agent's base address, http or https. "/task" is appended unless the
 	// path already ends in it; a query is kept. Userinfo becomes Basic auth.

@@ -14,8 +14,8 @@ import (
 	"github.com/org/foreman-action/protocol"
 )
 
-// The defaults of WorkerOptions, and what is taken for granted of a harness that says
-// nothing of its claims: those of the published harness.
+// The defaults of WorkerOptions, and the lease and the heartbeat interval for a harness that
+// sends none: those of the published harness.
 const (
 	DefaultPoll  = 30 * time.Second
 	DefaultGrace = 10 * time.Second
@@ -35,11 +35,11 @@ const (
 // decision's task id may be empty. It is called concurrently, on different tasks.
 type DecideFunc func(ctx context.Context, task protocol.TaskMessage) (protocol.DecisionMessage, error)
 
-// WorkerOptions say how a Worker works.
+// WorkerOptions configure a Worker.
 type WorkerOptions struct {
 	Client *Client    // must be set
 	Decide DecideFunc // must be set
-	// Concurrency is how many tasks are worked on at a time; 0 means 1.
+	// Concurrency is the number of tasks that are worked on at the same time; 0 means 1.
 	Concurrency int
 	// Poll is how long the Worker waits for a nudge before it asks again by itself; 0
 	// means DefaultPoll. With ClientOptions.Wait the harness answers sooner.
@@ -47,10 +47,10 @@ type WorkerOptions struct {
 	// Grace is how long tasks may go on after the context of Run ended; 0 means
 	// DefaultGrace, less than 0 not at all.
 	Grace time.Duration
-	// Drained is called once, as soon as the harness has no more tasks for the first
-	// time; nil: nobody wants to know.
+	// Drained is called once, when the harness has no more tasks for the first time; nil:
+	// nothing is called.
 	Drained func()
-	// Log takes what happens; nil discards. Texts from tasks do not get into it.
+	// Log takes the events of the worker; nil discards. Texts from tasks do not get into it.
 	Log *slog.Logger
 	// Jitter returns a number from 0 to below 1, by which waiting times differ; nil
 	// means math/rand.
@@ -103,10 +103,10 @@ func (w *Worker) Nudge() {
 	}
 }
 
-// Run works until ctx ends, and then until the tasks at hand are done or Grace is over;
-// what is not done by then comes back when its claim runs out. It returns nil then. An
-// error is what waiting does not heal: the harness refuses the agent (status 401, 403
-// or 422). Run is called once.
+// Run works until ctx ends, and then until the current tasks are done or Grace is over; other
+// tasks are handed out again when their claims expire. It returns nil then. An error is one
+// that waiting does not mend: the harness refuses the agent (status 401, 403 or 422). Run is
+// called once.
 func (w *Worker) Run(ctx context.Context) error {
 	// Tasks outlive ctx by Grace.
 	work, stop := context.WithCancelCause(context.WithoutCancel(ctx))

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 )
 
@@ -28,7 +27,7 @@ type Closing struct {
 	Veto   []string  `json:"veto,omitempty"`   // the acts that veto it, such as protocol.VetoComment
 	Rule   string    `json:"rule,omitempty"`   // id of the rule that asked for it; empty: an agent
 	Task   string    `json:"task"`             // id of the task in which it was decided
-	// Vetoed says that people vetoed it: it is not carried out, and kept so that no rule
+	// Vetoed means that people vetoed it: it is not carried out, and kept so that no rule
 	// schedules it again.
 	Vetoed bool `json:"vetoed,omitempty"`
 }
@@ -70,6 +69,3 @@ func checkDeferred(never []string, closings []Closing) error {
 	}
 	return nil
 }
-
-// foldCase makes names equal that differ in case alone, in whatever letters.
-func foldCase(s string) string { return strings.ToLower(strings.ToUpper(s)) }

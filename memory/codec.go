@@ -13,11 +13,11 @@ import (
 	"github.com/org/foreman-action/protocol"
 )
 
-// errTooLarge says that an encoded record is larger than MaxSize.
+// errTooLarge means that an encoded record is larger than MaxSize.
 var errTooLarge = fmt.Errorf("the record is larger than %d bytes", MaxSize)
 
 // Key returns the one name of an issue's record, "owner/name/number" in lower case,
-// for use as a path or a key of a table. An error says that repo is not
+// for use as a path or a key of a table. An error means that repo is not
 // "owner/name" or issue is neither positive nor [Repository]. Neither part of a repository's name can be
 // "." or "..", or hold anything but letters, digits, '.', '_' and '-'; the owner does
 // not begin with '.', as no login does: such names beside the owners are a store's own.

@@ -5,14 +5,13 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/rogpeppe/go-internal/txtar"
 
+	"github.com/org/foreman-action/internal/golden"
 	"github.com/org/foreman-action/memory"
 )
 
@@ -58,7 +57,7 @@ func TestDecodeTolerates(t *testing.T) {
 // "error" that it gives as the record of org/repo#42.
 func TestBroken(t *testing.T) {
 	t.Parallel()
-	archives(t, "testdata/broken/*.txtar", func(t *testing.T, in map[string]string) map[string]string {
+	archives(t, "testdata/broken", func(t *testing.T, in map[string]string) map[string]string {
 		_, err := memory.Decode([]byte(strings.TrimSuffix(in["record"], "\n")), "org/repo", 42)
 		if err == nil {
 			t.Fatal("got no error")
@@ -70,47 +69,22 @@ func TestBroken(t *testing.T) {
 	})
 }
 
-// archives runs a test for each txtar archive and compares, or rewrites, the files
-// that it returns.
-func archives(t *testing.T, pattern string, test func(t *testing.T, in map[string]string) map[string]string) {
+// archives runs a test for each txtar archive in a folder, and compares the files that it
+// returns.
+func archives(t *testing.T, dir string, test func(t *testing.T, in map[string]string) map[string]string) {
 	t.Helper()
-	list, err := filepath.Glob(pattern)
-	if err != nil || len(list) == 0 {
-		t.Fatalf("no files %s: %v", pattern, err)
-	}
-	for _, file := range list {
-		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
-			t.Parallel()
-			ar, err := txtar.ParseFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			in := map[string]string{}
-			for _, f := range ar.Files {
-				in[f.Name] = string(f.Data)
-			}
-			out := test(t, in)
-			for i, f := range ar.Files {
-				got, ok := out[f.Name]
-				if !ok {
-					continue
-				}
-				if diff := cmp.Diff(in[f.Name], got); diff != "" && !*update {
-					t.Errorf("%s (-want +got):\n%s", f.Name, diff)
-				}
-				ar.Files[i].Data = []byte(got)
-				delete(out, f.Name)
-			}
-			for name := range out {
+	golden.Each(t, dir, *update, func(t *testing.T, c *golden.Case) {
+		in := map[string]string{}
+		for _, name := range c.Names() {
+			in[name] = string(c.Get(name))
+		}
+		for name, got := range test(t, in) {
+			if _, ok := in[name]; !ok {
 				t.Errorf("the archive has no file %s", name)
 			}
-			if *update {
-				if err := os.WriteFile(file, txtar.Format(ar), 0o644); err != nil {
-					t.Fatal(err)
-				}
-			}
-		})
-	}
+			c.Want(t, name, got)
+		}
+	})
 }
 
 func TestDecodeBounds(t *testing.T) {

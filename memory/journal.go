@@ -17,7 +17,7 @@ import (
 // Implementations are safe for concurrent use, by several processes too, and pass
 // the suite memorytest.RunJournal.
 type Journal interface {
-	// Ledger returns what is kept of a task. It changes nothing. Errors:
+	// Ledger returns the ledger of a task. It changes nothing. Errors:
 	// [ErrNotFound], [ErrBroken], [ErrNewer], the context's, or one of the medium.
 	Ledger(ctx context.Context, key LedgerKey) (Ledger, error)
 	// Begin keeps a ledger. It returns [ErrConflict] when one is kept for the key
@@ -48,7 +48,7 @@ var (
 
 // Path returns the one name of a ledger, "owner/name/number.journal/task" and
 // ".scope" if there is one, in lower case, for use as a path or a key of a table. An
-// error says what is wrong with the key; a scope has 100 bytes at most.
+// error states the problem with the key; a scope has 100 bytes at most.
 func (k LedgerKey) Path() (string, error) {
 	path, err := Key(k.Repo, k.Issue)
 	if err != nil {
@@ -80,7 +80,7 @@ type Ledger struct {
 	Entries  []Entry                  `json:"entries"`  // one for each action of the decision, in its order
 }
 
-// An Entry tells how far one action got.
+// An Entry is the progress of one action.
 type Entry struct {
 	Index int    `json:"index"`          // in the decision, from 0
 	Hash  string `json:"hash"`           // of the action, by HashAction
@@ -122,7 +122,7 @@ func NewLedger(key LedgerKey, decision protocol.DecisionMessage, at time.Time) L
 // too long. Errors: [ErrNotFound] when there is no such entry; another hash than that
 // of the action; a state that [Entry] does not store. Journals use it.
 func (l *Ledger) Mark(e Entry) error {
-	if !l.has(e.Index) {
+	if e.Index < 0 || e.Index >= len(l.Entries) {
 		return fmt.Errorf("%w: the task has no action %d", ErrNotFound, e.Index)
 	}
 	if err := e.check(e.Index, l.Entries[e.Index].Hash); err != nil {
@@ -131,8 +131,6 @@ func (l *Ledger) Mark(e Entry) error {
 	l.Entries[e.Index] = clipEntry(e)
 	return nil
 }
-
-func (l *Ledger) has(index int) bool { return index >= 0 && index < len(l.Entries) }
 
 // check verifies that e belongs to the action with that index and hash.
 func (e Entry) check(index int, hash string) error {

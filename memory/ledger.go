@@ -48,7 +48,7 @@ func EncodeLedger(l Ledger) ([]byte, error) {
 	return append(data, '\n'), nil
 }
 
-// errLedgerTooLarge says that an encoded ledger is larger than MaxLedger.
+// errLedgerTooLarge means that an encoded ledger is larger than MaxLedger.
 var errLedgerTooLarge = fmt.Errorf("the ledger is larger than %d bytes", MaxLedger)
 
 // DecodeLedger reads the stored form of the ledger with that key. Its errors are

@@ -3,14 +3,12 @@ package memory_test
 import (
 	"bytes"
 	"errors"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/rogpeppe/go-internal/txtar"
 
 	"github.com/org/foreman-action/memory"
 	"github.com/org/foreman-action/memory/memorytest"
@@ -54,7 +52,7 @@ func TestDecodeLedgerTolerates(t *testing.T) {
 // file "error" that it gives as the sample ledger.
 func TestBrokenLedger(t *testing.T) {
 	t.Parallel()
-	archives(t, "testdata/ledger/*.txtar", func(t *testing.T, in map[string]string) map[string]string {
+	archives(t, "testdata/ledger", func(t *testing.T, in map[string]string) map[string]string {
 		_, err := memory.DecodeLedger([]byte(strings.TrimSuffix(in["ledger"], "\n")), sampleKey)
 		if err == nil {
 			t.Fatal("got no error")
@@ -139,50 +137,14 @@ func TestLedgerKeyPath(t *testing.T) {
 	}
 }
 
-// seeds adds every ledger of testdata.
-func seeds(f *testing.F) {
-	f.Helper()
-	f.Add(read(f, "testdata/ledger.jsonl"))
-	list, err := filepath.Glob("testdata/ledger/*.txtar")
-	if err != nil || len(list) == 0 {
-		f.Fatalf("no ledgers: %v", err)
-	}
-	for _, file := range list {
-		f.Add(txtar.Parse(read(f, file)).Files[0].Data)
-	}
-}
-
-// checkDecoded checks what holds of every ledger that was read.
-func checkDecoded(t *testing.T, l memory.Ledger) {
-	t.Helper()
-	stored, err := memory.EncodeLedger(l)
-	if err != nil {
-		// Only its size can stand in the way: what was read is sound.
-		if len(stored) == 0 && !strings.Contains(err.Error(), "larger than") && !strings.Contains(err.Error(), "year outside") {
-			t.Fatalf("encode what was decoded: %v", err)
-		}
-		return
-	}
-	again, err := memory.DecodeLedger(stored, sampleKey)
-	if err != nil {
-		t.Fatalf("decode what was encoded: %v", err)
-	}
-	if got, _ := memory.EncodeLedger(again); !bytes.Equal(got, stored) {
-		t.Fatalf("second round:\n%s", cmp.Diff(string(stored), string(got)))
-	}
-	if bytes.Count(stored, []byte("\n")) != 1 {
-		t.Fatalf("more than one line: %q", stored)
-	}
-}
-
 // FuzzDecodeLedger reads any bytes as a ledger: no panic, one of two errors, and what
 // is accepted is the same ledger after it was kept.
 func FuzzDecodeLedger(f *testing.F) {
-	seeds(f)
+	memorytest.AddLedgers(f, "testdata")
 	f.Fuzz(func(t *testing.T, data []byte) {
 		l, err := memory.DecodeLedger(data, sampleKey)
 		if err == nil {
-			checkDecoded(t, l)
+			memorytest.CheckLedger(t, l, sampleKey)
 		} else if !errors.Is(err, memory.ErrBroken) && !errors.Is(err, memory.ErrNewer) {
 			t.Fatalf("got %v, want ErrBroken or ErrNewer", err)
 		}

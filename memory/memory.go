@@ -1,6 +1,6 @@
-// Package memory keeps what was done before on an issue: one [Record] per issue,
+// Package memory keeps the history of our actions on an issue: one [Record] per issue,
 // the [Store] that it lives in, and the [Summary] that an agent gets. A [Journal]
-// keeps what is being done: one [Ledger] per task, with the decision and how far its
+// keeps the work in progress: one [Ledger] per task, with the decision and how far its
 // actions got. Package memory/file keeps both in a folder.
 //
 // A record holds structured facts. The text that agents see is rendered from them
@@ -16,18 +16,18 @@ import (
 
 // Errors that callers branch on; test with errors.Is.
 var (
-	// ErrNotFound says that nothing is remembered of the issue, or of the task.
+	// ErrNotFound means that there is no record of the issue, or no ledger of the task.
 	ErrNotFound = errors.New("nothing is remembered of the issue")
-	// ErrConflict says that somebody else saved the record meanwhile. What was to be
+	// ErrConflict means that somebody else saved the record meanwhile. What was to be
 	// saved is not saved: load again, put the change on top, save. Of a ledger it says
 	// that the task has one already.
 	ErrConflict = errors.New("the record was changed meanwhile")
-	// ErrBroken says that something is stored which is no record of this issue, or no
+	// ErrBroken means that something is stored which is no record of this issue, or no
 	// ledger of this task: truncated, not JSON, too large, out of its bounds, or of
 	// another one. The next Save with revision 0, or Begin, takes its place and keeps
 	// what was there aside, where the store can.
 	ErrBroken = errors.New("the stored record is unusable")
-	// ErrNewer says that a newer version of this program wrote the record, or the
+	// ErrNewer means that a newer version of this program wrote the record, or the
 	// ledger. It is neither read nor replaced.
 	ErrNewer = errors.New("the stored record is of a newer version")
 )

@@ -8,6 +8,8 @@ import (
 	"maps"
 	"slices"
 	"time"
+
+	"github.com/org/foreman-action/internal/text"
 )
 
 // Schema is the version of the encoded form of a [Record].
@@ -117,8 +119,8 @@ func (r *Record) Forbid(label string) bool {
 
 // Forbids reports whether a label is never to be added again. Case does not matter.
 func (r *Record) Forbids(label string) bool {
-	label = foldCase(clip(label, maxLabel))
-	return slices.ContainsFunc(r.Never, func(s string) bool { return foldCase(s) == label })
+	label = text.Fold(clip(label, maxLabel))
+	return slices.ContainsFunc(r.Never, func(s string) bool { return text.Fold(s) == label })
 }
 
 // Planned returns the closing that the rule, or for the empty id an agent, has asked for,

@@ -105,7 +105,7 @@ func instructions() string {
 		"Use no other punctuation than . , ; : ( ) and no apostrophe. Answer with the sentences alone."
 }
 
-// usable says what is wrong with a model's text; nil means that it can stand for the
+// usable returns the problem with a model's text; nil means that it can stand for the
 // text of Summary that the model was given. The errors repeat nothing of the text.
 func usable(text, facts string) error {
 	switch {
@@ -178,7 +178,7 @@ type reader struct {
 	last  string // the last word of the clause
 }
 
-// claims returns the statements of a summary, whoever wrote it. An error says that it
+// claims returns the statements of a summary, whoever wrote it. An error means that it
 // holds anything else but names in quotes, numbers, verbs and filler, or a human in a
 // place where it is not plain what the human did.
 func claims(text string) ([]claim, error) {

@@ -53,7 +53,7 @@ func recordOf(t testing.TB, name string) memory.Record {
 //	outcome  "used", "not asked", or why the record's own text is taken instead
 func TestSummarizer(t *testing.T) {
 	t.Parallel()
-	archives(t, "testdata/summarizer/*.txtar", func(t *testing.T, in map[string]string) map[string]string {
+	archives(t, "testdata/summarizer", func(t *testing.T, in map[string]string) map[string]string {
 		r := recordOf(t, strings.TrimSpace(in["of"]))
 		answer := answerOf(t, in["answer"])
 		asked := 0

@@ -18,7 +18,7 @@ import (
 // that it gives, "null" for none. With a time in "now" it is that of the faded record.
 func TestSummary(t *testing.T) {
 	t.Parallel()
-	archives(t, "testdata/summary/*.txtar", func(t *testing.T, in map[string]string) map[string]string {
+	archives(t, "testdata/summary", func(t *testing.T, in map[string]string) map[string]string {
 		r := recordIn(t, in["record"], in["now"])
 		text, ok := memory.Summary(r)
 		checkSummary(t, r, text, ok)

@@ -22,7 +22,7 @@ type Labels struct {
 // Allows reports whether a label may be added or removed.
 func (l Labels) Allows(label string) bool { return l.Refuses(label) == "" }
 
-// Refuses says why a label may not be touched, or is empty.
+// Refuses returns why a label may not be touched, or is empty.
 func (l Labels) Refuses(name string) string {
 	if glob, ok := l.denied(name); ok {
 		return "policy.labels.deny has " + glob

@@ -128,7 +128,7 @@ func (p Policy) EffectiveLimits() map[string]int {
 	return limits
 }
 
-// Forbids says why actions of the type are not permitted to a source, or is empty.
+// Forbids returns why actions of the type are not permitted to a source, or is empty.
 func (p Policy) Forbids(action string, s triage.Source) string {
 	switch {
 	case p.Actions != nil && !slices.Contains(p.Actions, action):

@@ -57,7 +57,7 @@ func (a ActionItem) ParamNames() []string {
 }
 
 // Text returns a string parameter. ok is false when it is absent or null; an
-// error says that it is there with another type.
+// error means that it is there with another type.
 func (a ActionItem) Text(name string) (s string, ok bool, err error) {
 	raw, ok := a.present(name)
 	if !ok {

@@ -110,7 +110,7 @@ func SpecOf(name string) (spec ActionSpec, ok bool) {
 	return specs[i], true
 }
 
-// Check returns what is wrong with the parameters of a: a required one missing or
+// Check returns the problem with the parameters of a: a required one missing or
 // empty, a wrong type, a value outside its enum. Unknown parameters are fine.
 func (s ActionSpec) Check(a ActionItem) error {
 	var wrong []string

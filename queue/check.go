@@ -9,8 +9,8 @@ import (
 	"unicode/utf8"
 )
 
-// Check returns what is wrong with a task, or nil. Message is looked at only for its
-// size: what is no JSON is found when it is claimed.
+// Check returns the reason why a task is invalid, or nil. Of Message it checks the size only:
+// a message that is no JSON is found when it is claimed.
 func (t Task) Check() error {
 	if t.ID == "" {
 		return errors.New("the task has no id")
@@ -36,7 +36,7 @@ func (t Task) Check() error {
 	return nil
 }
 
-// Check returns what is wrong with the options, or nil.
+// Check returns the reason why the options are invalid, or nil.
 func (o ClaimOptions) Check() error {
 	if o.Lease <= 0 {
 		return fmt.Errorf("the claim is to last %s", o.Lease)
@@ -44,7 +44,7 @@ func (o ClaimOptions) Check() error {
 	return nil
 }
 
-// Check returns what is wrong with the options, or nil.
+// Check returns the reason why the options are invalid, or nil.
 func (o DrainOptions) Check() error {
 	if o.Lease <= 0 || o.Limit <= 0 {
 		return fmt.Errorf("%d decisions are to be leased for %s", o.Limit, o.Lease)
@@ -60,17 +60,18 @@ func CheckSize(what string, data []byte) error {
 	return nil
 }
 
-// IsText reports whether s can be kept, and looked up, as it is: UTF-8 without a NUL, and at most
-// MaxText bytes. There is no task with an id that is none, and no agent at such an address.
+// IsText reports whether s can be stored and looked up unchanged: UTF-8 without a NUL, and at
+// most MaxText bytes. Every stored id and agent is a text.
 func IsText(s string) bool {
 	return len(s) <= MaxText && utf8.ValidString(s) && strings.IndexByte(s, 0) < 0
 }
 
-// CleanText makes s something that can be kept: at most MaxText bytes of UTF-8 without a NUL. Reasons, names and the lines of a
-// log go through it; it changes no text for which IsText holds.
+// CleanText converts s to a text for which IsText holds: invalid bytes are replaced, and the
+// rest is cut off. Reasons, names and log entries go through it. It does not change a text
+// for which IsText holds.
 func CleanText(s string) string {
 	if len(s) > 2*MaxText {
-		s = s[:2*MaxText] // what is replaced grows
+		s = s[:2*MaxText] // replacements are longer
 	}
 	s = strings.ReplaceAll(strings.ToValidUTF8(s, "\ufffd"), "\x00", "\ufffd")
 	if len(s) <= MaxText {
@@ -83,13 +84,13 @@ func CleanText(s string) string {
 	return s[:end]
 }
 
-// Decodable reports whether a message can be given to an agent: it is a JSON object.
+// Decodable reports whether a message is a JSON object, so that agents can decode it.
 func Decodable(message []byte) bool {
 	return json.Valid(message) && bytes.HasPrefix(bytes.TrimLeft(message, " \t\r\n"), []byte("{"))
 }
 
-// CheckDecision returns what is wrong with a decision that is to be kept, or nil. It is looked
-// at only for its size.
+// CheckDecision returns the reason why a decision cannot be stored, or nil. It checks the
+// size only.
 func CheckDecision(decision []byte) error {
 	if len(decision) == 0 {
 		return errors.New("the decision is empty")
@@ -97,8 +98,8 @@ func CheckDecision(decision []byte) error {
 	return CheckSize("decision", decision)
 }
 
-// Joins returns what a task of the id takes over from one that coalesces with it: see
-// [Task.Join].
+// Joins returns the texts of the task with that id after t is joined to it. ok is false if
+// the two do not fit together. See [Task.Join].
 func (t Task) Joins(id string, old Told) (joined Told, ok bool) {
 	joined = Told{Message: Renamed(t.Message, t.ID, id), Origin: t.Origin}
 	if t.Join == nil {
@@ -110,8 +111,8 @@ func (t Task) Joins(id string, old Told) (joined Told, ok bool) {
 	return joined, true
 }
 
-// Renamed returns the message of a task as that of another one which stands for it: it names
-// its task by the other one's id, else an agent would decide on a task that there is not.
+// Renamed returns a message with the id of a task replaced by that of the task to which it is
+// joined. Otherwise an agent would decide on a task that does not exist.
 func Renamed(message []byte, from, to string) []byte {
 	return bytes.Replace(message, []byte(`"`+from+`"`), []byte(`"`+to+`"`), 1)
 }

@@ -1,6 +1,6 @@
-// Package queue keeps tasks between an event and the decision on it, and decisions
-// until they are carried out: at least once, and in the face of agents, harnesses and
-// machines that stop at any moment.
+// Package queue is a queue with at-least-once delivery: it keeps tasks between an event and
+// the decision on it, and decisions until they are carried out. Agents, harnesses and
+// machines may stop at any moment.
 //
 // A task passes these states:
 //
@@ -15,19 +15,20 @@
 //	     a decision             │      ▲    Retry, with a decision
 //	                            └──────┘ RequeueStale, GiveUp, Cancel (pending ones too)
 //
-// A pending task may be held back until a time, and a completed one too: it is not
-// handed out before, and from then on it is, whether RequeueStale was called or not. One
-// that is not held back is handed out whatever a clock does. A pending one may also be
-// held back behind other tasks of its issue, until these have ended: see Task.Coalesce. A claim or a lease that ran
-// out is the claimant's still, until RequeueStale takes it away. A completed task that is being carried out is under a lease of
-// whoever does it (DrainCompleted, Renew), and comes back when the lease runs out; one
-// task of an issue is carried out at a time.
+// A pending or completed task may be held back until a time: it is handed out from then on,
+// without a call of RequeueStale. A task that is not held back does not depend on a clock.
+// A pending task may also be held back behind other tasks of its issue, until these have
+// ended: see Task.Coalesce.
 //
-// Two numbers fence those off who lost what they had. An attempt counts the claims of
-// a task: a claimant that says which one it has is told when it lost it. An epoch
-// counts the leases of a decision: only the last one can finish it. Neither ever goes
-// back, not by Retry either. The first result of
-// a task wins; what comes later is kept in the task's log, and never carried out.
+// A claim or a lease that expired still belongs to its holder, until RequeueStale ends it. A
+// completed task that is being carried out is under a lease (DrainCompleted, Renew), and is
+// ready again when the lease expires. One task of an issue is carried out at a time.
+//
+// Two fencing tokens stop holders that lost their claim or lease. The attempt counts the
+// claims of a task: a claimant that names its attempt gets an error once it lost the task.
+// The epoch counts the leases of a decision: only the last lease can finish it. Neither ever
+// decreases, not even by Retry. The first result of a task wins; later ones are kept in the
+// task's log, and never carried out.
 package queue
 
 import (
@@ -36,16 +37,16 @@ import (
 	"time"
 )
 
-// A State is where a task stands.
+// A State is the state of a task.
 type State string
 
 // The states.
 const (
 	Pending   State = "pending"   // waits for an agent
 	Claimed   State = "claimed"   // an agent works on it
-	Completed State = "completed" // decided on; waits to be carried out, or is being carried out
+	Completed State = "completed" // decided on; ready to be carried out, or being carried out
 	Done      State = "done"      // carried out
-	Failed    State = "failed"    // given up, with a reason; Retry takes it up again
+	Failed    State = "failed"    // given up, with a reason; see Retry
 )
 
 // States returns the states in the order of the diagram.
@@ -53,116 +54,114 @@ func States() []State { return []State{Pending, Claimed, Completed, Done, Failed
 
 // Errors that callers branch on; test with errors.Is.
 var (
-	// ErrEmpty says that there is no task to be had.
+	// ErrEmpty means that no task can be claimed.
 	ErrEmpty = errors.New("there is no task")
-	// ErrNotFound says that there is no task of that id.
+	// ErrNotFound means that there is no task with that id.
 	ErrNotFound = errors.New("there is no such task")
-	// ErrLost says that the claim, or the lease, is not the caller's any more.
+	// ErrLost means that the caller no longer has the claim or the lease.
 	ErrLost = errors.New("it was given to somebody else meanwhile, or is finished")
-	// ErrNotYours says that the task was claimed under another name.
+	// ErrNotYours means that the task was claimed under another name.
 	ErrNotYours = errors.New("it was claimed by somebody else")
-	// ErrState says that the task is in a state that does not allow it.
+	// ErrState means that the state of the task does not allow the call.
 	ErrState = errors.New("its state does not allow that")
-	// ErrNewer says that a newer version of this program wrote the database.
+	// ErrNewer means that a newer version of this program wrote the database.
 	ErrNewer = errors.New("the database is of a newer version of this program")
-	// ErrUnavailable says that the store cannot keep anything now: locked, full or out of
-	// reach. Nothing was changed, unless the answer was lost on its way back from a database; the caller may
-	// try again: what was done then is found out, and not done twice.
+	// ErrUnavailable means that the store cannot be written now: it is locked, full or out of
+	// reach. The call had no effect, unless only its answer was lost. The caller may try
+	// again: an effect of the first call is detected, and not repeated.
 	ErrUnavailable = errors.New("the queue cannot be written now")
 )
 
-// A Queue keeps tasks. Implementations are safe for concurrent use, by several
-// processes too, and pass the suite of package queuetest. When a method that changes
-// something returns nil, the change is durable. Besides the errors named, each method
-// may return the context's, ErrUnavailable, or one of the medium.
+// A Queue stores tasks. Implementations are safe for concurrent use, also by several
+// processes, and pass the suite of package queuetest. When a method that changes something
+// returns nil, the change is durable. Besides the errors named, each method may return the
+// context's, ErrUnavailable, or one of the medium.
 //
-// Agents are compared byte for byte, issues by repository (without regard to case) and
-// number. Times are the store's own: of the process for a file, of the server for a
-// database that has one.
+// Agents are compared byte for byte, issues by repository (ignoring case) and number. Times
+// are those of the store: of the process for a file, of the server for a database server.
 type Queue interface {
-	// Enqueue adds a task. It adds none, and says so, when there is one of that id or of
-	// that Task.Dedup already, or one that Task.Coalesce lets it be joined to. An error for
+	// Enqueue adds a task. It adds none, as Enqueued.How reports, if there is one with that
+	// id or Task.Dedup already, or one that it can be joined to (Task.Coalesce). An error for
 	// a task that Task.Check refuses.
 	Enqueue(ctx context.Context, t Task) (Enqueued, error)
 
 	// ClaimNext hands out a pending task of an agent: the highest priority first, then the
-	// oldest. ErrEmpty when there is none; one that comes while others claim may be missed,
-	// and is handed out the next time. A task whose message is not Decodable is failed,
-	// and passed over.
+	// oldest. ErrEmpty when there is none; a task that is added during concurrent claims may
+	// be missed until the next call. A task whose message is not Decodable fails, and the
+	// next one is handed out.
 	ClaimNext(ctx context.Context, agent string, o ClaimOptions) (Claim, error)
 	// Heartbeat extends the claim by lease from now on. ErrNotFound, ErrNotYours; ErrLost
 	// when the task is not claimed, or by another attempt if ref names one.
 	Heartbeat(ctx context.Context, ref Ref, lease time.Duration) error
-	// GiveBack ends a claim without a decision: the task is pending again, but not before wait is
-	// over, and the claim does not count towards Limits.Claims. ErrNotFound, ErrNotYours and
-	// ErrLost as Heartbeat.
+	// GiveBack ends a claim without a decision: the task is pending again after wait, and the
+	// claim does not count towards Limits.Claims. ErrNotFound, ErrNotYours and ErrLost as
+	// Heartbeat.
 	GiveBack(ctx context.Context, ref Ref, wait time.Duration) error
 	// GiveUp ends a claim, and the task with it: it fails for the reason. ErrNotFound,
 	// ErrNotYours and ErrLost as Heartbeat.
 	GiveUp(ctx context.Context, ref Ref, reason string) error
-	// Complete keeps the decision on a task. It is accepted from a pending and from a
-	// claimed task; but if ref names an attempt and another one has the task, the error is
-	// ErrLost. What is not accepted goes to the task's log, with the beginning of the
-	// decision. ErrNotYours, in any state, when ref names a claimant and the task was not last
-	// claimed by it. That the task is unknown, decided on already or failed is no error: the
-	// receipt says so. An empty decision is an error, and so is one beyond MaxMessage.
+	// Complete stores the decision on a pending or claimed task. If ref names an attempt and
+	// another one has the task, the error is ErrLost. A rejected decision goes to the task's
+	// log, with its beginning. ErrNotYours, in any state, when ref names a claimant other
+	// than the last one. A task that is unknown, decided on already or failed is no error: the
+	// receipt contains the reason. An empty decision is an error, and so is one beyond
+	// MaxMessage.
 	Complete(ctx context.Context, ref Ref, decision []byte) (Receipt, error)
 
-	// DrainCompleted leases decisions that are to be carried out, those of the oldest tasks
-	// first: at most o.Limit, of an issue only one, and none of an issue of which one is
-	// leased. One that is held back holds back no other. None is no error. If the store fails
-	// when some were leased already, these are returned, without an error.
+	// DrainCompleted leases decisions to be carried out, those of the oldest tasks first: at
+	// most o.Limit, one of each issue, and none of an issue with a leased one. A decision that
+	// is held back does not block others. An empty list is no error. If the store fails after
+	// some were leased, these are returned without an error.
 	DrainCompleted(ctx context.Context, o DrainOptions) ([]Decision, error)
-	// Renew extends a lease by d from now on, and returns until when. ErrLost, as all that
-	// take a Hold return it: the task is unknown, or not being carried out, or under a later lease.
+	// Renew extends a lease to d from now, and returns its end. ErrLost, here as in all methods
+	// with a Hold: the task is unknown, or not being carried out, or under a later lease.
 	Renew(ctx context.Context, h Hold, d time.Duration) (time.Time, error)
-	// MarkDone ends a task: its decision was carried out as report tells. ErrLost.
+	// MarkDone ends a task: its decision was carried out, with this report. ErrLost.
 	MarkDone(ctx context.Context, h Hold, report []byte) error
 	// Fail ends a task: it cannot be carried out, for the reason. ErrLost.
 	Fail(ctx context.Context, h Hold, reason string, report []byte) error
-	// Release gives a lease back; the decision is handed out again, but not before p.Wait
-	// is over. ErrLost.
+	// Release ends a lease without a result; the decision is ready again after p.Wait.
+	// ErrLost.
 	Release(ctx context.Context, h Hold, p Postponement) error
 
-	// RequeueStale takes up what was left: tasks are pending again whose claim ran out, and
-	// completed ones free whose lease did, but for those that were handed out as often as the
-	// limits allow. It fails these, and those too whose last claim, or lease, was given back.
-	// Nobody sees one between the two. What counts is the claims and the tries since the last
-	// Retry. It returns those that it took hold of, also with an error: many are taken up some
-	// at a time.
+	// RequeueStale ends expired claims and leases: the tasks are pending, or ready to be
+	// carried out, again. Those that were handed out as often as the limits allow fail
+	// instead, also if their last claim or lease was given back. Claims and tries count from
+	// the last Retry on. Each change is atomic. It returns the changed tasks, also with an
+	// error, because many tasks are changed in several transactions.
 	RequeueStale(ctx context.Context, l Limits) ([]Swept, error)
-	// Grace makes every claim last at least d from now on: agents could not send
-	// heartbeats to a harness that was down. It returns how many it made longer.
+	// Grace extends every claim to at least d from now, because agents could not send
+	// heartbeats to a harness that was down. It returns the number of extended claims.
 	Grace(ctx context.Context, d time.Duration) (int, error)
 
 	// Stats counts the tasks.
 	Stats(ctx context.Context) (Stats, error)
-	// Backlog tells of the agents that have pending tasks which may be handed out now.
-	// Each comes with the ids of at most n of them, those first that are claimed first. The
-	// agents are sorted. It costs the same with any number of tasks.
+	// Backlog returns the agents, sorted, that have pending tasks which are not held back,
+	// each with the ids of the n tasks that are claimed first. The cost does not depend on the
+	// number of tasks.
 	Backlog(ctx context.Context, n int) ([]Backlog, error)
 	// List returns the tasks that match, the newest first.
 	List(ctx context.Context, f Filter) ([]Info, error)
-	// Inspect returns all that is kept of a task. ErrNotFound.
+	// Inspect returns everything stored about a task. ErrNotFound.
 	Inspect(ctx context.Context, id string) (Details, error)
-	// Retry takes a failed task up again, with nothing counting towards the limits of
-	// RequeueStale: from its decision if it has one, or if there is nobody to ask. One that
-	// coalesces, and whose agent is to be asked, is held back behind others of its issue as if it came
-	// anew. It lets a task that is held back go at once, behind others or not. It returns the
-	// state then. ErrNotFound; ErrState in other states. by goes to the log.
+	// Retry makes a failed task ready again, and resets its counts towards the limits of
+	// RequeueStale: it becomes completed if it has a decision or no agent, else pending. With
+	// Task.Coalesce, a pending one is held back behind others of its issue, as a new task is.
+	// A task that is held back, also behind others, becomes ready at once. It returns the new
+	// state. ErrNotFound; ErrState in other states. by goes to the log.
 	Retry(ctx context.Context, id, by string) (State, error)
-	// Cancel fails a task that has not ended, and is not being carried out. One that was
-	// never claimed does not count towards Task.HourlyLimit any more; those that wait for
-	// their turn keep it. ErrNotFound, ErrState. by goes to the log.
+	// Cancel fails a task that has not ended and is not being carried out. One that was never
+	// claimed no longer counts towards Task.HourlyLimit; tasks that are held back by the limit
+	// keep their times. ErrNotFound, ErrState. by goes to the log.
 	Cancel(ctx context.Context, id, by string) error
-	// Purge deletes done and failed tasks that ended before a time, at most limit of
-	// them, with their logs, and returns how many: call it until it returns less than limit.
-	// Their ids and their Task.Dedup are free then.
+	// Purge deletes done and failed tasks that ended before a time, with their logs, and
+	// returns their number: call it until it returns less than limit. Their ids and Task.Dedup
+	// can be used again.
 	Purge(ctx context.Context, before time.Time, limit int) (int, error)
 
-	// Watch tells of tasks that may have become ready: those that this handle made so,
-	// and where the store can, those of other processes. It is a hint, and may be missed:
-	// who waits for one looks again by itself from time to time. That a time has come to
-	// which a task was held back is not told. stop closes the channel, and may be called again.
+	// Watch sends a change when tasks may have become ready, by this handle and, where the
+	// store can, by other processes. Changes are hints and may be lost, so callers also poll.
+	// There is none when a task becomes due. stop closes the channel; a second call does
+	// nothing.
 	Watch() (changes <-chan Change, stop func())
 }

@@ -10,32 +10,32 @@ import (
 // MaxSlotWait is the longest that a slot may lie ahead.
 const MaxSlotWait = time.Minute
 
-// Slots keep the writes of an account within what a service takes, for all processes that
-// use a store, and over their restarts. Implementations are safe for concurrent use, and
-// pass the suite queuetest.RunSlots.
+// Slots are a rate limiter for the writes of an account to a service. All processes that use
+// a store share it, and it survives restarts. Implementations are safe for concurrent use,
+// and pass the suite queuetest.RunSlots.
 type Slots interface {
-	// TakeSlot takes the next slot of an account, if it lies at most r.Within ahead: ok says
-	// so, and wait how long it is until then. The windows slide: within any minute, and any
-	// hour, there are no more slots than r allows, whoever took them. A slot that was taken
-	// counts, used or not. The time is the store's own; slots that lie further ahead than
-	// they can, for its clock was set back, count as taken just now, one after the other as they were.
+	// TakeSlot takes the next slot of an account if it is at most r.Within ahead, and returns
+	// the time until then; ok is false if it is further ahead. The windows slide: within any
+	// minute and any hour there are no more slots than r allows, over all processes. A taken
+	// slot counts, used or not. The time is that of the store. If its clock was set back,
+	// slots that are too far ahead are moved back to now, at the same intervals.
 	//
-	// When there is an error, it is not known whether a slot was taken.
+	// After an error, a slot may have been taken.
 	TakeSlot(ctx context.Context, r SlotRequest) (wait time.Duration, ok bool, err error)
 }
 
-// A SlotRequest asks for leave to make one write.
+// A SlotRequest is a request for one write.
 type SlotRequest struct {
 	Identity  string        // the account that writes
-	PerMinute int           // most writes of it within a minute, by whomever
+	PerMinute int           // the most writes within a minute, by all processes
 	PerHour   int           // and within an hour
 	Within    time.Duration // how far ahead the slot may lie; at most MaxSlotWait
-	// Missed tells how long ago the account wrote without a slot, because the store was out
-	// of reach. They count from now on, also when no slot is taken.
+	// Missed are the ages of writes without a slot, made while the store was out of reach.
+	// They count from now on, also when no slot is taken.
 	Missed []time.Duration
 }
 
-// Check returns what is wrong with the request, or nil.
+// Check returns the reason why the request is invalid, or nil.
 func (r SlotRequest) Check() error {
 	switch {
 	case r.Identity == "" || !IsText(r.Identity):

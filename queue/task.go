@@ -2,7 +2,7 @@ package queue
 
 import "time"
 
-// The bounds of a task. What is larger is refused.
+// The bounds of a task. Larger values are refused.
 const (
 	MaxMessage  = 32 << 20 // bytes of a message, an origin, a decision or a report
 	MaxText     = 2000     // bytes of an id, an address, a name, a reason; CleanText cuts longer reasons and names of people
@@ -14,72 +14,69 @@ const (
 // A Task is a task as it is enqueued.
 type Task struct {
 	ID    string // as a rule a UUID in lower case; must be set
-	Agent string // canonical address of the agent; empty: nobody is asked, and the task begins completed
+	Agent string // canonical address of the agent; empty: no agent is asked, and the task begins completed
 	Repo  string // "owner/name"
-	Issue int    // number, from 1; 0: it is about no issue, and carried out beside others
+	Issue int    // number, from 1; 0: it is about no issue, and may be carried out concurrently
 	// Message is the task as the agent gets it: a JSON object.
 	Message []byte
-	// Origin is what the harness keeps for itself, such as the name of the event. No agent
-	// is told of it. Nil: nothing.
+	// Origin is data of the harness, such as the name of the event. It is not sent to agents.
+	// Nil: none.
 	Origin []byte
-	// Dedup is a key that only one task ever has, as long as that one is kept, such as the
-	// id of a webhook's delivery; empty: none. The key of a task that was
-	// coalesced is one more of the task that stands for it.
+	// Dedup is a unique key among the stored tasks, such as the id of a webhook's delivery;
+	// empty: none. When a task is joined to another one, that one has the keys of both.
 	Dedup    string
 	Priority int // the higher one is handed out first; usually 0
-	// Coalesce says that a task of this agent and issue which is still pending, was never
-	// claimed, and was enqueued so too, takes over Message (as Renamed has it), Origin and
-	// a higher priority, and that no task is added then. It keeps its place, and how long it is held back. Without
-	// an issue there is nothing to join.
+	// Coalesce joins the task to another one of its agent and issue that is pending, was never
+	// claimed, and has Coalesce too. That one takes over Message (see Renamed), Origin and a
+	// higher priority, keeps its place and its wait, and no task is added. A task without an
+	// issue is never joined.
 	//
-	// Where there is none to join, but other tasks of this agent and issue that have not
-	// ended, whether they coalesce or not, the task is added and held back behind them: until
-	// each of those has ended that was there when it came. Of several that are held back so
-	// the oldest one goes first, and the others wait for its end. Who comes later
-	// without Coalesce holds it up no longer. A task that is pending again holds up those
-	// behind it as before.
+	// If there is none to join, but there are other tasks of this agent and issue that have
+	// not ended, with Coalesce or not, the task is added and held back until all of them have
+	// ended. Of several tasks that are held back so, the oldest goes first, and the others
+	// wait for its end. Later tasks without Coalesce do not hold it up. A task that is pending
+	// again holds up those behind it as before.
 	Coalesce bool
-	// Join returns what that task takes over in place of Message (as Renamed has it) and
-	// Origin, from what both hold; ok is false when it is not to be joined after all: then
-	// the task is added. The bounds of Task.Check hold. It may be called more than once and
-	// in the midst of a write, so it does nothing but that. Nil: the new one replaces the old one.
+	// Join merges the texts of both tasks for Coalesce; ok is false if they must not be
+	// joined: then the task is added. The bounds of Task.Check apply. It may be called more
+	// than once, during a transaction, so it must be a pure function. Nil: the new texts
+	// replace the old ones.
 	Join func(old, new Told) (joined Told, ok bool)
-	// HourlyLimit is how many tasks of the repository may become ready within an hour; one
-	// beyond is held back until it is its turn. 0: any number. Only tasks with a limit
-	// count, those too that ended meanwhile.
+	// HourlyLimit bounds the tasks of the repository that become ready within an hour; those
+	// beyond it are held back. 0: any number. Only tasks with a limit count, also ended ones.
 	HourlyLimit int
-	// Wait is how long the task is held back; 0: not at all.
+	// Wait is the time for which the task is held back; 0: none.
 	Wait time.Duration
 }
 
-// A Told is what a task tells of.
+// A Told is the texts of a task.
 type Told struct {
 	Message []byte
 	Origin  []byte
 }
 
-// How says what Enqueue did.
+// How is the outcome of Enqueue.
 type How string
 
-// What Enqueue does.
+// The outcomes of Enqueue.
 const (
 	Added     How = "added"     // there is a new task
 	Duplicate How = "duplicate" // there was one of that id, or of that Dedup
-	Coalesced How = "coalesced" // a pending task tells of it now
+	Coalesced How = "coalesced" // it was joined to a pending task
 )
 
-// An Enqueued is what became of a task that was enqueued.
+// An Enqueued is the result of Enqueue.
 type Enqueued struct {
 	How   How
-	ID    string    // of the task that stands for it
-	Ready time.Time // when it may be handed out first; the zero time: at once, or when Behind has ended
-	// Behind is the task whose end it waits for, or one of them; empty: it waits for none.
+	ID    string    // of the new task, the duplicate, or the task that it was joined to
+	Ready time.Time // the time until which it is held back; the zero time: none, or until Behind has ended
+	// Behind is the task whose end it waits for, or one of several; empty: none.
 	Behind string
 }
 
-// ClaimOptions say how a task is claimed.
+// ClaimOptions are the options of ClaimNext.
 type ClaimOptions struct {
-	By    string        // name of the credential; empty: there are none
+	By    string        // name of the credential; empty: credentials are not used
 	Lease time.Duration // how long the claim lasts without a heartbeat; must be more than 0
 }
 
@@ -91,30 +88,30 @@ type Claim struct {
 	Attempt  int       // counts the claims of the task, from 1
 	Until    time.Time // when the claim runs out
 	Enqueued time.Time
-	// Waited says that it was held back behind another task of its issue: what its message
-	// tells of that issue may be old.
+	// Waited is true if it was held back behind another task of its issue: the state of the
+	// issue in its message may be old.
 	Waited bool
 }
 
-// A Ref says which claim of which task is meant.
+// A Ref identifies a claim of a task.
 type Ref struct {
 	ID      string
-	Attempt int    // 0: the caller does not say
-	By      string // name of the credential; empty: it is not looked at
+	Attempt int    // 0: any
+	By      string // name of the credential; empty: any
 }
 
-// A Receipt says what became of a decision that was sent in.
+// A Receipt is the answer to a decision.
 type Receipt struct {
 	Accepted bool
-	// Reason says why it was not accepted, for a log; empty if it was.
+	// Reason is why it was rejected, for a log; empty if it was accepted.
 	Reason string
 }
 
-// DrainOptions say how decisions are leased.
+// DrainOptions are the options of DrainCompleted.
 type DrainOptions struct {
-	Owner string        // who carries them out, for logs
+	Owner string        // the process that carries them out, for logs
 	Lease time.Duration // must be more than 0, and longer than any single call takes
-	Limit int           // at most so many; must be more than 0
+	Limit int           // the most decisions; must be more than 0
 }
 
 // A Hold is the lease of a decision.
@@ -123,7 +120,7 @@ type Hold struct {
 	Epoch int64 // counts the leases of the decision, from 1
 }
 
-// A Decision is one that is to be carried out.
+// A Decision is a leased decision.
 type Decision struct {
 	Hold
 	Until     time.Time // when the lease runs out
@@ -132,30 +129,30 @@ type Decision struct {
 	Issue     int
 	Message   []byte
 	Origin    []byte
-	Result    []byte // the decision as JSON; nil: nobody was asked
-	Tries     int    // leases that ended without a result, this one not counted, and those not that Postponement.Free was said of
+	Result    []byte // the decision as JSON; nil: no agent was asked
+	Tries     int    // earlier leases that ended without a result, except those with Postponement.Free
 	Enqueued  time.Time
 	Completed time.Time
 }
 
-// A Postponement says why and how long a decision waits.
+// A Postponement is the reason and the length of a wait.
 type Postponement struct {
 	Wait   time.Duration // from now on
 	Reason string        // for people
 	Free   bool          // it does not count as a try: nothing could be done, or nothing was tried
 }
 
-// Limits say how often a task is handed out before it is given up. 0: any number.
+// Limits bound how often a task is handed out before it fails. 0: any number.
 type Limits struct {
 	Claims int // to agents
 	Drains int // to be carried out
 }
 
-// A Swept is a task that RequeueStale took hold of.
+// A Swept is a task that RequeueStale changed.
 type Swept struct {
 	ID    string
 	Agent string
-	State State // in which it is now
+	State State // the new one
 }
 
 // Stats count tasks.
@@ -173,27 +170,26 @@ type AgentStats struct {
 	Pending, Held, Claimed int // Held counts in Pending too
 }
 
-// A Backlog is what waits for one agent.
+// A Backlog are the tasks that wait for one agent.
 type Backlog struct {
 	Agent   string
-	Pending int // that may be handed out now; MaxBacklog stands for more too
+	Pending int // not held back; MaxBacklog: at least so many
 	Claimed int
 	IDs     []string
 }
 
-// A Filter says which tasks are listed. The zero value of a field lets all through.
+// A Filter selects tasks. The zero value of a field matches all.
 type Filter struct {
 	State State
 	Agent string
 	Repo  string
 	Issue int
-	// Before goes on below a task: its Info.Seq; 0: from the newest one.
+	// Before is the Info.Seq of the last task of the page before; 0: from the newest one.
 	Before int64
 	Limit  int // 0: 100; at most 1000
 }
 
-// An Info is what is known of a task, but for its texts. Times that have not come are
-// zero.
+// An Info is the state of a task, without its texts. Times that have not come are zero.
 type Info struct {
 	Seq       int64 // grows with each task
 	ID        string
@@ -206,18 +202,18 @@ type Info struct {
 	Draining  bool   // being carried out by Owner
 	Owner     string // credential of the last claim, or who carries it out
 	Attempt   int    // claims so far
-	Tries     int    // of carrying it out, that failed
+	Tries     int    // failed attempts to carry it out
 	Priority  int
 	Reason    string // why it failed, or was held back or given back last
 	Enqueued  time.Time
-	Ready     time.Time // of no meaning for a task that is not held back
+	Ready     time.Time // only for a task that is held back
 	Claimed   time.Time // the last time
 	Until     time.Time // when the claim or the lease runs out
 	Completed time.Time
 	Ended     time.Time // done or failed
 }
 
-// Details are all that is kept of a task.
+// Details are everything stored about a task.
 type Details struct {
 	Info
 	Message []byte
@@ -227,7 +223,7 @@ type Details struct {
 	Log     []Entry
 }
 
-// An Entry is a line of a task's log: what the times of Info do not tell.
+// An Entry is an entry of a task's log, for events that have no time in Info.
 type Entry struct {
 	At   time.Time
 	What string // such as "requeued", "late decision", "retried"
@@ -235,7 +231,7 @@ type Entry struct {
 	Text string // for people
 }
 
-// A Change says that tasks may have become ready.
+// A Change is a hint that tasks may have become ready.
 type Change struct {
-	Agent string // whose tasks are pending; empty: a decision waits to be carried out
+	Agent string // the agent of pending tasks; empty: a decision is ready to be carried out
 }

@@ -69,7 +69,7 @@ func TestCommentRefused(t *testing.T) {
 	}
 }
 
-// TestCommentNeedsHost says that a comment needs a token, and a dry run none.
+// TestCommentNeedsHost checks that a comment needs a token, and a dry run none.
 func TestCommentNeedsHost(t *testing.T) {
 	t.Parallel()
 	_, e, o := world(t, "")

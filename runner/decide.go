@@ -20,7 +20,7 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// An AgentError says that the agent gave no usable decision.
+// An AgentError means that the agent gave no usable decision.
 type AgentError struct{ Err error }
 
 // Error returns the agent's own message.
@@ -230,7 +230,7 @@ func (a decider) summary(ctx context.Context) (text string, ok bool) {
 	return memory.Summary(r)
 }
 
-// usable returns what is wrong with an agent's decision as a whole.
+// usable returns the problem with an agent's decision as a whole.
 func (a decider) usable(m protocol.DecisionMessage) error {
 	if m.TaskID != a.o.Task.ID {
 		return fmt.Errorf("the agent answered for task %q", text.Quote(m.TaskID))

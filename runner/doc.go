@@ -5,19 +5,20 @@
 //
 // [New] and [Runner.Run] do all of it; the function run is that line, in order. The halves can
 // be used apart: [Task] makes the message that an agent gets, and [Runner.Apply] carries out
-// its answer. [Runner.Sweep] is a scheduled run, and [Explain] says why rules match or do not.
+// its answer. [Runner.Sweep] is a scheduled run, and [Explain] shows why rules match or do not.
 // Two seams connect the package to the world: an [Agent] decides, and a [Host] is the code
 // host of the issues. No agent ever sees the host, nor its credentials.
 //
 // The rooms below do the work. They take values and return values: package effect has what can
 // be done to an issue; internal/plan judges and reviews, without reading; internal/execute is
-// the only one that writes; internal/history says who did what before; internal/command,
-// internal/schedule and internal/shadow have what their names say.
+// the only one that writes; internal/history reads who did what before; internal/command,
+// internal/schedule and internal/shadow have commands in comments, scheduled runs and the
+// score of shadow mode.
 //
 // # Order and failure
 //
 // Actions are carried out in the order of the decision, one at a time. The first failure ends
-// the run; what was done stays done. A decision is recorded, by [Options.Audit], before the
+// the run; earlier actions are not undone. A decision is recorded, by [Options.Audit], before the
 // first call that acts on it.
 //
 // # Exactly once

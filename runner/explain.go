@@ -35,7 +35,7 @@ func Facts(ctx context.Context, o Options, d triage.Delivery) (facts.Facts, erro
 var errNoIssue = errors.New("the event holds no issue")
 
 // Replay returns the facts on which the rules of a configuration would decide the event
-// at the given time, with l to answer what the event does not say. The event must hold
+// at the given time, with l for facts that are not in the event. The event must contain
 // its issue. A label that the policy refuses is refused in the facts too.
 func Replay(c *config.Config, d triage.Delivery, l facts.Lookup, now time.Time) (facts.Facts, error) {
 	if d.Issue == nil {

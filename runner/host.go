@@ -55,12 +55,11 @@ type Issues interface {
 	Comments(ctx context.Context, ref triage.Ref, since time.Time) ([]triage.Comment, error)
 	// Timeline returns the history of the issue, comments included, oldest first: up
 	// to 500 events all of it, of a longer timeline the newest 300 to 400 events.
-	// ErrTruncated when the service does not tell how to get at the newest ones.
+	// ErrTruncated when the service does not return the number of the last page.
 	Timeline(ctx context.Context, ref triage.Ref) (triage.Timeline, error)
-	// Write carries one effect out; which exist, and what they mean, package effect says. It
-	// is an error to write what only the memory keeps. An effect that holds already is no
-	// error. ErrNotFound when a comment, a milestone or another issue that it names does not
-	// exist.
+	// Write carries out one of the effects of package effect. Effects on the memory alone are
+	// an error. An effect that holds already is no error. ErrNotFound when a comment, a
+	// milestone or another issue in it does not exist.
 	Write(ctx context.Context, ref triage.Ref, e effect.Effect) (effect.Written, error)
 }
 

@@ -10,8 +10,8 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// Options say what a Runner works with. The zero value of each field is usable
-// unless it says otherwise.
+// Options configure a Runner. The zero value of each field is usable
+// unless its comment states otherwise.
 type Options struct {
 	Config *config.Config // nil: no rules, the safe policy
 	Task   TaskIdentity   // must be set
@@ -20,13 +20,13 @@ type Options struct {
 	Memory Memory         // zero: nothing is remembered
 	Clock  Clock
 	DryRun bool // decide and plan, write nothing; Config.Mode shadow does the same
-	// Live says that the event is handled as it happens. On an issue that was just opened
+	// Live means that the event is handled as it happens. On an issue that was just opened
 	// nothing can have been done before then, and neither its timeline nor the memory is read.
 	Live bool
 	// Explain asks for Report.Why.
 	Explain bool
 	// Audit is called once, after the decision and before the first call that acts on
-	// it, with the record of what was decided. Its error stops the run.
+	// it, with the record of the decision. Its error stops the run.
 	Audit func(Audit) error
 	// Log takes progress, a line each; nil discards. Lines may hold untrusted text.
 	Log func(format string, args ...any)
@@ -42,11 +42,11 @@ type TaskIdentity struct {
 	// unknown outcome is recognized whichever account the token turns out to post as. Empty:
 	// only comments by Host.Login are.
 	Nonce string
-	// Resumed says that an earlier attempt at the task may have written already.
+	// Resumed means that an earlier attempt at the task may have written already.
 	Resumed bool
 }
 
-// Memory is where a Runner keeps what was done.
+// Memory configures the memory of a Runner.
 type Memory struct {
 	Store memory.Store // nil: nothing is remembered
 	// Agenda lists the closes that are due, usually of the same store. Nil: closes after a
@@ -55,19 +55,19 @@ type Memory struct {
 	// Journal keeps each decision and how far its actions got, so that a later attempt
 	// at the task goes on with it. Nil: an attempt that is cut off is decided anew.
 	Journal memory.Journal
-	// Summarize renders what the agent is told of a record, as [memory.Record.Faded]
-	// gives it; ok is false when there is nothing to tell. Nil: [memory.Summary].
+	// Summarize renders the summary for the agent from a record, as [memory.Record.Faded]
+	// returns it; ok is false when there is none. Nil: [memory.Summary].
 	Summarize func(ctx context.Context, r memory.Record) (text string, ok bool)
-	// Implicit says that the memory was not configured: that something could not be
+	// Implicit means that the memory was not configured: that something could not be
 	// stored in it goes to the log and is no warning.
 	Implicit bool
-	// Required says that an attempt has failed whose actions cannot be remembered, and
+	// Required means that an attempt has failed whose actions cannot be remembered, and
 	// is to be made again. Nothing is written twice then if there is a Journal.
 	Required bool
-	// Discards says that Store keeps nothing: what would have to be recorded for later
+	// Discards means that Store keeps nothing: what would have to be recorded for later
 	// is refused.
 	Discards bool
-	// Unscheduled says that there are no scheduled runs, which would carry out the closes
+	// Unscheduled means that there are no scheduled runs, which would carry out the closes
 	// that are due: closes after a grace period are refused.
 	Unscheduled bool
 }
@@ -85,15 +85,15 @@ const DefaultBot = "github-actions[bot]"
 // safe for concurrent use.
 type Agent interface {
 	// Decide returns the decision on the task. Its task_id is that of the task. The
-	// error says what went wrong without any secret; nothing is written then.
+	// error states what went wrong without any secret; nothing is written then.
 	Decide(ctx context.Context, task protocol.TaskMessage) (protocol.DecisionMessage, error)
 }
 
-// AgentOptions say who is asked for what the rules leave open.
+// AgentOptions configure the agent that is asked when the rules leave an event open.
 type AgentOptions struct {
 	Agent Agent  // nil: the rules alone decide
 	Name  string // such as its address, for the audit
-	// AnswersAll says that an agent may answer any event that it decides on with a comment.
+	// AnswersAll means that an agent may answer any event that it decides on with a comment.
 	// Otherwise edits, label events and comments are answered only where a rule names the
 	// event. What rules ask for is judged by that in any case.
 	AnswersAll bool

@@ -201,7 +201,7 @@ func (r *reads) Permission(ctx context.Context, login string) (string, error) {
 }
 
 // Files returns the paths that a pull request changes; an issue changes none. A file that is
-// moved counts with both its paths. The error says that there are more files than the host
+// moved counts with both its paths. The error means that there are more files than the host
 // lists: the rest may be anything.
 func (r *reads) Files(ctx context.Context) ([]string, error) {
 	if r.listed || !r.d.Issue.PullRequest {

@@ -68,13 +68,13 @@ func (a *recorder) recalled(l memory.Ledger) decided {
 	return dec
 }
 
-// errBegun says that another run is at work on the task.
+// errBegun means that another run is at work on the task.
 var errBegun = errors.New("another run has begun this task in the meantime and carries it out; " +
 	"should it fail, run this one again")
 
 // journal begins the journal of a plan, or goes on with the kept one. It is nil when there is
 // nothing to keep it in, and for what was decided for want of an agent: the next attempt may
-// reach it. An error says that nothing may be written.
+// reach it. An error means that nothing may be written.
 func (a *recorder) journal(ctx context.Context, dec decided, p plan.Plan, kept *memory.Ledger) (*execute.Journal, error) {
 	if a.o.Memory.Journal == nil || a.dry || quiet(dec.Decision, len(p.Steps)) || dec.Fallback {
 		return nil, nil
@@ -116,7 +116,7 @@ func quiet(d plan.Decision, actions int) bool {
 }
 
 // remember adds the task to the record of the issue. A dry run, and rules of which none fired,
-// did nothing and leave no trace. The error says that what is to be recorded for later is not,
+// did nothing and leave no trace. The error means that what is to be recorded for later is not,
 // and is in the report too; what else is lost is a warning.
 func (a *recorder) remember(ctx context.Context, rep *Report, dec decided, out execute.Outcome) error {
 	if a.o.Memory.Store == nil || a.dry || quiet(dec.Decision, len(rep.Actions)) {

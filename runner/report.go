@@ -12,7 +12,7 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// A Status says how a run ended.
+// A Status is how a run ended.
 type Status string
 
 // The statuses.
@@ -25,7 +25,7 @@ const (
 	StatusFailed    Status = "failed"    // nothing was carried out, and something failed
 )
 
-// A Report is everything that one run has to say.
+// A Report is the result of one run.
 type Report struct {
 	Event    string // such as "issues.opened"
 	Repo     string // "owner/name"
@@ -69,7 +69,7 @@ func newReport(r setup, d triage.Delivery) Report {
 	}
 }
 
-// tell takes over a decision.
+// tell copies a decision into the report.
 func (rep *Report) tell(dec decided) {
 	m := dec.Message
 	rep.Decision, rep.Rationale, rep.By = m.Decision, m.Rationale, dec.By

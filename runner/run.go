@@ -21,7 +21,7 @@ import (
 // several goroutines as far as its parts are.
 type Runner struct{ setup }
 
-// New returns a Runner. The error says which option is missing.
+// New returns a Runner. The error states which option is missing.
 func New(o Options) (*Runner, error) {
 	switch {
 	case !taskID.MatchString(o.Task.ID):
@@ -44,11 +44,11 @@ func (r *Runner) Run(ctx context.Context, d triage.Delivery) (Report, error) {
 }
 
 // Apply is [Runner.Run] for an event that an agent was asked about before: the other half
-// of [Task]. m is its decision, nil when no agent was asked; Options.Agent.Name says who it
-// is, and the agent is not asked. The decision of the rules comes first, as ever.
+// of [Task]. m is its decision, nil when no agent was asked; Options.Agent.Name is its name,
+// and the agent is not asked. The decision of the rules comes first, as ever.
 //
-// The agent took its time, so the issue is read anew. Of a decision on another task, and
-// of one with too many actions, nothing is carried out, and the error says so.
+// The agent may have taken long, so the issue is read again. A decision on another task, or
+// with too many actions, is an error, and nothing of it is carried out.
 func (r *Runner) Apply(ctx context.Context, d triage.Delivery, m *protocol.DecisionMessage) (Report, error) {
 	given := &given{message: m}
 	if d.Happened() && d.Issue != nil {

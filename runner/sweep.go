@@ -17,7 +17,7 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// A Survey is everything that one scheduled run has to say.
+// A Survey is the result of one scheduled run.
 type Survey struct {
 	Event  string // such as "schedule"
 	Repo   string // "owner/name"

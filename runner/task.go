@@ -10,7 +10,7 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// A TaskSpec is what a task says beside the event.
+// A TaskSpec is the content of a task besides the event.
 type TaskSpec struct {
 	ID         string                 // UUID version 4
 	LLM        protocol.LLMBackendRef // empty fields become "none"

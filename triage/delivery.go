@@ -21,7 +21,7 @@ const (
 	EventSchedule           = "schedule" // names no issue: the rules say which ones to look for
 )
 
-// An Event says what happened. The zero value of a field that an event does not have is
+// An Event is the event that a run is about. The zero value of a field that an event does not have is
 // empty.
 type Event struct {
 	Name      string  `expr:"name"`      // such as "issues"
@@ -150,7 +150,7 @@ func (d Delivery) AsOpened() Delivery {
 	return d
 }
 
-// SkipReason says why no decision is due on the event, or is empty: the issue is a pull
+// SkipReason returns why no decision is due on the event, or is empty: the issue is a pull
 // request, the event was caused by the account bot, or the comment is our own. A dispatch
 // is a person's request, whoever sent it. Our marker makes a comment ours only under the
 // account bot, or under another app's: bot may be the wrong one, and answering our own

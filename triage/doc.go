@@ -7,5 +7,5 @@
 // whose fields have the names that conditions use. Fields tagged `expr:"-"` are hidden from
 // them. The raw JSON of an event stays in its [Delivery], which rules never see.
 //
-// All texts in these types are untrusted unless a field says otherwise.
+// All texts in these types are untrusted unless the comment of a field states otherwise.
 package triage

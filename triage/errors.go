@@ -7,25 +7,25 @@ import (
 
 // The errors of a code host that callers branch on; test with errors.Is.
 var (
-	// ErrNeedsHost says that a step needs the code host, and there is no token to reach it.
+	// ErrNeedsHost means that a step needs the code host, and there is no token to reach it.
 	ErrNeedsHost = errors.New("a token is needed")
-	// ErrGone says that the issue does not exist any more: deleted, transferred, or
+	// ErrGone means that the issue does not exist any more: deleted, transferred, or
 	// invisible to the token.
 	ErrGone = errors.New("the issue is gone (deleted or transferred) or the token cannot see it")
-	// ErrNotFound says that something other than the issue does not exist.
+	// ErrNotFound means that something other than the issue does not exist.
 	ErrNotFound = errors.New("not found")
-	// ErrTruncated says that a list is too long to be read as a whole.
+	// ErrTruncated means that a list is too long to be read as a whole.
 	ErrTruncated = errors.New("the list is too long to be read as a whole")
-	// ErrUncertain says that a write was sent and its outcome is unknown.
+	// ErrUncertain means that a write was sent and its outcome is unknown.
 	ErrUncertain = errors.New("the outcome of the write is unknown")
-	// ErrLimited says that the host refuses calls for longer than is worth waiting.
+	// ErrLimited means that the host refuses calls for longer than is worth waiting.
 	ErrLimited = errors.New("the limit of calls is spent")
-	// ErrHalted says that a write was not tried: the context ended, or a guard forbade it.
+	// ErrHalted means that a write was not tried: the context ended, or a guard forbade it.
 	// A later attempt at the task continues with that write.
 	ErrHalted = errors.New("the run was stopped before a write")
 )
 
-// A PermissionError says that the token may not do what was tried.
+// A PermissionError means that the token may not do what was tried.
 type PermissionError struct {
 	Need string // the missing line of a workflow's permissions block, such as "issues: write"
 	Err  error  // the host's answer
@@ -39,7 +39,7 @@ func (e *PermissionError) Error() string {
 // Unwrap returns the host's answer.
 func (e *PermissionError) Unwrap() error { return e.Err }
 
-// An UnknownActionError says that a decision asks for an action that does not exist. The
+// An UnknownActionError means that a decision asks for an action that does not exist. The
 // actions before it in the list were carried out and stay; those after it are not tried.
 type UnknownActionError struct {
 	Type  string

@@ -16,7 +16,7 @@ const (
 	Refuse Verdict = "refuse" // forbidden by the policy or the protocol
 )
 
-// A State says how far an action got. It is the one set of states of journals, reports and
+// A State is the progress of an action. It is the one set of states of journals, reports and
 // memory. Each uses a subset: a journal's entries are planned, trying, done, skipped or
 // failed; a record's actions all but trying; reports print [State.Result].
 type State string
@@ -46,7 +46,7 @@ type ActionResult struct {
 	Values  []string // the names that were written: labels, logins, a reason, a title; never a comment's text
 }
 
-// A Source says who asked for an action. The zero value is an agent.
+// A Source is the origin of an action. The zero value is an agent.
 type Source struct {
 	// Rule is the id of the rule, whose author is trusted with mentions and links. Empty:
 	// an agent, all of whose text is untrusted.
@@ -54,9 +54,9 @@ type Source struct {
 	// Command is the name of the command in a person's comment, such as "undo". Empty:
 	// none.
 	Command string
-	// OverrideHumans says that the rule may revert changes by people.
+	// OverrideHumans means that the rule may revert changes by people.
 	OverrideHumans bool
-	// Undo says that the action reverts an earlier one of the rule.
+	// Undo means that the action reverts an earlier one of the rule.
 	Undo bool
 }
 

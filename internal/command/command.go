@@ -17,7 +17,7 @@ const (
 // A FailedError is an error that is nobody's mistake here; it ends with [ExitFailed].
 type FailedError struct{ err error }
 
-// Error says what the error that failed says.
+// Error returns what the error that failed says.
 func (e *FailedError) Error() string { return e.err.Error() }
 
 // Unwrap returns the error that failed.

@@ -18,7 +18,7 @@ const Pattern = `^(0|([0-9]+w([0-9]+d)?|[0-9]+d)` + rest + `*|` + rest + `+)$`
 
 const rest = `(([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h))`
 
-// ErrTooLong says that a duration has more than MaxDays days.
+// ErrTooLong means that a duration has more than MaxDays days.
 var ErrTooLong = fmt.Errorf("a duration has at most %d days", MaxDays)
 
 var weeksAndDays = regexp.MustCompile(`^([0-9]+w)?([0-9]+d)?`)

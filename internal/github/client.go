@@ -13,7 +13,7 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// Options say how GitHub is reached. The zero value reads public data from api.github.com
+// Options configure the connection to GitHub. The zero value reads public data from api.github.com
 // without a token.
 type Options = rest.Options
 
@@ -31,7 +31,7 @@ var (
 	_ runner.Search     = (*Client)(nil)
 )
 
-// New returns a client. It does no I/O; an error says that BaseURL is not usable.
+// New returns a client. It does no I/O; an error means that BaseURL is not usable.
 func New(o Options) (*Client, error) {
 	caller, err := rest.New(o)
 	if err != nil {
@@ -40,7 +40,7 @@ func New(o Options) (*Client, error) {
 	return &Client{caller}, nil
 }
 
-// Budget returns what is left of this hour's calls. See [runner.Search].
+// Budget returns the calls that are left in this hour. See [runner.Search].
 func (c *Client) Budget() (left int, ok bool) { return c.caller.Left() }
 
 // Viewer returns the login that the token belongs to. Tokens of installations and of

@@ -23,7 +23,7 @@ const maxFile = 1 << 20
 // is the default branch.
 type Tree struct{ Owner, Repo, Ref string }
 
-// ErrNoRef says that a repository has no such branch, tag or commit.
+// ErrNoRef means that a repository has no such branch, tag or commit.
 var ErrNoRef = errors.New("no such ref")
 
 // commit is what GitHub takes for the name of a commit, and commitDigits are all of one.
@@ -65,11 +65,11 @@ func file(ctx context.Context, c *rest.Caller, o rest.Op, ref, path string) ([]b
 	return data, nil
 }
 
-// A ContentError says that what is under a path is not what was asked for: no file, no
+// A ContentError means that a path has other content than was asked for: no file, no
 // directory, or larger than is given.
 type ContentError struct{ Err error }
 
-// Error says what there is.
+// Error returns what there is.
 func (e *ContentError) Error() string { return e.Err.Error() }
 
 // Unwrap returns Err.

@@ -57,7 +57,7 @@ type IssuePage struct {
 	About  int            // how many issues all pages have, roughly
 }
 
-// NewHistory returns the history of a repository. An error says that the repository's
+// NewHistory returns the history of a repository. An error means that the repository's
 // name is none, or that the folder cannot be used.
 //
 // It is no method of the client, so that programs without a use for it go without.
@@ -79,7 +79,7 @@ func NewHistory(c *Client, owner, repo string, o HistoryOptions) (*History, erro
 	return h, nil
 }
 
-// Calls returns what was asked for so far.
+// Calls returns the requests so far.
 func (h *History) Calls() HistoryCalls { return h.calls }
 
 // The parts of a cache.
@@ -156,7 +156,7 @@ func (h *History) begin() {
 	h.keep(listKey, keptList{Started: now})
 }
 
-// Done says that all was read that was wanted: the next reading asks for everything that
+// Done ends a complete reading: the next one asks for everything that
 // may have changed.
 func (h *History) Done() { h.cache.remove(listKey) }
 

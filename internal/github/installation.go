@@ -17,7 +17,7 @@ type App struct {
 	caller *rest.Caller
 }
 
-// NewApp returns an App. It does no I/O; an error says that BaseURL is not usable.
+// NewApp returns an App. It does no I/O; an error means that BaseURL is not usable.
 func NewApp(o Options) (*App, error) {
 	caller, err := rest.New(o)
 	if err != nil {
@@ -34,7 +34,7 @@ func ofApp(what string) rest.Op {
 	return rest.Op{What: what, Scope: rest.NoRepository, Need: needApp, Absent: triage.ErrNotFound}
 }
 
-// An Installation says what an installation token is asked for.
+// An Installation is a request for an installation token.
 type Installation struct {
 	ID           int64
 	Repositories []string          // names without owner that the token reaches; empty: all of the installation
@@ -72,7 +72,7 @@ func (a *App) InstallationID(ctx context.Context, owner, repo string) (int64, er
 	return in.ID, nil
 }
 
-// InstallationToken makes a token, and tells until when it is good. ErrNotFound when there
+// InstallationToken makes a token, and returns its end of validity. ErrNotFound when there
 // is no such installation any more.
 func (a *App) InstallationToken(ctx context.Context, in Installation) (token string, until time.Time, err error) {
 	var body struct {

@@ -9,7 +9,7 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// A ListQuery says which issues of a repository are listed. The zero value asks for the
+// A ListQuery selects issues of a repository. The zero value asks for the
 // first page of the open ones, those created last first.
 type ListQuery struct {
 	State   string    // "open", "closed" or "all"; empty: open
@@ -28,7 +28,7 @@ type ListPage struct {
 	More   bool      // there is a page after this one
 	ETag   string    // for the next time
 	Same   bool      // nothing changed since ListQuery.ETag: the other fields but Date are empty
-	Date   time.Time // of GitHub's clock when it answered; zero when it does not tell
+	Date   time.Time // of GitHub's clock when it answered; zero when unknown
 }
 
 func (q ListQuery) encode() string {

@@ -99,14 +99,14 @@ func (c *Client) Files(ctx context.Context, ref triage.Ref) ([]triage.ChangedFil
 	return files, nil
 }
 
-// A changedFile is what is read of a file of a pull request in GitHub's JSON.
+// A changedFile is a file of a pull request in GitHub's JSON.
 type changedFile struct {
 	Filename string `json:"filename"`
 	Status   string `json:"status"`
 	Previous string `json:"previous_filename"`
 }
 
-// A label is what is read of a label in GitHub's JSON.
+// A label is a label in GitHub's JSON.
 type label struct {
 	Name string `json:"name"`
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"time"
@@ -12,10 +13,10 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// maxTimelinePages is how many pages of a timeline are asked for at most.
+// maxTimelinePages bounds the pages of a timeline that are read.
 const maxTimelinePages = 5
 
-// readTimeline reads a timeline, and tells how many pages were asked for.
+// readTimeline reads a timeline, and returns the number of requests.
 func readTimeline(ctx context.Context, c *rest.Caller, ref triage.Ref) (t triage.Timeline, asked int, err error) {
 	r := timelineReader{op: rest.ReadIssue("read the timeline of", ref), caller: c, pages: map[int][]triage.TimelineEvent{}}
 	complete, err := r.read(rest.ShareWait(ctx))
@@ -33,15 +34,15 @@ type timelineReader struct {
 	pages  map[int][]triage.TimelineEvent
 }
 
-// A timelinePage is what an answer says of the other pages.
+// A timelinePage is the position of a page among the others.
 type timelinePage struct {
 	more bool // there is a page after this one
 	next int  // its number; 0 when there is none or GitHub counts in another way
-	last int  // the number of the last page; 0 when GitHub does not tell
+	last int  // the number of the last page; 0 when GitHub sent none
 }
 
-// read reads the pages and reports whether they are the whole timeline. Else what is
-// kept are its newest pages, without a hole.
+// read reads the pages, and reports whether they are the whole timeline. If not, the newest
+// pages are kept, without a gap.
 func (r *timelineReader) read(ctx context.Context) (complete bool, err error) {
 	p, err := r.page(ctx, 1)
 	switch {
@@ -57,8 +58,8 @@ func (r *timelineReader) read(ctx context.Context) (complete bool, err error) {
 	if err := r.forward(ctx, p); err != nil { // the timeline may have grown meanwhile
 		return false, err
 	}
-	// Backwards, for a comment that is deleted meanwhile moves all that follow to the
-	// front: what is read then is read twice, and not missed.
+	// Backwards, because a comment that is deleted meanwhile moves later events to earlier
+	// pages: they are read twice, and not missed.
 	n := last - 1
 	for ; n > 1 && r.asked < maxTimelinePages; n-- {
 		if _, err := r.page(ctx, n); err != nil {
@@ -66,12 +67,12 @@ func (r *timelineReader) read(ctx context.Context) (complete bool, err error) {
 		}
 	}
 	if n > 1 {
-		delete(r.pages, 1) // between it and the others is a hole
+		delete(r.pages, 1) // there is a gap behind it
 	}
 	return n == 1, nil
 }
 
-// forward reads on from a page to the end. ErrTruncated when the end is too far away.
+// forward reads the pages after p. ErrTruncated: they are too many.
 func (r *timelineReader) forward(ctx context.Context, p timelinePage) (err error) {
 	for p.more {
 		if r.asked == maxTimelinePages || p.next == 0 {
@@ -104,7 +105,7 @@ func (r *timelineReader) page(ctx context.Context, n int) (timelinePage, error) 
 	return timelinePage{more: reply.More || reply.Named, next: reply.Next, last: reply.Last}, nil
 }
 
-// events puts the pages together: each event once, in order of time.
+// events returns the events of all pages: each once, in order of time.
 func (r *timelineReader) events() []triage.TimelineEvent {
 	type key struct {
 		kind, actor string
@@ -112,12 +113,7 @@ func (r *timelineReader) events() []triage.TimelineEvent {
 	}
 	var list []triage.TimelineEvent
 	seen := map[key]bool{}
-	numbers := make([]int, 0, len(r.pages))
-	for n := range r.pages {
-		numbers = append(numbers, n)
-	}
-	slices.Sort(numbers)
-	for _, n := range numbers {
+	for _, n := range slices.Sorted(maps.Keys(r.pages)) {
 		for _, e := range r.pages[n] {
 			// Comments and events count their ids apart, and some have none.
 			k := key{kind: e.Kind, actor: e.Actor, id: e.ID, at: e.At.Unix()}
@@ -131,105 +127,66 @@ func (r *timelineReader) events() []triage.TimelineEvent {
 	return list
 }
 
-// A timelineEvent is what is read of an event in GitHub's JSON. Each field is decoded
-// by itself, so that one of an unexpected form costs only itself.
-type timelineEvent struct {
-	ID            json.RawMessage `json:"id"`
-	Event         json.RawMessage `json:"event"`
-	CreatedAt     json.RawMessage `json:"created_at"`
-	UpdatedAt     json.RawMessage `json:"updated_at"`
-	SubmittedAt   json.RawMessage `json:"submitted_at"` // of reviews
-	Committer     json.RawMessage `json:"committer"`    // of commits
-	Author        json.RawMessage `json:"author"`
-	Actor         json.RawMessage `json:"actor"` // null for a deleted account
-	User          json.RawMessage `json:"user"`  // of comments and reviews
-	Label         json.RawMessage `json:"label"`
-	Assignee      json.RawMessage `json:"assignee"`
-	Milestone     json.RawMessage `json:"milestone"`
-	IssueType     json.RawMessage `json:"issue_type"`
-	PrevIssueType json.RawMessage `json:"prev_issue_type"`
-	StateReason   json.RawMessage `json:"state_reason"`
-	LockReason    json.RawMessage `json:"lock_reason"`
-	Rename        json.RawMessage `json:"rename"`
-	Body          json.RawMessage `json:"body"`
-	HTMLURL       json.RawMessage `json:"html_url"`
-}
-
-// decodeTimelineEvent reads one event. It reports false for what has no name or no
-// time.
+// decodeTimelineEvent reads one event. Each field is decoded by itself, so that one of an
+// unexpected form costs only itself. It reports false for an event without a name or a time.
 func decodeTimelineEvent(raw json.RawMessage) (triage.TimelineEvent, bool) {
-	var in timelineEvent
+	var in map[string]json.RawMessage
 	if json.Unmarshal(raw, &in) != nil {
 		return triage.TimelineEvent{}, false
 	}
-	e := triage.TimelineEvent{Kind: text(in.Event), At: in.time()}
+	e := triage.TimelineEvent{Kind: rest.Text(in["event"])}
+	// Reviews have submitted_at, and commits the dates of two people.
+	for _, at := range []string{
+		rest.Text(in["created_at"]), rest.Text(in["submitted_at"]), field(in["committer"], "date"), field(in["author"], "date"),
+	} {
+		if e.At = parseTime(at); !e.At.IsZero() {
+			break
+		}
+	}
 	if e.Kind == "" || e.At.IsZero() {
 		return triage.TimelineEvent{}, false
 	}
-	_ = json.Unmarshal(in.ID, &e.ID) // cross-referenced has none
-	for _, account := range []json.RawMessage{in.User, in.Actor} {
-		if name := field(account, "login"); name != "" {
-			e.Actor, e.ActorType = name, field(account, "type")
+	_ = json.Unmarshal(in["id"], &e.ID)                 // cross-referenced has none
+	for _, account := range []string{"user", "actor"} { // comments and reviews have user; a deleted account is null
+		if name := field(in[account], "login"); name != "" {
+			e.Actor, e.ActorType = name, field(in[account], "type")
 		}
 	}
 	switch e.Kind {
 	case "labeled", "unlabeled":
-		e.Label = field(in.Label, "name")
+		e.Label = field(in["label"], "name")
 	case "assigned", "unassigned":
-		e.Assignee = field(in.Assignee, "login")
+		e.Assignee = field(in["assignee"], "login")
 	case "milestoned", "demilestoned":
-		e.Milestone = field(in.Milestone, "title")
+		e.Milestone = field(in["milestone"], "title")
 	case "issue_type_added", "issue_type_changed":
-		e.IssueType = field(in.IssueType, "name")
+		e.IssueType = field(in["issue_type"], "name")
 	case "issue_type_removed":
-		e.IssueType = field(in.PrevIssueType, "name")
+		e.IssueType = field(in["prev_issue_type"], "name")
 	case "closed":
-		e.Reason = text(in.StateReason)
+		e.Reason = rest.Text(in["state_reason"])
 	case "locked":
-		e.Reason = text(in.LockReason)
+		e.Reason = rest.Text(in["lock_reason"])
 	case "renamed":
-		e.From = field(in.Rename, "from")
+		e.From = field(in["rename"], "from")
 	case "commented":
-		e.Body, e.URL, e.Edited = text(in.Body), text(in.HTMLURL), moment(in.UpdatedAt)
+		e.Body, e.URL, e.Edited = rest.Text(in["body"]), rest.Text(in["html_url"]), parseTime(rest.Text(in["updated_at"]))
 	}
 	return e, true
 }
 
-// time returns when an event happened; the zero time when it does not say.
-func (e timelineEvent) time() time.Time {
-	for _, s := range []string{
-		text(e.CreatedAt), text(e.SubmittedAt), field(e.Committer, "date"), field(e.Author, "date"),
-	} {
-		if at, err := time.Parse(time.RFC3339, s); err == nil {
-			return at.UTC()
-		}
-	}
-	return time.Time{}
-}
-
-// moment returns the time that a JSON string tells; the zero time when it tells none.
-func moment(raw json.RawMessage) time.Time {
-	at, err := time.Parse(time.RFC3339, text(raw))
+// parseTime returns the time in a text; the zero time when there is none.
+func parseTime(s string) time.Time {
+	at, err := time.Parse(time.RFC3339, s)
 	if err != nil {
 		return time.Time{}
 	}
 	return at.UTC()
 }
 
-// field returns a string that lies in a JSON object, or nothing.
+// field returns a string of a JSON object, or nothing.
 func field(raw json.RawMessage, name string) string {
 	var fields map[string]json.RawMessage
-	if json.Unmarshal(raw, &fields) != nil {
-		return ""
-	}
-	return text(fields[name])
-}
-
-// text returns a JSON string's value, or nothing for any other value.
-func text(raw json.RawMessage) string {
-	var s string
-	if json.Unmarshal(raw, &s) != nil {
-		return ""
-	}
-	return s
+	_ = json.Unmarshal(raw, &fields) // nothing stays of what is no object
+	return rest.Text(fields[name])
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// A comment is what is read of a comment in GitHub's JSON.
+// A comment is a comment in GitHub's JSON.
 type comment struct {
 	ID        int64     `json:"id"`
 	URL       string    `json:"html_url"`
@@ -28,7 +28,7 @@ func (c comment) comment() triage.Comment {
 	return out
 }
 
-// A reaction is what is read of a reaction in GitHub's JSON.
+// A reaction is a reaction in GitHub's JSON.
 type reaction struct {
 	Content string    `json:"content"`
 	At      time.Time `json:"created_at"`

@@ -28,7 +28,7 @@ type write struct {
 	missing     string // GitHub's words when what is to be removed is not there
 }
 
-// An edit is what of an issue is to be changed; what is empty stays.
+// An edit is a change of an issue; empty fields stay as they are.
 type edit struct {
 	State       string `json:"state,omitempty"`
 	StateReason string `json:"state_reason,omitempty"`
@@ -56,7 +56,7 @@ type (
 	}
 )
 
-// An assigned is what is read of an issue that was given assignees, in GitHub's JSON.
+// An assigned is an issue that was given assignees, in GitHub's JSON.
 type assigned struct {
 	Assignees []login `json:"assignees"`
 }
@@ -193,7 +193,7 @@ func complete(ctx context.Context, c *rest.Caller, w write) (err error) {
 	return nil
 }
 
-// result is what a write that went well tells; logins are those that were to be assigned.
+// result returns the outcome of a successful write; logins are those that were to be assigned.
 func result(w write, logins []string) (effect.Written, error) {
 	var out effect.Written
 	switch got := w.call.Out.(type) {
@@ -241,7 +241,7 @@ func milestoneNumber(ctx context.Context, c *rest.Caller, ref triage.Ref, title 
 	return similar, nil
 }
 
-// A milestone is what is read of a milestone in GitHub's JSON.
+// A milestone is a milestone in GitHub's JSON.
 type milestone struct {
 	Number int    `json:"number"`
 	Title  string `json:"title"`

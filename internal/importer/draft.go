@@ -49,7 +49,7 @@ type files struct{ source, workflow *yamlfile.File }
 // assemble turns a reading into a draft and a report. Mistakes are recorded in the files.
 // It stops when the rules become larger than a file may be; size is then more than that.
 func assemble(in files, lines []string, r reading) (d draft, found *report, size int) {
-	found = newReport()
+	found = &report{seen: map[place]bool{}}
 	d = draft{source: in.source.Name(), shadow: r.shadow, policy: policy{limits: map[string]int{}}}
 	for action, n := range r.limits {
 		if n > 0 {

@@ -66,7 +66,7 @@ func (l issueLabeler) label(p pair) part {
 	}
 	when := l.always
 	for _, item := range items(p.value) {
-		text, mistakes := text(item, "a regular expression")
+		text, mistakes := scalar(item, "a regular expression")
 		if len(mistakes) > 0 {
 			found, ok = append(found, mistakes...), false
 			continue

@@ -2,6 +2,7 @@ package importer
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"gopkg.in/yaml.v3"
@@ -60,7 +61,7 @@ func labelActions(p pair, kinds []string) part {
 		return out
 	}
 	add := func(thread, id string, s settings) {
-		r := rule{name: id, on: []string{thread + event}, when: all(is(`event.label == `+quote(name)), is(`actor.type != "Bot"`))}
+		r := rule{name: id, on: []string{thread + event}, when: all(is(`event.label == `+strconv.Quote(name)), is(`actor.type != "Bot"`))}
 		if thread == "" {
 			r.on = []string{"issues." + event, "pull_request." + event}
 		}

@@ -247,7 +247,7 @@ func (l labeler) branch(name string, value *yaml.Node, every bool) match {
 	out := match{ok: true}
 	var terms []term
 	for _, item := range items(value) {
-		text, bad := text(item, "a regular expression")
+		text, bad := scalar(item, "a regular expression")
 		if len(bad) > 0 {
 			out = out.and(match{found: bad})
 			continue

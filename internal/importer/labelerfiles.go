@@ -195,7 +195,7 @@ func tooMany(list []*yaml.Node) findings {
 
 // globAt reads the glob in a scalar. It is usable when there are no findings.
 func globAt(n *yaml.Node) (minimatch.Glob, findings) {
-	text, bad := text(n, "a glob")
+	text, bad := scalar(n, "a glob")
 	if len(bad) > 0 {
 		return minimatch.Glob{}, bad
 	}

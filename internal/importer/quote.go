@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+
+	"github.com/org/foreman-action/internal/text"
 )
 
 var plainText = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_./-]*(?: [A-Za-z0-9_./-]+)*$`)
@@ -50,18 +52,8 @@ func remark(s string) string {
 
 // quoted shows a foreign value in a message.
 func quoted(s string) string {
-	const most = 60
-	if len(s) > 4*most {
-		s = strings.ToValidUTF8(s[:4*most], "")
-	}
-	if r := []rune(s); len(r) > most {
-		s = string(r[:most]) + "…"
-	}
-	return strconv.Quote(s)
+	return strconv.Quote(text.Clip(s, 60))
 }
-
-// quote writes a text of a condition.
-func quote(s string) string { return strconv.Quote(s) }
 
 // call writes a call of a function with constant texts.
 func call(function string, texts ...string) string {

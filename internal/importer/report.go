@@ -4,23 +4,21 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
-	"unicode/utf8"
 
 	"gopkg.in/yaml.v3"
 
+	"github.com/org/foreman-action/internal/text"
 	"github.com/org/foreman-action/internal/yamlfile"
 )
 
 // maxNotes bounds a report.
 const maxNotes = 1000
 
-// A report lists what could not be carried over. The zero value is not usable; see
-// newReport.
+// A report lists what could not be carried over.
 type report struct {
 	listed   yamlfile.Problems
-	unlisted int // beyond maxNotes
-	seen     map[place]bool
+	unlisted int            // beyond maxNotes
+	seen     map[place]bool // not nil
 }
 
 // A place identifies a note: a position in a node, and the message.
@@ -29,8 +27,6 @@ type place struct {
 	at   int // in characters
 	msg  string
 }
-
-func newReport() *report { return &report{seen: map[place]bool{}} }
 
 // add lists a finding about a file, unless it is listed already. It returns the lines
 // that are new, as they stand in comments.
@@ -46,10 +42,7 @@ func (r *report) add(file *yamlfile.File, f finding) []string {
 }
 
 func (r *report) addAt(file *yamlfile.File, p place) []string {
-	if r.seen[p] {
-		return nil
-	}
-	if r.full() {
+	if r.seen[p] || r.full() {
 		return nil
 	}
 	r.seen[p] = true
@@ -63,8 +56,8 @@ func locate(file *yamlfile.File, p place) yamlfile.Problem {
 		return file.At(&yaml.Node{Line: p.node.Line, Column: p.node.Column}, 1, 1, p.msg)
 	}
 	before := string([]rune(p.node.Value)[:p.at])
-	line := 1 + strings.Count(before, "\n")
-	return file.At(p.node, line, 1+utf8.RuneCountInString(before[strings.LastIndexByte(before, '\n')+1:]), p.msg)
+	line, column := text.Position(before, len(before))
+	return file.At(p.node, line, column, p.msg)
 }
 
 // addLine lists a message about a line of a file and returns it like add.

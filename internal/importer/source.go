@@ -45,8 +45,8 @@ func isNull(n *yaml.Node) bool {
 	return n == nil || n.Kind == yaml.ScalarNode && n.ShortTag() == "!!null"
 }
 
-// text reads a scalar that must be a text; anything else is a mistake.
-func text(n *yaml.Node, want string) (string, findings) {
+// scalar reads a scalar that must be a text; anything else is a mistake.
+func scalar(n *yaml.Node, want string) (string, findings) {
 	if n.Kind != yaml.ScalarNode || n.ShortTag() != "!!str" {
 		return "", findings{wrong(n, "want %s, got %s", want, yamlfile.Kind(n))}
 	}

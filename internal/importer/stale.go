@@ -93,7 +93,7 @@ func staleHints(workflow *yaml.Node) findings {
 
 // staleStep returns the rules of one step. dry reports that it only pretends to write.
 func staleStep(at, with *yaml.Node) (out part, dry bool) {
-	in := newInputs(with)
+	in := &inputs{source: step{with: with}, wrong: map[*yaml.Node]bool{}}
 	if with != nil {
 		in.checkKeys()
 	}
@@ -112,7 +112,7 @@ func staleStep(at, with *yaml.Node) (out part, dry bool) {
 		out.rules = append(out.rules, r.final("-issues")...)
 		out.rules = append(out.rules, prs[i].final("-prs")...)
 	}
-	out.found = in.found()
+	out.found = in.findings
 	return out, dry
 }
 

@@ -35,14 +35,6 @@ type inputs struct {
 	wrong    map[*yaml.Node]bool // mistakes that were reported, because issues and pull requests share inputs
 }
 
-// newInputs returns the inputs in a mapping, which may be nil.
-func newInputs(with *yaml.Node) *inputs {
-	return &inputs{source: step{with: with}, wrong: map[*yaml.Node]bool{}}
-}
-
-// found returns the findings so far.
-func (in *inputs) found() findings { return in.findings }
-
 // add keeps a finding.
 func (in *inputs) add(f finding) { in.findings = append(in.findings, f) }
 

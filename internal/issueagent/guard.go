@@ -21,17 +21,13 @@ type guard struct {
 	kept map[string]*kept // by issue
 }
 
-// kept is what is known of an issue.
+// kept is the known state of an issue.
 type kept struct {
 	at        time.Time // of the last decision; for what is forgotten first
 	last      protocol.DecisionMessage
 	commented time.Time // of the last decision that comments; zero: none
 	told      [sha256.Size]byte
 	toldAt    time.Time // when a summary without a date was seen first; zero: never
-}
-
-func newGuard(window time.Duration) *guard {
-	return &guard{window: window, kept: map[string]*kept{}}
 }
 
 // of returns what is known of an issue, and makes room for it. The guard is locked.
@@ -81,7 +77,7 @@ func (g *guard) keep(key string, d protocol.DecisionMessage, now time.Time) {
 	}
 }
 
-// stays says why an issue is left alone, or nothing. The reasons hold none of the words
+// stays returns why an issue is left alone, or nothing. The reasons hold none of the words
 // that say in a summary that somebody replied: one skip must not be the cause of the next.
 func (g *guard) stays(key string, summary *string, now time.Time) string {
 	const recent = "the last reply is too recent for another one"

@@ -20,7 +20,7 @@ import (
 // DefaultWindow is how long an issue is left alone after a comment.
 const DefaultWindow = 24 * time.Hour
 
-// Options say how an Agent decides: by rules, or by a model.
+// Options configure an Agent, which decides by rules or by a model.
 type Options struct {
 	Rules *config.Config // its rules decide; nil: the model does
 	Model memory.Model   // nil: the rules decide
@@ -31,7 +31,7 @@ type Options struct {
 	// DefaultWindow, less than 0 not at all.
 	Window time.Duration
 	Now    func() time.Time // nil: time.Now
-	// Fence returns what nobody can guess, of letters and digits; nil means crypto/rand.
+	// Fence returns an unpredictable text of letters and digits; nil means crypto/rand.
 	Fence func() string
 }
 
@@ -53,7 +53,7 @@ func New(o Options) (*Agent, error) {
 	if o.Fence == nil {
 		o.Fence = rand.Text
 	}
-	return &Agent{o, newGuard(o.Window)}, nil
+	return &Agent{o, &guard{window: o.Window, kept: map[string]*kept{}}}, nil
 }
 
 // An issue is what the agent reads of a task's payload, in the forms that harnesses give it.
@@ -97,7 +97,7 @@ func read(task protocol.TaskMessage) (issue, bool) {
 }
 
 // Decide returns the decision on a task; the same one when it is asked again about the
-// same task. The error says that the model could not be asked: later it may be.
+// same task. The error means that the model could not be asked: later it may be.
 func (a *Agent) Decide(ctx context.Context, task protocol.TaskMessage) (protocol.DecisionMessage, error) {
 	i, ok := read(task)
 	if !ok {

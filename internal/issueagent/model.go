@@ -98,7 +98,7 @@ func (a *Agent) answer(task protocol.TaskMessage, i issue, text string) protocol
 	return d
 }
 
-// refuses says why an action is left out, or nothing.
+// refuses returns why an action is left out, or nothing.
 func (a *Agent) refuses(item protocol.ActionItem, i issue, d protocol.DecisionType) string {
 	known := []string{protocol.ActionAddLabel, protocol.ActionComment, protocol.ActionCloseIssue}
 	if !slices.Contains(known, item.Type) {

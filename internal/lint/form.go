@@ -47,7 +47,7 @@ func ParseForm(name string, src []byte) (Form, error) {
 	}
 	for _, item := range body.Content {
 		attributes := yamlfile.Child(item, "attributes")
-		label := text(yamlfile.Child(attributes, "label"))
+		label := scalar(yamlfile.Child(attributes, "label"))
 		if label == "" {
 			continue // Markdown between the fields
 		}
@@ -55,8 +55,8 @@ func ParseForm(name string, src []byte) (Form, error) {
 			break
 		}
 		form.Fields = append(form.Fields, Field{
-			Label: label, Type: text(yamlfile.Child(item, "type")),
-			Many: text(yamlfile.Child(attributes, "multiple")) == "true", Options: options(yamlfile.Child(attributes, "options")),
+			Label: label, Type: scalar(yamlfile.Child(item, "type")),
+			Many: scalar(yamlfile.Child(attributes, "multiple")) == "true", Options: options(yamlfile.Child(attributes, "options")),
 		})
 	}
 	return form, nil
@@ -72,7 +72,7 @@ func options(n *yaml.Node) []string {
 		if label := yamlfile.Child(item, "label"); label != nil {
 			item = label
 		}
-		if s := text(item); s != "" {
+		if s := scalar(item); s != "" {
 			list = append(list, s)
 		}
 	}
@@ -93,8 +93,8 @@ func headings(src []byte) []Field {
 	return list
 }
 
-// text returns the value of a scalar, in one line; "" for anything else.
-func text(n *yaml.Node) string {
+// scalar returns the value of a scalar, in one line; "" for anything else.
+func scalar(n *yaml.Node) string {
 	if n == nil || n.Kind != yaml.ScalarNode || n.ShortTag() == "!!null" {
 		return ""
 	}

@@ -71,7 +71,7 @@ func (c *checker) types(u rules.FormUse) {
 	c.warn(u.TypeAt, "the field %q of %s has the type %s, which %s does not read; write type: %s", cut(p.Label), p.file, cut(kind), u.Type, p.wants(u.Type))
 }
 
-// wants says which type suits the field better; "" when the declared one does.
+// wants returns which type suits the field better; "" when the declared one does.
 func (f Field) wants(declared string) string {
 	switch {
 	case f.Type == "":

@@ -49,7 +49,7 @@ func (g policyGlob) matches(label string) bool {
 	return policy.Labels{Allow: []string{g.glob}}.Allows(label)
 }
 
-// advice says what a label that starts a workflow is good for, and what is not.
+// advice returns what a label that starts a workflow is good for, and what is not.
 const (
 	writes = "what GITHUB_TOKEN writes starts no workflow, what the token of an App or of a person writes does; "
 	advice = writes + "name it in policy.labels.deny when nothing here should start it"

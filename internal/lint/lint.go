@@ -8,11 +8,12 @@ import (
 
 	"github.com/org/foreman-action/config"
 	"github.com/org/foreman-action/internal/sanitize"
+	"github.com/org/foreman-action/internal/text"
 	"github.com/org/foreman-action/internal/yamlfile"
 	"github.com/org/foreman-action/rules"
 )
 
-// Check returns what is wrong with a configuration in that repository, in no order;
+// Check returns the problems of a configuration in that repository, in no order;
 // files are those that the configuration was read from.
 func Check(cfg *config.Config, files []*yamlfile.File, repo *Repository) yamlfile.Problems {
 	c := checker{config: cfg, repo: repo, found: repo.Warnings, seen: map[yamlfile.Problem]bool{}}
@@ -86,7 +87,7 @@ func (c *checker) settings(f *yamlfile.File) {
 	}
 }
 
-// nearest says which known name was most likely meant.
+// nearest returns which known name was most likely meant.
 func nearest(name string, known []string) string {
 	if meant := yamlfile.Suggest(name, known); meant != "" {
 		return fmt.Sprintf("; did you mean %q?", cut(meant))
@@ -96,12 +97,7 @@ func nearest(name string, known []string) string {
 
 const maxQuoted = 60 // characters of a foreign name in a message
 
-func cut(s string) string {
-	if r := []rune(s); len(r) > maxQuoted {
-		return string(r[:maxQuoted-1]) + "…"
-	}
-	return s
-}
+func cut(s string) string { return text.Shorten(s, maxQuoted) }
 
 // prefixes are the globs of the groups that labels stand in, such as kind/*.
 func prefixes(labels []string) []string {

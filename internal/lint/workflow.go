@@ -42,13 +42,13 @@ func ParseWorkflow(name string, src []byte) (Workflow, error) {
 	w := Workflow{File: name, events: labeledBy(on)}
 	for i := 1; i < len(jobs.Content) && len(w.events) > 0; i += 2 {
 		n := jobs.Content[i]
-		j := job{when: parseCondition(text(yamlfile.Child(n, "if"))), needs: yamlfile.Child(n, "needs") != nil}
+		j := job{when: parseCondition(scalar(yamlfile.Child(n, "if"))), needs: yamlfile.Child(n, "needs") != nil}
 		if steps := yamlfile.Child(n, "steps"); steps != nil {
 			for _, step := range steps.Content {
-				if c := parseCondition(text(yamlfile.Child(step, "if"))); c != nil {
+				if c := parseCondition(scalar(yamlfile.Child(step, "if"))); c != nil {
 					j.steps = append(j.steps, c)
 				}
-				w.own = w.own || strings.Contains(text(yamlfile.Child(step, "uses")), "/foreman-action@")
+				w.own = w.own || strings.Contains(scalar(yamlfile.Child(step, "uses")), "/foreman-action@")
 			}
 		}
 		w.jobs = append(w.jobs, j)
@@ -77,7 +77,7 @@ func activities(on *yaml.Node, event string) (types []string, listens bool) {
 	case yaml.ScalarNode:
 		return types, on.Value == event
 	case yaml.SequenceNode:
-		return types, slices.ContainsFunc(on.Content, func(n *yaml.Node) bool { return text(n) == event })
+		return types, slices.ContainsFunc(on.Content, func(n *yaml.Node) bool { return scalar(n) == event })
 	}
 	n := yamlfile.Child(on, event)
 	if n == nil {
@@ -89,11 +89,11 @@ func activities(on *yaml.Node, event string) (types []string, listens bool) {
 	case named.Kind == yaml.SequenceNode:
 		types = nil
 		for _, item := range named.Content {
-			types = append(types, text(item))
+			types = append(types, scalar(item))
 		}
 		return types, true
 	default:
-		return []string{text(named)}, true
+		return []string{scalar(named)}, true
 	}
 }
 

@@ -18,7 +18,7 @@ func parseBase(raw string) (*url.URL, error) {
 		return nil, errors.New("llm base URL: it cannot be read as a URL")
 	case u.Scheme != "http" && u.Scheme != "https" || u.Opaque != "":
 		return nil, errors.New("llm base URL: want one that starts with https:// or http://")
-	case !address.ValidHost(u.Hostname()) || strings.ContainsRune(u.Host, '%') || !ascii(u.Host):
+	case !address.ValidHost(u.Hostname()) || strings.ContainsRune(u.Host, '%') || strings.ContainsFunc(u.Host, func(r rune) bool { return r > unicode.MaxASCII }):
 		return nil, errors.New("llm base URL: want a host name or an IP address")
 	case !address.ValidPort(u.Port()):
 		return nil, errors.New("llm base URL: the port is not between 1 and 65535")
@@ -27,9 +27,4 @@ func parseBase(raw string) (*url.URL, error) {
 	}
 	u.Host = strings.TrimSuffix(u.Host, ":")
 	return u, nil
-}
-
-// ascii reports whether s can stand in a Host header as it is.
-func ascii(s string) bool {
-	return !strings.ContainsFunc(s, func(r rune) bool { return r > unicode.MaxASCII })
 }

@@ -118,7 +118,7 @@ func (c *Client) read(resp *http.Response) (string, error) {
 	return c.wire.decode(data)
 }
 
-// reason says why an exchange broke. Only errors that arise on our side are told in
+// reason returns why an exchange broke. Only errors that arise on our side are told in
 // their own words: others may quote what the server sent.
 func reason(err error) string {
 	if e, ok := errors.AsType[*net.OpError](err); ok && slices.Contains([]string{"dial", "read", "write", "remote error"}, e.Op) {

@@ -12,7 +12,7 @@ import (
 	"unicode/utf8"
 )
 
-// A provider is what is known of a kind of service.
+// A provider describes a kind of service.
 type provider struct {
 	base  string // its own address
 	keyed bool   // it wants a key there
@@ -94,7 +94,7 @@ func whole(text string) (string, error) {
 	return text, nil
 }
 
-// stopped says why a model stopped early.
+// stopped returns why a model stopped early.
 func stopped(reason string) error {
 	switch reason {
 	case "":

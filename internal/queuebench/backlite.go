@@ -3,23 +3,14 @@ package main
 import (
 	"context"
 	"database/sql"
-	"path/filepath"
 	"sync"
 	"time"
 
 	"github.com/mikestefanello/backlite"
-	_ "modernc.org/sqlite" // the driver of every SQLite subject
 )
 
-// openSQLite opens a database as peers recommend it, safe against power cuts.
-func openSQLite(path string, conns int) (*sql.DB, error) {
-	db, err := sql.Open("sqlite", "file:"+path+"?_txlock=immediate&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)&_pragma=busy_timeout(10000)")
-	if err != nil {
-		return nil, err
-	}
-	db.SetMaxOpenConns(conns)
-	return db, nil
-}
+// peerWorkers is how many workers peers get: with fewer they are slower.
+const peerWorkers = 100
 
 // backliteTask is a task of backlite's.
 type backliteTask struct{ Text string }
@@ -29,41 +20,28 @@ func (backliteTask) Config() backlite.QueueConfig {
 	return backlite.QueueConfig{Name: "bench", MaxAttempts: 3, Timeout: time.Minute}
 }
 
-// backliteCycles adds n tasks by several clients while workers process them, and returns
-// how many were finished a second.
-func backliteCycles(ctx context.Context, dir string, clients, n int) (float64, error) {
-	db, err := openSQLite(filepath.Join(dir, "backlite.db"), 10)
-	if err != nil {
-		return 0, err
-	}
-	defer db.Close()
-	var done sync.WaitGroup
-	done.Add(n)
+// backliteCycles adds tasks while workers process them.
+func backliteCycles(ctx context.Context, db *sql.DB, l load) (sample, error) {
 	client, err := backlite.NewClient(backlite.ClientConfig{DB: db, NumWorkers: peerWorkers, ReleaseAfter: time.Hour, Logger: silent{}})
 	if err != nil {
-		return 0, err
+		return sample{}, err
 	}
+	var done sync.WaitGroup
 	client.Register(backlite.NewQueue(func(context.Context, backliteTask) error {
 		done.Done()
 		return nil
 	}))
 	if err := client.Install(); err != nil {
-		return 0, err
+		return sample{}, err
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	client.Start(ctx)
-	start := time.Now()
-	if _, err := each(ctx, clients, n, func(ctx context.Context, _ int) error {
+	defer client.Stop(ctx)
+	return measureWorkers(ctx, l, &done, func(ctx context.Context) error {
 		_, err := client.Add(backliteTask{payload}).Ctx(ctx).Save()
 		return err
-	}); err != nil {
-		return 0, err
-	}
-	done.Wait()
-	rate := float64(n) / time.Since(start).Seconds()
-	client.Stop(ctx)
-	return rate, nil
+	})
 }
 
 // silent discards what backlite logs.

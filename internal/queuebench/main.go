@@ -1,11 +1,11 @@
-// Command queuebench measures the queue beside others on the same machine, in one run:
-// each round measures every subject, those that are compared in turns, so that a busy moment
-// hits all of them, and medians are printed.
+// Command queuebench measures the queue beside others on the same machine, in one run, and
+// prints medians. Subjects that are compared take turns in each round, so that a busy moment
+// slows all of them.
 //
 //	queuebench [-n ROUNDS] [-dir FOLDER] [-postgres URL] [-out FILE] [-only PART] [-quick] [-check]
 //
-// Everything on SQLite runs with journal_mode=WAL and synchronous=FULL: what was answered
-// is on the disk.
+// SQLite runs with journal_mode=WAL and synchronous=FULL for every subject: an answer means
+// that the data is on the disk.
 package main
 
 import (
@@ -20,16 +20,6 @@ import (
 	"github.com/org/foreman-action/store/postgres/postgrestest"
 )
 
-type options struct {
-	rounds   int
-	dir      string // where databases are made; removed in the end
-	postgres string // empty: a server of its own
-	out      string
-	only     string // the part that is measured; empty: all
-	quick    bool   // less of everything: whether it runs, not how fast
-	check    bool
-}
-
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	err := run(ctx, os.Args[1:], os.Stdout)
@@ -41,25 +31,25 @@ func main() {
 }
 
 func run(ctx context.Context, args []string, stdout io.Writer) error {
-	var o options
+	var s settings
 	flags := flag.NewFlagSet("queuebench", flag.ContinueOnError)
-	flags.IntVar(&o.rounds, "n", 5, "measured rounds")
-	flags.StringVar(&o.dir, "dir", "", "folder on the disk that is measured (default: the one for temporary files)")
-	flags.StringVar(&o.postgres, "postgres", "", "URL of a PostgreSQL database to fill (default: a server of its own, if one is installed)")
-	flags.StringVar(&o.out, "out", "", "file that gets the tables too")
-	flags.StringVar(&o.only, "only", "", "measure only this part: fsync, cycles, verbs, http or postgres")
-	flags.BoolVar(&o.quick, "quick", false, "measure a tenth of it, to see that it runs")
-	flags.BoolVar(&o.check, "check", false, "fail when a figure to reach is missed")
+	rounds := flags.Int("n", 5, "measured rounds")
+	flags.StringVar(&s.dir, "dir", "", "folder on the disk that is measured (default: the one for temporary files)")
+	flags.StringVar(&s.postgres, "postgres", "", "URL of a PostgreSQL database to fill (default: a server of its own, if one is installed)")
+	out := flags.String("out", "", "file that gets the tables too")
+	only := flags.String("only", "", "measure only this part: fsync, cycles, verbs, http or postgres")
+	flags.BoolVar(&s.quick, "quick", false, "measure a tenth of it, to see that it runs")
+	check := flags.Bool("check", false, "fail when a target is missed")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
-	dir, err := os.MkdirTemp(o.dir, "queuebench-")
+	dir, err := os.MkdirTemp(s.dir, "queuebench-")
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	o.dir = dir
-	if o.postgres == "" {
+	s.dir = dir
+	if s.postgres == "" {
 		switch cluster, err := postgrestest.Launch(ctx); {
 		case errors.Is(err, postgrestest.ErrMissing):
 			fmt.Fprintln(os.Stderr, "not measured on PostgreSQL:", err)
@@ -67,22 +57,30 @@ func run(ctx context.Context, args []string, stdout io.Writer) error {
 			return err
 		default:
 			defer cluster.Close()
-			o.postgres = cluster.URL("postgres")
+			s.postgres = cluster.URL("postgres")
 		}
 	}
-	b := newBench(o, os.Stderr)
-	if err := b.measure(ctx); err != nil {
-		return err
+	var r results
+	for round := range *rounds {
+		fmt.Fprintf(os.Stderr, "round %d of %d\n", round+1, *rounds)
+		for _, p := range parts() {
+			if *only != "" && *only != p.name {
+				continue
+			}
+			if err := p.run(ctx, s, &r); err != nil {
+				return err
+			}
+		}
 	}
-	page := b.page()
+	page := report(&r, *rounds)
 	fmt.Fprint(stdout, page)
-	if o.out != "" {
-		if err := os.WriteFile(o.out, []byte(page), 0o644); err != nil {
+	if *out != "" {
+		if err := os.WriteFile(*out, []byte(page), 0o644); err != nil {
 			return err
 		}
 	}
-	if o.check {
-		return b.judge()
+	if *check {
+		return missed(targets(&r))
 	}
 	return nil
 }

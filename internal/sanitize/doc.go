@@ -1,49 +1,59 @@
-// Package sanitize is the one place where foreign text is made harmless.
+// Package sanitize makes text of other people harmless before it is posted, logged or put
+// into a summary. No other package escapes such text.
 //
-// Every function is pure, safe for concurrent use, accepts any bytes, returns
-// valid UTF-8 without control characters, and is idempotent unless its comment
-// says otherwise.
+// Every function is pure, safe for concurrent use, accepts any bytes and returns valid
+// UTF-8 without control characters. It is idempotent unless its comment says otherwise.
 //
-// # How a comment is made inert
+// # The problem
 //
-// Almost everything is done by one means: a zero width space (U+200B) after the
-// character that would make a text act, as in "@" + U+200B + "octocat". The reader
-// sees what was written, and neither GitHub nor another bot finds a name, a
-// reference, a tag or a command. All such spaces of the input are dropped first and
-// put in again, so a second pass changes nothing. Since no reference survives,
-// closing words ("fixes #1") stand before nothing and need no treatment.
+// Agents, models and templates repeat what strangers wrote. Posted as it is, such text
+// mentions people, links issues, closes them ("fixes #1"), gives commands to other bots,
+// hides HTML comments that look like our markers, or swallows what we append. In a log it
+// can be a workflow command of the runner. Escaping with a Markdown parser would not do:
+// GitHub, other bots and mail clients each read the text by rules of their own.
 //
-// # What counts as code
+// # Neutralizing a comment
 //
-// A package name such as @types/node must stay copyable inside code, and a mention
-// must not escape by looking like code to us and like text to GitHub. So code is
-// left alone only where no rule of GitHub Flavored Markdown can read it otherwise:
+// [Comment] parts each sequence that acts by a zero width space (U+200B) behind its first
+// character, as in "@" + U+200B + "octocat". Readers see what was written, and programs
+// find no name, reference, tag or command. The zero width spaces of the input are dropped
+// first, so a second pass changes nothing. [Value] does the same for one value within a
+// maintainer's text, [Trusted] protects only what follows such a text, and [Log] breaks
+// workflow commands by ordinary spaces.
 //
-//   - The text has no "<" that could begin a tag, an autolink or an HTML block (each
-//     may swallow a fence or a backtick), no backslash before a backtick, and no "$$".
-//   - A fence counts when it opens in the first column: there it ends every list and
-//     quote and begins a block of the document itself. One that is indented by one to
-//     three spaces may belong to a list or to the document, so it ends all trust in the
-//     whole text. The info string must be a plain word other than "math", since
-//     mathematics is not rendered as code.
-//   - Code within a line counts only if, on every line outside fences, all runs of
-//     backticks pair up. Then no run is left that could pair across lines. Besides,
-//     the text must be free of what is read before a code span or cuts it: table bars,
-//     "$", link destinations other than plain words, reference definitions, and
-//     addresses that run into a backtick.
+//   - plaintext.go: control, bidirectional and invisible characters, terminal sequences
+//   - neutralize.go: which characters act, and the writer that parts them; links.go:
+//     addresses and their hosts; marker.go: our markers
+//   - code.go: which places are code; blocks.go, blockstart.go, html.go: block structure
+//   - place.go: where a value stands in a maintainer's text; unclosed.go: HTML without an end
+//   - markdown.go: escaping for the job summary; workflowlog.go: log lines
+//
+// # Code is left alone only where that is certain
+//
+// A package name such as @types/node must stay copyable in code, and a mention must not
+// escape by looking like code to us and like text to GitHub. So a place counts as code
+// (sure) only if no rule of GitHub Flavored Markdown can read it otherwise:
+//
+//   - The text has no "<" that could begin a tag, an autolink or an HTML block, no
+//     backslash before a backtick, and no "$$".
+//   - A fence opens in the first column, where it ends every list and quote, and its info
+//     string is a plain word other than "math". An indented fence ends the trust in the
+//     whole text.
+//   - Outside of fences the runs of backticks pair up on every line, and nothing there is
+//     read before code spans or cuts them: table bars, "$", reference definitions, link
+//     destinations other than plain words, addresses that run into a backtick.
 //
 // In such code only slash commands are broken, since other bots do not read Markdown.
-// HTML comments, our markers among them, are broken everywhere: each holds a "<" that
-// ends the trust.
-// Where the structure merely suggests code, foreign tags are left as they are, for
-// they are shown as typed if it is code, and dropped by GitHub if it is not.
+// Where the structure merely suggests code (likely), only foreign tags are left as typed.
 //
 // # What would swallow the line after the text
 //
-// The caller appends its marker, an HTML comment, after a blank line. A blank line
-// ends paragraphs, tables, and HTML blocks of the kinds 6 and 7 in CommonMark's
-// count (<details>, <a>). A line in the first column ends lists and quotes. What
-// runs on are a fence and the HTML blocks 1 to 5: <pre>, <script>, <style> and
-// <textarea>, "<!--", "<?", "<!X" and "<![CDATA[". The structure of the text is
-// followed line by line to see which of them is open at the end.
+// Callers append a marker, an HTML comment, after a blank line. A blank line or a line in
+// the first column ends every block but a fence and the HTML blocks 1 to 5 of CommonMark
+// (<pre>, <script>, "<!--", "<?", "<!X", "<![CDATA["). blocks follows the structure line by
+// line, and its closer is appended when one of them is open at the end.
+//
+// Limits: nesting is followed 100 levels deep (blocks.go), an address is read for 1,024
+// bytes (links.go), so time grows with the length of the text only. Cases are files in
+// testdata; the fuzz targets check each promise with code of their own.
 package sanitize

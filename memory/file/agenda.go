@@ -28,32 +28,27 @@ func (s *Store) Pending(ctx context.Context, repo string) (list []memory.Due, co
 	if err != nil {
 		return nil, false, fmt.Errorf("look for closings: %w", err)
 	}
-	root, err := os.OpenRoot(s.dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, true, ctx.Err()
-	}
-	if err != nil {
-		return nil, false, fmt.Errorf("look for closings: %w", err)
-	}
-	defer root.Close()
 	dir := path.Dir(key)
-	numbers, err := recordsIn(root, dir)
-	if err != nil {
-		return nil, false, fmt.Errorf("look for closings: %w", err)
-	}
-	complete = len(numbers) <= maxPending
-	for _, n := range numbers[:min(len(numbers), maxPending)] {
-		if err := ctx.Err(); err != nil {
-			return nil, false, fmt.Errorf("look for closings: %w", err)
+	list, err = view(ctx, s, "look for closings", func(root *os.Root) (list []memory.Due, err error) {
+		numbers, err := recordsIn(root, dir)
+		complete = len(numbers) <= maxPending
+		for _, n := range numbers[:min(len(numbers), maxPending)] {
+			if err := ctx.Err(); err != nil {
+				return nil, err
+			}
+			at, ok, err := dueIn(root, dir, repo, n)
+			if ok {
+				list = append(list, memory.Due{Issue: n, At: at})
+			}
+			complete = complete && (err == nil || errors.Is(err, memory.ErrNotFound))
 		}
-		at, ok, err := dueIn(root, dir, repo, n)
-		if ok {
-			list = append(list, memory.Due{Issue: n, At: at})
-		}
-		complete = complete && (err == nil || errors.Is(err, memory.ErrNotFound))
+		memory.SortDue(list)
+		return list, err
+	})
+	if errors.Is(err, memory.ErrNotFound) { // there is no folder
+		return nil, true, nil
 	}
-	memory.SortDue(list)
-	return list, complete, nil
+	return list, complete && err == nil, err
 }
 
 // recordsIn returns the numbers of the records in a folder, the newest first.

@@ -19,26 +19,14 @@ var _ memory.Journal = (*Store)(nil)
 
 // Ledger implements [memory.Journal].
 func (s *Store) Ledger(ctx context.Context, key memory.LedgerKey) (memory.Ledger, error) {
-	if err := ctx.Err(); err != nil {
-		return memory.Ledger{}, fmt.Errorf("read journal: %w", err)
-	}
 	name, err := ledgerName(key)
 	if err != nil {
 		return memory.Ledger{}, fmt.Errorf("read journal: %w", err)
 	}
-	root, err := os.OpenRoot(s.dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return memory.Ledger{}, memory.ErrNotFound
-	}
-	if err != nil {
-		return memory.Ledger{}, fmt.Errorf("read journal: %w", err)
-	}
-	defer root.Close()
-	l, _, err := loadLedger(root, name, key)
-	if err != nil && !errors.Is(err, memory.ErrNotFound) {
-		return memory.Ledger{}, fmt.Errorf("read journal %s: %w", name, err)
-	}
-	return l.Ledger, err
+	return view(ctx, s, "read journal "+name, func(root *os.Root) (memory.Ledger, error) {
+		l, _, err := loadLedger(root, name, key)
+		return l.Ledger, err
+	})
 }
 
 func ledgerName(key memory.LedgerKey) (string, error) {
@@ -106,29 +94,19 @@ func (s *Store) Begin(ctx context.Context, l memory.Ledger) error {
 	if err != nil {
 		return fmt.Errorf("begin journal: %w", err)
 	}
-	if err := s.begin(ctx, name, l); err != nil {
+	data, err := memory.EncodeLedger(l)
+	if err == nil {
+		err = s.update(ctx, true, func(root *os.Root) error { return s.begin(root, name, l.LedgerKey, data) })
+	}
+	if err != nil {
 		return fmt.Errorf("begin journal %s: %w", name, err)
 	}
 	return nil
 }
 
-func (s *Store) begin(ctx context.Context, name string, l memory.Ledger) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	data, err := memory.EncodeLedger(l)
-	if err != nil {
-		return err
-	}
-	if err := os.MkdirAll(s.dir, 0o755); err != nil {
-		return err
-	}
-	root, leave, err := s.enter(ctx)
-	if err != nil {
-		return err
-	}
-	defer leave()
-	_, _, err = loadLedger(root, name, l.LedgerKey)
+// begin writes a new ledger. The lock is held.
+func (s *Store) begin(root *os.Root, name string, key memory.LedgerKey, data []byte) error {
+	_, _, err := loadLedger(root, name, key)
 	switch {
 	case err == nil:
 		return fmt.Errorf("%w: the task has a ledger already", memory.ErrConflict)
@@ -174,24 +152,18 @@ func (s *Store) Mark(ctx context.Context, key memory.LedgerKey, e memory.Entry) 
 	if err != nil {
 		return fmt.Errorf("mark journal: %w", err)
 	}
-	if err := s.mark(ctx, name, key, e); err != nil {
+	err = s.update(ctx, false, func(root *os.Root) error { return mark(root, name, key, e) })
+	if errors.Is(err, fs.ErrNotExist) {
+		err = memory.ErrNotFound
+	}
+	if err != nil {
 		return fmt.Errorf("mark journal %s: %w", name, err)
 	}
 	return nil
 }
 
-func (s *Store) mark(ctx context.Context, name string, key memory.LedgerKey, e memory.Entry) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	root, leave, err := s.enter(ctx)
-	if errors.Is(err, fs.ErrNotExist) {
-		return memory.ErrNotFound
-	}
-	if err != nil {
-		return err
-	}
-	defer leave()
+// mark replaces an entry of a ledger. The lock is held.
+func mark(root *os.Root, name string, key memory.LedgerKey, e memory.Entry) error {
 	l, size, err := loadLedger(root, name, key)
 	if err != nil {
 		return err

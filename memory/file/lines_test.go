@@ -3,13 +3,8 @@ package file_test
 import (
 	"bytes"
 	"errors"
-	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
-	"github.com/rogpeppe/go-internal/txtar"
 
 	"github.com/org/foreman-action/memory"
 	"github.com/org/foreman-action/memory/file"
@@ -29,46 +24,10 @@ func TestLines(t *testing.T) {
 	}
 }
 
-// seeds adds every ledger of testdata.
-func seeds(f *testing.F) {
-	f.Helper()
-	f.Add(read(f, "../testdata/ledger.jsonl"))
-	list, err := filepath.Glob("../testdata/ledger/*.txtar")
-	if err != nil || len(list) == 0 {
-		f.Fatalf("no ledgers: %v", err)
-	}
-	for _, file := range list {
-		f.Add(txtar.Parse(read(f, file)).Files[0].Data)
-	}
-}
-
-// checkDecoded checks what holds of every ledger that was read.
-func checkDecoded(t *testing.T, l memory.Ledger) {
-	t.Helper()
-	stored, err := memory.EncodeLedger(l)
-	if err != nil {
-		// Only its size can stand in the way: what was read is sound.
-		if len(stored) == 0 && !strings.Contains(err.Error(), "larger than") && !strings.Contains(err.Error(), "year outside") {
-			t.Fatalf("encode what was decoded: %v", err)
-		}
-		return
-	}
-	again, err := memory.DecodeLedger(stored, sampleKey)
-	if err != nil {
-		t.Fatalf("decode what was encoded: %v", err)
-	}
-	if got, _ := memory.EncodeLedger(again); !bytes.Equal(got, stored) {
-		t.Fatalf("second round:\n%s", cmp.Diff(string(stored), string(got)))
-	}
-	if bytes.Count(stored, []byte("\n")) != 1 {
-		t.Fatalf("more than one line: %q", stored)
-	}
-}
-
 // FuzzLines reads any bytes behind a ledger: no panic, one error, and a file that was
 // read takes another line.
 func FuzzLines(f *testing.F) {
-	seeds(f)
+	memorytest.AddLedgers(f, "../testdata")
 	first, err := memory.EncodeLedger(memorytest.SampleLedger(sampleKey))
 	if err != nil {
 		f.Fatal(err)
@@ -87,7 +46,7 @@ func FuzzLines(f *testing.F) {
 			}
 			return
 		}
-		checkDecoded(t, l)
+		memorytest.CheckLedger(t, l, sampleKey)
 		if torn {
 			return
 		}

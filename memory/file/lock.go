@@ -39,5 +39,5 @@ func lock(ctx context.Context, root *os.Root) (unlock func(), err error) {
 	}
 }
 
-// errLocked says that another writer holds the lock.
+// errLocked means that another writer holds the lock.
 var errLocked = errors.New("another writer holds the lock")

@@ -55,26 +55,31 @@ func Open(dir string) (*Store, error) {
 
 // Load implements [memory.Store].
 func (s *Store) Load(ctx context.Context, repo string, issue int) (memory.Record, error) {
-	if err := ctx.Err(); err != nil {
-		return memory.Record{}, fmt.Errorf("load memory: %w", err)
-	}
 	key, err := memory.Key(repo, issue)
 	if err != nil {
 		return memory.Record{}, fmt.Errorf("load memory: %w", err)
 	}
+	return view(ctx, s, "load memory "+key+".json", func(root *os.Root) (memory.Record, error) { return load(root, key, repo, issue) })
+}
+
+// view runs f on the folder. Without a folder the error is memory.ErrNotFound. Other errors
+// begin with what was done.
+func view[T any](ctx context.Context, s *Store, what string, f func(*os.Root) (T, error)) (v T, err error) {
+	if err := ctx.Err(); err != nil {
+		return v, fmt.Errorf("%s: %w", what, err)
+	}
 	root, err := os.OpenRoot(s.dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return memory.Record{}, memory.ErrNotFound
+	if err == nil {
+		defer root.Close()
+		v, err = f(root)
 	}
-	if err != nil {
-		return memory.Record{}, fmt.Errorf("load memory: %w", err)
+	switch {
+	case root == nil && errors.Is(err, fs.ErrNotExist):
+		return v, memory.ErrNotFound
+	case err != nil && !errors.Is(err, memory.ErrNotFound):
+		err = fmt.Errorf("%s: %w", what, err)
 	}
-	defer root.Close()
-	r, err := load(root, key, repo, issue)
-	if err != nil && !errors.Is(err, memory.ErrNotFound) {
-		return memory.Record{}, fmt.Errorf("load memory %s.json: %w", key, err)
-	}
-	return r, err
+	return v, err
 }
 
 // load reads and decodes one file.
@@ -95,51 +100,45 @@ func (s *Store) Save(ctx context.Context, r memory.Record) error {
 	if err != nil {
 		return fmt.Errorf("save memory: %w", err)
 	}
-	if err := s.save(ctx, key, r); err != nil {
+	next := r
+	next.Revision++
+	data, err := memory.Encode(next)
+	if err == nil {
+		err = s.update(ctx, true, func(root *os.Root) error {
+			if err := makeRoom(root, key, r); err != nil {
+				return err
+			}
+			return replace(root, key+".json", data)
+		})
+	}
+	if err != nil {
 		return fmt.Errorf("save memory %s.json: %w", key, err)
 	}
 	return nil
 }
 
-func (s *Store) save(ctx context.Context, key string, r memory.Record) error {
+// update runs f on the folder while it keeps other writers out. create makes the folder if
+// there is none.
+func (s *Store) update(ctx context.Context, create bool, f func(*os.Root) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	next := r
-	next.Revision++
-	data, err := memory.Encode(next)
+	if create {
+		if err := os.MkdirAll(s.dir, 0o755); err != nil {
+			return err
+		}
+	}
+	root, err := os.OpenRoot(s.dir)
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(s.dir, 0o755); err != nil {
-		return err
-	}
-	root, leave, err := s.enter(ctx)
-	if err != nil {
-		return err
-	}
-	defer leave()
-	if err := makeRoom(root, key, r); err != nil {
-		return err
-	}
-	return replace(root, key+".json", data)
-}
-
-// enter opens the folder, and keeps other writers out of it until leave is called.
-func (s *Store) enter(ctx context.Context) (root *os.Root, leave func(), err error) {
-	root, err = os.OpenRoot(s.dir)
-	if err != nil {
-		return nil, nil, err
-	}
+	defer root.Close()
 	unlock, err := lock(ctx, root)
 	if err != nil {
-		_ = root.Close() // nothing was done in it
-		return nil, nil, err
+		return err
 	}
-	return root, func() {
-		unlock()
-		_ = root.Close() // it holds nothing that is not written
-	}, nil
+	defer unlock()
+	return f(root)
 }
 
 // makeRoom compares revisions, and sets a broken file aside. The lock is held.

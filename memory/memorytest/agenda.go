@@ -17,23 +17,14 @@ import (
 // returns an empty store, as for [Run].
 func RunAgenda(t *testing.T, open func(t *testing.T) memory.Agenda) {
 	t.Helper()
-	tests := []struct {
-		name string
-		test func(*testing.T, memory.Agenda)
-	}{
+	runSuite(t, open, []subtest[memory.Agenda]{
 		{"empty", agendaEmpty},
 		{"order", agendaOrder},
 		{"follows the record", agendaFollows},
 		{"of one repository", agendaIsolation},
 		{"round trip", agendaRoundTrip},
 		{"cancelled", agendaCancelled},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
-			tt.test(t, open(t))
-		})
-	}
+	})
 }
 
 // closing is one that is due on a day of May.
@@ -136,16 +127,11 @@ func agendaRoundTrip(t *testing.T, s memory.Agenda) {
 	want.Forbid("ſtale")
 	want.Plan(closing("a", 1))
 	want.Plan(closing("", 3))
-	save(t, s, want)
-	want.Schema, want.Revision = memory.Schema, 1
-	if diff := cmp.Diff(want, load(t, s, "org/repo", 7)); diff != "" {
-		t.Errorf("record changed on its way (-saved +loaded):\n%s", diff)
-	}
+	checkSaved(t, s, want)
 }
 
 func agendaCancelled(t *testing.T, s memory.Agenda) {
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
+	ctx := canceled(t)
 	if _, _, err := s.Pending(ctx, "org/repo"); !errors.Is(err, context.Canceled) {
 		t.Errorf("Pending: got %v, want context.Canceled", err)
 	}

@@ -25,10 +25,7 @@ type Reopener interface {
 // a [Reopener]; it is called once per subtest and may use t.Cleanup to close it.
 func RunJournal(t *testing.T, open func(t *testing.T) memory.Journal) {
 	t.Helper()
-	tests := []struct {
-		name string
-		test func(*testing.T, memory.Journal)
-	}{
+	runSuite(t, open, []subtest[memory.Journal]{
 		{"nothing kept", nothingKept},
 		{"ledger round trip", ledgerRoundTrip},
 		{"begin twice", beginTwice},
@@ -43,13 +40,7 @@ func RunJournal(t *testing.T, open func(t *testing.T) memory.Journal) {
 		{"journal cancelled", journalCancelled},
 		{"hostile keys", hostileKeys},
 		{"hostile ledgers", hostileLedgers},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
-			tt.test(t, open(t))
-		})
-	}
+	})
 }
 
 // SampleKey returns the key of the ledger that [SampleLedger] returns.
@@ -79,9 +70,7 @@ func nothingKept(t *testing.T, j memory.Journal) {
 	if _, err := j.Ledger(t.Context(), key); !errors.Is(err, memory.ErrNotFound) {
 		t.Errorf("Ledger: got %v, want ErrNotFound", err)
 	}
-	if err := j.Mark(t.Context(), key, SampleLedger(key).Entries[0]); !errors.Is(err, memory.ErrNotFound) {
-		t.Errorf("Mark: got %v, want ErrNotFound", err)
-	}
+	wantError(t, "Mark", j.Mark(t.Context(), key, SampleLedger(key).Entries[0]), memory.ErrNotFound)
 	if _, err := j.Ledger(t.Context(), key); !errors.Is(err, memory.ErrNotFound) {
 		t.Errorf("Ledger after Mark: got %v, want ErrNotFound", err)
 	}
@@ -102,13 +91,9 @@ func beginTwice(t *testing.T, j memory.Journal) {
 	begin(t, j, want)
 	other := want
 	other.Event, other.Decision.Rationale = "issues.edited", "another"
-	if err := j.Begin(t.Context(), other); !errors.Is(err, memory.ErrConflict) {
-		t.Errorf("Begin again: got %v, want ErrConflict", err)
-	}
+	wantError(t, "Begin again", j.Begin(t.Context(), other), memory.ErrConflict)
 	mark(t, j, &want, 1, triage.Trying)
-	if err := j.Begin(t.Context(), other); !errors.Is(err, memory.ErrConflict) {
-		t.Errorf("Begin after a mark: got %v, want ErrConflict", err)
-	}
+	wantError(t, "Begin after a mark", j.Begin(t.Context(), other), memory.ErrConflict)
 	checkLedger(t, j, want)
 }
 

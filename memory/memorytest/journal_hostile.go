@@ -14,19 +14,14 @@ import (
 )
 
 func journalCancelled(t *testing.T, j memory.Journal) {
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
+	ctx := canceled(t)
 	l := SampleLedger(SampleKey("org/repo", 7))
-	if err := j.Begin(ctx, l); !errors.Is(err, context.Canceled) {
-		t.Errorf("Begin: got %v, want context.Canceled", err)
-	}
+	wantError(t, "Begin", j.Begin(ctx, l), context.Canceled)
 	nothingKept(t, j)
 	begin(t, j, l)
 	e := l.Entries[0]
 	e.State = triage.Done
-	if err := j.Mark(ctx, l.LedgerKey, e); !errors.Is(err, context.Canceled) {
-		t.Errorf("Mark: got %v, want context.Canceled", err)
-	}
+	wantError(t, "Mark", j.Mark(ctx, l.LedgerKey, e), context.Canceled)
 	if _, err := j.Ledger(ctx, l.LedgerKey); !errors.Is(err, context.Canceled) {
 		t.Errorf("Ledger: got %v, want context.Canceled", err)
 	}

@@ -28,7 +28,7 @@ func SpecOf(typ string) (spec protocol.ActionSpec, ok bool) {
 // Cancels reports whether an action of that type cancels what the memory keeps for later.
 func Cancels(typ string) bool { return typ == ActionAllowAgain || typ == ActionKeepOpen }
 
-// ErrUnknown says that there is no action of that type.
+// ErrUnknown means that there is no action of that type.
 var ErrUnknown = errors.New("unknown action")
 
 // Parse returns the effect that an action asks for, with all names sanitized. The body of a

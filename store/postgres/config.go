@@ -14,15 +14,15 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// defaultConnections is what a PostgreSQL with stock settings has to spare for each of
+// defaultConnections is a share that a PostgreSQL with stock settings can give to each of
 // several harnesses.
 const defaultConnections = 16
 
-// ErrURL says that the URL of a database cannot be read.
+// ErrURL means that the URL of a database cannot be parsed.
 var ErrURL = errors.New("read the URL of the database")
 
-// CheckURL says what is wrong with the URL of a database, without repeating any of it. It
-// matches ErrURL.
+// CheckURL returns an error for a bad URL of a database, without repeating any part of it.
+// It matches [ErrURL].
 func CheckURL(url string) error {
 	_, err := parse(url, Options{})
 	return err
@@ -48,8 +48,8 @@ func parse(url string, o Options) (*pgxpool.Config, error) {
 	return config, nil
 }
 
-// public is why a URL could not be read, without anything of the URL: pgx takes the
-// password out of those that it understands only.
+// public returns the reason why a URL could not be parsed, without any part of the URL: pgx
+// removes the password only from those that it understands.
 func public(err error, url string) error {
 	if _, ok := errors.AsType[*net.AddrError](err); ok {
 		return errors.New("its host and port are malformed")
@@ -72,12 +72,11 @@ func nameOf(c *pgx.ConnConfig) string {
 	return c.Database + " on " + net.JoinHostPort(c.Host, strconv.Itoa(int(c.Port)))
 }
 
-// session makes sure of what all rests on, whatever the server's, the database's or the
-// role's defaults are: that what is committed is on the disk, that statements see what
-// was committed before them, and that a transaction which a stalled process left open
-// ends, for it keeps dead rows from being cleaned up. Every statement has an index that it
-// goes by, also where statistics that are old, or not there yet, let the whole table look
-// small.
+// session makes the settings that the store relies on, whatever the defaults of the server,
+// the database or the role are: commits are on the disk, statements see earlier commits,
+// and an open transaction of a stalled process ends, because it would keep dead rows from
+// being cleaned up. Sequential scans are off because every statement has an index, and
+// missing or old statistics can make a table look small.
 const session = `
 SELECT set_config('synchronous_commit', CASE current_setting('synchronous_commit') WHEN 'remote_apply' THEN 'remote_apply' ELSE 'on' END, false),
   set_config('default_transaction_isolation', 'read committed', false),
@@ -87,17 +86,16 @@ SELECT set_config('synchronous_commit', CASE current_setting('synchronous_commit
   set_config('enable_seqscan', 'off', false),
   set_config('jit', 'off', false)`
 
-// connectTimeout is how long a connection may take until it can be used, where the URL has
-// no connect_timeout.
+// connectTimeout bounds the set-up of a connection, unless the URL has a connect_timeout.
 const connectTimeout = 10 * time.Second
 
-// dialer makes connections that are noticed to be dead within a minute: a machine that went
-// away, or a firewall that forgot them, tells nobody.
+// dialer enables keep-alives that detect a dead connection within a minute, for machines that
+// vanish and firewalls that drop connections silently.
 func dialer() *net.Dialer {
 	return &net.Dialer{KeepAliveConfig: net.KeepAliveConfig{Enable: true, Idle: 15 * time.Second, Interval: 10 * time.Second, Count: 3}}
 }
 
-// prepare prepares a new connection. The pool gives it as long as it likes.
+// prepare makes the settings of a new connection. The pool sets no deadline.
 func prepare(ctx context.Context, c *pgx.Conn) error {
 	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
 	defer cancel()

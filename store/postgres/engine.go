@@ -13,20 +13,19 @@ import (
 
 // An engine is a sqlstore.Engine over a pool of connections.
 type engine struct {
-	pool    *pgxpool.Pool
-	now     func() time.Time // nil: the database's
-	news    *news
-	timeout time.Duration // of a call whose context has no deadline
+	pool     *pgxpool.Pool
+	now      func() time.Time // nil: the database's
+	notifier *notifier
+	timeout  time.Duration // of a call whose context has no deadline
 }
 
 var _ sqlstore.Engine = (*engine)(nil)
 
-// maxRuns is how often a transaction is run, when others get in its way or connections
-// turn out to be cut off.
+// maxRuns bounds the runs of a transaction after conflicts and lost connections.
 const maxRuns = 50
 
 // Announce implements sqlstore.Engine.
-func (e *engine) Announce(c queue.Change) { e.news.add(c) }
+func (e *engine) Announce(c queue.Change) { e.notifier.add(c) }
 
 // Write implements sqlstore.Engine.
 func (e *engine) Write(ctx context.Context, f func(sqlstore.Tx) error) error {
@@ -35,16 +34,15 @@ func (e *engine) Write(ctx context.Context, f func(sqlstore.Tx) error) error {
 	})
 }
 
-// Single implements sqlstore.Engine: a statement is a transaction by itself, and needs no
-// words before and after it.
+// Single implements sqlstore.Engine: one statement needs no BEGIN and COMMIT.
 func (e *engine) Single(ctx context.Context, f func(sqlstore.Tx) error) error {
 	return e.again(ctx, func(ctx context.Context) (bool, error) { return true, f(e.tx(ctx, e.pool)) })
 }
 
-// Together implements sqlstore.Engine: transactions do not wait for each other here, and
-// each has its own.
-func (e *engine) Together(ctx context.Context, f func(sqlstore.Tx, []*sqlstore.Wish) error, w *sqlstore.Wish) error {
-	return e.Write(ctx, func(tx sqlstore.Tx) error { return f(tx, []*sqlstore.Wish{w}) })
+// Together implements sqlstore.Engine: transactions run concurrently here, so each request
+// has its own.
+func (e *engine) Together(ctx context.Context, f func(sqlstore.Tx, []*sqlstore.ClaimRequest) error, w *sqlstore.ClaimRequest) error {
+	return e.Write(ctx, func(tx sqlstore.Tx) error { return f(tx, []*sqlstore.ClaimRequest{w}) })
 }
 
 // Read implements sqlstore.Engine. All statements of f see the same state.
@@ -60,7 +58,7 @@ func (e *engine) Look(ctx context.Context, f func(sqlstore.Tx) error) error {
 	return e.again(ctx, func(ctx context.Context) (bool, error) { return false, f(e.tx(ctx, e.pool)) })
 }
 
-// transact runs f in a transaction, and reports whether it went as far as committing it.
+// transact runs f in a transaction, and reports whether it sent the commit.
 func (e *engine) transact(ctx context.Context, o pgx.TxOptions, f func(sqlstore.Tx) error) (committing bool, err error) {
 	t, err := e.pool.BeginTx(ctx, o)
 	if err != nil {
@@ -73,12 +71,12 @@ func (e *engine) transact(ctx context.Context, o pgx.TxOptions, f func(sqlstore.
 	return true, t.Commit(ctx)
 }
 
-// defaultTimeout is longer than anything takes, other than a lock that is waited for.
+// defaultTimeout is longer than any statement takes, apart from waiting for a lock.
 const defaultTimeout = 30 * time.Second
 
-// again runs a transaction until it is one that nothing got in the way of. run reports
-// whether it went as far as committing something. A database may stop answering without a
-// word, so that there is always a deadline.
+// again runs a transaction until it succeeds, or fails for a reason that a retry cannot mend.
+// run reports whether it sent a commit. There is always a deadline, because a database may
+// stop answering silently.
 func (e *engine) again(ctx context.Context, run func(context.Context) (committing bool, err error)) error {
 	within := ctx
 	if _, ok := ctx.Deadline(); !ok {
@@ -104,15 +102,14 @@ func (e *engine) tx(ctx context.Context, on executor) *tx {
 	return t
 }
 
-// schemaLock is the number of the lock that keeps others out who bring the schema to a
-// newer version, together with the schema's name: others of the database do not wait.
+// schemaLock is the key of the lock for migrations. It is combined with the schema's name, so
+// that other schemas of the database need not wait.
 const schemaLock = 0x666f72656d616e64
 
 // migrate brings the database to the newest version of the schema.
 func (e *engine) migrate(ctx context.Context) error {
 	return e.Write(ctx, func(tx sqlstore.Tx) error {
-		ignore := func(sqlstore.Row) error { return nil }
-		if err := tx.Query("SELECT pg_advisory_xact_lock($1::bigint # hashtext(current_schema()))", ignore, int64(schemaLock)); err != nil {
+		if err := tx.Query("SELECT pg_advisory_xact_lock($1::bigint # hashtext(current_schema()))", sqlstore.Ignore, int64(schemaLock)); err != nil {
 			return err
 		}
 		if _, err := sqlstore.Migrate(tx, sqlstore.PostgreSQL()); err != nil {
@@ -122,18 +119,12 @@ func (e *engine) migrate(ctx context.Context) error {
 	})
 }
 
-// tune has dead rows cleaned up early in the tables that change often: a task is
-// written some four times, and each time leaves a dead row at the beginning of an index
-// that every claim reads. What people set by themselves is left alone.
+// tune makes autovacuum run early on the tables that change often: a task is written some
+// four times, and each write leaves a dead row at the beginning of an index that every claim
+// reads. Tables with settings of their own are left alone.
 func tune(tx sqlstore.Tx) error {
-	var tables []string
-	err := tx.Query(`SELECT relname::text FROM pg_class
-WHERE oid IN ('task'::regclass, 'task_body'::regclass, 'task_result'::regclass, 'task_log'::regclass) AND reloptions IS NULL`, func(r sqlstore.Row) error {
-		var name string
-		err := r.Scan(&name)
-		tables = append(tables, name)
-		return err
-	})
+	tables, err := sqlstore.All(tx, `SELECT relname::text FROM pg_class
+WHERE oid IN ('task'::regclass, 'task_body'::regclass, 'task_result'::regclass, 'task_log'::regclass) AND reloptions IS NULL`, sqlstore.Column[string])
 	if err != nil {
 		return err
 	}

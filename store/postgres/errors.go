@@ -13,12 +13,12 @@ import (
 	"github.com/org/foreman-action/queue"
 )
 
-// busyIndex lets one decision of an issue be carried out at a time. Of two transactions
-// that lease decisions of one issue it refuses one, which then looks again.
+// busyIndex is the unique index that allows one leased decision of an issue at a time. Of two
+// transactions that lease decisions of one issue it rejects one, which is run again.
 const busyIndex = "task_busy"
 
-// conflict reports whether a transaction failed because of another one, and may be run
-// again: nothing of it was kept.
+// conflict reports whether a transaction failed because of another one. It was rolled back
+// and can be run again.
 func conflict(err error) bool {
 	e, ok := errors.AsType[*pgconn.PgError](err)
 	if !ok {
@@ -33,27 +33,26 @@ func conflict(err error) bool {
 	return false
 }
 
-// undone reports whether nothing of a transaction that failed can have been kept because of
-// something that is over, so that it is run once more. This is the rule:
+// undone reports whether a failed transaction certainly had no effect and may succeed when it
+// is run again. The rules:
 //
-//   - The database says that it undid the transaction: it is run again.
+//   - The database reports that it rolled the transaction back: it is run again.
 //   - Nothing was sent to the database: it is run again.
-//   - A connection was cut off before the commit was sent, or what was run only reads: it is
-//     run again. The database undoes what was not committed.
-//   - A connection was cut off after that: nobody knows. The answer to the commit may have been
-//     lost on its way, or have been replaced, by a pooler that is shut down, by one that says so
-//     (57P01). The caller is told that the queue is not available, and finds out what was done when it
-//     tries again, for all calls name the task, the attempt or the lease that they are about. What
-//     was handed out and did not arrive runs out. A statement that is a transaction by itself
-//     is its own commit.
+//   - A connection was lost before the commit was sent, or the transaction only reads: it is
+//     run again. The database rolls back whatever was not committed.
+//   - A connection was lost after that: the outcome is unknown. The answer to the commit may
+//     have been lost, or a pooler that shuts down may have replaced it (57P01). The caller gets
+//     queue.ErrUnavailable, and learns the outcome when it tries again, because every call
+//     names its task, attempt or lease. A claim whose answer was lost expires. A statement
+//     outside of a transaction is its own commit.
 func undone(committing bool, err error) bool {
 	return conflict(err) || pgconn.SafeToRetry(err) || !committing && cutOff(err)
 }
 
-// cutOff reports whether a connection was lost that could be used before.
+// cutOff reports whether an established connection was lost.
 func cutOff(err error) bool {
 	if e, ok := errors.AsType[*pgconn.PgError](err); ok {
-		return e.Code == "57P01" || e.Code == "57P02" || e.Code == "57P05" // shut down, crashed, idle for too long
+		return e.Code == "57P01" || e.Code == "57P02" || e.Code == "57P05" // shutdown, crash, idle timeout
 	}
 	if _, ok := errors.AsType[*pgconn.ConnectError](err); ok {
 		return false // the next one will fail too, as long as there is no server
@@ -61,8 +60,8 @@ func cutOff(err error) bool {
 	return lost(err)
 }
 
-// medium makes of an error of the database or the network one that is
-// queue.ErrUnavailable, if it may be over soon. The context's own stays what it is.
+// medium wraps an error of the database or the network in queue.ErrUnavailable, if it may
+// pass. The context's own errors stay what they are.
 func medium(ctx context.Context, err error) error {
 	if err == nil {
 		return nil
@@ -76,7 +75,7 @@ func medium(ctx context.Context, err error) error {
 	return err
 }
 
-// passing reports whether an error may be over soon.
+// passing reports whether an error may pass by itself.
 func passing(err error) bool {
 	if e, ok := errors.AsType[*pgconn.PgError](err); ok {
 		switch e.Code {

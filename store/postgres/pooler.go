@@ -8,12 +8,12 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// A pooler, such as PgBouncer, may lend a connection of the server for one transaction, and
-// another one for the next. Behind one nothing is left on a connection: no setting, no
-// prepared statement, no lock, no word to be told of changes.
+// A pooler, such as PgBouncer, may use another connection of the server for each
+// transaction. So a connection has no state that outlives a transaction: no setting, no
+// prepared statement, no lock, no LISTEN.
 
-// findPooler finds out whether a database is reached through a pooler, and gets connections
-// ready for it then.
+// findPooler reports whether a database is reached through a pooler, and configures the
+// connections for it then.
 func findPooler(ctx context.Context, config *pgxpool.Config) (pooled bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
 	defer cancel()
@@ -30,8 +30,7 @@ func findPooler(ctx context.Context, config *pgxpool.Config) (pooled bool, err e
 	if err := conn.QueryRow(ctx, "SELECT pg_backend_pid()").Scan(&server); err != nil {
 		return false, err
 	}
-	// A pooler makes up a number of its own, for it is told it when somebody wants a statement
-	// to be ended, and has to know of whom.
+	// A pooler makes up numbers of its own, by which it recognises requests to cancel.
 	if server == conn.PgConn().PID() {
 		return false, nil
 	}
@@ -40,8 +39,8 @@ func findPooler(ctx context.Context, config *pgxpool.Config) (pooled bool, err e
 	return true, durable(ctx, conn)
 }
 
-// durable makes sure of what session sees to where there is no pooler: the connections
-// have to come like that.
+// durable checks the settings that session makes where there is no pooler. Behind one, the
+// connections must come with them.
 func durable(ctx context.Context, conn *pgx.Conn) error {
 	var user, commit, isolation, readOnly string
 	err := conn.QueryRow(ctx, `SELECT quote_ident(current_user), current_setting('synchronous_commit'),

@@ -1,10 +1,10 @@
 // Package postgres keeps tasks, records, ledgers and cursors in a PostgreSQL database: the
 // store of harnesses on several machines.
 //
-// All times are those of the database, so that it does not matter what the clocks of the
-// machines show. Wake-ups come by LISTEN and NOTIFY. Behind a pooler they are missed: who waits
-// looks again by itself. All else works there too, also where a connection is lent for one
-// transaction; that there is a pooler is found out.
+// All times are those of the database, so the clocks of the machines do not matter. Changes
+// by other processes arrive by LISTEN and NOTIFY. A pooler, which is detected, does not pass
+// them on, so changes are polled for there. All else works behind one too, even if it assigns
+// connections by transaction.
 package postgres
 
 import (
@@ -23,17 +23,17 @@ import (
 	"github.com/org/foreman-action/store/internal/sqlstore"
 )
 
-// Options are those of a store. The zero value is good.
+// Options configure a store. The zero value is usable.
 type Options struct {
-	// Connections is how many are used at most, beside one or two that listen and lead; 0: as
-	// many as pool_max_conns in the URL says, or else 16.
+	// Connections bounds the pool, beside one or two connections that listen and lead; 0:
+	// pool_max_conns of the URL, or else 16.
 	Connections int
-	// Timeout is how long a call waits for a database that does not answer, if its context has no
-	// deadline; 0: 30 seconds. The error is queue.ErrUnavailable then.
+	// Timeout bounds a call whose context has no deadline, for a database that does not answer;
+	// 0: 30 seconds. The error is queue.ErrUnavailable then.
 	Timeout time.Duration
 	// Now is the clock, for tests; nil: the database's.
 	Now func() time.Time
-	// Log gets what goes wrong in the background; nil: nobody does.
+	// Log gets the errors of background work; nil discards them.
 	Log *slog.Logger
 }
 
@@ -48,7 +48,7 @@ type Store struct {
 
 	engine *engine
 	config *pgx.ConnConfig
-	pooled bool // connections are a pooler's
+	pooled bool // connections go through a pooler
 	log    *slog.Logger
 	close  func()
 }
@@ -58,7 +58,7 @@ var _ queue.Queue = (*Store)(nil)
 // Open connects to a database by its URL (postgres://user:password@host/database?…, with the parameters
 // of libpq, and those of pgxpool), and brings it to the newest version of the schema; other processes that do the
 // same wait meanwhile. Errors: queue.ErrNewer; queue.ErrUnavailable when the database is out of
-// reach. None of them tells the password.
+// reach. None of them contains the password.
 func Open(ctx context.Context, url string, o Options) (*Store, error) {
 	config, err := parse(url, o)
 	if err != nil {
@@ -91,8 +91,8 @@ func open(ctx context.Context, config *pgxpool.Config, o Options) (*Store, error
 		pool.Close()
 		return nil, err
 	}
-	e.news = newNews(config.ConnConfig, e.timeout, o.Log)
-	e.news.deaf = pooled
+	e.notifier = newNotifier(config.ConnConfig, e.timeout, o.Log)
+	e.notifier.deaf = pooled
 	d := sqlstore.PostgreSQL()
 	s := &Store{
 		Queue: sqlqueue.New(e, d), Records: sqlstore.NewRecords(e, d), Ledgers: sqlstore.NewLedgers(e, d),
@@ -103,7 +103,7 @@ func open(ctx context.Context, config *pgxpool.Config, o Options) (*Store, error
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		e.news.run(run, pool, s.Changed)
+		e.notifier.run(run, pool, s.Changed)
 	}()
 	s.close = func() {
 		stop()
@@ -113,13 +113,13 @@ func open(ctx context.Context, config *pgxpool.Config, o Options) (*Store, error
 	return s, nil
 }
 
-// Close closes the store. It waits for those who use it.
+// Close closes the store. It waits for calls in progress.
 func (s *Store) Close() error {
 	s.close()
 	return nil
 }
 
-// Healthy tells why the database cannot be written now, or nil.
+// Healthy returns the reason why the database cannot be written now, or nil.
 func (s *Store) Healthy(ctx context.Context) error {
 	return s.engine.Write(ctx, func(tx sqlstore.Tx) error {
 		n, err := tx.Exec("UPDATE foreman_schema SET version = version WHERE id = $1", int64(1))

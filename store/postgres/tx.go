@@ -46,7 +46,7 @@ func (t *tx) Query(query string, each func(sqlstore.Row) error, args ...any) err
 			return err
 		}
 	}
-	// A statement that changes something has not, before its end came.
+	// A statement takes effect only when its end was read.
 	return rows.Err()
 }
 

@@ -1,8 +1,6 @@
 package postgres_test
 
 import (
-	"context"
-	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -82,50 +80,6 @@ func TestWatchReconnects(t *testing.T) {
 	await(t, changes, queue.Change{Agent: agent})
 	if c, err := b.ClaimNext(t.Context(), agent, queue.ClaimOptions{Lease: time.Minute}); err != nil || c.ID != "1" {
 		t.Errorf("got %+v, %v", c, err)
-	}
-}
-
-// TestLead has two processes lead: one at a time, and the other one when the first one
-// is cut off or ends.
-func TestLead(t *testing.T) {
-	t.Parallel()
-	url := database(t)
-	a, b := open(t, url, postgres.Options{}), open(t, url, postgres.Options{})
-	started := make(chan string, 10)
-	ended := make(chan string, 10)
-	results := make(chan error, 2)
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	for name, s := range map[string]*postgres.Store{"a": a, "b": b} {
-		go func() {
-			results <- s.Lead(ctx, "poll", func(ctx context.Context) error {
-				started <- name
-				<-ctx.Done()
-				ended <- name
-				return ctx.Err()
-			})
-		}()
-	}
-	first := receive(t, started)
-	other := open(t, url, postgres.Options{})
-	if err := other.Lead(t.Context(), "another name", func(context.Context) error { return errors.New("by itself") }); err == nil || err.Error() != "by itself" {
-		t.Errorf("another name: got %v", err)
-	}
-	select {
-	case name := <-started:
-		t.Fatalf("%s leads beside %s", name, first)
-	default:
-	}
-	admin(t, url, "SELECT pg_terminate_backend(pid) FROM pg_locks WHERE "+leading)
-	if name := receive(t, ended); name != first {
-		t.Errorf("%s ended, want %s", name, first)
-	}
-	receive(t, started) // whichever is first
-	cancel()
-	for range 2 {
-		if err := <-results; !errors.Is(err, context.Canceled) {
-			t.Errorf("got %v, want context.Canceled", err)
-		}
 	}
 }
 

@@ -7,18 +7,18 @@ import (
 	"github.com/org/foreman-action/store/internal/sqlstore"
 )
 
-// A clock tells the time of a file: it does not jump with that of the day, and all
-// processes of a machine that use the file agree on it, whenever they were started. It
-// counts from when the machine was started, and what the time of the day was then is kept
-// in the file by whoever opens it first after that.
+// A clock is the clock of a file. It does not jump when the time of day is set, and all
+// processes of a machine that use the file agree on it. It counts from the boot of the
+// machine. The first process that opens the file after a boot stores the time of day of the
+// boot in it.
 type clock struct {
-	boot  string               // names this start of the machine; empty: nobody knows it
-	since func() time.Duration // since then, or any other moment if nobody knows; sleep counts
+	boot  string               // id of this boot of the machine; empty: unknown
+	since func() time.Duration // time since the boot, or another moment if unknown; includes sleep
 	wall  func() time.Time
-	start atomic.Int64 // the time of the day at that moment, in milliseconds
+	start atomic.Int64 // the time of day at that moment, in milliseconds
 }
 
-// A machine is what a clock is made of.
+// A machine supplies the parts of a clock.
 type machine struct {
 	boot  string
 	since func() time.Duration
@@ -37,19 +37,19 @@ func newClock(m machine) *clock {
 	return c
 }
 
-// sinceNow is a clock that goes on as the process does.
+// sinceNow returns a clock that starts with the process.
 func sinceNow() func() time.Duration {
 	start := time.Now()
 	return func() time.Duration { return time.Since(start) }
 }
 
-// guess is the start by the time of the day as it is now.
+// guess returns the start according to the current time of day.
 func (c *clock) guess() int64 { return c.wall().UnixMilli() - c.since().Milliseconds() }
 
 func (c *clock) now() int64 { return c.start.Load() + c.since().Milliseconds() }
 
-// ahead is how far the clock is ahead of the time of the day, which may have been set. Less than
-// a minute is nothing.
+// ahead returns how far the clock is ahead of the time of day, which may have been set. Less
+// than a minute counts as zero.
 func (c *clock) ahead() time.Duration {
 	d := time.Duration(c.now()-c.wall().UnixMilli()) * time.Millisecond
 	if d.Abs() < time.Minute {
@@ -58,15 +58,14 @@ func (c *clock) ahead() time.Duration {
 	return d
 }
 
-// maxLeft is how long a claim or a lease may last yet when a machine was started again:
-// the time of the day may have been set back meanwhile.
+// maxLeft bounds the rest of a claim or lease after a boot: the time of day may have been set
+// back meanwhile.
 const maxLeft = time.Hour
 
-// maxLead is the same for who led then: it went with the machine.
+// maxLead is the same for a leader's lease: the leader ended with the machine.
 const maxLead = time.Minute
 
-// agree takes over the clock that other processes use on the file, or else says which one
-// they are to use.
+// agree adopts the clock that other processes use on the file, or stores this one.
 func (c *clock) agree(tx sqlstore.Tx) error {
 	if c.boot == "" {
 		return nil // each process has its own
@@ -102,9 +101,9 @@ func (c *clock) agree(tx sqlstore.Tx) error {
 	return c.setBack(tx)
 }
 
-// setBack lets nothing wait longer because the time of the day was set back while the machine
-// was off. What was noted later than now was noted just now, and what waits for a time that
-// lies ahead does so for as much less.
+// setBack corrects the stored times if the time of day was set back while the machine was
+// off. Past events in the future become now, and times that tasks wait for move back by the
+// same amount.
 func (c *clock) setBack(tx sqlstore.Tx) error {
 	var seen int64
 	err := tx.Query("SELECT max(coalesce((SELECT max(at) FROM poll_cursor), 0), coalesce((SELECT created_at FROM task ORDER BY seq DESC LIMIT 1), 0))",

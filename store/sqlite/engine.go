@@ -9,6 +9,7 @@ import (
 
 	"github.com/org/foreman-action/queue"
 	"github.com/org/foreman-action/store/internal/sqlstore"
+	"github.com/org/foreman-action/store/sqlite/internal/groupcommit"
 )
 
 // An engine is a sqlstore.Engine over one file: one connection that writes, and a few
@@ -17,25 +18,26 @@ type engine struct {
 	driver  driver.Driver
 	dsn     string
 	now     func() int64
-	ahead   func() time.Duration // how far it is ahead of the time of the day
-	patient bool                 // its writer waits a little for larger groups
+	ahead   func() time.Duration // how far now is ahead of the time of day
+	patient bool                 // the writer waits a moment for larger groups
 	pragmas []string             // of the connection that writes
-	writer  *writer
+	db      *database            // used by the writer alone
+	writer  *groupcommit.Writer
 	readers chan *reader
 }
 
-// A reader is a place for a connection that reads.
+// A reader is a slot for a connection that reads; nil: it is not open.
 type reader struct{ conn *conn }
 
-// maxReaders is how many read at the same time.
+// maxReaders is the number of connections that read.
 const maxReaders = 4
 
-// durable are the pragmas of the connection that writes. The order matters: the first ones
-// have no effect on a file that has something in it.
+// durable returns the pragmas of the connection that writes. The order matters: the first
+// ones have no effect on a file that is not empty.
 func durable() []string {
 	return []string{
 		busy, vacuum, "journal_mode = WAL", "synchronous = FULL", "foreign_keys = ON",
-		"journal_size_limit = 67108864", fmt.Sprintf("wal_autocheckpoint = %d", maxJournal), "temp_store = MEMORY", "cache_size = -8192",
+		"journal_size_limit = 67108864", fmt.Sprintf("wal_autocheckpoint = %d", maxLog), "temp_store = MEMORY", "cache_size = -8192",
 	}
 }
 
@@ -59,7 +61,8 @@ func (e *engine) start() error {
 	if err != nil {
 		return errors.Join(err, c.close())
 	}
-	e.writer = startWriter(c, e.now, e.patient)
+	e.db = &database{tx: tx{conn: c, now: e.now}, checkpoints: newCheckpointer(c)}
+	e.writer = groupcommit.Start(e.db, e.patient)
 	e.readers = make(chan *reader, maxReaders)
 	for range maxReaders {
 		e.readers <- &reader{}
@@ -67,10 +70,9 @@ func (e *engine) start() error {
 	return nil
 }
 
-// close ends everything, when those who write have been answered, and those who read
-// have read.
+// close closes all connections after the calls in progress.
 func (e *engine) close() error {
-	err := e.writer.close()
+	err := e.writer.Close()
 	for range maxReaders {
 		r, ok := <-e.readers
 		if !ok {
@@ -86,21 +88,20 @@ func (e *engine) close() error {
 
 // Write implements sqlstore.Engine.
 func (e *engine) Write(ctx context.Context, f func(sqlstore.Tx) error) error {
-	return e.writer.write(ctx, &op{f: f})
+	return e.writer.Write(ctx, f)
 }
 
 // Single implements sqlstore.Engine.
 func (e *engine) Single(ctx context.Context, f func(sqlstore.Tx) error) error {
-	return e.writer.write(ctx, &op{f: f})
+	return e.writer.Write(ctx, f)
 }
 
 // Together implements sqlstore.Engine.
-func (e *engine) Together(ctx context.Context, f func(sqlstore.Tx, []*sqlstore.Wish) error, w *sqlstore.Wish) error {
-	return e.writer.write(ctx, &op{all: f, wish: w})
+func (e *engine) Together(ctx context.Context, f func(sqlstore.Tx, []*sqlstore.ClaimRequest) error, w *sqlstore.ClaimRequest) error {
+	return e.writer.Together(ctx, f, w)
 }
 
-// Announce implements sqlstore.Engine: processes that share a file look again by
-// themselves.
+// Announce implements sqlstore.Engine: processes that share a file poll it.
 func (e *engine) Announce(queue.Change) {}
 
 // Read implements sqlstore.Engine.
@@ -111,7 +112,7 @@ func (e *engine) Read(ctx context.Context, f func(sqlstore.Tx) error) error {
 	select {
 	case r, ok := <-e.readers:
 		if !ok {
-			return errClosed
+			return groupcommit.ErrClosed
 		}
 		defer func() { e.readers <- r }()
 		return medium(e.read(r, f))
@@ -132,7 +133,7 @@ func (e *engine) read(r *reader, f func(sqlstore.Tx) error) (err error) {
 	}
 	ended := false
 	defer func() {
-		if !ended { // nobody knows whether it is still in the transaction
+		if !ended { // it may still be in the transaction
 			_ = r.conn.close()
 			r.conn = nil
 		}
@@ -146,7 +147,7 @@ func (e *engine) read(r *reader, f func(sqlstore.Tx) error) (err error) {
 	return errors.Join(err, failed)
 }
 
-// copyTo writes a copy of the database to a file that is empty.
+// copyTo writes a copy of the database to an empty file.
 func (e *engine) copyTo(ctx context.Context, path string) error {
 	if err := ctx.Err(); err != nil {
 		return err

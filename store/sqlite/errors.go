@@ -10,8 +10,8 @@ import (
 	"github.com/org/foreman-action/queue"
 )
 
-// medium makes of an error of the medium one that is queue.ErrUnavailable: it may be
-// over soon, and nothing was changed.
+// medium wraps an error of the medium in queue.ErrUnavailable: it may pass, and nothing was
+// changed.
 func medium(err error) error {
 	var code int
 	if e, ok := errors.AsType[*driver.Error](err); ok {

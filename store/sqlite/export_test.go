@@ -2,6 +2,5 @@ package sqlite
 
 import "time"
 
-// WaitForReaders has the writer of a store that is not in use yet wait for so long until
-// nobody reads from the journal.
-func WaitForReaders(s *Store, d time.Duration) { s.engine.writer.journal.patience = d }
+// WaitForReaders sets how long the writer of an unused store waits for readers of the log.
+func WaitForReaders(s *Store, d time.Duration) { s.engine.db.checkpoints.patience = d }

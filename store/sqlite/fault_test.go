@@ -1,7 +1,6 @@
 package sqlite
 
 import (
-	"context"
 	"database/sql"
 	"errors"
 	"fmt"
@@ -119,79 +118,6 @@ func TestUnavailable(t *testing.T) {
 	}
 	if data, err := s.Cursor(t.Context(), "?probe"); data != nil || err != nil {
 		t.Errorf("the probe left %d bytes, %v", len(data), err)
-	}
-}
-
-// TestGroupFailure runs a failing operation in the middle of a group: the others are
-// kept.
-func TestGroupFailure(t *testing.T) {
-	t.Parallel()
-	s := openAt(t, filepath.Join(t.TempDir(), "foreman.db"))
-	w := s.engine.writer
-	boom := errors.New("boom")
-	add := func(id string, then error) *op {
-		return &op{done: make(chan struct{}), f: func(tx sqlstore.Tx) error {
-			_, err := tx.Exec("INSERT INTO poll_cursor (repo, at, data) VALUES ($1, 0, $2)", id, []byte{})
-			return errors.Join(err, then)
-		}}
-	}
-	calm := &op{done: make(chan struct{}), f: func(sqlstore.Tx) error { return boom }}
-	group := []*op{add("a", nil), calm, add("b", boom), add("a", nil), add("c", nil)}
-	block := make(chan struct{})
-	first := &op{done: make(chan struct{}), f: func(sqlstore.Tx) error { <-block; return nil }}
-	_ = w.enter(first)
-	for _, o := range group {
-		_ = w.enter(o)
-	}
-	close(block)
-	for _, o := range group {
-		<-o.done
-	}
-	for i, want := range []bool{false, true, true, true, false} {
-		if err := group[i].err; (err != nil) != want {
-			t.Errorf("operation %d: got %v, want an error: %v", i, err, want)
-		}
-	}
-	for repo, want := range map[string]bool{"a": true, "b": false, "c": true} {
-		if data, err := s.Cursor(t.Context(), repo); err != nil || (data != nil) != want {
-			t.Errorf("%s: got %v, %v", repo, data, err)
-		}
-	}
-}
-
-// TestCancelled leaves the line: what was not begun is not done.
-func TestCancelled(t *testing.T) {
-	t.Parallel()
-	s := openAt(t, filepath.Join(t.TempDir(), "foreman.db"))
-	block := make(chan struct{})
-	first := &op{done: make(chan struct{}), f: func(sqlstore.Tx) error { <-block; return nil }}
-	_ = s.engine.writer.enter(first)
-	ctx, cancel := context.WithCancel(t.Context())
-	result := make(chan error)
-	go func() {
-		_, err := s.Enqueue(ctx, filler("1"))
-		result <- err
-	}()
-	cancel()
-	if err := <-result; !errors.Is(err, context.Canceled) {
-		t.Errorf("got %v, want context.Canceled", err)
-	}
-	close(block)
-	<-first.done
-	if _, err := s.Inspect(t.Context(), "1"); !errors.Is(err, queue.ErrNotFound) {
-		t.Errorf("Inspect: got %v, want ErrNotFound", err)
-	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Close(); err != nil {
-		t.Errorf("Close again: %v", err)
-	}
-	if _, err := s.Enqueue(t.Context(), filler("2")); !errors.Is(err, queue.ErrUnavailable) {
-		t.Errorf("Enqueue after Close: got %v", err)
-	}
-	if _, err := s.List(t.Context(), queue.Filter{}); !errors.Is(err, queue.ErrUnavailable) {
-		t.Errorf("List after Close: got %v", err)
 	}
 }
 

@@ -7,9 +7,9 @@ import (
 	"github.com/org/foreman-action/store/internal/sqlstore"
 )
 
-// Purge implements queue.Queue. It gives a part of the room that became free back to the
-// file system; the rest is for tasks to come. The caller goes by the time of the day, which may
-// have been set since the file's clock took it over: what counts is how long ago it is.
+// Purge implements queue.Queue. It returns a part of the freed space to the file system; the
+// rest is reused. before is a time of day, which may have been set since the file's clock
+// started, so it is converted to that clock.
 func (s *Store) Purge(ctx context.Context, before time.Time, limit int) (int, error) {
 	n, err := s.Queue.Purge(ctx, before.Add(s.engine.ahead()), limit)
 	if err != nil || n == 0 {

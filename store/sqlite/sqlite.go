@@ -1,8 +1,11 @@
-// Package sqlite keeps tasks, records, ledgers and cursors in one SQLite file: the
-// store of a harness on one machine. What it says is kept, is on the disk.
+// Package sqlite keeps tasks, records, ledgers and cursors in one SQLite file: the store of
+// a harness on one machine. Writes that returned without an error are on the disk.
 //
-// Several processes may use one file, but on one machine: SQLite's journal needs memory
-// that they share.
+// Several processes may use one file, but on one machine: SQLite's write-ahead log needs
+// shared memory.
+//
+// One connection writes, by way of package groupcommit, and four read (engine.go). A file of
+// the published harness is converted when it is opened (published.go).
 package sqlite
 
 import (
@@ -21,12 +24,12 @@ import (
 	"github.com/org/foreman-action/store/internal/sqlstore"
 )
 
-// Options are those of a store. The zero value is good.
+// Options configure a store. The zero value is usable.
 type Options struct {
-	// Now is the clock; nil: one that begins with the time of the day and takes no part in
-	// its jumps, so that a jump moves no lease. On Linux it is the same for all processes of
-	// the machine that use the file; elsewhere each has its own. With one that is given,
-	// nothing waits for a time of the real one.
+	// Now is the clock; nil: a monotonic clock that starts with the time of day, so that
+	// setting the time moves no lease. On Linux all processes of the machine that use the
+	// file share it; elsewhere each has its own. With a clock from the caller, the writer
+	// never waits for real time to pass.
 	Now func() time.Time
 
 	machine machine // for tests; the zero value is the real one
@@ -55,7 +58,7 @@ func Open(ctx context.Context, path string, o Options) (*Store, error) {
 	return s, nil
 }
 
-// registered is the driver that modernc.org/sqlite registers.
+// registered returns the driver that modernc.org/sqlite registers.
 func registered() driver.Driver {
 	db, err := sql.Open("sqlite", "")
 	if err != nil {
@@ -94,8 +97,8 @@ func openFile(ctx context.Context, by driver.Driver, path string, o Options) (*S
 	}, nil
 }
 
-// create makes sure that there is a file that nobody else can read, on a medium that
-// SQLite can use.
+// create makes sure that the file exists, is readable by its owner only, and is on a file
+// system that SQLite can use.
 func create(path string) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil { //nolint:gosec // the path is where the user wants it
 		return err
@@ -110,17 +113,17 @@ func create(path string) error {
 	return f.Close()
 }
 
-// Close closes the store, when it has answered those who wait.
+// Close closes the store after all waiting calls were answered.
 func (s *Store) Close() error { return s.engine.close() }
 
-// Healthy tells why something could not be written, until as much can be written again as a
-// task takes; nil when it can.
+// Healthy returns the last error of a write, until a write of the size of a task succeeds
+// again; nil: none.
 func (s *Store) Healthy() error {
-	failing := s.engine.writer.failing.Load()
+	failing := s.engine.writer.Failure.Load()
 	if failing == nil {
 		return nil
 	}
-	// On a disk that is full there may be room for a little, and nobody may have tried since.
+	// A full disk may have room for small writes, and there may have been none since.
 	for _, sql := range []string{
 		fmt.Sprintf("INSERT INTO poll_cursor (repo, at, data) VALUES ($1, 0, zeroblob(%d)) ON CONFLICT (repo) DO UPDATE SET data = excluded.data", roomOfTask),
 		"DELETE FROM poll_cursor WHERE repo = $1",
@@ -133,15 +136,15 @@ func (s *Store) Healthy() error {
 			return err
 		}
 	}
-	s.engine.writer.failing.CompareAndSwap(failing, nil)
+	s.engine.writer.Failure.CompareAndSwap(failing, nil)
 	return nil
 }
 
-// roomOfTask is how many bytes must find room before all is well again.
+// roomOfTask is the number of bytes that a healthy disk must have room for.
 const roomOfTask = 128 << 10
 
-// Backup writes a copy of everything to a new file, while the store is in use. Errors:
-// there is such a file; and those of the medium.
+// Backup writes a copy of the store to a new file, while the store is in use. Errors: the
+// file exists; and those of the medium.
 func (s *Store) Backup(ctx context.Context, path string) error {
 	if _, err := os.Lstat(path); err == nil {
 		return fmt.Errorf("back up to %s: there is such a file already", path)

@@ -33,3 +33,37 @@ func (t *tx) Query(query string, each func(sqlstore.Row) error, args ...any) err
 
 // Now implements sqlstore.Tx.
 func (t *tx) Now() any { return t.now() }
+
+// A database is the groupcommit.Database of a file.
+type database struct {
+	tx          tx
+	checkpoints checkpointer
+}
+
+// Begin implements groupcommit.Database.
+func (d *database) Begin() error { return d.control("BEGIN IMMEDIATE") }
+
+// Run implements groupcommit.Database.
+func (d *database) Run(f func(sqlstore.Tx) error) (changed bool, err error) {
+	d.tx.dirty = false
+	err = f(&d.tx)
+	return d.tx.dirty, medium(err)
+}
+
+// Commit implements groupcommit.Database.
+func (d *database) Commit() error { return d.control("COMMIT") }
+
+// Rollback implements groupcommit.Database. Its only error is that SQLite ended the
+// transaction itself.
+func (d *database) Rollback() { _ = d.control("ROLLBACK") }
+
+// Maintain implements groupcommit.Database.
+func (d *database) Maintain() { d.checkpoints.shorten() }
+
+// Close implements groupcommit.Database.
+func (d *database) Close() error { return d.tx.conn.close() }
+
+func (d *database) control(statement string) error {
+	_, err := d.tx.conn.exec(statement)
+	return medium(err)
+}

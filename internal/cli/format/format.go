@@ -49,15 +49,6 @@ func Count(n int, thing string) string {
 	return fmt.Sprintf("%d %ss", n, thing)
 }
 
-// Clip cuts a text to n characters; the last one is then an ellipsis.
-func Clip(s string, n int) string {
-	r := []rune(s)
-	if len(r) <= n {
-		return s
-	}
-	return string(r[:n-1]) + "…"
-}
-
 // NonEmpty returns the texts that are not empty, in the list that it was given.
 func NonEmpty(list ...string) []string {
 	out := list[:0]

@@ -46,7 +46,7 @@ func recalls(c *config.Config) bool {
 // Lack introduces a block after a call that was denied.
 const Lack = "The token lacks a permission. Give the job this block:"
 
-// Help says what to paste into the workflow.
+// Help returns what to paste into the workflow.
 func Help(needs, missing []string) string {
 	block := strings.TrimSuffix(Block(needs, missing), "\n")
 	return Lack + "\n\n    " + strings.ReplaceAll(block, "\n", "\n    ")

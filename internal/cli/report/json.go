@@ -5,6 +5,7 @@ import (
 
 	"github.com/org/foreman-action/internal/actions"
 	"github.com/org/foreman-action/internal/cli/format"
+	"github.com/org/foreman-action/internal/text"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/runner"
 	"github.com/org/foreman-action/triage"
@@ -19,7 +20,7 @@ func Outputs(res Result) []Output {
 	list := []Output{
 		{actions.OutputTaskID, rep.TaskID},
 		{actions.OutputDecision, string(rep.Decision)},
-		{actions.OutputRationale, format.Clip(rep.Rationale, maxOutputText)},
+		{actions.OutputRationale, text.Shorten(rep.Rationale, maxOutputText)},
 		{actions.OutputStatus, string(rep.Status)},
 		{actions.OutputActions, format.JSON(actionsJSON(rep), "")},
 		{actions.OutputExecuted, fmt.Sprint(rep.Executed)},
@@ -56,14 +57,14 @@ func bounded(a protocol.ActionItem) protocol.ActionItem {
 	params := map[string]any{}
 	for _, name := range a.ParamNames()[:min(len(a.ParamNames()), 20)] {
 		raw, _ := a.Param(name)
-		text, ok, err := a.Text(name)
+		value, ok, err := a.Text(name)
 		switch {
 		case ok && err == nil:
-			params[name] = format.Clip(text, maxOutputText)
+			params[name] = text.Shorten(value, maxOutputText)
 		case len(raw) <= 200:
 			params[name] = raw
 		default:
-			params[name] = format.Clip(string(raw), 200)
+			params[name] = text.Shorten(string(raw), 200)
 		}
 	}
 	short, err := protocol.NewAction(a.Type, params)
@@ -77,7 +78,7 @@ func actionsJSON(rep runner.Report) []actionJSON {
 	list := make([]actionJSON, 0, len(rep.Actions))
 	for _, a := range rep.Actions {
 		list = append(list, actionJSON{
-			a.Index, format.Clip(a.Action.Type, 100), bounded(a.Action), a.Source.String(), a.Verdict, a.State.Result(), format.Clip(a.Reason, maxOutputText), a.URL,
+			a.Index, text.Shorten(a.Action.Type, 100), bounded(a.Action), a.Source.String(), a.Verdict, a.State.Result(), text.Shorten(a.Reason, maxOutputText), a.URL,
 		})
 	}
 	return list

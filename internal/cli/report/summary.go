@@ -13,6 +13,7 @@ import (
 	"github.com/org/foreman-action/internal/cli/format"
 	"github.com/org/foreman-action/internal/cli/grants"
 	"github.com/org/foreman-action/internal/sanitize"
+	"github.com/org/foreman-action/internal/text"
 	"github.com/org/foreman-action/memory"
 	"github.com/org/foreman-action/rules"
 	"github.com/org/foreman-action/runner"
@@ -75,22 +76,22 @@ func Summary(res Result, version string, err error) string {
 	return b.String()
 }
 
-// writeWhy says why it was decided so, or what went wrong: mistakes in a file with
+// writeWhy writes why it was decided so, or what went wrong: mistakes in a file with
 // their lines as they stand there.
 func writeWhy(b *strings.Builder, rep runner.Report, err error) {
 	if ps := failure.Problems(err); ps != nil {
-		b.WriteString(sanitize.Fence(format.Clip(ps.Error(), 20_000), "") + "\n\n")
+		b.WriteString(sanitize.Fence(text.Shorten(ps.Error(), 20_000), "") + "\n\n")
 		return
 	}
 	if e, ok := errors.AsType[*rules.EvalError](err); ok {
-		b.WriteString(sanitize.Fence(format.Clip(e.Error(), 4000), "") + "\n\n")
+		b.WriteString(sanitize.Fence(text.Shorten(e.Error(), 4000), "") + "\n\n")
 		return
 	}
 	if rep.Rationale != "" {
-		b.WriteString("> " + strings.ReplaceAll(sanitize.Markdown(format.Clip(rep.Rationale, 2000)), "\n", "\n> ") + "\n\n")
+		b.WriteString("> " + strings.ReplaceAll(sanitize.Markdown(text.Shorten(rep.Rationale, 2000)), "\n", "\n> ") + "\n\n")
 	}
 	if rep.Reason != "" && rep.Reason != rep.Rationale {
-		b.WriteString(sanitize.Markdown(format.Clip(rep.Reason, 4000)) + "\n\n")
+		b.WriteString(sanitize.Markdown(text.Shorten(rep.Reason, 4000)) + "\n\n")
 	}
 }
 
@@ -176,14 +177,14 @@ const maxParts = 100_000 // bytes of a job summary, which takes 1 MiB
 
 // writeParts shows the conditions of the rules that listen to the event, part by part.
 func writeParts(b *strings.Builder, list []rules.RuleWhy) {
-	var text strings.Builder
+	var parts strings.Builder
 	for _, r := range list {
-		if r.Why != nil && text.Len() < maxParts {
-			format.WriteRule(&text, r, format.Painter{})
+		if r.Why != nil && parts.Len() < maxParts {
+			format.WriteRule(&parts, r, format.Painter{})
 		}
 	}
-	if text.Len() > 0 {
-		b.WriteString("<details><summary>Why: each condition, part by part</summary>\n\n" + sanitize.Fence(format.Clip(strings.TrimPrefix(text.String(), "\n"), maxParts), "text") + "\n\n</details>\n\n")
+	if parts.Len() > 0 {
+		b.WriteString("<details><summary>Why: each condition, part by part</summary>\n\n" + sanitize.Fence(text.Shorten(strings.TrimPrefix(parts.String(), "\n"), maxParts), "text") + "\n\n</details>\n\n")
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/org/foreman-action/internal/cli/format"
 	"github.com/org/foreman-action/internal/cli/grants"
 	"github.com/org/foreman-action/internal/sanitize"
+	"github.com/org/foreman-action/internal/text"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/runner"
 	"github.com/org/foreman-action/triage"
@@ -85,7 +86,7 @@ func printActions(b *strings.Builder, rep runner.Report, p format.Painter) {
 		}
 		// The colour codes must not count for the width.
 		pad := strings.Repeat(" ", max(0, 8-len(state)))
-		fmt.Fprintf(b, "  %d. %s%s %s  %s\n", a.Index+1, verdict(p, state), pad, p.Bold(format.Clip(sanitize.Line(a.Action.Type), 40)), whatOf(a.Action))
+		fmt.Fprintf(b, "  %d. %s%s %s  %s\n", a.Index+1, verdict(p, state), pad, p.Bold(text.Shorten(sanitize.Line(a.Action.Type), 40)), whatOf(a.Action))
 		fmt.Fprintf(b, "     %s\n", p.Faint(strings.Join(format.NonEmpty(sanitize.Line(a.Reason), "by "+sanitize.Line(a.Source.String()), sanitize.Line(a.URL)), ", ")))
 	}
 }
@@ -95,11 +96,11 @@ func whatOf(a protocol.ActionItem) string {
 	var parts []string
 	for _, name := range a.ParamNames() {
 		if list, ok, err := a.Texts(name); ok && err == nil {
-			parts = append(parts, format.Clip(sanitize.Line(strings.Join(list, ", ")), 100))
+			parts = append(parts, text.Shorten(sanitize.Line(strings.Join(list, ", ")), 100))
 			continue
 		}
 		raw, _ := a.Param(name)
-		parts = append(parts, format.Clip(sanitize.Line(name+" "+string(raw)), 100))
+		parts = append(parts, text.Shorten(sanitize.Line(name+" "+string(raw)), 100))
 	}
 	return strings.Join(parts, "; ")
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/org/foreman-action/internal/command"
 	"github.com/org/foreman-action/internal/github"
 	"github.com/org/foreman-action/internal/sanitize"
+	"github.com/org/foreman-action/internal/text"
 	"github.com/org/foreman-action/internal/yamlfile"
 	"github.com/org/foreman-action/policy"
 	"github.com/org/foreman-action/protocol"
@@ -96,10 +97,10 @@ func Run(ctx context.Context, o Options) (Verdict, error) {
 		if !errors.Is(err, errFewCalls) {
 			v.Failed = command.Usage(fmt.Errorf("the rules of the pull request were not read: %w", err))
 		}
-		v.Text = head("They were not read", sanitize.Fence(format.Clip(err.Error(), maxReview), ""))
+		v.Text = head("They were not read", sanitize.Fence(text.Shorten(err.Error(), maxReview), ""))
 	case problems != nil:
 		v.Failed = command.Usage(problems)
-		v.Text = head("They have mistakes", sanitize.Fence(format.Clip(problems.Error(), maxReview), ""))
+		v.Text = head("They have mistakes", sanitize.Fence(text.Shorten(problems.Error(), maxReview), ""))
 	default:
 		v.Text, v.Failed = reviewTests(ctx, proposed)
 		v.Text += "\n\n" + replayed(ctx, o, proposed)
@@ -222,7 +223,7 @@ func head(what, details string) string {
 }
 
 // reviewTests runs the tests beside the rules.
-func reviewTests(ctx context.Context, c *config.Config) (text string, failed error) {
+func reviewTests(ctx context.Context, c *config.Config) (body string, failed error) {
 	ctx, cancel := context.WithTimeout(ctx, reviewTime)
 	defer cancel()
 	results := make([]ruletest.Result, 0, len(c.Tests))
@@ -247,7 +248,7 @@ func reviewTests(ctx context.Context, c *config.Config) (text string, failed err
 		}
 	}
 	what := fmt.Sprintf("%d of %s fail", n, format.Count(len(results), "test"))
-	return head("**"+what+"**", sanitize.Fence(format.Clip(b.String(), maxReview), "text")), command.Failed(errors.New("the rules of the pull request: " + what))
+	return head("**"+what+"**", sanitize.Fence(text.Shorten(b.String(), maxReview), "text")), command.Failed(errors.New("the rules of the pull request: " + what))
 }
 
 // replayed is what the rules would have done, in Markdown, or why it is not known.
@@ -263,19 +264,19 @@ func replayed(ctx context.Context, o Options, proposed *config.Config) string {
 		},
 	})
 	if err != nil {
-		return "What they would have done is not known: " + sanitize.Value(format.Clip(err.Error(), maxReview))
+		return "What they would have done is not known: " + sanitize.Value(text.Shorten(err.Error(), maxReview))
 	}
 	return backtest.Markdown(result)
 }
 
 // comment keeps the one comment about the rules up to date, as far as the policy in force
 // permits it.
-func comment(ctx context.Context, o Options, text string) error {
+func comment(ctx context.Context, o Options, body string) error {
 	if o.DryRun || o.Effective.Mode == config.ModeShadow {
 		return nil
 	}
-	if len(text) > policy.MaxCommentLength {
-		text = format.Clip(text, policy.MaxCommentLength/2) + "\n\nThe rest stands in the summary of the run."
+	if len(body) > policy.MaxCommentLength {
+		body = text.Shorten(body, policy.MaxCommentLength/2) + "\n\nThe rest stands in the summary of the run."
 	}
 	task := o.Task
 	task.ID = protocol.DeriveTaskID(task.ID, reviewKey)
@@ -285,7 +286,7 @@ func comment(ctx context.Context, o Options, text string) error {
 	if err != nil {
 		return err
 	}
-	result, err := r.Comment(ctx, o.Event, reviewKey, text)
+	result, err := r.Comment(ctx, o.Event, reviewKey, body)
 	if err == nil && result.State != triage.Done {
 		return errors.New(result.Reason)
 	}

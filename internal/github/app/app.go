@@ -49,7 +49,7 @@ type App struct {
 	login string // see Login
 }
 
-// New returns an App. It does no I/O; the error says which option is not usable.
+// New returns an App. It does no I/O; the error states which option is not usable.
 func New(o Options) (*App, error) {
 	if o.ID == "" {
 		return nil, errors.New("github app: the App's id is not set")

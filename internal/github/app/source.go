@@ -78,7 +78,7 @@ func (s *Source) fetch(ctx context.Context) (token string, until time.Time, err 
 	})
 }
 
-// advise says what to do about an error.
+// advise returns what to do about an error.
 func advise(err error) error {
 	switch rest.StatusOf(err) {
 	case http.StatusUnauthorized:

@@ -66,13 +66,13 @@ func decodeAnswer(status int, body []byte) *AnswerError {
 	if json.Unmarshal(body, &fields) != nil {
 		return a
 	}
-	a.Message = Clip(text(fields["message"]), maxMessage)
-	a.docs = Clip(text(fields["documentation_url"]), maxMessage)
+	a.Message = Clip(Text(fields["message"]), maxMessage)
+	a.docs = Clip(Text(fields["documentation_url"]), maxMessage)
 	a.details = details(fields["errors"])
 	return a
 }
 
-// redact hides the token in what the answer says.
+// redact hides the token in the texts of the answer.
 func (a *AnswerError) redact(token string) {
 	a.Message = hide(a.Message, token)
 	for i, d := range a.details {
@@ -82,7 +82,7 @@ func (a *AnswerError) redact(token string) {
 
 // details reads "errors": a list of objects, of sentences, or one sentence.
 func details(raw json.RawMessage) []string {
-	if s := text(raw); s != "" {
+	if s := Text(raw); s != "" {
 		return []string{Clip(s, maxMessage)}
 	}
 	var items []json.RawMessage
@@ -102,26 +102,24 @@ func details(raw json.RawMessage) []string {
 }
 
 func detail(raw json.RawMessage) string {
-	if s := text(raw); s != "" {
+	if s := Text(raw); s != "" {
 		return s
 	}
 	var fields map[string]json.RawMessage
 	if json.Unmarshal(raw, &fields) != nil {
 		return ""
 	}
-	if s := text(fields["message"]); s != "" {
+	if s := Text(fields["message"]); s != "" {
 		return s
 	}
-	where := strings.Trim(text(fields["resource"])+"."+text(fields["field"]), ".")
-	return strings.TrimPrefix(where+": "+text(fields["code"]), ": ")
+	where := strings.Trim(Text(fields["resource"])+"."+Text(fields["field"]), ".")
+	return strings.TrimPrefix(where+": "+Text(fields["code"]), ": ")
 }
 
-// text returns a JSON string's value, or nothing for any other value.
-func text(raw json.RawMessage) string {
+// Text returns the value of a JSON string, or nothing for any other value.
+func Text(raw json.RawMessage) string {
 	var s string
-	if json.Unmarshal(raw, &s) != nil {
-		return ""
-	}
+	_ = json.Unmarshal(raw, &s) // s stays empty
 	return s
 }
 
@@ -147,7 +145,7 @@ func Clip(s string, n int) string {
 	return strings.TrimSpace(b.String())
 }
 
-// StatusOf returns the status of the answer that an error tells of; 0 when there was none.
+// StatusOf returns the status of the answer in an error; 0: there was none.
 func StatusOf(err error) int {
 	if a, ok := errors.AsType[*AnswerError](err); ok {
 		return a.Status

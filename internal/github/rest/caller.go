@@ -46,7 +46,7 @@ type Caller struct {
 	host       string // of the API, in lower case
 }
 
-// New returns a caller. It does no I/O; an error says that BaseURL is not usable.
+// New returns a caller. It does no I/O; an error means that BaseURL is not usable.
 func New(o Options) (*Caller, error) {
 	base, err := baseURL(o.BaseURL)
 	if err != nil {
@@ -77,18 +77,18 @@ type Call struct {
 	ETag string
 }
 
-// A Reply is what an answer says besides its body.
+// A Reply is the header of an answer.
 type Reply struct {
 	Same  bool      // nothing changed since Call.ETag: there is no body
 	ETag  string    // for the next time
-	Date  time.Time // of GitHub's clock; zero when it does not tell
+	Date  time.Time // of GitHub's clock; zero when unknown
 	More  bool      // there is a page after this one
 	Named bool      // the page after this one has a name and no number
 	Next  int       // number of the page after this one; 0 when it has none
 	Last  int       // number of the last page; 0 when this is it, or when GitHub does not tell
 }
 
-// Do makes one call. An error says what was being done, and keeps the contract of
+// Do makes one call. An error states what was being done, and keeps the contract of
 // runner.Issues; the Reply then says no more than the date.
 func (c *Caller) Do(ctx context.Context, o Op, call Call) (Reply, error) {
 	if err := o.Check(); err != nil {
@@ -134,7 +134,7 @@ func (c *Caller) Left() (left int, ok bool) {
 // Spend returns a [BudgetError] when another call would touch the reserve.
 func (c *Caller) Spend(reserve int) error { return c.rate.spend(reserve, c.now()) }
 
-// Now tells the time.
+// Now returns the time.
 func (c *Caller) Now() time.Time { return c.now() }
 
 // Host returns the host of the API, in lower case, with its port if it has one.

@@ -8,7 +8,7 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// A LimitError says that GitHub refuses calls for longer than one call may wait.
+// A LimitError means that GitHub refuses calls for longer than one call may wait.
 // What was tried was certainly not carried out.
 type LimitError struct {
 	Wait time.Duration // how long GitHub asks to wait from now
@@ -16,7 +16,7 @@ type LimitError struct {
 	Err  error         // GitHub's answer
 }
 
-// Error says how long GitHub asks to wait.
+// Error states how long GitHub asks to wait.
 func (e *LimitError) Error() string {
 	return fmt.Sprintf("rate limited: GitHub asks to wait %s, this call may wait %s more: %v",
 		e.Wait.Round(time.Second), max(e.Left, 0).Round(time.Second), e.Err)
@@ -46,7 +46,7 @@ func hide(text, token string) string {
 	return strings.ReplaceAll(text, token, "***")
 }
 
-// redact hides the token in what an error says.
+// redact hides the token in the text of an error.
 func redact(err error, token string) error {
 	if text := hide(err.Error(), token); text != err.Error() {
 		return &redactedError{text, err}

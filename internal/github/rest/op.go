@@ -27,7 +27,7 @@ const (
 	NoRepository        // the reference does not count
 )
 
-// An Op says what a call is about, for its errors.
+// An Op describes a call, for its errors.
 type Op struct {
 	What   string     // "add labels to"
 	Ref    triage.Ref // the issue, or the repository
@@ -37,7 +37,7 @@ type Op struct {
 	Pages  int    // of a list, if more than 4
 }
 
-// String returns what is being done, such as "add labels to o/r#7".
+// String returns the operation, such as "add labels to o/r#7".
 func (o Op) String() string {
 	switch o.Scope {
 	case NoRepository:
@@ -113,7 +113,7 @@ func unreadable(err error) error {
 }
 
 // Check refuses a reference that would change the path of a request. The error does not
-// say what was being done.
+// name what was being done.
 func (o Op) Check() error {
 	if o.Scope == NoRepository {
 		return nil

@@ -33,7 +33,7 @@ type Options struct {
 	// Transport carries the requests; nil means a copy of [http.DefaultTransport],
 	// which honours the proxy variables of the environment.
 	Transport http.RoundTripper
-	// Now tells the time; nil means [time.Now].
+	// Now returns the time; nil means [time.Now].
 	Now func() time.Time
 	// Sleep waits for a duration or until the context ends, whose error it then
 	// returns; nil waits in real time.

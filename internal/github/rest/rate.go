@@ -39,14 +39,14 @@ func (r *rate) spend(reserve int, now time.Time) error {
 	return &BudgetError{Remaining: r.remaining, Reserve: reserve, Reset: r.reset}
 }
 
-// A BudgetError says that the calls that the token has left are to be kept for others.
+// A BudgetError means that the calls that the token has left are to be kept for others.
 type BudgetError struct {
 	Remaining int       // calls left
 	Reserve   int       // calls to be kept
 	Reset     time.Time // when there are more
 }
 
-// Error says how many calls are left.
+// Error states how many calls are left.
 func (e *BudgetError) Error() string {
 	return fmt.Sprintf("the token has %d calls left until %s, and %d are kept for others",
 		e.Remaining, e.Reset.UTC().Format("15:04 MST"), e.Reserve)

@@ -24,7 +24,7 @@ const (
 	maxAnswer = 32 << 20 // bytes; 100 comments of 64 Ki characters take up to 26 MiB
 )
 
-// errNotSent says that the caller does not want a request to be sent any more.
+// errNotSent means that the caller does not want a request to be sent any more.
 var errNotSent = errors.New("the request was not sent")
 
 var errTooLarge = fmt.Errorf("the answer is larger than %d MiB", maxAnswer>>20)
@@ -72,7 +72,7 @@ func newTransport(o Options) *transport {
 	return t
 }
 
-// An exchange is where the transport tells the maker of a call what happened.
+// An exchange carries the outcome of a request from the transport to the caller.
 type exchange struct {
 	spent    *time.Duration // waited so far, shared by the steps of one call
 	write    bool           // the request may change something
@@ -209,7 +209,7 @@ func (t *transport) once(req *http.Request, refused string) (*reply, error) {
 	return r, nil
 }
 
-// mayLeave says why a request must not be sent any more. A deadline that has passed counts
+// mayLeave returns why a request must not be sent any more. A deadline that has passed counts
 // also before the timer has told the context: a process that stood still may go on first.
 func mayLeave(ctx context.Context, method string) error {
 	if changes(method) {
@@ -236,7 +236,7 @@ func (t *transport) credential(ctx context.Context, refused string) (string, err
 	return t.tokens.Token(ctx, refused)
 }
 
-// A credentialError says that there is no token to be had. Who gives them has tried often
+// A credentialError means that there is no token to be had. Who gives them has tried often
 // enough.
 type credentialError struct{ err error }
 

@@ -59,8 +59,8 @@ func Open(ctx context.Context, o Options) (h *Harness, err error) {
 	if l.poller != nil {
 		h.parts = append(h.parts, part{"the poller", l.poller.run})
 	}
-	if in.fleet != nil {
-		h.parts = append(h.parts, part{"managed agents", in.fleet.Run})
+	if in.agents != nil {
+		h.parts = append(h.parts, part{"managed agents", in.agents.Run})
 	}
 	return h, nil
 }

@@ -18,7 +18,7 @@ import (
 type health struct {
 	stores     database.Stores
 	background *background.Services
-	fleet      *managed.Fleet // nil: the server starts no agents
+	agents     *managed.Supervisor // nil: the server starts no agents
 	polling    *activePoller
 }
 
@@ -37,8 +37,8 @@ func (h health) check(ctx context.Context) map[string]error {
 			all["loop "+l.Loop] = errors.New(cmp.Or(l.Reason, "it is late"))
 		}
 	}
-	if h.fleet != nil {
-		for _, s := range h.fleet.Statuses() {
+	if h.agents != nil {
+		for _, s := range h.agents.Statuses() {
 			all["agent "+s.Agent.Name] = nil
 			if s.State == managed.Failed || s.State == managed.Waiting {
 				all["agent "+s.Agent.Name] = errors.New(s.Reason)
@@ -63,8 +63,8 @@ func (h health) report(ctx context.Context) []dashboard.Health {
 			list[i].Since = l.Last
 		}
 	}
-	if h.fleet != nil {
-		for _, s := range h.fleet.Statuses() {
+	if h.agents != nil {
+		for _, s := range h.agents.Statuses() {
 			i := slices.IndexFunc(list, func(o dashboard.Health) bool { return o.Name == "agent "+s.Agent.Name })
 			list[i].OK, list[i].Detail = s.State == managed.Healthy, fmt.Sprintf("%s %s", s.State, s.Reason)
 		}

@@ -18,9 +18,9 @@ import (
 // An inbound is where requests come in, and who may send them.
 type inbound struct {
 	credentials *access.Credentials
-	listeners   []net.Listener // the first one is the server's own
-	url         string         // of the server's own listener
-	fleet       *managed.Fleet // nil: the server starts no agents
+	listeners   []net.Listener      // the first one is the server's own
+	url         string              // of the server's own listener
+	agents      *managed.Supervisor // nil: the server starts no agents
 }
 
 // openInbound opens the listeners, and makes the agents that the server starts itself: they
@@ -32,19 +32,19 @@ func openInbound(ctx context.Context, o Options, credentials *access.Credentials
 	}
 	c.add(closer(l))
 	in := inbound{credentials: credentials, listeners: []net.Listener{l}, url: baseURL(l, o.Settings.Server)}
-	fleet, bridge, err := newFleet(ctx, o, credentials)
+	agents, bridge, err := newSupervisor(ctx, o, credentials)
 	if bridge != nil {
 		c.add(closer(bridge))
 		in.listeners = append(in.listeners, bridge)
 	}
-	in.fleet = fleet
+	in.agents = agents
 	return in, command.Failed(err)
 }
 
 // newAPI returns the server that answers requests.
 func newAPI(o Options, c connections, l loops, in inbound) (*api.Server, error) {
 	s := o.Settings
-	h := health{stores: c.stores, background: l.background, fleet: in.fleet, polling: l.active}
+	h := health{stores: c.stores, background: l.background, agents: in.agents, polling: l.active}
 	page, err := newDashboard(s, in, dashboard.Options{Queue: c.queue, Health: h.report, Log: o.Log})
 	if err != nil {
 		return nil, err
@@ -60,7 +60,7 @@ func newAPI(o Options, c connections, l loops, in inbound) (*api.Server, error) 
 // configuration.
 func newDashboard(s *serverconfig.Config, in inbound, o dashboard.Options) (http.Handler, error) {
 	agents, operators := in.credentials.Configured()
-	o.Private, o.Secure, o.GitHub = agents || in.fleet != nil, s.Server.BehindTLS, webURL(s.Identity.APIURL)
+	o.Private, o.Secure, o.GitHub = agents || in.agents != nil, s.Server.BehindTLS, webURL(s.Identity.APIURL)
 	if operators {
 		o.Operators = in.credentials.Operator
 	}

@@ -20,17 +20,17 @@ import (
 	"github.com/moby/moby/client"
 )
 
-// ownerLabel names the label by which the containers of a server are found again.
+// ownerLabel is the label of each container with the owner as its value.
 const ownerLabel = "io.foreman.owner"
 
-// agentPort is where an agent listens inside of its container.
+// agentPort is the port of an agent in its container.
 const agentPort = "8000/tcp"
 
 // Docker runs containers with a Docker engine. It is safe for concurrent use.
 type Docker struct{ c *client.Client }
 
-// OpenDocker returns the engine that the environment names: DOCKER_HOST and the like, or
-// the usual socket. It does not ask whether one is there.
+// OpenDocker returns the engine that DOCKER_HOST and the other variables of Docker's client
+// name; without them, that of the default socket. It does not connect yet.
 func OpenDocker() (*Docker, error) {
 	c, err := client.New(client.FromEnv)
 	if err != nil {
@@ -39,16 +39,16 @@ func OpenDocker() (*Docker, error) {
 	return &Docker{c}, nil
 }
 
-// Close ends the connections.
+// Close closes the connections.
 func (d *Docker) Close() error { return d.c.Close() }
 
-// Ready returns nil when the engine answers.
-func (d *Docker) Ready(ctx context.Context) error {
+// Ping implements [Engine].
+func (d *Docker) Ping(ctx context.Context) error {
 	_, err := d.c.Ping(ctx, client.PingOptions{})
 	return err
 }
 
-// Gateway returns the address of this machine on the network of the containers.
+// Gateway returns the IPv4 address of this machine on Docker's bridge network.
 func (d *Docker) Gateway(ctx context.Context) (netip.Addr, error) {
 	n, err := d.c.NetworkInspect(ctx, network.NetworkBridge, client.NetworkInspectOptions{})
 	if err != nil {
@@ -59,12 +59,12 @@ func (d *Docker) Gateway(ctx context.Context) (netip.Addr, error) {
 			return c.Gateway, nil
 		}
 	}
-	// An engine that chose the address itself may not tell it: the interface does.
-	card, err := net.InterfaceByName(n.Network.Options["com.docker.network.bridge.name"])
+	// Docker does not always report an address that it chose itself; the interface has it.
+	bridge, err := net.InterfaceByName(n.Network.Options["com.docker.network.bridge.name"])
 	if err != nil {
 		return netip.Addr{}, fmt.Errorf("find the address of Docker's bridge: %w", err)
 	}
-	addresses, err := card.Addrs()
+	addresses, err := bridge.Addrs()
 	if err != nil {
 		return netip.Addr{}, fmt.Errorf("find the address of Docker's bridge: %w", err)
 	}
@@ -76,8 +76,8 @@ func (d *Docker) Gateway(ctx context.Context) (netip.Addr, error) {
 	return netip.Addr{}, errors.New("find the address of Docker's bridge: it has none")
 }
 
-// Clear removes the containers that an earlier process left behind.
-func (d *Docker) Clear(ctx context.Context, owner string) ([]string, error) {
+// RemoveAll implements [Engine].
+func (d *Docker) RemoveAll(ctx context.Context, owner string) ([]string, error) {
 	list, err := d.c.ContainerList(ctx, client.ContainerListOptions{
 		All: true, Filters: client.Filters{}.Add("label", ownerLabel+"="+owner),
 	})
@@ -94,36 +94,36 @@ func (d *Docker) Clear(ctx context.Context, owner string) ([]string, error) {
 	return names, nil
 }
 
-// startTime bounds how long the engine may take to make and start a container.
-const startTime = 30 * time.Second
+// startTimeout is for creating and starting a container.
+const startTimeout = 30 * time.Second
 
-// Start makes and starts a container.
+// Start implements [Engine].
 func (d *Docker) Start(ctx context.Context, owner string, a Agent) (string, error) {
 	if err := cmp.Or(d.pull(ctx, a.Image), ctx.Err()); err != nil {
 		return "", err
 	}
-	// A server that is stopped in between must know what it made, to remove it.
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), startTime)
+	// Not cancelled half-way: the caller needs the ID to remove the container.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), startTimeout)
 	defer cancel()
-	o := client.ContainerCreateOptions{Name: "foreman-" + a.Name + "-" + owner, Config: config(owner, a), HostConfig: limits(a)}
-	made, err := d.c.ContainerCreate(ctx, o)
+	o := client.ContainerCreateOptions{Name: "foreman-" + a.Name + "-" + owner, Config: containerConfig(owner, a), HostConfig: hostConfig(a)}
+	created, err := d.c.ContainerCreate(ctx, o)
 	if cerrdefs.IsConflict(err) {
-		// One of ours that could not be removed, when the engine did not answer.
+		// An earlier container of this agent: the engine failed to remove it.
 		if err := d.Remove(ctx, o.Name); err != nil {
 			return "", err
 		}
-		made, err = d.c.ContainerCreate(ctx, o)
+		created, err = d.c.ContainerCreate(ctx, o)
 	}
 	if err != nil {
 		return "", fmt.Errorf("make a container of %s: %w", a.Image, err)
 	}
-	if _, err := d.c.ContainerStart(ctx, made.ID, client.ContainerStartOptions{}); err != nil {
-		return made.ID, fmt.Errorf("start a container of %s: %w", a.Image, err)
+	if _, err := d.c.ContainerStart(ctx, created.ID, client.ContainerStartOptions{}); err != nil {
+		return created.ID, fmt.Errorf("start a container of %s: %w", a.Image, err)
 	}
-	return made.ID, nil
+	return created.ID, nil
 }
 
-// pull gets an image that is not there.
+// pull pulls an image that is missing.
 func (d *Docker) pull(ctx context.Context, image string) error {
 	_, err := d.c.ImageInspect(ctx, image)
 	if err == nil {
@@ -143,7 +143,7 @@ func (d *Docker) pull(ctx context.Context, image string) error {
 	return nil
 }
 
-func config(owner string, a Agent) *container.Config {
+func containerConfig(owner string, a Agent) *container.Config {
 	env := []string{"FOREMAN_HARNESS_URL=" + string(a.HarnessURL), "AGENT_URL=" + a.URL}
 	for _, name := range slices.Sorted(maps.Keys(a.Env)) {
 		env = append(env, name+"="+string(a.Env[name]))
@@ -154,9 +154,9 @@ func config(owner string, a Agent) *container.Config {
 	}
 }
 
-// limits shut the container in: it can write to /tmp alone, gains no rights, and is
-// reached from this machine only.
-func limits(a Agent) *container.HostConfig {
+// hostConfig isolates the container: it can write to /tmp only, cannot gain privileges, and
+// is reachable from this machine only.
+func hostConfig(a Agent) *container.HostConfig {
 	pids := int64(a.PIDs)
 	return &container.HostConfig{
 		PortBindings: network.PortMap{network.MustParsePort(agentPort): {{
@@ -174,55 +174,52 @@ func limits(a Agent) *container.HostConfig {
 	}
 }
 
-// Wait returns when the container has ended.
+// Wait implements [Engine].
 func (d *Docker) Wait(ctx context.Context, id string) (int64, string, error) {
 	w := d.c.ContainerWait(ctx, id, client.ContainerWaitOptions{Condition: container.WaitConditionNotRunning})
 	select {
 	case err := <-w.Error:
 		if cerrdefs.IsNotFound(err) {
-			return 0, "", ErrGone
+			return 0, "", ErrNotFound
 		}
 		return 0, "", err
 	case r := <-w.Result:
 		if r.Error != nil {
 			return r.StatusCode, "", errors.New(r.Error.Message)
 		}
-		return r.StatusCode, d.output(ctx, id), nil
+		return r.StatusCode, d.logTail(ctx, id), nil
 	}
 }
 
-// output returns the end of what a container printed; empty when it cannot be had.
-func (d *Docker) output(ctx context.Context, id string) string {
+// logTail returns the end of a container's output; empty if the engine does not return it.
+func (d *Docker) logTail(ctx context.Context, id string) string {
 	logs, err := d.c.ContainerLogs(ctx, id, client.ContainerLogsOptions{ShowStdout: true, ShowStderr: true, Tail: "200"})
 	if err != nil {
 		return ""
 	}
 	defer logs.Close()
-	var end tail
+	var end tailBuffer
 	if _, err := stdcopy.StdCopy(&end, &end, logs); err != nil {
 		return ""
 	}
 	return string(end)
 }
 
-// A tail keeps the end of what is written to it.
-type tail []byte
+// A tailBuffer keeps the last maxRead bytes that were written to it.
+type tailBuffer []byte
 
-// Write drops what is too far from the end to matter.
-func (t *tail) Write(p []byte) (int, error) {
+// Write implements io.Writer.
+func (t *tailBuffer) Write(p []byte) (int, error) {
 	*t = append(*t, p...)
-	if over := len(*t) - outputRead; over > 0 {
+	if over := len(*t) - maxRead; over > 0 {
 		*t = append((*t)[:0], (*t)[over:]...)
 	}
 	return len(p), nil
 }
 
-// stopSeconds is how long a container may take to stop by itself.
-const stopSeconds = 10
-
-// Remove stops and removes a container.
+// Remove implements [Engine]. The container has 10 s to stop before it is killed.
 func (d *Docker) Remove(ctx context.Context, id string) error {
-	wait := stopSeconds
+	wait := 10
 	if _, err := d.c.ContainerStop(ctx, id, client.ContainerStopOptions{Timeout: &wait}); err != nil && !cerrdefs.IsNotFound(err) {
 		return fmt.Errorf("stop a container: %w", err)
 	}

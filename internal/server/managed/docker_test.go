@@ -29,7 +29,7 @@ func docker(t *testing.T) *managed.Docker {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = d.Close() })
-	if err := d.Ready(t.Context()); err != nil {
+	if err := d.Ping(t.Context()); err != nil {
 		if os.Getenv("FOREMAN_E2E_REQUIRE_DOCKER") != "" {
 			t.Fatalf("no Docker engine answers, and one must: %v", err)
 		}
@@ -89,7 +89,7 @@ func harness(t *testing.T, d *managed.Docker) (address string, last func() strin
 	return l.Addr().String(), func() string { text, _ := asked.Load().(string); return text }
 }
 
-// freePort returns a port that nobody listens on.
+// freePort returns an unused port.
 func freePort(t *testing.T) int {
 	t.Helper()
 	at, err := freeport.Find(t.Context())
@@ -113,8 +113,8 @@ func get(t *testing.T, url string) string {
 	return string(b)
 }
 
-// An agent in a real container: it is told where it and the server are, is shut in, is
-// restarted once, then failed, and leaves nothing behind.
+// An agent in a real container gets its own and the server's address, is isolated, restarted
+// once and failed then, and leaves no container behind.
 func TestDocker(t *testing.T) {
 	t.Parallel()
 	d := docker(t)
@@ -127,7 +127,7 @@ func TestDocker(t *testing.T) {
 	}
 	agent.URL = fmt.Sprintf("http://127.0.0.1:%d", agent.Port)
 
-	// What a crashed server left is in the way, and goes.
+	// The container of a crashed server has the same name, and is removed.
 	left, err := d.Start(t.Context(), owner, agent)
 	if err != nil {
 		t.Fatal(err)
@@ -155,7 +155,7 @@ func TestDocker(t *testing.T) {
 			}
 		case err := <-done:
 			done <- err
-			t.Fatalf("the fleet ended: %v", err)
+			t.Fatalf("the supervisor ended: %v", err)
 		case <-time.After(5 * time.Minute):
 			t.Fatalf("still %+v, want %s", f.Statuses(), s)
 		}
@@ -192,8 +192,8 @@ func TestDocker(t *testing.T) {
 	}
 }
 
-// A server that is stopped takes its running agents with it, and an image that nobody has
-// is told of in words.
+// A missing image is reported with the command that pulls it, and does not keep the
+// supervisor from stopping.
 func TestDockerStopsAndPulls(t *testing.T) {
 	t.Parallel()
 	d := docker(t)

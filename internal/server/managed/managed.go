@@ -1,5 +1,5 @@
-// Package managed runs agents in containers: it starts them, watches over them, and
-// removes them when the server stops.
+// Package managed runs agents in containers: it starts them, supervises them, and removes
+// them when the server stops.
 package managed
 
 import (
@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
-	"slices"
 	"sync"
 	"time"
 
@@ -17,15 +16,15 @@ import (
 	"github.com/org/foreman-action/internal/wait"
 )
 
-// An Agent is one container.
+// An Agent is the specification of one container.
 type Agent struct {
 	Name  string // for the container and the logs: letters, digits, '.', '_' and '-'
 	Image string
 	// Port is the port on this machine's loopback under which the agent is reached; the
 	// agent itself listens on port 8000.
 	Port       int
-	URL        string      // what the agent is told to be: the address that its tasks are kept under
-	HarnessURL secret.Text // where the agent finds the server, with its credential
+	URL        string      // the address that identifies the agent in the queue; it gets it as AGENT_URL
+	HarnessURL secret.Text // the server's address, with the agent's credential
 	Env        map[string]secret.Text
 	MemoryMB   int     // 0: 512
 	CPUs       float64 // 0: 1
@@ -33,70 +32,70 @@ type Agent struct {
 	User       string  // number, or "user:group"; empty: the image's
 }
 
-// A State says how an agent is.
+// A State is the state of an agent.
 type State string
 
 // The states.
 const (
 	Starting  State = "starting"
 	Healthy   State = "healthy"
-	Unhealthy State = "unhealthy" // it does not answer /health with 200, or has just ended
-	Waiting   State = "waiting"   // the engine does not run it now, and is asked again
-	Failed    State = "failed"    // it ended twice; nothing restarts it
+	Unhealthy State = "unhealthy" // /health is not answered with 200, or the container just exited
+	Waiting   State = "waiting"   // the engine cannot run it now, and is tried again
+	Failed    State = "failed"    // it exited twice, and is not restarted
 	Stopped   State = "stopped"
 )
 
-// A Status tells of one agent.
+// A Status is the state of one agent.
 type Status struct {
 	Agent    Agent
 	State    State
-	Reason   string // why it is not healthy; empty if it is. It may hold hostile text.
+	Reason   string // why it is not healthy; empty if it is. It may contain hostile text.
 	Restarts int
 }
 
-// ErrGone says that there is no such container.
-var ErrGone = errors.New("managed: the container is gone")
+// ErrNotFound is the error of an [Engine] for a container that does not exist.
+var ErrNotFound = errors.New("managed: container not found")
 
-// An Engine runs containers.
+// An Engine runs containers. [Docker] is one.
 type Engine interface {
-	// Ready returns nil when the engine answers.
-	Ready(ctx context.Context) error
-	// Clear removes the containers that an earlier process of this owner left behind, and
-	// returns their names.
-	Clear(ctx context.Context, owner string) ([]string, error)
-	// Start makes and starts a container; an image that is missing is pulled.
+	// Ping returns nil when the engine answers.
+	Ping(ctx context.Context) error
+	// RemoveAll removes all containers of an owner, and returns the names of those that it
+	// removed, also with an error.
+	RemoveAll(ctx context.Context, owner string) (names []string, err error)
+	// Start creates and starts a container; a missing image is pulled. An ID that is not
+	// empty must be removed, also with an error.
 	Start(ctx context.Context, owner string, a Agent) (id string, err error)
-	// Wait returns when the container has ended, with its exit code and the end of its
-	// output, whose beginning may be cut anywhere. An error says that the engine lost sight
-	// of it: [ErrGone], that there is no such container any more.
+	// Wait waits until the container exits, and returns its exit code and the end of its
+	// output, which may be cut anywhere. With an error the container may still run, except
+	// for [ErrNotFound].
 	Wait(ctx context.Context, id string) (code int64, output string, err error)
-	// Remove stops and removes a container. That there is none is no error.
+	// Remove stops and removes a container. A missing container is no error.
 	Remove(ctx context.Context, id string) error
 }
 
-// Options say what a Fleet works with.
+// Options are the settings of a Supervisor.
 type Options struct {
 	Engine Engine // must be set
 	Agents []Agent
-	// Owner tells the containers of this server from those of another one on the same
-	// engine: letters and digits.
+	// Owner distinguishes the containers of this server from those of other servers on the
+	// same engine: letters and digits. It must be set.
 	Owner string
-	// Health returns nil when the agent at an address is well; nil: GET <url>/health is
-	// answered with 200 within 2 s.
+	// Health returns nil when the agent at an address is healthy; nil: GET <url>/health must
+	// be answered with 200 within 2 s.
 	Health func(ctx context.Context, url string) error
 	Sleep  func(context.Context, time.Duration) error // nil: real
 	Log    *slog.Logger                               // gets each change of a state; nil discards
 }
 
-// A Fleet is the agents of one server. Its methods are safe for concurrent use.
-type Fleet struct {
-	o    Options
-	mu   sync.Mutex
-	list []Status
+// A Supervisor runs the agents of one server. Its methods are safe for concurrent use.
+type Supervisor struct {
+	o      Options
+	agents []*supervised
 }
 
-// New returns a Fleet; nothing runs yet. The error says which option is missing.
-func New(o Options) (*Fleet, error) {
+// New returns a Supervisor, and starts nothing. The error names missing options.
+func New(o Options) (*Supervisor, error) {
 	if o.Engine == nil || o.Owner == "" {
 		return nil, errors.New("managed: Engine and Owner must be set")
 	}
@@ -107,23 +106,23 @@ func New(o Options) (*Fleet, error) {
 		o.Sleep = wait.For
 	}
 	if o.Health == nil {
-		o.Health = health(&http.Client{
+		o.Health = healthCheck(&http.Client{
 			Timeout:       2 * time.Second,
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		})
 	}
-	f := &Fleet{o: o}
+	s := &Supervisor{o: o}
 	for _, a := range o.Agents {
 		a.MemoryMB, a.CPUs, a.PIDs = cmp.Or(a.MemoryMB, 512), cmp.Or(a.CPUs, 1), cmp.Or(a.PIDs, 256)
-		f.list = append(f.list, Status{Agent: a, State: Starting, Reason: "it was not started yet"})
+		s.agents = append(s.agents, &supervised{o: &s.o, agent: a, state: Starting, reason: "it was not started yet"})
 	}
-	return f, nil
+	return s, nil
 }
 
-// health asks an agent how it is.
-func health(c *http.Client) func(context.Context, string) error {
-	return func(ctx context.Context, at string) error {
-		req, err := http.NewRequestWithContext(ctx, http.MethodGet, at+"/health", nil)
+// healthCheck returns the default of [Options.Health].
+func healthCheck(c *http.Client) func(context.Context, string) error {
+	return func(ctx context.Context, url string) error {
+		req, err := http.NewRequestWithContext(ctx, http.MethodGet, url+"/health", nil)
 		if err != nil {
 			return err
 		}
@@ -139,60 +138,46 @@ func health(c *http.Client) func(context.Context, string) error {
 	}
 }
 
-// Statuses returns how the agents are, in the order of the options.
-func (f *Fleet) Statuses() []Status {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return slices.Clone(f.list)
+// Statuses returns the status of each agent, in the order of the options.
+func (s *Supervisor) Statuses() []Status {
+	list := make([]Status, len(s.agents))
+	for i, a := range s.agents {
+		list[i] = a.status()
+	}
+	return list
 }
 
-// The times between two looks at an agent: while it starts, and once it was well.
-const (
-	startEvery  = time.Second
-	healthEvery = 15 * time.Second
-	// patience is how many looks an agent may take to start before it is called unhealthy.
-	// It is not stopped then: an agent may work off what waits before it serves.
-	patience = 30
-)
-
-// watch looks at an agent until its container ends.
-func (f *Fleet) watch(ctx context.Context, i int, a Agent) {
-	at := fmt.Sprintf("http://127.0.0.1:%d", a.Port)
-	was, every := false, startEvery
-	for look := 1; ; look++ {
-		err := f.o.Health(ctx, at)
-		switch {
-		case ctx.Err() != nil:
-			return
-		case err == nil:
-			was, every = true, healthEvery
-			f.set(i, Healthy, "")
-		case was || look >= patience:
-			every = min(every*2, healthEvery)
-			f.set(i, Unhealthy, err.Error())
-		}
-		if f.o.Sleep(ctx, every) != nil {
-			return
+// Run starts and supervises the agents until ctx ends; then it removes them, and returns
+// nil. The server must listen before, because agents may claim tasks at once. A failed agent
+// or an engine that does not answer do not end Run; [Supervisor.Statuses] reports them.
+func (s *Supervisor) Run(ctx context.Context) error {
+	var wg sync.WaitGroup
+	if len(s.agents) > 0 && s.removeOld(ctx) {
+		for _, a := range s.agents {
+			wg.Go(func() { a.run(ctx) })
 		}
 	}
+	<-ctx.Done()
+	wg.Wait()
+	return nil
 }
 
-// set changes the state of an agent.
-func (f *Fleet) set(i int, s State, reason string) {
-	f.mu.Lock()
-	old := f.list[i]
-	f.list[i].State, f.list[i].Reason = s, reason
-	status := f.list[i]
-	f.mu.Unlock()
-	if old.State == s && (old.Reason == reason || s == Unhealthy) {
-		return
+// removeOld removes the containers of an earlier run. It tries until the engine answers, and
+// reports whether it succeeded before ctx ended.
+func (s *Supervisor) removeOld(ctx context.Context) bool {
+	for tries := 0; ; tries++ {
+		names, err := s.o.Engine.RemoveAll(ctx, s.o.Owner)
+		for _, name := range names {
+			s.o.Log.Warn("container of an earlier run removed", "container", name)
+		}
+		if err == nil {
+			return true
+		}
+		for _, a := range s.agents {
+			a.set(Waiting, fmt.Sprintf("the containers of an earlier run cannot be removed: %v", err))
+		}
+		if s.o.Sleep(ctx, backoff(tries)) != nil {
+			return false
+		}
 	}
-	level := slog.LevelInfo
-	switch {
-	case s == Failed:
-		level = slog.LevelError
-	case s == Unhealthy, s == Waiting, status.Restarts > old.Restarts, s == Starting:
-		level = slog.LevelWarn
-	}
-	f.o.Log.Log(context.Background(), level, "managed agent", "agent", status.Agent.Name, "state", string(s), "reason", reason, "restarts", status.Restarts)
 }

@@ -17,14 +17,14 @@ import (
 	"github.com/org/foreman-action/internal/server/managed"
 )
 
-// An engine plays containers: each lives as long as its turn in lives says.
+// An engine is a fake: each container in turn exits after its time in lives.
 type engine struct {
 	mu      sync.Mutex
 	lives   []time.Duration // of the containers in turn; those beyond live on
 	fail    int             // how many calls of Start fail; -1: all
 	loses   []error         // of Wait, one for each call; nil: it waits
-	down    int             // how many calls of Ready and Clear fail
-	downAt  int             // which call of Ready or Clear fails, from 1; 0: none
+	down    int             // how many calls of Ping and RemoveAll fail
+	downAt  int             // which call of Ping or RemoveAll fails, from 1; 0: none
 	asked   int
 	left    []string
 	waits   int
@@ -32,7 +32,7 @@ type engine struct {
 	removed []string
 }
 
-func (e *engine) Ready(context.Context) error {
+func (e *engine) Ping(context.Context) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.asked++; e.down > 0 || e.asked == e.downAt {
@@ -42,7 +42,9 @@ func (e *engine) Ready(context.Context) error {
 	return nil
 }
 
-func (e *engine) Clear(ctx context.Context, _ string) ([]string, error) { return e.left, e.Ready(ctx) }
+func (e *engine) RemoveAll(ctx context.Context, _ string) ([]string, error) {
+	return e.left, e.Ping(ctx)
+}
 
 func (e *engine) Start(_ context.Context, owner string, a managed.Agent) (string, error) {
 	e.mu.Lock()
@@ -81,28 +83,28 @@ func (e *engine) Remove(ctx context.Context, id string) error {
 	return ctx.Err()
 }
 
-// What the states say.
+// The states with their reasons.
 const (
 	ended = "unhealthy: it ended with exit code 3: bye, [secret]"
 	again = "starting: it ended with exit code 3: bye, [secret]; it is started again"
 	lost  = "waiting: it ended while the engine did not answer, or was removed by somebody else"
 )
 
-// A journal is a log of the states of agents.
+// A journal is a log that reports the states of agents.
 type journal struct {
 	slog.Handler
 	told func(state, reason string)
 }
 
-// newJournal returns a log that tells of each change of a state.
+// newJournal returns a log that calls told for each change of a state.
 func newJournal(told func(state, reason string)) *slog.Logger {
 	return slog.New(journal{slog.DiscardHandler, told})
 }
 
-// Enabled says that everything is told.
+// Enabled implements slog.Handler.
 func (journal) Enabled(context.Context, slog.Level) bool { return true }
 
-// Handle tells of a line that is about a state.
+// Handle implements slog.Handler.
 func (j journal) Handle(_ context.Context, r slog.Record) error {
 	of := map[string]string{}
 	r.Attrs(func(a slog.Attr) bool { of[a.Key] = a.Value.String(); return true })
@@ -114,7 +116,7 @@ func (j journal) Handle(_ context.Context, r slog.Record) error {
 
 const forever = 100 * time.Hour
 
-func TestFleet(t *testing.T) {
+func TestSupervisor(t *testing.T) {
 	t.Parallel()
 	well := func(context.Context, string) error { return nil }
 	errDown := errors.New("no socket")
@@ -138,11 +140,11 @@ func TestFleet(t *testing.T) {
 			[]string{"waiting: no such image", "starting: the engine runs it now", "healthy"}, managed.Healthy, 1},
 		{"the image never comes", &engine{fail: -1}, well, 10 * time.Hour, []string{"waiting: no such image"}, managed.Waiting, 0},
 		{"the engine comes later", &engine{down: 3}, well, time.Hour,
-			[]string{"waiting: what an earlier run left cannot be removed: no socket", "starting: the engine runs it now", "healthy"}, managed.Healthy, 1},
+			[]string{"waiting: the containers of an earlier run cannot be removed: no socket", "starting: the engine runs it now", "healthy"}, managed.Healthy, 1},
 		{"the engine lost it, and it runs", &engine{loses: []error{errDown, errDown}}, well, time.Hour, []string{"healthy"}, managed.Healthy, 1},
 		{"it ended with the engine", &engine{loses: []error{errDown}, lives: []time.Duration{0}}, well, time.Hour,
 			[]string{"healthy", lost, "starting: the engine runs it now", "healthy"}, managed.Healthy, 2},
-		{"it is gone", &engine{loses: []error{errDown, managed.ErrGone}}, well, time.Hour,
+		{"it is gone", &engine{loses: []error{errDown, managed.ErrNotFound}}, well, time.Hour,
 			[]string{"healthy", lost, "starting: the engine runs it now", "healthy"}, managed.Healthy, 2},
 		{"slow to start", &engine{}, after(29 * time.Second), time.Hour, []string{"healthy"}, managed.Healthy, 1},
 		{"too slow to start", &engine{}, after(10 * time.Minute), time.Hour, []string{"unhealthy: not well", "healthy"}, managed.Healthy, 1},
@@ -173,7 +175,7 @@ func TestFleet(t *testing.T) {
 				}
 				select {
 				case err := <-done:
-					t.Fatalf("the fleet ended before the server: %v", err)
+					t.Fatalf("the supervisor ended before the server: %v", err)
 				default:
 				}
 				if diff := cmp.Diff(tt.want, went); diff != "" {
@@ -191,7 +193,7 @@ func TestFleet(t *testing.T) {
 	}
 }
 
-// after says that an agent is well from a time on.
+// after returns a health check that succeeds after a while.
 func after(d time.Duration) func(context.Context, string) error {
 	var once sync.Once
 	var from time.Time

@@ -8,9 +8,8 @@ import (
 	"github.com/org/foreman-action/internal/secret"
 )
 
-// Secrets are taken out of an output before it is cut: what is left of one that was cut
-// would not be found.
-func TestShown(t *testing.T) {
+// Secrets are removed before an output is cut: half a secret would not be found.
+func TestRedactedEnd(t *testing.T) {
 	t.Parallel()
 	a := Agent{
 		HarnessURL: "http://managed-1:hunter-harness@10.0.0.1:5",
@@ -27,12 +26,12 @@ func TestShown(t *testing.T) {
 		{"header", "Authorization: Basic bWFuYWdlZC0xOmh1bnRlci1oYXJuZXNz", "Authorization: Basic [secret]"},
 		{"query", "?key=hunter%2B%2F%3D", "?key=[secret]"},
 		{"a line of several", "at hunter-line-2", "at [secret]"},
-		{"where it is cut", "hunter-0123456789" + strings.Repeat("x", outputShown-5), "cret]" + strings.Repeat("x", outputShown-5)},
+		{"where it is cut", "hunter-0123456789" + strings.Repeat("x", maxShown-5), "cret]" + strings.Repeat("x", maxShown-5)},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			if got := a.shown(tt.output); got != tt.want {
+			if got := a.redactedEnd(tt.output); got != tt.want {
 				t.Errorf("got %q, want %q", got, tt.want)
 			}
 		})
@@ -40,18 +39,18 @@ func TestShown(t *testing.T) {
 }
 
 // Wherever the beginning of a long output was cut, no rest of a secret is shown.
-func TestShownOfLongOutput(t *testing.T) {
+func TestRedactedEndOfLongOutput(t *testing.T) {
 	t.Parallel()
 	key := strings.Repeat("hunter-0123456789", 150)
 	a := Agent{HarnessURL: "http://x", Env: map[string]secret.Text{"KEY": secret.Text(key)}}
 	for more := range 20 {
-		var end tail
-		for _, part := range []string{strings.Repeat(key, 1+outputRead/len(key)), strings.Repeat(".", more)} {
+		var end tailBuffer
+		for _, part := range []string{strings.Repeat(key, 1+maxRead/len(key)), strings.Repeat(".", more)} {
 			if _, err := fmt.Fprint(&end, part); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if got := a.shown(string(end)); len(end) != outputRead || strings.Contains(got, "hunter") {
+		if got := a.redactedEnd(string(end)); len(end) != maxRead || strings.Contains(got, "hunter") {
 			t.Errorf("%d more: %q", more, got)
 		}
 	}

@@ -151,7 +151,9 @@ func (r literalReader) literal(re *syntax.Regexp) literals {
 	var b strings.Builder
 	folds := re.Flags&syntax.FoldCase != 0
 	if r.strict && !r.fold && folds && len(re.Rune) == 1 { // how the parser leaves [Pp]
-		return r.class(&syntax.Regexp{Rune: sorted(oneChar(re, 0))})
+		both := oneChar(re, 0)
+		slices.Sort(both) // as in a class
+		return r.class(&syntax.Regexp{Rune: both})
 	}
 	for _, c := range re.Rune {
 		// Invalid UTF-8 is read as U+FFFD; bytes that differ would be compared.
@@ -164,12 +166,6 @@ func (r literalReader) literal(re *syntax.Regexp) literals {
 		b.WriteRune(c)
 	}
 	return literals{all: []string{b.String()}}
-}
-
-// sorted returns single characters in order, as in a class.
-func sorted(s charSet) charSet {
-	slices.Sort(s)
-	return s
 }
 
 // class reads a choice of few characters.

@@ -31,7 +31,7 @@ type Commands struct {
 	List    []rules.Command // to be carried out, each name once
 	Refused string          // name of one that is answered with [Refusal]; empty: none
 	Reason  string          // what the rationale says about the commands
-	// Mute says that the comment has commands of Foreman's own, so that it is not a comment
+	// Mute means that the comment has commands of Foreman's own, so that it is not a comment
 	// for an agent. After Permit that holds only for commands that are carried out: a stranger
 	// cannot keep a comment from the agent.
 	Mute bool

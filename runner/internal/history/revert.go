@@ -25,7 +25,7 @@ type Made struct {
 	By   string // who asked for it, as records name the source
 	Task string // id
 	At   time.Time
-	// Canceled says that the same task had done the opposite before: together it did nothing.
+	// Canceled means that the same task had done the opposite before: together it did nothing.
 	Canceled bool
 }
 

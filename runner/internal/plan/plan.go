@@ -22,7 +22,7 @@ type Decision struct {
 	By      string // who decided, for the audit: "rules", an agent's address, or several
 	// Sources has one entry for each action; a missing one means an agent.
 	Sources []triage.Source
-	// Fallback says that the agent failed, and that this is the configured decision for that
+	// Fallback means that the agent failed, and that this is the configured decision for that
 	// case.
 	Fallback bool
 }
@@ -73,11 +73,11 @@ type Step struct {
 	// Effect is what is to be done, less what is not permitted; nil for an unknown or a
 	// malformed action.
 	Effect effect.Effect
-	// Unknown says that there is no such action: the list ends there.
+	// Unknown means that there is no such action: the list ends there.
 	Unknown bool
-	// Deferred says that it was skipped only for now.
+	// Deferred means that it was skipped only for now.
 	Deferred bool
-	// Landed says that an earlier attempt at the task carried it out.
+	// Landed means that an earlier attempt at the task carried it out.
 	Landed bool
 }
 
@@ -118,7 +118,7 @@ func (s *Step) set(v triage.Verdict, reason string) { s.Verdict, s.Reason = v, r
 // A Plan is a decision with a verdict on every action.
 type Plan struct {
 	Steps []Step
-	// Resumed says that an earlier attempt at the task may have written.
+	// Resumed means that an earlier attempt at the task may have written.
 	Resumed bool
 	// Warnings are what a maintainer should know of the review.
 	Warnings []string
@@ -137,9 +137,9 @@ type Input struct {
 	Decision Decision
 	Issue    triage.Issue
 	Policy   policy.Policy
-	// MayComment says that the event may be answered with a comment, whoever asks for it.
+	// MayComment means that the event may be answered with a comment, whoever asks for it.
 	MayComment bool
-	// AgentMayComment says that an agent may answer any event that it decides on.
+	// AgentMayComment means that an agent may answer any event that it decides on.
 	AgentMayComment bool
 	// CommentID is the comment that commands stand in; 0: none.
 	CommentID int64

@@ -19,12 +19,12 @@ type Attempt struct {
 	history.Identity
 
 	Now time.Time
-	// Resumed says that an earlier attempt at the task may have written.
+	// Resumed means that an earlier attempt at the task may have written.
 	Resumed bool
-	// Fresh says that nothing can have happened on the issue before, so that its timeline is
+	// Fresh means that nothing can have happened on the issue before, so that its timeline is
 	// not worth a call. It does not hold for a resumed task.
 	Fresh bool
-	// Remembers says that the memory may forbid labels, and AsksMemory that it is worth
+	// Remembers means that the memory may forbid labels, and AsksMemory that it is worth
 	// reading for that alone.
 	Remembers, AsksMemory bool
 }

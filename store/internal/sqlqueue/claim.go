@@ -11,16 +11,16 @@ import (
 	"github.com/org/foreman-action/store/internal/sqlstore"
 )
 
-// claiming are the statements that hand out tasks.
+// claiming are the statements of ClaimNext.
 type claiming struct {
-	// claim hands out one task, also one whose time came, and is run alone; empty: offer and
-	// take do it, for all who claim at the same time.
+	// claim hands out one task, pending or due, and runs alone; empty: offer and take hand
+	// out tasks for all callers that claim at the same time.
 	claim, claimedBody string
 	offer, take        string
 	probe              string
 	probes             bool // probe is run before a claim, when the one before found nothing
-	due                due
-	places             places
+	delayed            delayed
+	tasks              tasks
 }
 
 func newClaiming(d sqlstore.Dialect) claiming {
@@ -29,8 +29,8 @@ func newClaiming(d sqlstore.Dialect) claiming {
 		claimedBody: "SELECT b.origin, b.message FROM task t JOIN task_body b ON b.seq = t.seq WHERE t.task_id = $1",
 		probe:       "SELECT 1 FROM task WHERE state = 0 AND agent = $1 LIMIT 1",
 		probes:      d.Probe,
-		due:         newDue(d),
-		places:      newPlaces(d),
+		delayed:     newDelayed(d),
+		tasks:       newTasks(d),
 	}
 	if d.Chains {
 		c.claim = d.Expand(claimChained)
@@ -43,9 +43,9 @@ WHERE seq IN (SELECT t.seq FROM task t ` + pending + "$5)")
 	return c
 }
 
-// claimChained hands out the first task of those that are pending and those whose
-// time came. The texts are those from before the statement began, but the task may be newer: the
-// last column is 1 if somebody joined another one to it meanwhile.
+// claimChained hands out the first of the tasks that are pending or due. The texts are
+// those from before the statement began, but the task may be newer: the last column is 1 if
+// another task was joined to it meanwhile.
 const claimChained = `
 WITH ready AS MATERIALIZED (
   SELECT t.seq, t.priority FROM task t WHERE t.state = 0 AND t.agent = $2
@@ -61,23 +61,16 @@ FROM pick LEFT JOIN task_body b ON b.seq = pick.seq WHERE task.seq = pick.seq
 RETURNING task_id, attempt, lease_until, created_at, b.origin, b.message, CASE WHEN behind = '' THEN 0 ELSE 1 END,
   CASE WHEN joinable = (SELECT s.joinable FROM task s WHERE s.seq = task.seq) THEN 0 ELSE 1 END`
 
-// fulfil hands out the next task, whatever is in it, if there is one.
-func (c *claiming) fulfil(ctx context.Context, e sqlstore.Engine, w *sqlstore.Wish) error {
+// next hands out the next task, if there is one, without a look at its message.
+func (c *claiming) next(ctx context.Context, e sqlstore.Engine, w *sqlstore.ClaimRequest) error {
 	if c.claim == "" {
 		return e.Together(ctx, c.handOut, w)
 	}
-	return c.alone(ctx, e, w)
-}
-
-// alone fulfils a wish by a statement that needs no others.
-func (c *claiming) alone(ctx context.Context, e sqlstore.Engine, w *sqlstore.Wish) error {
 	got := &w.Claim
 	var waited, renewed int
 	err := e.Single(ctx, func(tx sqlstore.Tx) (err error) {
 		var until, enqueued int64
-		w.Found, err = sqlstore.One(tx, c.claim, func(r sqlstore.Row) error {
-			return r.Scan(&got.ID, &got.Attempt, &until, &enqueued, &got.Origin, &got.Message, &waited, &renewed)
-		}, tx.Now(), w.Agent, w.Lease, w.By)
+		w.Found, err = sqlstore.One(tx, c.claim, sqlstore.Into(&got.ID, &got.Attempt, &until, &enqueued, &got.Origin, &got.Message, &waited, &renewed), tx.Now(), w.Agent, w.Lease, w.By)
 		got.Until, got.Enqueued, got.Waited = sqlstore.Time(until), sqlstore.Time(enqueued), waited == 1
 		return err
 	})
@@ -85,26 +78,25 @@ func (c *claiming) alone(ctx context.Context, e sqlstore.Engine, w *sqlstore.Wis
 		return err
 	}
 	return e.Look(ctx, func(tx sqlstore.Tx) error {
-		_, err := sqlstore.One(tx, c.claimedBody, func(r sqlstore.Row) error { return r.Scan(&got.Origin, &got.Message) }, got.ID)
+		_, err := sqlstore.One(tx, c.claimedBody, sqlstore.Into(&got.Origin, &got.Message), got.ID)
 		return err
 	})
 }
 
-// handOut fulfils the wishes of those who claim at the same time: one statement does for
-// all who want the same.
-func (c *claiming) handOut(tx sqlstore.Tx, wishes []*sqlstore.Wish) error {
-	promoted, err := c.due.now(tx)
+// handOut answers all requests of a group. One statement serves those that are equal.
+func (c *claiming) handOut(tx sqlstore.Tx, requests []*sqlstore.ClaimRequest) error {
+	promoted, err := c.delayed.promoteNow(tx)
 	if err != nil {
 		return err
 	}
-	for _, w := range wishes {
+	for _, w := range requests {
 		w.Found, w.Promoted = false, nil
 	}
-	wishes[0].Promoted = promoted
-	for rest := slices.Clone(wishes); len(rest) > 0; {
+	requests[0].Promoted = promoted
+	for rest := slices.Clone(requests); len(rest) > 0; {
 		same := 1
 		for i := 1; i < len(rest); i++ {
-			if alike(rest[i], rest[0]) {
+			if a, b := rest[i], rest[0]; a.Agent == b.Agent && a.By == b.By && a.Lease == b.Lease {
 				rest[i], rest[same] = rest[same], rest[i]
 				same++
 			}
@@ -117,24 +109,19 @@ func (c *claiming) handOut(tx sqlstore.Tx, wishes []*sqlstore.Wish) error {
 	return nil
 }
 
-// alike reports whether two wishes are for the same.
-func alike(a, b *sqlstore.Wish) bool {
-	return a.Agent == b.Agent && a.By == b.By && a.Lease == b.Lease
-}
-
-// handOutAlike fulfils wishes that are all alike, as far as there are tasks.
-func (c *claiming) handOutAlike(tx sqlstore.Tx, wishes []*sqlstore.Wish) error {
-	w, n, now := wishes[0], 0, tx.Now() // one time for both statements: what is told is what is kept
+// handOutAlike answers equal requests, as far as there are tasks.
+func (c *claiming) handOutAlike(tx sqlstore.Tx, requests []*sqlstore.ClaimRequest) error {
+	w, n, now := requests[0], 0, tx.Now() // both statements must use the same time
 	err := tx.Query(c.offer, func(r sqlstore.Row) error {
-		got := &wishes[n].Claim
+		got := &requests[n].Claim
 		var until, enqueued int64
 		var waited int
 		err := r.Scan(&got.ID, &got.Attempt, &until, &enqueued, &got.Origin, &got.Message, &waited)
 		got.Until, got.Enqueued, got.Waited = sqlstore.Time(until), sqlstore.Time(enqueued), waited == 1
-		wishes[n].Found = true
+		requests[n].Found = true
 		n++
 		return err
-	}, now, w.Agent, w.Lease, int64(len(wishes)))
+	}, now, w.Agent, w.Lease, int64(len(requests)))
 	if err != nil || n == 0 {
 		return err
 	}
@@ -146,57 +133,52 @@ func (c *claiming) handOutAlike(tx sqlstore.Tx, wishes []*sqlstore.Wish) error {
 }
 
 // quarantine fails a task whose message cannot be read.
-func (c *claiming) quarantine(ctx context.Context, e sqlstore.Engine, got queue.Claim) (o over, err error) {
-	err = e.Write(ctx, func(tx sqlstore.Tx) error {
-		o = over{}
-		t, err := c.places.take(tx, got.ID)
+func (c *claiming) quarantine(ctx context.Context, e sqlstore.Engine, got queue.Claim) (followUp, error) {
+	return sqlstore.Value(ctx, e.Write, func(tx sqlstore.Tx) (followUp, error) {
+		t, err := c.tasks.take(tx, got.ID)
 		if errors.Is(err, queue.ErrNotFound) {
-			return nil
+			return followUp{}, nil
 		}
 		if err != nil || t.state != stateClaimed || t.attempt != got.Attempt {
-			return err // nil: somebody else saw to it
+			return followUp{}, err // nil: it was claimed or ended by another caller
 		}
-		if err := c.places.end(tx, t, "its message is no JSON object"); err != nil {
-			return err
+		if err := c.tasks.end(tx, t, "its message is no JSON object"); err != nil {
+			return followUp{}, err
 		}
-		o, err = c.due.lanes.ended(tx, t.lane)
-		return err
+		return c.delayed.lanes.ended(tx, t.lane)
 	})
-	return o, err
 }
 
 // nothing reports whether there is no task for an agent.
-func (c *claiming) nothing(ctx context.Context, e sqlstore.Engine, agent string) (nothing bool, err error) {
-	err = e.Read(ctx, func(tx sqlstore.Tx) error {
-		there, err := sqlstore.One(tx, c.probe, sqlstore.None, agent)
+func (c *claiming) nothing(ctx context.Context, e sqlstore.Engine, agent string) (bool, error) {
+	return sqlstore.Value(ctx, e.Read, func(tx sqlstore.Tx) (bool, error) {
+		there, err := sqlstore.One(tx, c.probe, sqlstore.Ignore, agent)
 		if err == nil && !there {
-			there, err = c.due.any(tx)
+			there, err = c.delayed.any(tx)
 		}
-		nothing = !there
-		return err
+		return !there, err
 	})
-	return nothing, err
 }
 
-// maxAgents bounds the agents that are remembered: anybody can ask for any.
+// maxAgents bounds the idle agents that are remembered: callers choose the names.
 const maxAgents = 10_000
 
-// idle are the agents of which the last claim found nothing: before the next one it pays to
-// look, which costs no place in the line of those who write, but time. It is safe for
-// concurrent use.
+// idle are the agents whose last claim found no task. Their next claim reads before it
+// writes, which costs a little time but no turn of the writer. It is safe for concurrent
+// use.
 type idle struct {
 	mu     sync.Mutex
 	agents map[string]bool
 }
 
-// has reports whether an agent is one of them.
+// has reports whether the last claim of an agent found no task.
 func (i *idle) has(agent string) bool {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	return i.agents[agent]
 }
 
-// set remembers whether the last claim of an agent found nothing.
+// set records whether the last claim of an agent found no task.
 func (i *idle) set(agent string, nothing bool) {
 	i.mu.Lock()
 	defer i.mu.Unlock()

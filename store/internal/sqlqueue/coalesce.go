@@ -7,69 +7,63 @@ import (
 	"github.com/org/foreman-action/store/internal/sqlstore"
 )
 
-// stands are the statements about tasks that stand for one which is enqueued: those of its
+// duplicates are the statements that find the task which a new one duplicates: one with its
 // id or its key.
-type stands struct{ byID, byDedup, byAlso string }
+type duplicates struct{ byID, byDedup, byAlso string }
 
-func newStands(d sqlstore.Dialect) stands {
-	const find = "SELECT " + standing + " FROM task "
-	return stands{
+func newDuplicates(d sqlstore.Dialect) duplicates {
+	const find = "SELECT " + enqueuedColumns + " FROM task "
+	return duplicates{
 		byID:    d.Expand(find + "WHERE task_id = $2"),
 		byDedup: d.Expand(find + "WHERE dedup = $2"),
 		byAlso:  d.Expand(find + "WHERE seq = (SELECT a.seq FROM task_also a WHERE a.dedup = $2)"),
 	}
 }
 
-// find finds the task of the same id or the same key, and returns nothing if there is
-// none.
-func (s *stands) find(tx sqlstore.Tx, how queue.How, t queue.Task) (queue.Enqueued, error) {
-	out, err := stand(tx, how, s.byID, t.ID)
-	if err == nil && out.How == "" && t.Dedup != "" {
-		out, err = stand(tx, how, s.byDedup, t.Dedup)
+// find returns the task with the same id or the same key, as the outcome how; the zero
+// value: there is none.
+func (s *duplicates) find(tx sqlstore.Tx, how queue.How, t queue.Task) (out queue.Enqueued, err error) {
+	for _, by := range []struct{ query, key string }{{s.byID, t.ID}, {s.byDedup, t.Dedup}, {s.byAlso, t.Dedup}} {
+		if by.key == "" {
+			continue
+		}
+		var seq, ready int64
+		found, err := sqlstore.One(tx, by.query, sqlstore.Into(&seq, &out.ID, &ready, &out.Behind), tx.Now(), by.key)
+		if err != nil || found {
+			out.How, out.Ready = how, sqlstore.Time(ready)
+			return out, err
+		}
 	}
-	if err == nil && out.How == "" && t.Dedup != "" {
-		out, err = stand(tx, how, s.byAlso, t.Dedup)
-	}
-	return out, err
+	return out, nil
 }
 
-// stand runs one of the statements.
-func stand(tx sqlstore.Tx, how queue.How, query, key string) (out queue.Enqueued, err error) {
-	var seq, ready int64
-	found, err := sqlstore.One(tx, query, func(r sqlstore.Row) error { return r.Scan(&seq, &out.ID, &ready, &out.Behind) }, tx.Now(), key)
-	if out.Ready = sqlstore.Time(ready); found {
-		out.How = how
-	}
-	return out, err
-}
-
-// coalescing are the statements that let a task that waits tell of a new one too.
+// coalescing are the statements that join a new task to one that waits.
 type coalescing struct {
 	also, join, joinBody string
-	stands               stands
+	duplicates           duplicates
 	lanes                lanes
-	places               places
+	tasks                tasks
 }
 
 func newCoalescing(d sqlstore.Dialect) coalescing {
 	return coalescing{
-		also:     "INSERT INTO task_also (dedup, seq) VALUES ($1, $2)",
-		join:     "UPDATE task SET joinable = joinable + 1, priority = CASE WHEN priority < $2 THEN $2 ELSE priority END WHERE seq = $1",
-		joinBody: "UPDATE task_body SET origin = $2, message = $3 WHERE seq = $1",
-		stands:   newStands(d),
-		lanes:    newLanes(d),
-		places:   newPlaces(d),
+		also:       "INSERT INTO task_also (dedup, seq) VALUES ($1, $2)",
+		join:       "UPDATE task SET joinable = joinable + 1, priority = CASE WHEN priority < $2 THEN $2 ELSE priority END WHERE seq = $1",
+		joinBody:   "UPDATE task_body SET origin = $2, message = $3 WHERE seq = $1",
+		duplicates: newDuplicates(d),
+		lanes:      newLanes(d),
+		tasks:      newTasks(d),
 	}
 }
 
-// coalesce lets a task that waits already tell of a new one, if there is one. If there is
-// none, it returns the task that the new one is to wait for; empty: none.
+// coalesce joins a new task to one that waits already, if it can. If not, it returns the
+// id of the task that the new one has to wait for; empty: none.
 func (c *coalescing) coalesce(tx sqlstore.Tx, t queue.Task) (out queue.Enqueued, behind string, err error) {
 	key := Lane(t.Repo, t.Issue)
 	if err := sqlstore.Exclude(tx, c.lanes.exclusive, key); err != nil {
 		return out, "", err
 	}
-	if out, err = c.stands.find(tx, queue.Duplicate, t); err != nil || out.How != "" {
+	if out, err = c.duplicates.find(tx, queue.Duplicate, t); err != nil || out.How != "" {
 		return out, "", err
 	}
 	list, err := c.lanes.neighbours(tx, key, t.Agent)
@@ -85,7 +79,7 @@ func (c *coalescing) coalesce(tx sqlstore.Tx, t queue.Task) (out queue.Enqueued,
 	return out, firstOf(list), nil
 }
 
-// joinable returns the newest of them that another task may be joined to.
+// joinable returns the newest task that another one may be joined to.
 func joinable(list []neighbour) (neighbour, bool) {
 	for _, n := range slices.Backward(list) {
 		if stateOf(n.state) == queue.Pending && n.attempt == 0 && n.joinable > 0 {
@@ -95,11 +89,18 @@ func joinable(list []neighbour) (neighbour, bool) {
 	return neighbour{}, false
 }
 
-// joinTo lets a task that waits tell of a new one too, and reports whether it does.
+// joinTo joins a new task to one that waits, and reports whether the two fit together.
 func (c *coalescing) joinTo(tx sqlstore.Tx, t queue.Task, n neighbour) (bool, error) {
-	told, ok, err := c.joined(tx, t, n)
-	if err != nil || !ok {
-		return false, err
+	var old texts
+	if t.Join != nil {
+		var err error
+		if old, err = c.tasks.read(tx, n.seq); err != nil {
+			return false, err
+		}
+	}
+	told, ok := t.Joins(n.ID, queue.Told{Origin: old.origin, Message: old.message})
+	if !ok {
+		return false, nil
 	}
 	if _, err := tx.Exec(c.join, n.seq, int64(t.Priority)); err != nil {
 		return false, err
@@ -109,18 +110,6 @@ func (c *coalescing) joinTo(tx sqlstore.Tx, t queue.Task, n neighbour) (bool, er
 			return false, err
 		}
 	}
-	_, err = tx.Exec(c.joinBody, n.seq, sqlstore.Blob(told.Origin), sqlstore.Text(told.Message))
+	_, err := tx.Exec(c.joinBody, n.seq, sqlstore.Blob(told.Origin), sqlstore.Text(told.Message))
 	return err == nil, err
-}
-
-// joined is what a task that waits tells of together with a new one.
-func (c *coalescing) joined(tx sqlstore.Tx, t queue.Task, n neighbour) (told queue.Told, ok bool, err error) {
-	var old texts
-	if t.Join != nil {
-		old, err = c.places.read(tx, n.seq)
-	}
-	if err == nil {
-		told, ok = t.Joins(n.ID, queue.Told{Origin: old.origin, Message: old.message})
-	}
-	return told, ok, err
 }

@@ -8,11 +8,11 @@ import (
 	"github.com/org/foreman-action/store/internal/sqlstore"
 )
 
-// completing are the statements that keep decisions.
+// completing are the statements of Complete.
 type completing struct {
 	complete, result string
 	chained          bool // complete keeps the decision too: $5
-	places           places
+	tasks            tasks
 	logbook          logbook
 }
 
@@ -26,7 +26,7 @@ RETURNING seq`
 		complete: d.Expand(complete),
 		result:   "INSERT INTO task_result (seq, decision) VALUES ($1, $2)" + kept,
 		chained:  d.Chains,
-		places:   newPlaces(d),
+		tasks:    newTasks(d),
 		logbook:  newLogbook(d),
 	}
 	if c.chained {
@@ -35,10 +35,10 @@ RETURNING seq`
 	return c
 }
 
-// noSuchTask is why a decision is not accepted on a task that is not there.
+// noSuchTask is the reason for rejecting a decision on a missing task.
 const noSuchTask = "there is no such task"
 
-// decide keeps a decision, or says why it does not.
+// decide stores a decision, or returns the reason for rejecting it.
 func (c *completing) decide(ctx context.Context, e sqlstore.Engine, ref queue.Ref, decision []byte) (queue.Receipt, error) {
 	if !queue.IsText(ref.ID) {
 		return queue.Receipt{Reason: noSuchTask}, nil
@@ -48,37 +48,33 @@ func (c *completing) decide(ctx context.Context, e sqlstore.Engine, ref queue.Re
 	if c.chained {
 		do = e.Single
 	}
-	var accepted bool
-	err := do(ctx, func(tx sqlstore.Tx) (err error) {
-		accepted, err = c.keep(tx, ref, decision)
-		return err
-	})
+	accepted, err := sqlstore.Value(ctx, do, func(tx sqlstore.Tx) (bool, error) { return c.keep(tx, ref, decision) })
 	if err != nil || accepted {
 		return queue.Receipt{Accepted: err == nil}, err
 	}
 	return c.refuse(ctx, e, ref, decision)
 }
 
-// keep keeps a decision, if the task is waiting for it.
+// keep stores a decision, if the task is waiting for it.
 func (c *completing) keep(tx sqlstore.Tx, ref queue.Ref, decision []byte) (accepted bool, err error) {
 	args := []any{tx.Now(), ref.ID, attemptOf(ref), ref.By}
 	if c.chained {
-		return sqlstore.One(tx, c.complete, sqlstore.None, append(args, decision)...)
+		return sqlstore.One(tx, c.complete, sqlstore.Ignore, append(args, decision)...)
 	}
 	var seq int64
-	accepted, err = sqlstore.One(tx, c.complete, func(r sqlstore.Row) error { return r.Scan(&seq) }, args...)
+	accepted, err = sqlstore.One(tx, c.complete, sqlstore.Into(&seq), args...)
 	if err == nil && accepted {
 		_, err = tx.Exec(c.result, seq, decision)
 	}
 	return accepted, err
 }
 
-// refuse finds out why a decision was not accepted, and notes it.
+// refuse finds the reason for rejecting a decision, and logs it with the task.
 func (c *completing) refuse(ctx context.Context, e sqlstore.Engine, ref queue.Ref, decision []byte) (receipt queue.Receipt, err error) {
 	var why error
 	err = e.Write(ctx, func(tx sqlstore.Tx) error {
 		receipt, why = queue.Receipt{}, nil
-		t, err := c.places.take(tx, ref.ID)
+		t, err := c.tasks.take(tx, ref.ID)
 		if errors.Is(err, queue.ErrNotFound) {
 			receipt.Reason = noSuchTask
 			return nil

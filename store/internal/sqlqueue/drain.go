@@ -7,11 +7,11 @@ import (
 	"github.com/org/foreman-action/store/internal/sqlstore"
 )
 
-// draining are the statements that lease decisions.
+// draining are the statements of DrainCompleted, which leases decisions.
 type draining struct {
 	lease   string
 	crowded bool
-	due     due
+	delayed delayed
 }
 
 func newDraining(d sqlstore.Dialect) draining {
@@ -25,15 +25,15 @@ RETURNING seq, task_id, epoch, lease_until, agent, repo, issue, tries, created_a
   (SELECT b.origin FROM task_body b WHERE b.seq = task.seq), (SELECT b.message FROM task_body b WHERE b.seq = task.seq),
   (SELECT r.decision FROM task_result r WHERE r.seq = task.seq)`),
 		crowded: d.Crowded(),
-		due:     newDue(d),
+		delayed: newDelayed(d),
 	}
 }
 
 // all leases decisions in one transaction.
-func (q *draining) all(ctx context.Context, e sqlstore.Engine, o queue.DrainOptions) (list []queue.Decision, after over, err error) {
+func (q *draining) all(ctx context.Context, e sqlstore.Engine, o queue.DrainOptions) (list []queue.Decision, after followUp, err error) {
 	err = e.Write(ctx, func(tx sqlstore.Tx) (err error) {
 		list = nil
-		if after.agents, err = q.due.now(tx); err != nil {
+		if after.agents, err = q.delayed.promoteNow(tx); err != nil {
 			return err
 		}
 		var behind int64
@@ -50,14 +50,14 @@ func (q *draining) all(ctx context.Context, e sqlstore.Engine, o queue.DrainOpti
 		return nil
 	})
 	if err != nil {
-		return nil, over{}, err
+		return nil, followUp{}, err
 	}
 	return list, after, nil
 }
 
-// each leases decisions in a transaction each. Others may be leasing one of the same
-// issue, and have to be waited for; two that wait while they hold an issue that the other one
-// wants would wait for each other.
+// each leases every decision in a transaction of its own. A lease may have to wait for
+// another one of the same issue; with several in one transaction, two callers could wait for
+// each other (deadlock).
 func (q *draining) each(ctx context.Context, e sqlstore.Engine, o queue.DrainOptions) (list []queue.Decision, err error) {
 	for behind := int64(0); len(list) < o.Limit; {
 		var d queue.Decision
@@ -71,20 +71,18 @@ func (q *draining) each(ctx context.Context, e sqlstore.Engine, o queue.DrainOpt
 			return nil, err
 		}
 		if err != nil || !found {
-			return list, nil //nolint:nilerr // nobody else can have those that were leased
+			return list, nil //nolint:nilerr // the caller must carry out those that were leased
 		}
 		list, behind = append(list, d), seq
 	}
 	return list, nil
 }
 
-// one leases the oldest decision behind a task.
+// one leases the oldest decision after the task with the number behind.
 func (q *draining) one(tx sqlstore.Tx, o queue.DrainOptions, behind int64) (d queue.Decision, seq int64, found bool, err error) {
 	var until, enqueued, completed int64
-	found, err = sqlstore.One(tx, q.lease, func(r sqlstore.Row) error {
-		return r.Scan(&seq, &d.ID, &d.Epoch, &until, &d.Agent, &d.Repo, &d.Issue, &d.Tries, &enqueued, &completed,
-			&d.Origin, &d.Message, &d.Result)
-	}, tx.Now(), sqlstore.Millis(o.Lease), queue.CleanText(o.Owner), behind)
+	found, err = sqlstore.One(tx, q.lease, sqlstore.Into(&seq, &d.ID, &d.Epoch, &until, &d.Agent, &d.Repo, &d.Issue, &d.Tries, &enqueued, &completed,
+		&d.Origin, &d.Message, &d.Result), tx.Now(), sqlstore.Millis(o.Lease), queue.CleanText(o.Owner), behind)
 	d.Until, d.Enqueued, d.Completed = sqlstore.Time(until), sqlstore.Time(enqueued), sqlstore.Time(completed)
 	return d, seq, found, err
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/org/foreman-action/store/internal/sqlstore"
 )
 
-// enqueuing are the statements that add a task.
+// enqueuing are the statements of Enqueue.
 type enqueuing struct {
 	insert, body, hourly string
 	exclusive            string
@@ -39,24 +39,23 @@ ON CONFLICT DO NOTHING RETURNING seq`
 	return q
 }
 
-// maxTries is how often a task is enqueued that is neither new nor a duplicate.
+// maxTries bounds the attempts to add a task that was neither new nor a duplicate.
 const maxTries = 10
 
-// enqueue adds a task, unless there is one already that stands for it.
+// enqueue adds a task, unless it is a duplicate or joined to another one.
 func (q *enqueuing) enqueue(ctx context.Context, e sqlstore.Engine, t queue.Task) (out queue.Enqueued, err error) {
 	do := e.Write
 	alone := q.chained && !t.Coalesce && t.HourlyLimit == 0 && t.Wait == 0
 	if alone {
 		do = e.Single
 	}
-	// The task that this one is a duplicate of may be purged before it is looked for.
+	// The original of a duplicate may be purged before it is looked up.
 	for tries := 0; out.How == "" && err == nil; tries++ {
-		err = do(ctx, func(tx sqlstore.Tx) (err error) {
-			out, err = q.add(tx, t, alone)
-			return err
-		})
+		out, err = sqlstore.Value(ctx, do, func(tx sqlstore.Tx) (queue.Enqueued, error) { return q.add(tx, t, alone) })
 		if err == nil && alone && out.How == "" {
-			out, err = q.duplicate(ctx, e, t)
+			out, err = sqlstore.Value(ctx, e.Read, func(tx sqlstore.Tx) (queue.Enqueued, error) {
+				return q.coalescing.duplicates.find(tx, queue.Duplicate, t)
+			})
 		}
 		if err == nil && out.How == "" && tries == maxTries {
 			err = fmt.Errorf("%w: tasks of its id or key come and go", queue.ErrUnavailable)
@@ -68,12 +67,12 @@ func (q *enqueuing) enqueue(ctx context.Context, e sqlstore.Engine, t queue.Task
 	return out, nil
 }
 
-// add adds a task. If it is alone in its transaction, it does not look for the task
-// that it duplicates, and returns nothing if there is one.
+// add adds a task. Alone in its transaction, it returns the zero value for a duplicate
+// instead of looking for the original.
 func (q *enqueuing) add(tx sqlstore.Tx, t queue.Task, alone bool) (queue.Enqueued, error) {
 	var notBefore int64
 	var behind string
-	if t.HourlyLimit > 0 { // before those of its issue are held, which others may wait for that have this
+	if t.HourlyLimit > 0 { // before the lock of its issue: always in this order
 		if err := sqlstore.Exclude(tx, q.exclusive, strings.ToLower(t.Repo)); err != nil {
 			return queue.Enqueued{}, err
 		}
@@ -99,19 +98,19 @@ func (q *enqueuing) add(tx sqlstore.Tx, t queue.Task, alone bool) (queue.Enqueue
 		if alone {
 			return queue.Enqueued{}, nil
 		}
-		return q.coalescing.stands.find(tx, queue.Duplicate, t)
+		return q.coalescing.duplicates.find(tx, queue.Duplicate, t)
 	}
 	out := queue.Enqueued{How: queue.Added, ID: t.ID, Behind: behind}
 	if behind != "" {
 		return out, q.coalescing.lanes.keepBehind(tx, seq, behind)
 	}
 	if t.Wait > 0 || notBefore > 0 {
-		return q.coalescing.stands.find(tx, out.How, t)
+		return q.coalescing.duplicates.find(tx, out.How, t)
 	}
 	return out, nil
 }
 
-// keep adds the rows of a task, and returns 0 if there is one already.
+// keep inserts the rows of a task, and returns its number; 0: it is a duplicate.
 func (q *enqueuing) keep(tx sqlstore.Tx, t queue.Task, notBefore int64) (seq int64, err error) {
 	var dedup, hourly any
 	if t.Dedup != "" {
@@ -133,9 +132,9 @@ func (q *enqueuing) keep(tx sqlstore.Tx, t queue.Task, notBefore int64) (seq int
 	}
 	args := []any{
 		tx.Now(), t.ID, t.Agent, t.Repo, int64(t.Issue), Lane(t.Repo, t.Issue), dedup, hourly, state, int64(t.Priority),
-		sqlstore.Truth(t.Coalesce), notBefore, sqlstore.Millis(t.Wait), reason,
+		sqlstore.Bool(t.Coalesce), notBefore, sqlstore.Millis(t.Wait), reason,
 	}
-	each := func(r sqlstore.Row) error { return r.Scan(&seq) }
+	each := sqlstore.Into(&seq)
 	if q.chained {
 		_, err = sqlstore.One(tx, q.insert, each, append(args, sqlstore.Text(t.Message), sqlstore.Blob(t.Origin))...)
 		return seq, err
@@ -148,22 +147,13 @@ func (q *enqueuing) keep(tx sqlstore.Tx, t queue.Task, notBefore int64) (seq int
 	return seq, err
 }
 
-// duplicate finds the task that a new one is a duplicate of.
-func (q *enqueuing) duplicate(ctx context.Context, e sqlstore.Engine, t queue.Task) (out queue.Enqueued, err error) {
-	err = e.Read(ctx, func(tx sqlstore.Tx) error {
-		out, err = q.coalescing.stands.find(tx, queue.Duplicate, t)
-		return err
-	})
-	return out, err
-}
-
-// turn is when it is the turn of a task of a repository with an hourly limit; 0 if that
-// is over. The repository is the caller's alone.
+// turn returns the time from which the hourly limit of a repository allows another task;
+// 0: now. The caller holds the lock of the repository.
 func (q *enqueuing) turn(tx sqlstore.Tx, t queue.Task) (at int64, err error) {
 	key := strings.ToLower(t.Repo)
 	wait := sqlstore.Millis(t.Wait)
 	var next, now int64
-	full, err := sqlstore.One(tx, q.hourly, func(r sqlstore.Row) error { return r.Scan(&next, &now) }, tx.Now(), key, int64(t.HourlyLimit-1))
+	full, err := sqlstore.One(tx, q.hourly, sqlstore.Into(&next, &now), tx.Now(), key, int64(t.HourlyLimit-1))
 	if next += time.Hour.Milliseconds(); err != nil || !full || next <= now+wait {
 		return 0, err
 	}

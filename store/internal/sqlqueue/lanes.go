@@ -10,17 +10,20 @@ import (
 	"github.com/org/foreman-action/store/internal/sqlstore"
 )
 
-// A task that is held back behind others of its issue and agent has a state of its own, and
-// those that it waits for are marked: they are followed. So whoever ends a task knows whether
-// to look for one that waits, and no other statement, least of all that of a claim, does
-// more for it. A row that is marked is locked until the one that waits is there, and who
-// ended a task looks afterwards: of the two, one sees the other.
+// A lane is the sequence of the tasks of one issue and agent. With coalescing they run one
+// after the other: a task that has to wait for earlier ones has the state stateBehind, and
+// those are marked as followed. Only the end of a followed task looks for a successor, so
+// claims pay nothing for lanes.
+//
+// A row that is marked stays locked until its successor is stored, and the end of a task is
+// committed before it looks for a successor. So at least one of two concurrent transactions
+// sees the other.
 
-// again is after what time it is looked whether those that a task waits for have ended, if
-// that was missed.
+// again is the time after which a waiting task is checked again, in case the end of its
+// predecessor was missed.
 const again = 5 * time.Minute
 
-// lanes are the statements about tasks that wait for the end of others of their issue.
+// lanes are the statements about tasks that wait for others of their lane.
 type lanes struct {
 	follow, wait, next, ahead, letGo, tellAhead string
 	exclusive                                   string
@@ -30,7 +33,7 @@ type lanes struct {
 func newLanes(d sqlstore.Dialect) lanes {
 	return lanes{
 		follow: d.Expand("UPDATE task SET followed = 1 WHERE " + d.InOrder("lane = $2 AND agent = $3 AND state NOT IN (4, 5)") +
-			" RETURNING " + standing + ", state, attempt, joinable"),
+			" RETURNING " + enqueuedColumns + ", state, attempt, joinable"),
 		wait: d.Expand("UPDATE task SET state = 12, run_at = {now} + $3, behind = $4 WHERE seq = $2"),
 		// The plus keeps databases from looking for them among all that are held back.
 		next:  "SELECT seq, task_id FROM task WHERE lane = $1 AND agent = $2 AND +state = 12 ORDER BY seq LIMIT 1",
@@ -66,7 +69,7 @@ func (l *lanes) neighbours(tx sqlstore.Tx, name, agent string) (list []neighbour
 	return list, err
 }
 
-// firstOf names the one of them that a task waits for: the oldest that does not wait itself.
+// firstOf returns the id of the task to wait for: the oldest that does not wait itself.
 func firstOf(list []neighbour) string {
 	for _, n := range list {
 		if n.state != stateBehind {
@@ -85,8 +88,9 @@ func (l *lanes) keepBehind(tx sqlstore.Tx, seq int64, id string) error {
 	return err
 }
 
-// inLine returns the task that one would wait for, if it is taken up again; empty: none.
-func (l *lanes) inLine(tx sqlstore.Tx, t place) (string, error) {
+// predecessor returns the id of the task that t would wait for if it were retried; empty:
+// none.
+func (l *lanes) predecessor(tx sqlstore.Tx, t taskRow) (string, error) {
 	if t.joinable == 0 || t.issue == 0 || t.agent == "" {
 		return "", nil
 	}
@@ -97,40 +101,35 @@ func (l *lanes) inLine(tx sqlstore.Tx, t place) (string, error) {
 	return firstOf(slices.DeleteFunc(list, func(n neighbour) bool { return n.seq == t.seq })), err
 }
 
-// over is what is to be done when a transaction is over in which tasks ended, or became
-// ready.
-type over struct {
-	lanes  []lane   // where others may wait
-	agents []string // whose tasks are ready; empty text: decisions
+// A followUp is the work that follows a transaction in which tasks ended or became ready.
+type followUp struct {
+	lanes  []lane   // in which other tasks may wait
+	agents []string // that have tasks ready; empty text: decisions
 }
 
-func (o *over) add(more over) {
+func (o *followUp) add(more followUp) {
 	o.lanes, o.agents = append(o.lanes, more.lanes...), append(o.agents, more.agents...)
 }
 
-// ended lets the task go that waited for the end of one. Where transactions run beside each
-// other that is for a transaction of its own, behind this one: the task that waits may be
-// held by somebody who waits for this one.
-func (l *lanes) ended(tx sqlstore.Tx, at lane) (o over, err error) {
+// ended releases the task that waits for the end of another. Where transactions run
+// concurrently, that is left to a transaction of its own after this one: the waiting task
+// may be locked by a transaction that waits for this one.
+func (l *lanes) ended(tx sqlstore.Tx, at lane) (o followUp, err error) {
 	switch {
 	case at.followed == 0:
-		return over{}, nil
+		return followUp{}, nil
 	case l.crowded:
-		return over{lanes: []lane{at}}, nil
+		return followUp{lanes: []lane{at}}, nil
 	}
-	o.agents, err = l.letNext(tx, at)
+	o.agents, err = l.releaseNext(tx, at)
 	return o, err
 }
 
-// follows does what is left to be done after a transaction, and returns the agents whose
-// tasks are ready. What fails is done later: see due.
-func (l *lanes) follows(ctx context.Context, e sqlstore.Engine, list []lane) (agents []string) {
+// releaseAll releases the next task of each lane after a transaction, and returns the
+// agents whose tasks are ready. A failure is repaired later: see delayed.overlooked.
+func (l *lanes) releaseAll(ctx context.Context, e sqlstore.Engine, list []lane) (agents []string) {
 	for _, at := range list {
-		var ready []string
-		err := e.Write(context.WithoutCancel(ctx), func(tx sqlstore.Tx) (err error) {
-			ready, err = l.letNext(tx, at)
-			return err
-		})
+		ready, err := sqlstore.Value(context.WithoutCancel(ctx), e.Write, func(tx sqlstore.Tx) ([]string, error) { return l.releaseNext(tx, at) })
 		if err == nil {
 			agents = append(agents, ready...)
 		}
@@ -138,27 +137,27 @@ func (l *lanes) follows(ctx context.Context, e sqlstore.Engine, list []lane) (ag
 	return agents
 }
 
-// letNext lets the task go that waits first in a lane, unless there is another one that it waits
-// for. It returns the agent, if its task is ready then. Whoever ends another one looks
-// here afterwards too: one of the two sees the end of both.
-func (l *lanes) letNext(tx sqlstore.Tx, at lane) (agents []string, err error) {
+// releaseNext releases the first waiting task of a lane, unless it has to wait for another
+// one still. It returns the agent, if its task is ready then. Every end of a task of the
+// lane looks here afterwards, so of two concurrent ends one sees both.
+func (l *lanes) releaseNext(tx sqlstore.Tx, at lane) (agents []string, err error) {
 	if err := sqlstore.Exclude(tx, l.exclusive, at.name); err != nil {
 		return nil, err
 	}
 	var seq int64
 	var first, ahead string
-	waits, err := sqlstore.One(tx, l.next, func(r sqlstore.Row) error { return r.Scan(&seq, &first) }, at.name, at.agent)
+	waits, err := sqlstore.One(tx, l.next, sqlstore.Into(&seq, &first), at.name, at.agent)
 	if err != nil || !waits {
 		return nil, err
 	}
-	blocked, err := sqlstore.One(tx, l.ahead, func(r sqlstore.Row) error { return r.Scan(&ahead) }, at.name, at.agent)
+	blocked, err := sqlstore.One(tx, l.ahead, sqlstore.Into(&ahead), at.name, at.agent)
 	if err != nil {
 		return nil, err
 	}
 	if !blocked {
 		ahead = first
 		state := -1
-		if _, err := sqlstore.One(tx, l.letGo, func(r sqlstore.Row) error { return r.Scan(&state) }, tx.Now(), seq); err != nil {
+		if _, err := sqlstore.One(tx, l.letGo, sqlstore.Into(&state), tx.Now(), seq); err != nil {
 			return nil, err
 		}
 		if state == statePending {

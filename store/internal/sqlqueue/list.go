@@ -10,14 +10,14 @@ import (
 	"github.com/org/foreman-action/store/internal/sqlstore"
 )
 
-// reading are the statements that read whole tasks.
+// reading are the statements of List and Inspect.
 type reading struct {
 	info, inspect, entries string
-	places                 places
+	tasks                  tasks
 }
 
 func newReading(d sqlstore.Dialect) reading {
-	// What Info holds, in the order of scanInfo.
+	// The columns of Info, in the order of scanInfo.
 	info := d.Expand(`
 SELECT seq, task_id, agent, repo, issue, state, CASE WHEN state >= 6 AND (state = 12 OR run_at > {now}) THEN 1 ELSE 0 END, attempt, tries, priority,
   reason, created_at, CASE WHEN state = 12 THEN 0 ELSE run_at END, claimed_at, lease_until, completed_at, ended_at, claimed_by, owner, behind
@@ -26,34 +26,22 @@ FROM task `)
 		info:    info,
 		inspect: info + "WHERE task_id = $2",
 		entries: "SELECT at, what, who, text FROM task_log WHERE seq = $1 ORDER BY n",
-		places:  newPlaces(d),
+		tasks:   newTasks(d),
 	}
 }
 
 // list returns the tasks that match a filter.
-func (s *reading) list(ctx context.Context, e sqlstore.Engine, f queue.Filter) (list []queue.Info, err error) {
+func (s *reading) list(ctx context.Context, e sqlstore.Engine, f queue.Filter) ([]queue.Info, error) {
 	where, args := conditions(f)
-	query := s.info + "WHERE " + strings.Join(where, " AND ") + " ORDER BY seq DESC LIMIT " + strconv.Itoa(limitOf(f))
-	err = e.Look(ctx, func(tx sqlstore.Tx) error {
-		list = nil
+	limit := min(cmp.Or(max(f.Limit, 0), 100), 1000)
+	query := s.info + "WHERE " + strings.Join(where, " AND ") + " ORDER BY seq DESC LIMIT " + strconv.Itoa(limit)
+	return sqlstore.Value(ctx, e.Look, func(tx sqlstore.Tx) ([]queue.Info, error) {
 		args[0] = tx.Now()
-		return tx.Query(query, func(r sqlstore.Row) error {
-			i, err := scanInfo(r)
-			list = append(list, i)
-			return err
-		}, args...)
+		return sqlstore.All(tx, query, scanInfo, args...)
 	})
-	return list, err
 }
 
-func limitOf(f queue.Filter) int {
-	if f.Limit <= 0 {
-		return 100
-	}
-	return min(f.Limit, 1000)
-}
-
-// conditions are those of a filter, with their parameters behind the time.
+// conditions returns the conditions of a filter, with their parameters after the time.
 func conditions(f queue.Filter) (where []string, args []any) {
 	args = []any{nil}
 	add := func(condition string, values ...any) {
@@ -114,16 +102,7 @@ func scanInfo(r sqlstore.Row) (queue.Info, error) {
 	return i, err
 }
 
-// whole returns all that is kept of a task. Error: queue.ErrNotFound.
-func (s *reading) whole(ctx context.Context, e sqlstore.Engine, id string) (out queue.Details, err error) {
-	err = e.Read(ctx, func(tx sqlstore.Tx) (err error) {
-		out, err = s.details(tx, id)
-		return err
-	})
-	return out, err
-}
-
-// details is whole within a transaction.
+// details returns a task with its texts and its log. Error: queue.ErrNotFound.
 func (s *reading) details(tx sqlstore.Tx, id string) (out queue.Details, err error) {
 	found, err := sqlstore.One(tx, s.inspect, func(r sqlstore.Row) error {
 		out.Info, err = scanInfo(r)
@@ -132,18 +111,16 @@ func (s *reading) details(tx sqlstore.Tx, id string) (out queue.Details, err err
 	if err != nil || !found {
 		return out, cmp.Or(err, queue.ErrNotFound)
 	}
-	t, err := s.places.read(tx, out.Seq)
+	t, err := s.tasks.read(tx, out.Seq)
 	if err != nil {
 		return out, err
 	}
 	out.Origin, out.Message, out.Result, out.Report = t.origin, t.message, t.decision, t.report
-	err = tx.Query(s.entries, func(r sqlstore.Row) error {
-		var e queue.Entry
+	out.Log, err = sqlstore.All(tx, s.entries, func(r sqlstore.Row) (e queue.Entry, err error) {
 		var at int64
-		err := r.Scan(&at, &e.What, &e.Who, &e.Text)
+		err = r.Scan(&at, &e.What, &e.Who, &e.Text)
 		e.At = sqlstore.Time(at)
-		out.Log = append(out.Log, e)
-		return err
+		return e, err
 	}, out.Seq)
 	return out, err
 }

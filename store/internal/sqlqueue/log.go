@@ -22,7 +22,7 @@ SELECT $2, coalesce(max(n), 0) + 1, {now}, $3, $4, $5 FROM task_log WHERE seq = 
 // note adds an entry to the log of a task; its time is now.
 func (l *logbook) note(tx sqlstore.Tx, seq int64, e queue.Entry) error {
 	var n int64
-	_, err := sqlstore.One(tx, l.log, func(r sqlstore.Row) error { return r.Scan(&n) },
+	_, err := sqlstore.One(tx, l.log, sqlstore.Into(&n),
 		tx.Now(), seq, e.What, queue.CleanText(e.Who), queue.CleanText(e.Text))
 	if err == nil && n > queue.MaxLogs {
 		_, err = tx.Exec(l.trim, seq, int64(firstLogs), n-(queue.MaxLogs-firstLogs))

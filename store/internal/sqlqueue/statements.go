@@ -9,31 +9,31 @@ import (
 
 // verbs are the statements of all verbs of the queue.
 type verbs struct {
-	enqueue  enqueuing
-	claim    claiming
-	held     held
-	complete completing
-	drain    draining
-	finish   finishing
-	sweep    sweeps
-	hand     byHand
-	purge    purging
-	count    counting
-	read     reading
-	due      due
-	lanes    lanes
+	enqueue   enqueuing
+	claim     claiming
+	heartbeat heartbeating
+	complete  completing
+	drain     draining
+	lease     leasing
+	requeue   requeuing
+	retry     retrying
+	purge     purging
+	count     counting
+	read      reading
+	delayed   delayed
+	lanes     lanes
 }
 
 func newVerbs(d sqlstore.Dialect) verbs {
 	return verbs{
-		enqueue: newEnqueuing(d), claim: newClaiming(d), held: newHeld(d), complete: newCompleting(d), drain: newDraining(d),
-		finish: newFinishing(d), sweep: newSweeps(d), hand: newByHand(d), purge: newPurging(d), count: newCounting(), read: newReading(d),
-		due: newDue(d), lanes: newLanes(d),
+		enqueue: newEnqueuing(d), claim: newClaiming(d), heartbeat: newHeartbeating(d), complete: newCompleting(d), drain: newDraining(d),
+		lease: newLeasing(d), requeue: newRequeuing(d), retry: newRetrying(d), purge: newPurging(d), count: newCounting(), read: newReading(d),
+		delayed: newDelayed(d), lanes: newLanes(d),
 	}
 }
 
-// Statements returns every statement of this package by its name, for tests that look at how
-// a database carries them out.
+// Statements returns every statement of this package by its name, for tests of the query
+// plans.
 func Statements(d sqlstore.Dialect) map[string]string {
 	out := sqlstore.Named(newVerbs(d))
 	where, _ := conditions(queue.Filter{})

@@ -1,11 +1,30 @@
-// Package sqlqueue keeps the queue in a SQL database: one body of statements for every
-// engine of package sqlstore. Each file holds what one verb of the queue needs, or a few that
-// do the like: its statements, and the functions that run them. [Queue] puts them together.
+// Package sqlqueue is the queue in a SQL database: one set of statements for every engine
+// of package sqlstore. [Queue] implements queue.Queue. Each of its methods checks the
+// arguments and calls a verb. The statements of a verb and the functions that run them are
+// in one file:
 //
-// A task is three rows, of which only the small one is written often: its state, its
-// texts, and what was decided. Tasks that wait for a time have states of their own, and
-// every statement that is run often reads one partial index from its beginning, so that
-// none of them gets slower with the number of tasks.
+//	enqueue.go    Enqueue; coalesce.go joins a new task to one that waits
+//	claim.go      ClaimNext
+//	heartbeat.go  Heartbeat, GiveUp, GiveBack
+//	complete.go   Complete
+//	drain.go      DrainCompleted
+//	lease.go      Renew, MarkDone, Fail, Release
+//	requeue.go    RequeueStale, Grace
+//	retry.go      Retry, Cancel
+//	stats.go      Stats, Backlog
+//	list.go       List, Inspect
+//	purge.go      Purge
+//
+// Shared by several verbs: task.go (the row of one task), delayed.go (tasks held back until
+// a time), lanes.go (tasks that wait for others of their issue), log.go (the log of a task).
+//
+// The suite of package queuetest tests every verb on each engine. Tests of single verbs that
+// need an engine are in its package, in a file with the name of the verb's.
+//
+// A task has three rows, of which only the small one is written often: its state, its
+// texts, and the decision. Tasks that are held back have states of their own, and each
+// frequent statement reads one partial index from its beginning, so that none gets slower
+// with the number of tasks.
 package sqlqueue
 
 import (
@@ -15,8 +34,8 @@ import (
 	"github.com/org/foreman-action/queue"
 )
 
-// The states as they are kept. Two are split: a task that is held back is not among
-// those that are handed out, and one that is being carried out is not among the ready.
+// The stored states. Two states of package queue are split: tasks that are held back are
+// not among those that are handed out, and leased decisions not among the ready ones.
 const (
 	statePending   = 0
 	stateClaimed   = 1
@@ -24,14 +43,14 @@ const (
 	stateDraining  = 3
 	stateDone      = 4
 	stateFailed    = 5
-	stateDelayed   = 6  // pending, and held back until run_at; less holding it is what it becomes
+	stateDelayed   = 6  // pending, and held back until run_at; its state then is less by holding
 	stateHeld      = 8  // completed, and held back until run_at
 	stateBehind    = 12 // pending, and held back behind others of its issue; looked at again at run_at
 
 	holding = 6
 )
 
-// stateOf is the state that callers know.
+// stateOf returns the state that callers see.
 func stateOf(n int) queue.State {
 	switch n {
 	case statePending, stateDelayed, stateBehind:
@@ -46,8 +65,8 @@ func stateOf(n int) queue.State {
 	return queue.Failed
 }
 
-// Lane is what tasks of one issue have in common, as it is kept.
+// Lane returns the stored key that the tasks of one issue have in common.
 func Lane(repo string, issue int) string { return strings.ToLower(repo) + "#" + strconv.Itoa(issue) }
 
-// failing is how a statement begins that fails tasks.
+// failing is the beginning of every statement that fails tasks.
 const failing = "UPDATE task SET state = 5, ended_at = {now}, lease_until = NULL, run_at = 0, "

@@ -3,6 +3,7 @@ package sqlqueue
 import (
 	"cmp"
 	"context"
+	"maps"
 	"slices"
 	"strconv"
 
@@ -10,7 +11,7 @@ import (
 	"github.com/org/foreman-action/store/internal/sqlstore"
 )
 
-// counting are the statements that count tasks.
+// counting are the statements of Stats and Backlog.
 type counting struct {
 	counts, oldest, agents              string
 	backlog, backlogClaimed, backlogIDs string
@@ -43,9 +44,9 @@ FROM w WHERE w.agent IS NOT NULL`,
 }
 
 // count counts the tasks.
-func (s *counting) count(ctx context.Context, e sqlstore.Engine) (out queue.Stats, err error) {
-	err = e.Read(ctx, func(tx sqlstore.Tx) error {
-		out = queue.Stats{States: map[queue.State]int{}}
+func (s *counting) count(ctx context.Context, e sqlstore.Engine) (queue.Stats, error) {
+	return sqlstore.Value(ctx, e.Read, func(tx sqlstore.Tx) (queue.Stats, error) {
+		out := queue.Stats{States: map[queue.State]int{}}
 		err := tx.Query(s.counts, func(r sqlstore.Row) error {
 			var state, n int
 			if err := r.Scan(&state, &n); err != nil {
@@ -63,22 +64,21 @@ func (s *counting) count(ctx context.Context, e sqlstore.Engine) (out queue.Stat
 			return nil
 		})
 		if err != nil {
-			return err
+			return out, err
 		}
 		var at int64
-		if _, err := sqlstore.One(tx, s.oldest, func(r sqlstore.Row) error { return r.Scan(&at) }); err != nil {
-			return err
+		if _, err := sqlstore.One(tx, s.oldest, sqlstore.Into(&at)); err != nil {
+			return out, err
 		}
 		out.Oldest = sqlstore.Time(at)
 		out.Agents, err = s.byAgent(tx)
-		return err
+		return out, err
 	})
-	return out, err
 }
 
 // byAgent counts the tasks of each agent that are pending or claimed.
 func (s *counting) byAgent(tx sqlstore.Tx) ([]queue.AgentStats, error) {
-	byName := map[string]*queue.AgentStats{}
+	byName := map[string]queue.AgentStats{}
 	err := tx.Query(s.agents, func(r sqlstore.Row) error {
 		var state, n int
 		var agent string
@@ -86,10 +86,7 @@ func (s *counting) byAgent(tx sqlstore.Tx) ([]queue.AgentStats, error) {
 			return err
 		}
 		a := byName[agent]
-		if a == nil {
-			a = &queue.AgentStats{Agent: agent}
-			byName[agent] = a
-		}
+		a.Agent = agent
 		switch state {
 		case stateClaimed:
 			a.Claimed += n
@@ -99,44 +96,31 @@ func (s *counting) byAgent(tx sqlstore.Tx) ([]queue.AgentStats, error) {
 		default:
 			a.Pending += n
 		}
+		byName[agent] = a
 		return nil
 	})
-	var list []queue.AgentStats
-	for _, a := range byName {
-		list = append(list, *a)
-	}
-	slices.SortFunc(list, func(a, b queue.AgentStats) int { return cmp.Compare(a.Agent, b.Agent) })
-	return list, err
+	return slices.SortedFunc(maps.Values(byName), func(a, b queue.AgentStats) int { return cmp.Compare(a.Agent, b.Agent) }), err
 }
 
-// waiting tells of the agents that have tasks waiting, each with the ids of at most n.
-func (s *counting) waiting(ctx context.Context, e sqlstore.Engine, n int) (list []queue.Backlog, err error) {
-	err = e.Read(ctx, func(tx sqlstore.Tx) (err error) {
+// waiting returns the agents that have tasks waiting, each with the ids of at most n.
+func (s *counting) waiting(ctx context.Context, e sqlstore.Engine, n int) ([]queue.Backlog, error) {
+	return sqlstore.Value(ctx, e.Read, func(tx sqlstore.Tx) (list []queue.Backlog, err error) {
 		list, err = s.waitingAgents(tx)
 		for i := range list {
 			if err != nil || n <= 0 {
-				return err
+				break
 			}
-			b := &list[i]
-			err = tx.Query(s.backlogIDs, func(r sqlstore.Row) error {
-				var id string
-				err := r.Scan(&id)
-				b.IDs = append(b.IDs, id)
-				return err
-			}, b.Agent, int64(n))
+			list[i].IDs, err = sqlstore.All(tx, s.backlogIDs, sqlstore.Column[string], list[i].Agent, int64(n))
 		}
-		return err
+		return list, err
 	})
-	return list, err
 }
 
 // waitingAgents returns the agents that have tasks waiting, without their ids.
-func (s *counting) waitingAgents(tx sqlstore.Tx) (list []queue.Backlog, err error) {
-	err = tx.Query(s.backlog, func(r sqlstore.Row) error {
-		var b queue.Backlog
-		err := r.Scan(&b.Agent, &b.Pending)
-		list = append(list, b)
-		return err
+func (s *counting) waitingAgents(tx sqlstore.Tx) ([]queue.Backlog, error) {
+	list, err := sqlstore.All(tx, s.backlog, func(r sqlstore.Row) (b queue.Backlog, err error) {
+		err = r.Scan(&b.Agent, &b.Pending)
+		return b, err
 	})
 	if err != nil || len(list) == 0 {
 		return list, err

@@ -6,7 +6,7 @@ import (
 	"github.com/org/foreman-action/queue"
 )
 
-// watchers are those of this process who are told of changes. They are safe for concurrent
+// watchers are the subscribers to changes in this process. They are safe for concurrent
 // use.
 type watchers struct {
 	mu    sync.Mutex
@@ -29,15 +29,15 @@ func (w *watchers) add() (changes <-chan queue.Change, stop func()) {
 	}
 }
 
-// tell tells them of changes, without waiting for them.
-func (w *watchers) tell(changes ...queue.Change) {
+// notify sends changes to all subscribers, without waiting for them.
+func (w *watchers) notify(changes ...queue.Change) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, c := range changes {
 		for ch := range w.chans {
 			select {
 			case ch <- c:
-			default: // it has not read 64 of them: it knows that something changed
+			default: // it has 64 unread changes, so it will look again anyway
 			}
 		}
 	}

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Cursors keep how far pollers came. They are safe for concurrent use.
+// Cursors store the positions of pollers. They are safe for concurrent use.
 type Cursors struct {
 	engine Engine
 	cursorStatements
@@ -24,23 +24,23 @@ ON CONFLICT (repo) DO UPDATE SET at = excluded.at, data = excluded.data`),
 	}
 }
 
-// Cursor returns what SaveCursor kept of a repository, for a poller; nil: nothing. Case
-// does not matter.
+// Cursor returns the stored cursor of a repository's poller; nil: none. Case does not
+// matter.
 func (s *Cursors) Cursor(ctx context.Context, repo string) (data []byte, err error) {
 	err = s.engine.Look(ctx, func(tx Tx) error {
 		data = nil
-		_, err := One(tx, s.cursor, func(r Row) error { return r.Scan(&data) }, strings.ToLower(repo))
+		_, err := One(tx, s.cursor, Into(&data), strings.ToLower(repo))
 		return err
 	})
-	return data, Doing("read the cursor of "+repo, err)
+	return data, Wrap("read the cursor of "+repo, err)
 }
 
-// SaveCursor keeps how far the poller of a repository came. When it returns nil, that is
+// SaveCursor stores the cursor of a repository's poller. When it returns nil, that is
 // durable.
 func (s *Cursors) SaveCursor(ctx context.Context, repo string, data []byte) error {
 	err := s.engine.Single(ctx, func(tx Tx) error {
 		_, err := tx.Exec(s.saveCursor, tx.Now(), strings.ToLower(repo), Text(data))
 		return err
 	})
-	return Doing("save the cursor of "+repo, err)
+	return Wrap("save the cursor of "+repo, err)
 }

@@ -5,18 +5,19 @@ import (
 	"strings"
 )
 
-// A Dialect is what differs between databases in the text of statements.
+// A Dialect contains the differences between databases in the text of statements.
 type Dialect struct {
 	// Now is an expression for the time in milliseconds since 1970; it may use the
 	// parameter $1, which is Tx.Now.
 	Now string
-	// Skip ends a SELECT of a task "t" that is changed by the same statement: other
-	// transactions look past it. Empty where only one transaction writes.
+	// Skip ends a SELECT of a task "t" that is changed by the same statement: the row is
+	// locked, and rows that are locked already are skipped. Empty where only one
+	// transaction writes at a time.
 	Skip string
 	// Lock ends a SELECT of a row that is changed by the same transaction; empty as above.
 	Lock string
-	// Exclusive is a statement that keeps other transactions out that run it with the
-	// same $1, a text, until this one ends; empty as above. See [Exclude].
+	// Exclusive is a statement that takes a lock on $1, a text, until the transaction ends;
+	// empty as above. See [Exclude].
 	Exclusive string
 	// List is an expression, in parentheses, for the numbers in the JSON array %s, to
 	// stand behind IN.
@@ -24,11 +25,11 @@ type Dialect struct {
 	// Identity, Blob, Text and Int are types of columns: a number that grows with each
 	// row and is the primary key; bytes; text that is compared byte for byte; 64 bits.
 	Identity, Blob, Text, Int string
-	// Probe says that it pays to read before a write that mostly finds nothing, because
-	// writes stand in line.
+	// Probe is true if reading before a write that mostly changes no row is faster, because
+	// writes are serialized.
 	Probe bool
-	// Chains says that a statement may change rows and begin with another one that does
-	// (WITH … INSERT), and that it pays to do the work of several in one.
+	// Chains is true if one statement can change several tables (WITH … INSERT), and that is
+	// faster than several statements.
 	Chains bool
 }
 
@@ -64,15 +65,13 @@ func (d Dialect) Expand(query string) string {
 	).Replace(query)
 }
 
-// Crowded reports whether transactions run beside each other, so that one may have to wait
-// for what another one holds. No two may wait for each other then: databases find that out
-// late, and end one of them. So a statement that changes several tasks either passes over
-// those that are held (Free, Some), or takes them in the order of their numbers (InOrder), and no
-// transaction waits for a second task while it holds a first one.
+// Crowded reports whether transactions that write run concurrently, so that one may wait for
+// the locks of another. To avoid deadlocks, a statement that changes several tasks either
+// skips locked ones (Free, Some) or locks them in the order of their numbers (InOrder), and
+// no transaction waits for a second task while it has locked a first one.
 func (d Dialect) Crowded() bool { return d.Skip != "" }
 
-// Free is a condition for the tasks of which another one holds, but for those that somebody
-// is changing right now.
+// Free returns a condition for the tasks that satisfy another one and are not locked.
 func (d Dialect) Free(condition string) string {
 	if !d.Crowded() {
 		return condition
@@ -80,7 +79,7 @@ func (d Dialect) Free(condition string) string {
 	return "seq = ANY (ARRAY(SELECT t.seq FROM task t WHERE " + condition + "{skip}))"
 }
 
-// Some is Free for so many of the tasks at most.
+// Some is Free for a limited number of tasks.
 func (d Dialect) Some(condition string, most int) string {
 	few := "SELECT t.seq FROM task t WHERE " + condition + " LIMIT " + strconv.Itoa(most) + "{skip}"
 	if !d.Crowded() {
@@ -89,8 +88,8 @@ func (d Dialect) Some(condition string, most int) string {
 	return "seq = ANY (ARRAY(" + few + "))"
 }
 
-// InOrder is a condition for all tasks of which another one holds: it waits for those that
-// somebody is changing.
+// InOrder returns a condition for all tasks that satisfy another one; it waits for locked
+// ones.
 func (d Dialect) InOrder(condition string) string {
 	if !d.Crowded() {
 		return condition
@@ -98,5 +97,5 @@ func (d Dialect) InOrder(condition string) string {
 	return "seq = ANY (ARRAY(SELECT t.seq FROM task t WHERE " + condition + " ORDER BY t.seq{lock}))"
 }
 
-// In is the List of a parameter.
+// In returns the List of a parameter.
 func (d Dialect) In(param string) string { return strings.Replace(d.List, "%s", param, 1) }

@@ -1,8 +1,13 @@
-// Package sqlstore is what stores in SQL databases have in common, whatever the engine is:
-// what an [Engine] does, how its [Dialect] differs from others, and the tables. It keeps
-// records, ledgers, cursors and slots, each by a type of its own that holds the statements
-// it needs. Package sqlqueue keeps the tasks. Packages sqlite and postgres put an engine
-// beneath them.
+// Package sqlstore is the part of the SQL stores that does not depend on the database.
+//
+// The databases differ in two values, and nowhere else: an [Engine], an interface of six
+// methods that runs transactions, and a [Dialect], the expressions and types that differ in
+// the text of statements. Packages sqlite and postgres implement one of each. A new database
+// needs both, and passes the suites of packages queuetest and memorytest.
+//
+// The package has the tables (schema) and one type for each kind of data: [Records],
+// [Ledgers], [Cursors], [Leaders] and [Slots], each in a file with its statements. Package
+// sqlqueue has the tasks.
 package sqlstore
 
 import (
@@ -11,29 +16,29 @@ import (
 	"github.com/org/foreman-action/queue"
 )
 
-// An Engine runs statements on one database. It is safe for concurrent use.
+// An Engine runs transactions on one database. It is safe for concurrent use.
 //
-// A function that is given to an engine may be run more than once, by any goroutine,
-// but by one at a time: each run sets what it returns anew. It may not call the engine.
-// When it returns an error, nothing of what it did is kept.
+// A function that is passed to an engine may run more than once, in any goroutine, but
+// never concurrently with itself: each run sets its results anew. It must not call the
+// engine. When it returns an error, its changes are rolled back.
 type Engine interface {
-	// Write runs f in a transaction. When it returns nil, what f did is durable.
-	// Transactions may be run together, and again when another one got in their way.
+	// Write runs f in a transaction. When it returns nil, the changes are durable.
+	// Several calls may share a transaction, and one may be run again after a conflict.
 	Write(ctx context.Context, f func(Tx) error) error
 	// Single is Write for an f that runs one statement, so that an engine may leave out
 	// the transaction.
 	Single(ctx context.Context, f func(Tx) error) error
-	// Together is Write for an f that does the same for many: it gets the wishes of callers
-	// that wait at the same time, at least the one that this call brings. All callers pass
-	// the same f.
-	Together(ctx context.Context, f func(Tx, []*Wish) error, w *Wish) error
-	// Read runs f, which changes nothing, and sees all that was committed before.
+	// Together is Write for an f that answers the requests of several callers at once: those
+	// that wait at the same time, and at least that of this call. All callers pass the same
+	// f.
+	Together(ctx context.Context, f func(Tx, []*ClaimRequest) error, w *ClaimRequest) error
+	// Read runs f, which only reads, on one snapshot that contains all earlier commits.
 	Read(ctx context.Context, f func(Tx) error) error
 	// Look is Read for an f that runs one statement, so that an engine may leave out the
 	// transaction.
 	Look(ctx context.Context, f func(Tx) error) error
-	// Announce tells other processes, as far as the engine can, that tasks may have
-	// become ready. It does not wait.
+	// Announce notifies other processes, if the engine can, that tasks may have become
+	// ready. It does not wait.
 	Announce(c queue.Change)
 }
 
@@ -49,21 +54,20 @@ type Tx interface {
 	Now() any
 }
 
-// A Row is one row that a statement returned. It is valid until the function returns
-// that it was given to.
+// A Row is one row of a result. It is valid until the function that gets it returns.
 type Row interface {
 	// Scan reads the columns into *int64, *int, *string and *[]byte, one for each. NULL
 	// is the zero value; a []byte is a copy.
 	Scan(dest ...any) error
 }
 
-// A Wish is a claim that waits for its task.
-type Wish struct {
-	Agent, By string // whose task is wanted, and by whom
-	Lease     int64  // how long the claim is to last, in milliseconds
+// A ClaimRequest is a call of ClaimNext, with its result.
+type ClaimRequest struct {
+	Agent, By string // the agent of the task, and the claimant
+	Lease     int64  // duration of the claim in milliseconds
 
-	// What became of it.
+	// The result.
 	Claim    queue.Claim
 	Found    bool     // there was a task
-	Promoted []string // the agents that have tasks whose time came; empty text: decisions
+	Promoted []string // the agents whose held back tasks became ready; empty text: decisions
 }

@@ -1,14 +1,14 @@
 package sqlstore
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/org/foreman-action/memory"
 )
 
-// Ledgers keep how far the decisions on tasks were carried out. They are safe for concurrent use.
+// Ledgers implement memory.Journal. They are safe for concurrent use.
 type Ledgers struct {
 	engine Engine
 	ledgerStatements
@@ -41,26 +41,22 @@ func newLedgerStatements(d Dialect) ledgerStatements {
 func (s *Ledgers) Ledger(ctx context.Context, key memory.LedgerKey) (memory.Ledger, error) {
 	path, err := key.Path()
 	if err != nil {
-		return memory.Ledger{}, Doing("read journal", err)
+		return memory.Ledger{}, Wrap("read journal", err)
 	}
-	var data []byte
-	err = s.engine.Look(ctx, func(tx Tx) (err error) {
-		data, err = ledger(tx, s.ledger, path)
-		return err
-	})
+	data, err := Value(ctx, s.engine.Look, func(tx Tx) ([]byte, error) { return ledger(tx, s.ledger, path) })
 	if err != nil {
-		return memory.Ledger{}, Doing("read journal", err)
+		return memory.Ledger{}, Wrap("read journal", err)
 	}
 	if data == nil {
 		return memory.Ledger{}, memory.ErrNotFound
 	}
 	l, err := memory.DecodeLedger(data, key)
-	return l, Doing("read journal "+path, err)
+	return l, Wrap("read journal "+path, err)
 }
 
 // ledger reads a stored ledger; nil: there is none.
 func ledger(tx Tx, query, path string) (data []byte, err error) {
-	_, err = One(tx, query, func(r Row) error { return r.Scan(&data) }, path)
+	_, err = One(tx, query, Into(&data), path)
 	return data, err
 }
 
@@ -69,13 +65,13 @@ func ledger(tx Tx, query, path string) (data []byte, err error) {
 func (s *Ledgers) Begin(ctx context.Context, l memory.Ledger) error {
 	path, err := l.Path()
 	if err != nil {
-		return Doing("begin journal", err)
+		return Wrap("begin journal", err)
 	}
 	data, err := memory.EncodeLedger(l)
 	if err == nil {
 		err = s.engine.Write(ctx, func(tx Tx) error { return s.open(tx, l.LedgerKey, path, data) })
 	}
-	return Doing("begin journal "+path, err)
+	return Wrap("begin journal "+path, err)
 }
 
 // open keeps a new ledger, and deletes a few old ones.
@@ -91,16 +87,11 @@ func (s *Ledgers) open(tx Tx, key memory.LedgerKey, path string, data []byte) er
 	if err != nil {
 		return err
 	}
-	if _, err := memory.DecodeLedger(old, key); !errors.Is(err, memory.ErrBroken) {
-		if err == nil {
-			err = fmt.Errorf("%w: the task has a ledger already", memory.ErrConflict)
-		}
-		return err
+	_, err = memory.DecodeLedger(old, key)
+	err = s.asides.keep(tx, path, old, cmp.Or(err, fmt.Errorf("%w: the task has a ledger already", memory.ErrConflict)))
+	if err == nil {
+		_, err = tx.Exec(s.mark, tx.Now(), path, data)
 	}
-	if err := s.asides.keep(tx, path, old); err != nil {
-		return err
-	}
-	_, err = tx.Exec(s.mark, tx.Now(), path, data)
 	return err
 }
 
@@ -108,7 +99,7 @@ func (s *Ledgers) open(tx Tx, key memory.LedgerKey, path string, data []byte) er
 func (s *Ledgers) Mark(ctx context.Context, key memory.LedgerKey, e memory.Entry) error {
 	path, err := key.Path()
 	if err != nil {
-		return Doing("mark journal", err)
+		return Wrap("mark journal", err)
 	}
 	err = s.engine.Write(ctx, func(tx Tx) error {
 		data, err := ledger(tx, s.ledgerHold, path)
@@ -131,5 +122,5 @@ func (s *Ledgers) Mark(ctx context.Context, key memory.LedgerKey, e memory.Entry
 		_, err = tx.Exec(s.mark, tx.Now(), path, data)
 		return err
 	})
-	return Doing("mark journal "+path, err)
+	return Wrap("mark journal "+path, err)
 }

@@ -1,15 +1,15 @@
 package sqlstore
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/org/foreman-action/memory"
 )
 
-// Records keep what is remembered of issues. They are safe for concurrent use.
+// Records implement memory.Agenda. They are safe for concurrent use.
 type Records struct {
 	engine Engine
 	recordStatements
@@ -43,13 +43,9 @@ func newRecordStatements(d Dialect) recordStatements {
 // Load implements memory.Store.
 func (s *Records) Load(ctx context.Context, repo string, issue int) (memory.Record, error) {
 	if _, err := memory.Key(repo, issue); err != nil {
-		return memory.Record{}, Doing("read memory", err)
+		return memory.Record{}, Wrap("read memory", err)
 	}
-	var data []byte
-	err := s.engine.Look(ctx, func(tx Tx) (err error) {
-		data, err = record(tx, s.record, repo, issue)
-		return err
-	})
+	data, err := Value(ctx, s.engine.Look, func(tx Tx) ([]byte, error) { return record(tx, s.record, repo, issue) })
 	if err == nil && data == nil {
 		return memory.Record{}, memory.ErrNotFound
 	}
@@ -57,19 +53,19 @@ func (s *Records) Load(ctx context.Context, repo string, issue int) (memory.Reco
 	if err == nil {
 		r, err = memory.Decode(data, repo, issue)
 	}
-	return r, Doing(fmt.Sprintf("read memory of %s#%d", repo, issue), err)
+	return r, Wrap(fmt.Sprintf("read memory of %s#%d", repo, issue), err)
 }
 
 // record reads a stored record; nil: there is none.
 func record(tx Tx, query, repo string, issue int) (data []byte, err error) {
-	_, err = One(tx, query, func(r Row) error { return r.Scan(&data) }, strings.ToLower(repo), int64(issue))
+	_, err = One(tx, query, Into(&data), strings.ToLower(repo), int64(issue))
 	return data, err
 }
 
 // Save implements memory.Store.
 func (s *Records) Save(ctx context.Context, r memory.Record) error {
 	if _, err := memory.Key(r.Repo, r.Issue); err != nil {
-		return Doing("save memory", err)
+		return Wrap("save memory", err)
 	}
 	next := r
 	next.Revision++
@@ -77,7 +73,7 @@ func (s *Records) Save(ctx context.Context, r memory.Record) error {
 	if err == nil {
 		err = s.engine.Write(ctx, func(tx Tx) error { return s.save(tx, r, data) })
 	}
-	return Doing(fmt.Sprintf("save memory of %s#%d", r.Repo, r.Issue), err)
+	return Wrap(fmt.Sprintf("save memory of %s#%d", r.Repo, r.Issue), err)
 }
 
 // save stores the encoded form of a record that had the revision of r.
@@ -102,38 +98,29 @@ func (s *Records) save(tx Tx, r memory.Record, data []byte) error {
 	if err != nil {
 		return err
 	}
-	if _, err := memory.Decode(old, r.Repo, r.Issue); !errors.Is(err, memory.ErrBroken) {
-		if err == nil {
-			err = memory.ErrConflict
-		}
-		return err
-	}
 	path, err := memory.Key(r.Repo, r.Issue)
 	if err != nil {
 		return err
 	}
-	if err := s.asides.keep(tx, path, old); err != nil {
-		return err
+	_, err = memory.Decode(old, r.Repo, r.Issue)
+	if err = s.asides.keep(tx, path, old, cmp.Or(err, memory.ErrConflict)); err == nil {
+		_, err = tx.Exec(s.replace, args...)
 	}
-	_, err = tx.Exec(s.replace, args...)
 	return err
 }
 
 // Pending implements memory.Agenda.
 func (s *Records) Pending(ctx context.Context, repo string) (list []memory.Due, complete bool, err error) {
 	if _, err := memory.Key(repo, 1); err != nil {
-		return nil, false, Doing("look for closings", err)
+		return nil, false, Wrap("look for closings", err)
 	}
-	err = s.engine.Look(ctx, func(tx Tx) error {
-		list = nil
-		return tx.Query(s.due, func(r Row) error {
-			var d memory.Due
+	list, err = Value(ctx, s.engine.Look, func(tx Tx) ([]memory.Due, error) {
+		return All(tx, s.due, func(r Row) (d memory.Due, err error) {
 			var at int64
-			err := r.Scan(&d.Issue, &at)
+			err = r.Scan(&d.Issue, &at)
 			d.At = Time(at)
-			list = append(list, d)
-			return err
+			return d, err
 		}, strings.ToLower(repo))
 	})
-	return list, err == nil, Doing("look for closings", err)
+	return list, err == nil, Wrap("look for closings", err)
 }

@@ -13,9 +13,9 @@ import (
 //go:embed schema/*.sql
 var schema embed.FS
 
-// Migrate brings a database to the newest version of the schema, from whichever it has,
-// also from none. It must be run in one transaction that keeps others out. It returns
-// which version the database had. Errors: queue.ErrNewer, which names both versions.
+// Migrate brings a database from any version of the schema, or none, to the newest. It must
+// run in one transaction that excludes others. It returns the version that the database
+// had. Errors: queue.ErrNewer, which names both versions.
 func Migrate(tx Tx, d Dialect) (had int, err error) {
 	steps, err := fs.Glob(schema, "schema/*.sql")
 	if err != nil {
@@ -24,7 +24,7 @@ func Migrate(tx Tx, d Dialect) (had int, err error) {
 	if _, err := tx.Exec("CREATE TABLE IF NOT EXISTS foreman_schema (id INTEGER PRIMARY KEY, version INTEGER NOT NULL)"); err != nil {
 		return 0, fmt.Errorf("create the schema: %w", err)
 	}
-	err = tx.Query("SELECT version FROM foreman_schema", func(r Row) error { return r.Scan(&had) })
+	err = tx.Query("SELECT version FROM foreman_schema", Into(&had))
 	if err != nil {
 		return 0, fmt.Errorf("read the version of the schema: %w", err)
 	}

@@ -5,14 +5,14 @@ import (
 	"strconv"
 )
 
-// Statements returns every statement of this package by its name, for tests that look at how
-// a database carries them out.
+// Statements returns every statement of this package by its name, for tests of the query
+// plans.
 func Statements(d Dialect) map[string]string {
 	return Named(newRecordStatements(d), newLedgerStatements(d), newCursorStatements(d), newLeadStatements(d), newSlotStatements(d))
 }
 
-// Named returns the statements that structs hold, also in structs within them, by the names of
-// their fields. Those of an array have the number behind it. An empty one is none.
+// Named returns the statements in the fields of structs, at any depth, by the names of the
+// fields; those of an array have their index appended. Empty ones are left out.
 func Named(parts ...any) map[string]string {
 	out := map[string]string{}
 	for _, part := range parts {

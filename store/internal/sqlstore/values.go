@@ -1,11 +1,12 @@
 package sqlstore
 
 import (
+	"context"
 	"fmt"
 	"time"
 )
 
-// Time is a time as it is kept, in milliseconds since 1970; 0 is the zero time.
+// Time returns a stored time, in milliseconds since 1970; 0 is the zero time.
 func Time(ms int64) time.Time {
 	if ms == 0 {
 		return time.Time{}
@@ -13,21 +14,20 @@ func Time(ms int64) time.Time {
 	return time.UnixMilli(ms).UTC()
 }
 
-// Millis is a length of time as it is kept; a part of a millisecond is a whole one, so
-// that nothing ends too early.
+// Millis returns a duration in milliseconds, rounded up, so that no lease ends too early.
 func Millis(d time.Duration) int64 {
 	return int64((d + time.Millisecond - 1) / time.Millisecond)
 }
 
-// Truth is a truth as it is kept: 1 or 0.
-func Truth(b bool) int64 {
+// Bool returns the stored form of a truth: 1 or 0.
+func Bool(b bool) int64 {
 	if b {
 		return 1
 	}
 	return 0
 }
 
-// Text is a text that is never NULL, as a parameter.
+// Text returns the parameter for a text that is never NULL.
 func Text(data []byte) any {
 	if data == nil {
 		return []byte{}
@@ -35,7 +35,7 @@ func Text(data []byte) any {
 	return data
 }
 
-// Blob is a text as a parameter; nil is NULL.
+// Blob returns the parameter for a text; nil is NULL.
 func Blob(data []byte) any {
 	if data == nil {
 		return nil
@@ -43,8 +43,8 @@ func Blob(data []byte) any {
 	return data
 }
 
-// Doing says in an error what was done; nil stays nil.
-func Doing(what string, err error) error {
+// Wrap prefixes an error with the operation that failed; nil stays nil.
+func Wrap(what string, err error) error {
 	if err == nil {
 		return nil
 	}
@@ -61,14 +61,44 @@ func One(tx Tx, query string, each func(Row) error, args ...any) (bool, error) {
 	return found, err
 }
 
-// None is for a row of which only matters that it is there.
-func None(Row) error { return nil }
+// Ignore reads no columns, for a row whose existence is the answer.
+func Ignore(Row) error { return nil }
 
-// Exclude keeps other transactions out that exclude others by the same key, until this one
-// ends. The statement is Dialect.Exclusive; empty: there are no others.
+// Exclude takes an exclusive lock on a key until the transaction ends. The statement is
+// Dialect.Exclusive; empty: there is only one writer.
 func Exclude(tx Tx, statement, key string) error {
 	if statement == "" {
 		return nil
 	}
-	return tx.Query(statement, None, key)
+	return tx.Query(statement, Ignore, key)
+}
+
+// Value runs f by a method of an [Engine], such as Engine.Write, and returns its result.
+func Value[T any](ctx context.Context, run func(context.Context, func(Tx) error) error, f func(Tx) (T, error)) (v T, err error) {
+	err = run(ctx, func(tx Tx) (err error) {
+		v, err = f(tx)
+		return err
+	})
+	return v, err
+}
+
+// All returns the values that scan makes of the rows of a query, in order.
+func All[T any](tx Tx, query string, scan func(Row) (T, error), args ...any) (list []T, err error) {
+	err = tx.Query(query, func(r Row) error {
+		v, err := scan(r)
+		list = append(list, v)
+		return err
+	}, args...)
+	return list, err
+}
+
+// Column reads a row of one column, for [All].
+func Column[T any](r Row) (v T, err error) {
+	err = r.Scan(&v)
+	return v, err
+}
+
+// Into returns a function that scans a row into dest, for [One] and Tx.Query.
+func Into(dest ...any) func(Row) error {
+	return func(r Row) error { return r.Scan(dest...) }
 }

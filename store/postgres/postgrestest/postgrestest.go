@@ -23,7 +23,7 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// ErrMissing says that the programs of a server are not installed, or that there is
+// ErrMissing means that the programs of a server are not installed, or that there is
 // nobody to run them as.
 var ErrMissing = errors.New("no PostgreSQL server is installed")
 

@@ -113,7 +113,7 @@ func remoteRepository(ctx context.Context, env process.Env, full string) (*lint.
 	return repo, nil
 }
 
-// unreached says what to do about a repository that cannot be read.
+// unreached returns what to do about a repository that cannot be read.
 func unreached(full string, err error) error {
 	hint := "try again later"
 	if p, ok := errors.AsType[*triage.PermissionError](err); ok {

@@ -1,0 +1,145 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/org/foreman-action/queue"
+)
+
+// The rows that targets use, and the floor of most rows.
+const (
+	rowDisk      = "floor: append 4 KiB + fsync"
+	rowCycles    = "cycles: ours on SQLite, 8 clients"
+	rowBacklite  = "cycles: backlite on SQLite, 8 clients"
+	rowRiver     = "cycles: River on SQLite, 8 clients"
+	rowClaim     = "claim: SQLite, 100000 pending, 1 clients"
+	rowHTTPFloor = "floor: net/http, 64 clients"
+	rowHTTPClaim = "claim over HTTP: SQLite, 64 clients"
+	rowClaims    = "claim: ours on PostgreSQL, beside River, 8 clients"
+	rowFetches   = "claim: River on PostgreSQL, 8 clients"
+)
+
+// clientCounts are how many clients work at once.
+var clientCounts = []int{1, 8, 64}
+
+// settings are where to measure, and how much.
+type settings struct {
+	dir      string // for databases
+	postgres string // URL; empty: PostgreSQL is not measured
+	quick    bool   // a tenth of the calls, one turn
+}
+
+// calls returns how many calls a load of n has.
+func (s settings) calls(n int) int {
+	if s.quick {
+		return max(n/10, 64)
+	}
+	return n
+}
+
+// turns returns how many of n turns are taken in a round.
+func (s settings) turns(n int) int {
+	if s.quick {
+		return 1
+	}
+	return n
+}
+
+// A part is a group of measurements, made once a round.
+type part struct {
+	name string // for -only
+	run  func(ctx context.Context, s settings, r *results) error
+}
+
+func parts() []part {
+	return []part{{"fsync", disk}, {"cycles", cyclesOnSQLite}, {"verbs", verbsOnSQLite}, {"http", overHTTP}, {"postgres", onPostgres}}
+}
+
+// disk measures how many blocks of 4 KiB a second this disk stores durably.
+func disk(ctx context.Context, s settings, r *results) error {
+	f, err := os.Create(filepath.Join(s.dir, "floor"))
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	block := make([]byte, 4096)
+	return r.once(ctx, measurement{rowDisk, "", load{1, s.calls(2000)}, func(ctx context.Context, l load) (sample, error) {
+		return measure(ctx, l, func(context.Context, int) error {
+			if _, err := f.Write(block); err != nil {
+				return err
+			}
+			return f.Sync()
+		})
+	}})
+}
+
+// cyclesOnSQLite measures whole cycles, with 8 clients beside peers.
+func cyclesOnSQLite(ctx context.Context, s settings, r *results) error {
+	ours := with(sqliteQueue(s.dir), cycles)
+	err := r.takeTurns(ctx, s.turns(5),
+		measurement{rowCycles, rowDisk, load{8, s.calls(2000)}, ours},
+		measurement{rowBacklite, rowDisk, load{8, s.calls(1000)}, with(sqliteDB(s.dir, 10), backliteCycles)},
+		measurement{rowRiver, rowDisk, load{8, s.calls(1000)}, with(sqliteDB(s.dir, 1), riverOnSQLite)})
+	if err != nil {
+		return err
+	}
+	return r.once(ctx,
+		measurement{"cycles: ours on SQLite, 1 clients", rowDisk, load{1, s.calls(4000)}, ours},
+		measurement{"cycles: ours on SQLite, 64 clients", rowDisk, load{64, s.calls(4000)}, ours})
+}
+
+func verbsOnSQLite(ctx context.Context, s settings, r *results) error {
+	return verbsOn(ctx, s, r, "SQLite", sqliteQueue(s.dir))
+}
+
+// onPostgres measures cycles and verbs on PostgreSQL, and single claims beside River.
+func onPostgres(ctx context.Context, s settings, r *results) error {
+	if s.postgres == "" {
+		return nil
+	}
+	ours, peer := postgresQueue(s.postgres), postgresPool(s.postgres)
+	if err := r.once(ctx, measurement{"cycles: River on PostgreSQL, 8 clients", rowDisk, load{8, s.calls(2000)}, with(peer, riverOnPostgres)}); err != nil {
+		return err
+	}
+	err := r.takeTurns(ctx, s.turns(5),
+		measurement{rowClaims, rowDisk, load{8, s.calls(2000)}, with(ours, claims)},
+		measurement{rowFetches, rowDisk, load{8, s.calls(2000)}, with(peer, riverFetches)})
+	if err != nil {
+		return err
+	}
+	for _, clients := range clientCounts {
+		m := measurement{fmt.Sprintf("cycles: ours on PostgreSQL, %d clients", clients), rowDisk, load{clients, s.calls(2000)}, with(ours, cycles)}
+		if err := r.once(ctx, m); err != nil {
+			return err
+		}
+	}
+	return verbsOn(ctx, s, r, "PostgreSQL", ours)
+}
+
+// verbsOn measures the calls of our queue one by one, with few and with many pending tasks.
+func verbsOn(ctx context.Context, s settings, r *results, engine string, db database[queue.Queue]) error {
+	for _, pending := range []int{fewTasks, manyTasks} {
+		err := db(ctx, func(q queue.Queue) error {
+			if err := fill(ctx, q, pending); err != nil {
+				return err
+			}
+			for _, clients := range clientCounts {
+				for _, v := range verbs(q, s.calls(1000)) {
+					row := fmt.Sprintf("%s: %s, %d pending, %d clients", v.name, engine, pending, clients)
+					run := func(ctx context.Context, l load) (sample, error) { return measure(ctx, l, v.call) }
+					if err := r.once(ctx, measurement{row, rowDisk, load{clients, v.n}, run}); err != nil {
+						return err
+					}
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,107 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// The targets.
+const (
+	wantCycles = 2.0              // times the best of the peers on SQLite, 8 clients
+	goqiteRate = 1431             // cycles a second at FULL, measured before: it cannot be had from here
+	wantClaim  = time.Millisecond // p99 of a claim, one client, 100,000 pending
+	wantHTTP   = 0.4              // of the bare handler's rate, 64 clients
+	wantFetch  = 1.0              // of River's single fetches on PostgreSQL
+)
+
+// report renders the medians and the targets.
+func report(r *results, rounds int) string {
+	var out strings.Builder
+	fmt.Fprintf(&out, "Medians of %d rounds.\n\n", rounds)
+	fmt.Fprintln(&out, "| what | a second | p50 ms | p99 ms | CPU µs | of the floor |\n|---|---|---|---|---|---|")
+	for _, row := range r.rows {
+		fmt.Fprintf(&out, "| %s | %.0f | %s | %s | %s | %s |\n", row.name, r.rate(row.name),
+			cell("%.2f", row.median(func(s sample) float64 { return s.p50.Seconds() * 1e3 })),
+			cell("%.2f", row.median(func(s sample) float64 { return s.p99.Seconds() * 1e3 })),
+			cell("%.0f", row.median(func(s sample) float64 { return s.cpu.Seconds() * 1e6 })),
+			cell("%.0f %%", 100*ofFloor(r, row.name, row.floor)))
+	}
+	fmt.Fprintln(&out, "\n| to reach | wanted | measured |\n|---|---|---|")
+	for _, t := range targets(r) {
+		fmt.Fprintf(&out, "| %s | %s | %s |\n", t.what, t.want, t.got)
+	}
+	return out.String()
+}
+
+// cell formats a value that was measured; empty for 0.
+func cell(format string, value float64) string {
+	if value == 0 {
+		return ""
+	}
+	return fmt.Sprintf(format, value)
+}
+
+// ofFloor returns a row's rate as a share of its floor's; 0 if that was not measured. Clients
+// at once share a commit, and can exceed the disk's floor.
+func ofFloor(r *results, row, floor string) float64 {
+	if ratios := r.ratio(row, floor); ratios != nil {
+		return quantile(ratios, 0.5)
+	}
+	if rate := r.rate(floor); rate > 0 {
+		return r.rate(row) / rate
+	}
+	return 0
+}
+
+// A target is a figure to reach.
+type target struct {
+	what, want, got string
+	reached         bool
+}
+
+// targets returns those of the parts that were measured.
+func targets(r *results) []target {
+	var list []target
+	add := func(what, want, got string, reached bool) { list = append(list, target{what, want, got, reached}) }
+	if backlite, river := r.ratio(rowCycles, rowBacklite), r.ratio(rowCycles, rowRiver); backlite != nil {
+		least := min(quantile(backlite, 0.5), quantile(river, 0.5))
+		add("cycles, 8 clients, in turns with backlite and River", fmt.Sprintf("%.1f times", wantCycles),
+			fmt.Sprintf("%.2f times (backlite: %s, River: %s)", least, spread(backlite), spread(river)), least >= wantCycles)
+	}
+	if ours := r.rate(rowCycles); ours > 0 {
+		add("the same, beside goqite as it was measured before", fmt.Sprintf("%.1f times", wantCycles),
+			fmt.Sprintf("%.2f times (%.0f beside %d)", ours/goqiteRate, ours, goqiteRate), ours >= wantCycles*goqiteRate)
+	}
+	if p99 := r.row(rowClaim).median(func(s sample) float64 { return s.p99.Seconds() }); p99 > 0 {
+		add("claim p99, one client, 100,000 pending", wantClaim.String(), fmt.Sprintf("%.2f ms", p99*1e3), p99 < wantClaim.Seconds())
+	}
+	if ratios := r.ratio(rowHTTPClaim, rowHTTPFloor); ratios != nil {
+		add("claims over HTTP beside a bare handler, 64 clients", fmt.Sprintf("%.0f %%", wantHTTP*100),
+			fmt.Sprintf("%.0f %% (%.0f beside %.0f; half of the %d pairs from %.0f to %.0f %%)", 100*quantile(ratios, 0.5),
+				r.rate(rowHTTPClaim), r.rate(rowHTTPFloor), len(ratios), 100*quantile(ratios, 0.25), 100*quantile(ratios, 0.75)),
+			quantile(ratios, 0.5) >= wantHTTP)
+	}
+	if river := r.ratio(rowClaims, rowFetches); river != nil {
+		add("single claims on PostgreSQL, 8 clients, in turns with River's single fetches", fmt.Sprintf("%.1f times", wantFetch),
+			fmt.Sprintf("%s (%.0f beside %.0f)", spread(river), r.rate(rowClaims), r.rate(rowFetches)), quantile(river, 0.5) >= wantFetch)
+	}
+	return list
+}
+
+// spread formats the median of ratios, and the range of the middle half of them.
+func spread(ratios []float64) string {
+	return fmt.Sprintf("%.2f times, half of %d from %.2f to %.2f", quantile(ratios, 0.5), len(ratios), quantile(ratios, 0.25), quantile(ratios, 0.75))
+}
+
+// missed returns an error for each target that was not reached.
+func missed(list []target) error {
+	var errs []error
+	for _, t := range list {
+		if !t.reached {
+			errs = append(errs, fmt.Errorf("%s: want %s, got %s", t.what, t.want, t.got))
+		}
+	}
+	return errors.Join(errs...)
+}

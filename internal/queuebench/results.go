@@ -1,0 +1,119 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+)
+
+// A measurement is one row of the report.
+type measurement struct {
+	row   string
+	floor string // the row whose rate limits this one; empty: none
+	load  load
+	run   workload
+}
+
+// A results collects the samples of all measurements. The zero value is empty.
+type results struct {
+	rows   []*row // in the order of their first samples
+	ratios map[[2]string][]float64
+}
+
+// A row has the samples of one measurement.
+type row struct {
+	name, floor string
+	samples     []sample
+}
+
+// median returns the median of a value of the samples.
+func (r *row) median(value func(sample) float64) float64 {
+	values := make([]float64, len(r.samples))
+	for i, s := range r.samples {
+		values[i] = value(s)
+	}
+	return quantile(values, 0.5)
+}
+
+// row returns the row of a name; one without samples if it was not measured.
+func (r *results) row(name string) *row {
+	for _, known := range r.rows {
+		if known.name == name {
+			return known
+		}
+	}
+	return &row{}
+}
+
+// rate returns the median rate of a row; 0 if it was not measured.
+func (r *results) rate(name string) float64 {
+	return r.row(name).median(func(s sample) float64 { return s.rate })
+}
+
+// ratio returns how many times the rate of another row a row's rate was, turn by turn; nil
+// if the two did not take turns.
+func (r *results) ratio(row, other string) []float64 { return r.ratios[[2]string{row, other}] }
+
+// once runs measurements one after the other.
+func (r *results) once(ctx context.Context, list ...measurement) error {
+	for _, m := range list {
+		if err := r.takeTurns(ctx, 1, m); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// takeTurns runs measurements in turns, each of a second or less, and another one begins
+// each turn. The speed of a machine changes within seconds, by more than subjects differ:
+// so they are compared by the ratios of the rates within one turn.
+func (r *results) takeTurns(ctx context.Context, turns int, list ...measurement) error {
+	for turn := range turns {
+		rates := map[string]float64{}
+		for i := range list {
+			m := list[(i+turn)%len(list)]
+			s, err := m.run(ctx, m.load)
+			if err != nil {
+				return fmt.Errorf("%s: %w", m.row, err)
+			}
+			r.add(m, s)
+			rates[m.row] = s.rate
+		}
+		r.addRatios(rates)
+	}
+	return nil
+}
+
+func (r *results) add(m measurement, s sample) {
+	known := r.row(m.row)
+	if known.samples == nil {
+		known.name, known.floor = m.row, m.floor
+		r.rows = append(r.rows, known)
+	}
+	known.samples = append(known.samples, s)
+}
+
+func (r *results) addRatios(rates map[string]float64) {
+	if r.ratios == nil {
+		r.ratios = map[[2]string][]float64{}
+	}
+	for row, rate := range rates {
+		for other, rateOfOther := range rates {
+			pair := [2]string{row, other}
+			r.ratios[pair] = append(r.ratios[pair], rate/rateOfOther)
+		}
+	}
+}
+
+// quantile returns the value that a share p of the values does not exceed, between the two
+// nearest values where it falls between them; 0 without values.
+func quantile(values []float64, p float64) float64 {
+	if len(values) == 0 {
+		return 0
+	}
+	sorted := slices.Sorted(slices.Values(values))
+	at := p * float64(len(sorted)-1)
+	i := int(at)
+	next := sorted[min(i+1, len(sorted)-1)]
+	return sorted[i] + (next-sorted[i])*(at-float64(i))
+}

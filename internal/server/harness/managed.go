@@ -1,0 +1,83 @@
+package harness
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"net"
+	"net/url"
+	"regexp"
+
+	"github.com/org/foreman-action/config/serverconfig"
+	"github.com/org/foreman-action/internal/secret"
+	"github.com/org/foreman-action/internal/server/access"
+	"github.com/org/foreman-action/internal/server/database"
+	"github.com/org/foreman-action/internal/server/managed"
+)
+
+// containers returns the agents that the server starts in containers, each once.
+func containers(s *serverconfig.Config) []managed.Agent {
+	var list []managed.Agent
+	seen := map[int]bool{}
+	for _, r := range s.Repos {
+		for _, a := range r.Agents {
+			if !a.Managed() || seen[a.Port] {
+				continue
+			}
+			seen[a.Port] = true
+			list = append(list, managed.Agent{
+				Name: fmt.Sprintf("%s-%d", unsafe.ReplaceAllString(a.Type, "-"), a.Port), Image: a.Image, Port: a.Port, URL: a.Address(),
+				Env: a.Container.Env, MemoryMB: a.Container.MemoryMB, CPUs: a.Container.CPUs, PIDs: a.Container.PIDs, User: a.Container.User,
+			})
+		}
+	}
+	return list
+}
+
+// unsafe matches what a container's name must not contain.
+var unsafe = regexp.MustCompile(`[^A-Za-z0-9_.-]+`)
+
+// newSupervisor returns the supervisor of the managed agents, with a credential for each, and
+// the listener on Docker's bridge by which they reach the server. Both are nil without such
+// agents. The caller closes the listener, also after an error.
+func newSupervisor(ctx context.Context, o Options, c *access.Credentials) (*managed.Supervisor, net.Listener, error) {
+	list := containers(o.Settings)
+	if len(list) == 0 {
+		return nil, nil, nil
+	}
+	docker, err := managed.OpenDocker()
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := docker.Ping(ctx); err != nil {
+		return nil, nil, fmt.Errorf("the configuration has agents with config.image, which need Docker: %w", err)
+	}
+	gateway, err := docker.Gateway(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", net.JoinHostPort(gateway.String(), "0"))
+	if err != nil {
+		return nil, nil, fmt.Errorf("listen for managed agents on Docker's bridge: %w", err)
+	}
+	for i := range list {
+		name, text := fmt.Sprintf("managed-%d", list[i].Port), rand.Text()
+		if err := c.Add(access.Credential{Name: name, Secret: secret.Text(text), Agents: []string{list[i].URL}}); err != nil {
+			return nil, l, err
+		}
+		u := url.URL{Scheme: "http", User: url.UserPassword(name, text), Host: l.Addr().String()}
+		list[i].HarnessURL = secret.Text(u.String())
+	}
+	f, err := managed.New(managed.Options{Engine: docker, Agents: list, Owner: ownerOf(o.Databases.Queue, o.Settings.Server), Log: o.Log})
+	return f, l, err
+}
+
+// ownerOf returns the name by which a server finds its containers: the same in every run, and
+// different from that of other servers on the machine. It uses the configured port, because a
+// free port differs at each start.
+func ownerOf(queue string, s serverconfig.Server) string {
+	sum := sha256.Sum256([]byte(database.Key(queue) + "\n" + hostPort(s)))
+	return hex.EncodeToString(sum[:6])
+}

@@ -1,0 +1,180 @@
+package managed
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+)
+
+const (
+	maxRestarts     = 1               // of a container that exits
+	restartDelay    = 2 * time.Second // from the exit to the restart
+	maxBackoff      = time.Minute     // between two tries of what the engine refused
+	removeTimeout   = 20 * time.Second
+	startupInterval = time.Second // between health checks until the first that succeeds
+	healthInterval  = 15 * time.Second
+	// startupChecks is how many health checks may fail at the start before an agent is called
+	// unhealthy. It is not restarted then: it may work on pending tasks before it serves.
+	startupChecks = 30
+)
+
+// backoff returns the delay after the n-th failure of the engine in a row, from 0.
+func backoff(n int) time.Duration { return min(restartDelay<<min(n, 10), maxBackoff) }
+
+// A supervised is an agent with its state.
+type supervised struct {
+	o     *Options
+	agent Agent
+
+	mu       sync.Mutex // guards the following
+	state    State
+	reason   string
+	restarts int
+}
+
+func (s *supervised) status() Status {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return Status{Agent: s.agent, State: s.state, Reason: s.reason, Restarts: s.restarts}
+}
+
+// set changes the state and logs it. A new reason of an unhealthy agent is not logged.
+func (s *supervised) set(state State, reason string) {
+	s.mu.Lock()
+	same := s.state == state && (s.reason == reason || state == Unhealthy)
+	s.state, s.reason = state, reason
+	restarts := s.restarts
+	s.mu.Unlock()
+	if same {
+		return
+	}
+	level := slog.LevelInfo
+	switch state {
+	case Failed:
+		level = slog.LevelError
+	case Starting, Unhealthy, Waiting:
+		level = slog.LevelWarn
+	case Healthy, Stopped:
+	}
+	s.o.Log.Log(context.Background(), level, "managed agent", "agent", s.agent.Name, "state", string(state), "reason", reason, "restarts", restarts)
+}
+
+// run keeps the agent running until ctx ends or it failed. Only an exit of the agent itself
+// counts as a restart; failures of the engine are retried without end.
+func (s *supervised) run(ctx context.Context) {
+	defer func() {
+		if ctx.Err() != nil {
+			s.set(Stopped, "the server was stopped")
+		}
+	}()
+	for failures := 0; ctx.Err() == nil; {
+		reason, err := s.runContainer(ctx)
+		if ctx.Err() != nil {
+			return
+		}
+		if err != nil {
+			s.set(Waiting, err.Error())
+			if s.o.Sleep(ctx, backoff(failures)) != nil {
+				return
+			}
+			failures++
+			continue
+		}
+		failures = 0
+		s.set(Unhealthy, reason)
+		if s.o.Sleep(ctx, restartDelay) != nil {
+			return
+		}
+		// An engine that stops ends its containers too, and does not answer then.
+		if err := s.o.Engine.Ping(ctx); err != nil && ctx.Err() == nil {
+			s.set(Waiting, fmt.Sprintf("the engine does not answer: %v", err))
+			continue
+		}
+		if s.status().Restarts == maxRestarts {
+			s.set(Failed, reason)
+			return
+		}
+		s.mu.Lock()
+		s.restarts++
+		s.mu.Unlock()
+		s.set(Starting, reason+"; it is started again")
+	}
+}
+
+// runContainer runs one container until it exits, and returns why. An error is one of the
+// engine.
+func (s *supervised) runContainer(ctx context.Context) (reason string, err error) {
+	id, err := s.o.Engine.Start(ctx, s.o.Owner, s.agent)
+	if id != "" {
+		defer func() {
+			// Removed also when ctx ended: the server is stopping.
+			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), removeTimeout)
+			defer cancel()
+			if err := s.o.Engine.Remove(ctx, id); err != nil {
+				s.o.Log.Error("container could not be removed", "agent", s.agent.Name, "error", err)
+			}
+		}()
+	}
+	if err != nil {
+		return "", err
+	}
+	if s.status().State == Waiting {
+		s.set(Starting, "the engine runs it now")
+	}
+	checks, stop := context.WithCancel(ctx)
+	var wg sync.WaitGroup
+	wg.Go(func() { s.checkHealth(checks) })
+	defer wg.Wait()
+	defer stop()
+	return s.waitForExit(ctx, id)
+}
+
+// waitForExit returns why a container exited. When the engine fails it is asked again; if
+// the container exited meanwhile, that may be due to the engine, and is an error.
+func (s *supervised) waitForExit(ctx context.Context, id string) (reason string, err error) {
+	for tries := 0; ; tries++ {
+		code, output, err := s.o.Engine.Wait(ctx, id)
+		if ctx.Err() != nil {
+			return "", ctx.Err()
+		}
+		switch {
+		case err == nil && tries > 0, errors.Is(err, ErrNotFound):
+			return "", errors.New("it ended while the engine did not answer, or was removed by somebody else")
+		case err == nil:
+			reason = fmt.Sprintf("it ended with exit code %d", code)
+			if output = s.agent.redactedEnd(output); output != "" {
+				reason += ": " + output
+			}
+			return reason, nil
+		}
+		s.o.Log.Warn("waiting for the container of a managed agent failed; retrying", "agent", s.agent.Name, "error", err)
+		if err := s.o.Sleep(ctx, backoff(tries)); err != nil {
+			return "", err
+		}
+	}
+}
+
+// checkHealth sets the state by health checks until ctx ends.
+func (s *supervised) checkHealth(ctx context.Context) {
+	url := fmt.Sprintf("http://127.0.0.1:%d", s.agent.Port)
+	started, interval := false, startupInterval
+	for checks := 1; ; checks++ {
+		err := s.o.Health(ctx, url)
+		switch {
+		case ctx.Err() != nil:
+			return
+		case err == nil:
+			started, interval = true, healthInterval
+			s.set(Healthy, "")
+		case started || checks >= startupChecks:
+			interval = min(interval*2, healthInterval)
+			s.set(Unhealthy, err.Error())
+		}
+		if s.o.Sleep(ctx, interval) != nil {
+			return
+		}
+	}
+}

@@ -1,0 +1,59 @@
+package memorytest
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/rogpeppe/go-internal/txtar"
+
+	"github.com/org/foreman-action/memory"
+)
+
+// AddLedgers adds the stored ledgers of the folder testdata of package memory to the seeds
+// of a fuzz target.
+func AddLedgers(f *testing.F, dir string) {
+	f.Helper()
+	whole, err := os.ReadFile(filepath.Join(dir, "ledger.jsonl"))
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(whole)
+	list, err := filepath.Glob(filepath.Join(dir, "ledger/*.txtar"))
+	if err != nil || len(list) == 0 {
+		f.Fatalf("no ledgers: %v", err)
+	}
+	for _, file := range list {
+		a, err := txtar.ParseFile(file)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(a.Files[0].Data)
+	}
+}
+
+// CheckLedger checks the properties of every ledger that was decoded: it can be encoded
+// again, unless it is too large then, and encoding changes nothing the second time.
+func CheckLedger(t *testing.T, l memory.Ledger, key memory.LedgerKey) {
+	t.Helper()
+	stored, err := memory.EncodeLedger(l)
+	if err != nil {
+		if len(stored) == 0 && !strings.Contains(err.Error(), "larger than") && !strings.Contains(err.Error(), "year outside") {
+			t.Fatalf("encode what was decoded: %v", err)
+		}
+		return
+	}
+	again, err := memory.DecodeLedger(stored, key)
+	if err != nil {
+		t.Fatalf("decode what was encoded: %v", err)
+	}
+	if got, _ := memory.EncodeLedger(again); !bytes.Equal(got, stored) {
+		t.Fatalf("second round:\n%s", cmp.Diff(string(stored), string(got)))
+	}
+	if bytes.Count(stored, []byte("\n")) != 1 {
+		t.Fatalf("more than one line: %q", stored)
+	}
+}

@@ -1,0 +1,123 @@
+package memory
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"unicode"
+
+	"github.com/org/foreman-action/protocol"
+)
+
+// A verb is the wording of one type of action in a summary.
+type verb struct {
+	past string                               // alone, as in "commented"
+	with func(past string, v []string) string // with the action's values; nil: alone
+}
+
+// tell returns the verb with the values of an action.
+func (v verb) tell(a Action) string {
+	if v.with == nil || len(a.Values) == 0 {
+		return v.past
+	}
+	return v.with(v.past, a.Values)
+}
+
+// verbOf returns the verb of a type of action. It is the one place that says
+// "commented".
+func verbOf(typ string) verb {
+	as := func(past string, v []string) string { return past + " as " + quoteAll(v) }
+	object := func(past string, v []string) string { return past + " " + quoteAll(v) }
+	switch typ {
+	case protocol.ActionAddLabel, protocol.ActionAddLabels:
+		return verb{"labelled", object}
+	case protocol.ActionRemoveLabel:
+		return verb{"took off a label", func(_ string, v []string) string { return "took off the label " + quoteAll(v) }}
+	case protocol.ActionComment, protocol.ActionUpdateComment:
+		return verb{"commented", nil}
+	case fadedType:
+		return verb{"replied", nil}
+	case protocol.ActionCloseIssue:
+		return verb{"closed", as}
+	case protocol.ActionReopenIssue:
+		return verb{"reopened", nil}
+	case protocol.ActionAssign:
+		return verb{"assigned", object}
+	case protocol.ActionUnassign:
+		return verb{"unassigned", object}
+	case protocol.ActionSetMilestone:
+		return verb{"set the milestone", object}
+	case protocol.ActionSetType:
+		return verb{"set the type", object}
+	case protocol.ActionLock:
+		return verb{"locked", as}
+	case protocol.ActionReact:
+		return verb{"reacted", object}
+	case protocol.ActionMarkDuplicate:
+		return verb{"closed as a duplicate", func(past string, v []string) string { return past + " of issue " + quoteAll(v) }}
+	default:
+		return verb{"did something else", func(string, []string) string { return "did " + name(typ) }}
+	}
+}
+
+// maxNames bounds the names that one action shows, maxName the characters of each.
+const (
+	maxNames = 10
+	maxName  = 60
+)
+
+func quoteAll(names []string) string {
+	var b strings.Builder
+	for i, s := range names[:min(len(names), maxNames)] {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		b.WriteString(quote(s))
+	}
+	if more := len(names) - maxNames; more > 0 {
+		fmt.Fprintf(&b, " and %d more", more)
+	}
+	return b.String()
+}
+
+// name returns s as it is when it is a plain word, else quoted.
+func name(s string) string {
+	plain := s != "" && len(s) <= maxName && !latch.MatchString(s) && strings.IndexFunc(s, func(r rune) bool {
+		return r > unicode.MaxASCII || !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("-_./", r)
+	}) < 0
+	if plain {
+		return s
+	}
+	return quote(s)
+}
+
+// latch finds the words that every phrase is made of at which published agents
+// stay away.
+var latch = regexp.MustCompile(`(?i)comment|respond`)
+
+// quote returns s in single quotes on one line, cut to maxName characters. What
+// cannot be printed, a quote and a backslash are escaped, and so is one letter of
+// each word that agents look for.
+func quote(s string) string {
+	var b strings.Builder
+	b.WriteByte('\'')
+	hot := map[int]bool{} // offsets of letters to escape
+	for _, m := range latch.FindAllStringIndex(s, -1) {
+		hot[m[0]+strings.IndexAny(s[m[0]:m[1]], "eE")] = true
+	}
+	n := 0
+	for i, r := range s {
+		if n++; n > maxName {
+			b.WriteString("…")
+			break
+		}
+		switch {
+		case r == '\'' || r == '\\' || hot[i] || !unicode.IsPrint(r):
+			fmt.Fprintf(&b, `\u%04x`, r)
+		default:
+			b.WriteRune(r)
+		}
+	}
+	b.WriteByte('\'')
+	return b.String()
+}

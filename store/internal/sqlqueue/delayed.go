@@ -1,0 +1,94 @@
+package sqlqueue
+
+import (
+	"context"
+
+	"github.com/org/foreman-action/store/internal/sqlstore"
+)
+
+// delayed are the statements about tasks that were held back until a time that has come.
+type delayed struct {
+	overdue, promote, rearm string
+	lanes                   lanes
+}
+
+func newDelayed(d sqlstore.Dialect) delayed {
+	return delayed{
+		overdue: d.Expand("SELECT 1 FROM task WHERE state >= 6 AND run_at <= {now} LIMIT 1"),
+		promote: d.Expand("UPDATE task SET state = state - 6 WHERE " + d.Free("state >= 6 AND state < 12 AND run_at <= {now}") + " RETURNING state, agent"),
+		rearm: d.Expand("UPDATE task SET run_at = {now} + $2 WHERE " + d.Free("state >= 6 AND state = 12 AND run_at <= {now}") +
+			" RETURNING agent, lane"),
+		lanes: newLanes(d),
+	}
+}
+
+// any reports whether there are such tasks.
+func (d *delayed) any(tx sqlstore.Tx) (bool, error) {
+	return sqlstore.One(tx, d.overdue, sqlstore.Ignore, tx.Now())
+}
+
+// promoteNow makes due tasks ready, and returns their agents; "" for decisions. It runs
+// where transactions do not run concurrently: see Dialect.Crowded.
+func (d *delayed) promoteNow(tx sqlstore.Tx) (agents []string, err error) {
+	// Reading is much cheaper than an update of no rows, and mostly there are none.
+	if some, err := d.any(tx); err != nil || !some {
+		return nil, err
+	}
+	if agents, err = d.ready(tx); err != nil {
+		return nil, err
+	}
+	o, err := d.overlooked(tx)
+	return append(agents, o.agents...), err
+}
+
+// ready makes due tasks ready, and returns the agent of each; "" for a decision.
+func (d *delayed) ready(tx sqlstore.Tx) ([]string, error) {
+	return sqlstore.All(tx, d.promote, func(r sqlstore.Row) (agent string, err error) {
+		var state int
+		if err := r.Scan(&state, &agent); err != nil || state != statePending {
+			return "", err
+		}
+		return agent, nil
+	}, tx.Now())
+}
+
+// overlooked looks again at tasks that have waited for long behind others.
+func (d *delayed) overlooked(tx sqlstore.Tx) (o followUp, err error) {
+	found := map[lane]bool{}
+	err = tx.Query(d.rearm, func(r sqlstore.Row) error {
+		at := lane{followed: 1}
+		err := r.Scan(&at.agent, &at.name)
+		found[at] = true
+		return err
+	}, tx.Now(), again.Milliseconds())
+	if err != nil {
+		return followUp{}, err
+	}
+	for at := range found {
+		ended, err := d.lanes.ended(tx, at)
+		if err != nil {
+			return followUp{}, err
+		}
+		o.add(ended)
+	}
+	return o, nil
+}
+
+// promoteAll makes due tasks ready, in transactions of its own. It returns the work that
+// follows them, also with an error.
+func (d *delayed) promoteAll(ctx context.Context, e sqlstore.Engine) (o followUp, err error) {
+	some, err := sqlstore.Value(ctx, e.Look, d.any)
+	if err != nil || !some {
+		return followUp{}, err
+	}
+	agents, err := sqlstore.Value(ctx, e.Single, d.ready)
+	if err != nil {
+		return followUp{}, err
+	}
+	o, err = sqlstore.Value(ctx, e.Write, d.overlooked)
+	if err != nil {
+		o = followUp{} // of a transaction that was rolled back
+	}
+	o.agents = append(agents, o.agents...)
+	return o, err
+}

@@ -1,0 +1,174 @@
+package sqlqueue
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/org/foreman-action/queue"
+	"github.com/org/foreman-action/store/internal/sqlstore"
+)
+
+// maxSwept bounds the tasks that one statement changes. Each change is logged by a statement
+// of its own: with more, other writers would wait for long, and on a remote database the
+// transaction would exceed the deadline of a call, each time anew.
+const maxSwept = 200
+
+// requeuing are the statements of RequeueStale and Grace.
+type requeuing struct {
+	requeueClaimed, requeueDraining, grace string
+	exhaustPending, exhaustClaimed         string
+	exhaustCompleted, exhaustDraining      string
+	logbook                                logbook
+	lanes                                  lanes
+}
+
+func newRequeuing(d sqlstore.Dialect) requeuing {
+	const columns = " RETURNING seq, task_id, agent, claimed_by, reason, lane, followed"
+	update := func(set, condition, columns string) string {
+		return d.Expand(set + " WHERE " + d.Some(condition, maxSwept) + columns)
+	}
+	return requeuing{
+		requeueClaimed: update("UPDATE task SET state = 0, lease_until = NULL",
+			"lease_until <= {now} AND state = 1 AND ($2 = 0 OR claims < $2)", " RETURNING seq, task_id, agent, claimed_by, attempt"),
+		requeueDraining: update("UPDATE task SET state = 2, lease_until = NULL, tries = tries + 1",
+			"lease_until <= {now} AND state = 3 AND ($2 = 0 OR tries + 1 < $2)", " RETURNING seq, task_id, agent, owner, epoch"),
+		grace:            d.Expand("UPDATE task SET lease_until = {now} + $2 WHERE " + d.InOrder("lease_until < {now} + $2 AND state = 1")),
+		exhaustPending:   update(failing+"reason = $2", "state = 0 AND claims > 0 AND claims >= $3", columns),
+		exhaustClaimed:   update(failing+"reason = $2", "lease_until <= {now} AND state = 1 AND claims >= $3", columns),
+		exhaustCompleted: update(failing+"reason = $2 || reason", "tries > 0 AND state IN (2, 8) AND tries >= $3", columns),
+		exhaustDraining:  update(failing+"tries = tries + 1, reason = $2 || reason", "lease_until <= {now} AND state = 3 AND tries + 1 >= $3", columns),
+		logbook:          newLogbook(d),
+		lanes:            newLanes(d),
+	}
+}
+
+// some requeues or fails tasks whose claim or lease expired, as many as one transaction
+// may. Tasks that are locked by other transactions are left for the next call.
+func (s *requeuing) some(ctx context.Context, e sqlstore.Engine, l queue.Limits) (requeued, error) {
+	return sqlstore.Value(ctx, e.Write, func(tx sqlstore.Tx) (r requeued, err error) {
+		claims := fmt.Sprintf("given up: handed out %d times, and no decision came", l.Claims)
+		drains := fmt.Sprintf("given up: could not be carried out in %d tries: ", l.Drains)
+		for _, step := range []failStep{
+			{s.exhaustPending, claims, l.Claims},
+			{s.exhaustClaimed, claims, l.Claims},
+			{s.exhaustCompleted, drains, l.Drains},
+			{s.exhaustDraining, drains, l.Drains},
+		} {
+			if step.limit <= 0 {
+				continue
+			}
+			if err := s.fail(tx, &r, step); err != nil {
+				return requeued{}, err
+			}
+		}
+		for _, step := range []requeueStep{
+			{s.requeueClaimed, queue.Pending, l.Claims},
+			{s.requeueDraining, queue.Completed, l.Drains},
+		} {
+			if err := s.requeue(tx, &r, step); err != nil {
+				return requeued{}, err
+			}
+		}
+		for _, t := range r.tasks {
+			if t.State != queue.Pending {
+				t.Agent = "" // the next decision on the issue is ready
+			}
+			r.followUp.agents = append(r.followUp.agents, t.Agent)
+		}
+		return r, nil
+	})
+}
+
+// A requeued is the result of one transaction.
+type requeued struct {
+	tasks    []queue.Swept
+	followUp followUp
+	more     bool // a statement reached maxSwept
+}
+
+// A failStep fails the tasks that were handed out limit times.
+type failStep struct {
+	query, reason string
+	limit         int
+}
+
+// fail runs a step, and logs it with each task.
+func (s *requeuing) fail(tx sqlstore.Tx, all *requeued, step failStep) error {
+	list, err := sqlstore.All(tx, step.query, func(r sqlstore.Row) (staleTask, error) {
+		t := staleTask{Swept: queue.Swept{State: queue.Failed}}
+		err := r.Scan(&t.seq, &t.ID, &t.Agent, &t.who, &t.text, &t.lane.name, &t.lane.followed)
+		t.lane.agent = t.Agent
+		return t, err
+	}, tx.Now(), step.reason, int64(step.limit))
+	if err != nil {
+		return err
+	}
+	if err := s.logAll(tx, all, "given up", list); err != nil {
+		return err
+	}
+	for _, t := range list {
+		ended, err := s.lanes.ended(tx, t.lane)
+		if err != nil {
+			return err
+		}
+		all.followUp.add(ended)
+	}
+	return nil
+}
+
+// A staleTask is a task whose claim or lease expired, with the text for its log.
+type staleTask struct {
+	queue.Swept
+
+	seq       int64
+	who, text string
+	lane      lane // of one that failed
+}
+
+// logAll adds an entry to the log of each task, and the tasks to the result.
+func (s *requeuing) logAll(tx sqlstore.Tx, all *requeued, what string, list []staleTask) error {
+	for _, t := range list {
+		if err := s.logbook.note(tx, t.seq, queue.Entry{What: what, Who: t.who, Text: t.text}); err != nil {
+			return err
+		}
+		all.tasks = append(all.tasks, t.Swept)
+	}
+	all.more = all.more || len(list) == maxSwept
+	return nil
+}
+
+// A requeueStep returns tasks to a state, unless they were handed out limit times: those
+// expired after the failSteps. 0: any number.
+type requeueStep struct {
+	query string
+	state queue.State
+	limit int
+}
+
+// requeue runs a step, and logs it with each task.
+func (s *requeuing) requeue(tx sqlstore.Tx, all *requeued, step requeueStep) error {
+	what, format := "requeued", "claim %d ran out"
+	if step.state == queue.Completed {
+		what, format = "lease ran out", "lease %d"
+	}
+	list, err := sqlstore.All(tx, step.query, func(r sqlstore.Row) (staleTask, error) {
+		t := staleTask{Swept: queue.Swept{State: step.state}}
+		var count int64
+		err := r.Scan(&t.seq, &t.ID, &t.Agent, &t.who, &count)
+		t.text = fmt.Sprintf(format, count)
+		return t, err
+	}, tx.Now(), int64(max(0, step.limit)))
+	if err != nil {
+		return err
+	}
+	return s.logAll(tx, all, what, list)
+}
+
+// extend makes all claims last for d from now on, and returns how many became longer.
+func (s *requeuing) extend(ctx context.Context, e sqlstore.Engine, d time.Duration) (int, error) {
+	n, err := sqlstore.Value(ctx, e.Single, func(tx sqlstore.Tx) (int64, error) {
+		return tx.Exec(s.grace, tx.Now(), sqlstore.Millis(d))
+	})
+	return int(n), err
+}

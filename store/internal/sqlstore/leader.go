@@ -1,0 +1,98 @@
+package sqlstore
+
+import (
+	"context"
+	"crypto/rand"
+	"time"
+)
+
+// Leaders are leader election by leases in a table, which the leader renews. They are safe
+// for concurrent use.
+type Leaders struct {
+	engine Engine
+	leadStatements
+}
+
+// NewLeaders returns the leaders of a database that [Migrate] was run on.
+func NewLeaders(e Engine, d Dialect) *Leaders { return &Leaders{e, newLeadStatements(d)} }
+
+type leadStatements struct{ seize, abdicate string }
+
+func newLeadStatements(d Dialect) leadStatements {
+	return leadStatements{
+		seize: d.Expand(`INSERT INTO leader (name, owner, until) VALUES ($2, $3, {now} + $4)
+ON CONFLICT (name) DO UPDATE SET owner = excluded.owner, until = excluded.until
+WHERE leader.owner = excluded.owner OR leader.until <= {now}`),
+		abdicate: "DELETE FROM leader WHERE name = $1 AND owner = $2",
+	}
+}
+
+// The duration of a leader's lease, and the time after which it is renewed.
+const (
+	leadFor   = 15 * time.Second
+	leadRenew = 5 * time.Second
+)
+
+// Lead waits until this process is the leader of a name, among all that use the database,
+// and then runs f. If it loses the lease, it cancels f's context and waits again. It returns
+// the error of f, once f returned by itself, or the context's. When a leader is cut off,
+// there may be two for a moment, and f must tolerate that.
+func (s *Leaders) Lead(ctx context.Context, name string, f func(context.Context) error) error {
+	owner := rand.Text()
+	for {
+		leads, _ := s.take(ctx, name, owner) // after an error it is tried again
+		if leads {
+			lost, err := s.reign(ctx, name, owner, f)
+			if !lost {
+				return err
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(leadRenew):
+		}
+	}
+}
+
+// take acquires or renews the lease for owner, unless another owner has it.
+func (s *Leaders) take(ctx context.Context, name, owner string) (leads bool, err error) {
+	n, err := Value(ctx, s.engine.Single, func(tx Tx) (int64, error) {
+		return tx.Exec(s.seize, tx.Now(), name, owner, leadFor.Milliseconds())
+	})
+	return n > 0 && err == nil, err
+}
+
+// reign runs f while owner is the leader. lost is true if f was cancelled because the lease
+// was lost.
+func (s *Leaders) reign(ctx context.Context, name, owner string, f func(context.Context) error) (lost bool, err error) {
+	inner, cancel := context.WithCancel(ctx)
+	defer cancel()
+	done := make(chan error, 1)
+	go func() { done <- f(inner) }()
+	until := time.Now().Add(leadFor)
+	tick := time.NewTicker(leadRenew)
+	defer tick.Stop()
+	for {
+		select {
+		case err := <-done:
+			// So the next leader need not wait for the lease to expire.
+			_ = s.engine.Single(context.WithoutCancel(ctx), func(tx Tx) error {
+				_, err := tx.Exec(s.abdicate, name, owner)
+				return err
+			})
+			return lost, err
+		case <-tick.C:
+		}
+		renewing, stop := context.WithDeadline(ctx, until)
+		leads, err := s.take(renewing, name, owner)
+		stop()
+		switch {
+		case leads:
+			until = time.Now().Add(leadFor)
+		case err == nil || !time.Now().Before(until.Add(-leadRenew)):
+			lost = ctx.Err() == nil
+			cancel()
+		}
+	}
+}

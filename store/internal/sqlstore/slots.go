@@ -1,0 +1,102 @@
+package sqlstore
+
+import (
+	"context"
+	"time"
+
+	"github.com/org/foreman-action/queue"
+)
+
+// Slots implement queue.Slots, a rate limiter for the writes of an account that all processes
+// share. They are safe for concurrent use.
+type Slots struct {
+	engine Engine
+	slotStatements
+}
+
+var _ queue.Slots = (*Slots)(nil)
+
+// NewSlots returns the slots of a database that [Migrate] was run on.
+func NewSlots(e Engine, d Dialect) *Slots { return &Slots{e, newSlotStatements(d)} }
+
+type slotStatements struct {
+	slotTimes, takeSlot     string
+	shiftSlots, forgetSlots string
+	exclusive               string
+}
+
+func newSlotStatements(d Dialect) slotStatements {
+	const last = "coalesce((SELECT at FROM write_slot WHERE identity = $2 ORDER BY at DESC LIMIT 1"
+	return slotStatements{
+		slotTimes:   d.Expand("SELECT {now}, " + last + "), 0), " + last + " OFFSET $3), 0), " + last + " OFFSET $4), 0)"),
+		takeSlot:    "INSERT INTO write_slot (identity, at) VALUES ($1, $2)",
+		shiftSlots:  "UPDATE write_slot SET at = at - $2 WHERE identity = $1",
+		forgetSlots: "DELETE FROM write_slot WHERE n IN (SELECT n FROM write_slot WHERE identity = $1 AND at <= $2 ORDER BY at LIMIT 20)",
+		exclusive:   d.Exclusive,
+	}
+}
+
+// slotTimes are the times that determine the next slot, in milliseconds.
+type slotTimes struct {
+	now, newest  int64
+	minute, hour int64 // of the slots that have to be a minute, and an hour, old; 0: there are not so many
+}
+
+// TakeSlot implements queue.Slots.
+func (s *Slots) TakeSlot(ctx context.Context, r queue.SlotRequest) (wait time.Duration, ok bool, err error) {
+	if err := r.Check(); err != nil {
+		return 0, false, Wrap("take a slot for a write", err)
+	}
+	err = s.engine.Write(ctx, func(tx Tx) error {
+		at, err := s.times(tx, r)
+		if err != nil {
+			return err
+		}
+		next := max(at.now, at.newest, at.minute+time.Minute.Milliseconds(), at.hour+time.Hour.Milliseconds())
+		wait = time.Duration(next-at.now) * time.Millisecond
+		if ok = wait <= r.Within; !ok {
+			return nil
+		}
+		if _, err := tx.Exec(s.takeSlot, r.Identity, next); err != nil {
+			return err
+		}
+		_, err = tx.Exec(s.forgetSlots, r.Identity, at.now-time.Hour.Milliseconds())
+		return err
+	})
+	return wait, ok && err == nil, Wrap("take a slot for a write", err)
+}
+
+// times reads the slots of an account. It adds writes that were made without a slot, and
+// moves slots back that are too far ahead of the clock.
+func (s *Slots) times(tx Tx, r queue.SlotRequest) (at slotTimes, err error) {
+	if err := Exclude(tx, s.exclusive, "writes of "+r.Identity); err != nil {
+		return at, err
+	}
+	read := func() error {
+		_, err := One(tx, s.slotTimes, Into(&at.now, &at.newest, &at.minute, &at.hour),
+			tx.Now(), r.Identity, int64(r.PerMinute-1), int64(r.PerHour-1))
+		return err
+	}
+	if err := read(); err != nil {
+		return at, err
+	}
+	shift := at.newest - at.now
+	jumped := shift > queue.MaxSlotWait.Milliseconds()
+	if !jumped && len(r.Missed) == 0 {
+		return at, nil
+	}
+	if jumped {
+		if _, err := tx.Exec(s.shiftSlots, r.Identity, shift); err != nil {
+			return at, err
+		}
+	}
+	for _, ago := range r.Missed {
+		if ago >= time.Hour {
+			continue
+		}
+		if _, err := tx.Exec(s.takeSlot, r.Identity, at.now-ago.Milliseconds()); err != nil {
+			return at, err
+		}
+	}
+	return at, read()
+}

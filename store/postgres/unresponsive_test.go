@@ -1,0 +1,225 @@
+package postgres_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/url"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/org/foreman-action/queue"
+	"github.com/org/foreman-action/store/postgres"
+)
+
+// A mute stands before a database and passes on what is said, until it is told to be silent:
+// then it keeps all connections, and says nothing any more over those there were until then,
+// not even that one was closed.
+type mute struct {
+	to     string
+	late   atomic.Int64 // nanoseconds by which all comes later that is said to the database
+	silent atomic.Bool
+	over   <-chan struct{} // closed by end
+	end    func()          // closes all connections
+	url    string
+}
+
+// newMute returns one before the database of a URL.
+func newMute(t *testing.T, target string) *mute {
+	t.Helper()
+	u, err := url.Parse(target)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	over := make(chan struct{})
+	m := &mute{to: u.Host, over: over}
+	if host := u.Query().Get("host"); host != "" {
+		m.to = host + "/.s.PGSQL." + portOf(u)
+	}
+	q := u.Query()
+	q.Del("host")
+	q.Del("port")
+	q.Set("sslmode", "disable")
+	u.RawQuery, u.Host = q.Encode(), l.Addr().String()
+	m.url = u.String()
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			wg.Go(func() { m.serve(t, c) })
+		}
+	})
+	m.end = sync.OnceFunc(func() {
+		l.Close()
+		close(over)
+		wg.Wait()
+	})
+	t.Cleanup(m.end)
+	return m
+}
+
+func portOf(u *url.URL) string {
+	if port := u.Query().Get("port"); port != "" {
+		return port
+	}
+	return "5432"
+}
+
+// serve passes on what is said over a connection.
+func (m *mute) serve(t *testing.T, client net.Conn) {
+	network := "tcp"
+	if m.to[0] == '/' {
+		network = "unix"
+	}
+	server, err := net.Dial(network, m.to)
+	if err != nil {
+		t.Error(err)
+		client.Close()
+		return
+	}
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		<-m.over
+		server.Close()
+		client.Close()
+	})
+	pass := func(to, from net.Conn) {
+		buf, deaf := make([]byte, 32<<10), false
+		for {
+			n, err := from.Read(buf)
+			deaf = deaf || m.silent.Load()
+			if to == server {
+				time.Sleep(time.Duration(m.late.Load()))
+			}
+			if err == nil && !deaf {
+				_, err = to.Write(buf[:n])
+			}
+			if err != nil && !errors.Is(err, io.ErrShortWrite) {
+				if deaf && m.silent.Load() {
+					<-m.over
+				}
+				to.Close()
+				from.Close()
+				return
+			}
+		}
+	}
+	wg.Go(func() { pass(server, client) })
+	wg.Go(func() { pass(client, server) })
+	wg.Wait()
+}
+
+// TestSilent lets a database stop answering without a word: no call waits for ever, and when
+// it answers again, all goes on, the news of other processes too.
+func TestSilent(t *testing.T) {
+	t.Parallel()
+	direct := schema(t)
+	other := open(t, direct, postgres.Options{}) // it makes the tables
+	m := newMute(t, direct)
+	s := open(t, m.url, postgres.Options{Timeout: 5 * time.Second}) // enough for what is answered, on any machine
+	changes, stop := s.Watch()
+	defer stop()
+	enqueue(t, s, "1")
+	m.silent.Store(true)
+	var wg sync.WaitGroup
+	for name, call := range map[string]func() error{
+		"Enqueue": func() error {
+			_, err := s.Enqueue(t.Context(), queue.Task{ID: "2", Agent: "http://a/", Repo: "o/r", Message: []byte("{}")})
+			return err
+		},
+		"ClaimNext": func() error {
+			_, err := s.ClaimNext(t.Context(), "http://a/", queue.ClaimOptions{Lease: time.Hour})
+			return err
+		},
+		"Stats": func() error { _, err := s.Stats(t.Context()); return err },
+	} {
+		wg.Go(func() {
+			begin := time.Now()
+			if err := call(); !errors.Is(err, queue.ErrUnavailable) {
+				t.Errorf("%s: got %v, want ErrUnavailable", name, err)
+			}
+			if took := time.Since(begin); took > patience {
+				t.Errorf("%s took %s", name, took)
+			}
+		})
+	}
+	wg.Wait()
+	m.silent.Store(false)
+	if _, err := s.Inspect(t.Context(), "1"); err != nil {
+		t.Errorf("afterwards: %v", err)
+	}
+	for i, deadline := 0, time.Now().Add(patience); ; i++ { // until the connection that listens is a new one
+		agent := fmt.Sprintf("http://b%d/", i)
+		if _, err := other.Enqueue(t.Context(), queue.Task{ID: agent, Agent: agent, Repo: "o/r", Message: []byte("{}")}); err != nil {
+			t.Fatal(err)
+		}
+		if told(changes, agent) {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("was told of nothing after the database answered again")
+		}
+	}
+}
+
+// told reports whether news of an agent come soon.
+func told(changes <-chan queue.Change, agent string) bool {
+	timer := time.NewTimer(time.Second / 2)
+	defer timer.Stop()
+	for {
+		select {
+		case c := <-changes:
+			if c.Agent == agent {
+				return true
+			}
+		case <-timer.C:
+			return false
+		}
+	}
+}
+
+// leadSilent has another process lead, which comes to the database directly, when nothing is
+// heard any more of the first one, which comes by another URL.
+func leadSilent(t *testing.T, direct, by string) {
+	t.Helper()
+	other := open(t, direct, postgres.Options{})
+	m := newMute(t, by)
+	first := open(t, m.url, postgres.Options{Timeout: 5 * time.Second})
+	ctx, cancel := context.WithCancel(t.Context())
+	var leading sync.WaitGroup
+	defer leading.Wait()
+	defer m.end() // it takes a while to close a connection over which nothing is heard
+	defer cancel()
+	started, ended := make(chan string, 10), make(chan string, 10)
+	lead := func(s *postgres.Store, name string) {
+		leading.Go(func() {
+			_ = s.Lead(ctx, "poll", func(ctx context.Context) error { // ends with its context
+				started <- name
+				<-ctx.Done()
+				ended <- name
+				return ctx.Err()
+			})
+		})
+	}
+	lead(first, "first")
+	receive(t, started)
+	lead(other, "other")
+	m.silent.Store(true)
+	if name := receive(t, ended); name != "first" {
+		t.Errorf("%s ended, want the first one", name)
+	}
+	if name := receive(t, started); name != "other" {
+		t.Errorf("%s leads, want the other one", name)
+	}
+}

@@ -1,0 +1,51 @@
+// Package groupcommit is group commit over one connection that writes: operations of many
+// callers share a transaction, and with it one flush to the disk.
+//
+// # The problem
+//
+// A durable commit waits for the disk, which takes some 0.1 to 10 ms. SQLite has one
+// writer at a time, so with a transaction for each operation that wait bounds the number
+// of claims and heartbeats in a second, however many callers there are. Databases with a
+// log of their own have solved this since the 1980s (IBM IMS Fast Path; commit_delay in
+// PostgreSQL, the binary log's group commit in MySQL): operations that arrive while one
+// flush is under way are committed together by the next one.
+//
+// # How it works
+//
+// A [Writer] owns the connection and one goroutine. A caller of [Writer.Write] or
+// [Writer.Together] appends its operation to a queue and waits. The goroutine repeats:
+//
+//  1. gather takes the queue as a group, 256 operations at most. Callers that were
+//     answered together tend to come back together, and a group that starts without them
+//     leaves them to wait for a whole flush. So gather first waits for as many operations
+//     as are expected, but no longer than a flush took on average of late (0.2 to 5 ms).
+//  2. commit runs the group in one transaction. Operations of Together get one call with
+//     the arguments of all of them, so that one statement can serve many callers.
+//  3. Every caller gets its own result, after the commit. Then [Database.Maintain] runs.
+//
+// # When an operation fails
+//
+//   - It changed nothing, such as a claim that found no task: its caller alone gets the
+//     error, and the group goes on.
+//   - It failed after a change, or panicked: the group is rolled back, and each operation
+//     is run again in a transaction of its own (apart). The panic continues in the
+//     goroutine of its caller.
+//   - The commit fails: all callers of the group get that error.
+//   - A caller's context ends: an operation that was not begun is passed over; for one
+//     that was, the caller waits, because it may be committed.
+//
+// So an operation may run more than once, and must set its results anew each time.
+//
+// # Invariants
+//
+//   - Only the goroutine of the writer uses the Database.
+//   - A caller gets a nil error only after the commit that contains its operation.
+//   - Within a group, operations run in the order in which they arrived.
+//   - mu guards the queue only, and is never held while SQL runs.
+//
+// # Where to change what
+//
+// The size of groups: maxGroup. How long a group waits for more: gather and the bounds
+// beside it. What is shared by one statement: the function that is passed to
+// [Writer.Together]. What runs between groups, such as checkpoints: Database.Maintain.
+package groupcommit

@@ -6,7 +6,8 @@ import (
 
 	"github.com/org/foreman-action/config/serverconfig"
 	"github.com/org/foreman-action/internal/address"
-	"github.com/org/foreman-action/internal/server/drain"
+	"github.com/org/foreman-action/internal/server/dispatch"
+	"github.com/org/foreman-action/internal/server/executor"
 	"github.com/org/foreman-action/internal/server/intake"
 )
 
@@ -39,15 +40,15 @@ func MayClose(s *serverconfig.Config, a serverconfig.Agent) bool {
 
 // agents returns the agents by canonical address: of several entries with one address, the
 // first.
-func agents(s *serverconfig.Config) map[string]drain.Agent {
-	all := map[string]drain.Agent{}
+func agents(s *serverconfig.Config) map[string]dispatch.Agent {
+	all := map[string]dispatch.Agent{}
 	for _, r := range s.Repos {
 		for _, a := range r.Agents {
 			canonical, err := address.Canonical(a.Address())
 			if _, twice := all[canonical]; err != nil || twice {
 				continue
 			}
-			all[canonical] = drain.Agent{URL: a.Address(), Sync: a.Protocol == "sync", Cap: a.Concurrency, Timeout: a.Timeout.Duration()}
+			all[canonical] = dispatch.Agent{URL: a.Address(), Sync: a.Protocol == "sync", Cap: a.Concurrency, Timeout: a.Timeout.Duration()}
 		}
 	}
 	return all
@@ -62,14 +63,14 @@ type decisionSettings struct {
 // of returns the settings for the decision of an agent on an issue of a repository. Whether
 // it may close issues is taken from the agent as it is configured now; all entries of a
 // repository with one address agree in that.
-func (d decisionSettings) of(_ context.Context, repo, agent string) (drain.Settings, error) {
+func (d decisionSettings) of(_ context.Context, repo, agent string) (executor.Settings, error) {
 	for _, r := range d.s.Repos {
 		if !strings.EqualFold(r.Full(), repo) {
 			continue
 		}
 		host, err := d.account.host(r.Full())
 		if err != nil {
-			return drain.Settings{}, err
+			return executor.Settings{}, err
 		}
 		config := *d.s.Runner
 		for _, a := range r.Agents {
@@ -78,7 +79,7 @@ func (d decisionSettings) of(_ context.Context, repo, agent string) (drain.Setti
 				break
 			}
 		}
-		return drain.Settings{Config: &config, Host: host, Bot: d.account.login, Identity: d.account.id}, nil
+		return executor.Settings{Config: &config, Host: host, Bot: d.account.login, Identity: d.account.id}, nil
 	}
-	return drain.Settings{}, drain.ErrUnknownRepo
+	return executor.Settings{}, executor.ErrUnknownRepo
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/org/foreman-action/config/serverconfig"
-	"github.com/org/foreman-action/internal/server/drain"
+	"github.com/org/foreman-action/internal/server/dispatch"
 )
 
 // What the configuration says of an agent is what it is asked with.
@@ -32,7 +32,7 @@ repos:
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := map[string]drain.Agent{
+	want := map[string]dispatch.Agent{
 		"http://slow:9001":   {URL: "http://Slow:9001/", Sync: true, Cap: 2, Timeout: 5 * time.Minute},
 		"http://quick:9001":  {URL: "http://quick:9001", Sync: true, Cap: 8, Timeout: time.Minute},
 		"http://claims:9001": {URL: "http://claims:9001", Cap: 8, Timeout: time.Minute},

@@ -54,7 +54,7 @@ func Open(ctx context.Context, o Options) (h *Harness, err error) {
 	h.account, h.url = c.account, in.url
 	h.parts = []part{
 		{"the API", func(ctx context.Context) error { return api.Serve(ctx, in.listeners...) }},
-		{"the loops", l.drain.Run},
+		{"the loops", l.background.Run},
 	}
 	if l.poller != nil {
 		h.parts = append(h.parts, part{"the poller", l.poller.run})

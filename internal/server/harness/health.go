@@ -8,18 +8,18 @@ import (
 	"slices"
 	"time"
 
+	"github.com/org/foreman-action/internal/server/background"
 	"github.com/org/foreman-action/internal/server/dashboard"
 	"github.com/org/foreman-action/internal/server/database"
-	"github.com/org/foreman-action/internal/server/drain"
 	"github.com/org/foreman-action/internal/server/managed"
 )
 
 // A health reports how the parts of a server are.
 type health struct {
-	stores  database.Stores
-	drain   *drain.Drainer
-	agents  *managed.Supervisor // nil: the server starts no agents
-	polling *activePoller
+	stores     database.Stores
+	background *background.Services
+	agents     *managed.Supervisor // nil: the server starts no agents
+	polling    *activePoller
 }
 
 // check returns what the server depends on, by name, with an error for what does not work.
@@ -31,7 +31,7 @@ func (h health) check(ctx context.Context) map[string]error {
 	if h.stores.Memory != h.stores.Queue {
 		all["memory"] = h.stores.Memory.Healthy(ctx)
 	}
-	for _, l := range h.drain.Health() {
+	for _, l := range h.background.Health() {
 		all["loop "+l.Loop] = nil
 		if !l.OK {
 			all["loop "+l.Loop] = errors.New(cmp.Or(l.Reason, "it is late"))
@@ -58,7 +58,7 @@ func (h health) report(ctx context.Context) []dashboard.Health {
 		}
 		list = append(list, one)
 	}
-	for _, l := range h.drain.Health() {
+	for _, l := range h.background.Health() {
 		if i := slices.IndexFunc(list, func(o dashboard.Health) bool { return o.Name == "loop "+l.Loop }); i >= 0 {
 			list[i].Since = l.Last
 		}

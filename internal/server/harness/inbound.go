@@ -44,14 +44,14 @@ func openInbound(ctx context.Context, o Options, credentials *access.Credentials
 // newAPI returns the server that answers requests.
 func newAPI(o Options, c connections, l loops, in inbound) (*api.Server, error) {
 	s := o.Settings
-	h := health{stores: c.stores, drain: l.drain, agents: in.agents, polling: l.active}
+	h := health{stores: c.stores, background: l.background, agents: in.agents, polling: l.active}
 	page, err := newDashboard(s, in, dashboard.Options{Queue: c.queue, Health: h.report, Log: o.Log})
 	if err != nil {
 		return nil, err
 	}
 	return api.New(api.Options{
 		Queue: l.claims, Lease: s.Queue.ClaimTimeout.Duration(), Credentials: in.credentials,
-		Intake: l.intake, WebhookSecrets: s.Server.WebhookSecrets, Wake: l.drain.Wake,
+		Intake: l.intake, WebhookSecrets: s.Server.WebhookSecrets, Wake: l.background.Wake,
 		Health: h.check, Metrics: c.meter.Metrics(), Middleware: c.meter.Handler, Dashboard: page, Log: o.Log,
 	})
 }

@@ -5,19 +5,21 @@ import (
 	"os"
 
 	"github.com/org/foreman-action/config/serverconfig"
-	"github.com/org/foreman-action/internal/server/drain"
+	"github.com/org/foreman-action/internal/server/background"
+	"github.com/org/foreman-action/internal/server/dispatch"
+	"github.com/org/foreman-action/internal/server/executor"
 	"github.com/org/foreman-action/internal/server/intake"
-	"github.com/org/foreman-action/internal/server/telemetry"
+	"github.com/org/foreman-action/internal/server/maintenance"
 	"github.com/org/foreman-action/queue"
 )
 
 // loops are the parts between an event and a write.
 type loops struct {
-	intake *intake.Intake
-	claims queue.Queue // for claims: its tasks come with a summary of earlier ones
-	drain  *drain.Drainer
-	poller *poller // nil: GitHub is not polled
-	active *activePoller
+	intake     *intake.Intake
+	claims     queue.Queue // for claims: its tasks come with a summary of earlier ones
+	background *background.Services
+	poller     *poller // nil: GitHub is not polled
+	active     *activePoller
 }
 
 func newLoops(o Options, c connections, active *activePoller) (l loops, err error) {
@@ -36,14 +38,17 @@ func newLoops(o Options, c connections, active *activePoller) (l loops, err erro
 	host, _ := os.Hostname() // only a name for the log
 	agents := agents(s)
 	q := s.Queue
-	l.drain, err = drain.New(drain.Options{
-		Queue: l.claims, Owner: fmt.Sprintf("%s/%d", host, os.Getpid()), Settings: decisionSettings{s, c.account}.of,
-		Agents: func(address string) (drain.Agent, bool) { a, ok := agents[address]; return a, ok },
-		Memory: c.stores.Memory, Journal: c.stores.Memory, Marks: c.stores.Queue, Slots: c.stores.Queue,
-		Interval: q.DrainInterval.Duration(), ClaimTimeout: q.ClaimTimeout.Duration(), RequeueInterval: q.RequeueInterval.Duration(),
-		MaxClaims: q.MaxRetries, MaxDrains: q.MaxDrains, Retention: q.Retention,
-		PerMinute: q.WritesPerMinute, PerHour: q.WritesPerHour, Lease: q.DrainTimeout.Duration(), RequestTimeout: s.Identity.Timeout.Duration(),
-		Observe: func(o drain.Observation) { c.meter.Observe(telemetry.Observation(o)) }, Span: c.meter.Span, Log: o.Log,
+	l.background, err = background.New(background.Options{
+		Queue: l.claims, Owner: fmt.Sprintf("%s/%d", host, os.Getpid()), Cursors: c.stores.Queue,
+		ClaimTimeout: q.ClaimTimeout.Duration(), MaxClaims: q.MaxRetries, MaxTries: q.MaxDrains,
+		Observe: c.meter.Observe, Log: o.Log,
+		Executor: executor.Options{
+			Settings: decisionSettings{s, c.account}.of, Memory: c.stores.Memory, Journal: c.stores.Memory, Slots: c.stores.Queue,
+			Interval: q.DrainInterval.Duration(), Lease: q.DrainTimeout.Duration(), RequestTimeout: s.Identity.Timeout.Duration(),
+			PerMinute: q.WritesPerMinute, PerHour: q.WritesPerHour, Span: c.meter.Span,
+		},
+		Dispatch:    dispatch.Options{Agents: func(address string) (dispatch.Agent, bool) { a, ok := agents[address]; return a, ok }},
+		Maintenance: maintenance.Options{RequeueInterval: q.RequeueInterval.Duration(), Retention: q.Retention},
 	})
 	if err != nil {
 		return loops{}, err

@@ -23,6 +23,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 	sdk "go.opentelemetry.io/otel/sdk/trace"
 
+	"github.com/org/foreman-action/internal/server/observe"
 	"github.com/org/foreman-action/queue"
 )
 
@@ -154,7 +155,7 @@ func (t *Telemetry) Trace(ctx context.Context) string {
 }
 
 // Span begins the span that carries a decision out, in the trace of parent, a W3C
-// traceparent or empty; end finishes it. It fits drain.Options.
+// traceparent or empty; end finishes it. It fits executor.Options.
 func (t *Telemetry) Span(ctx context.Context, parent, task string) (_ context.Context, end func(error)) {
 	if t == nil || !t.tracer.on() {
 		return ctx, func(error) {}
@@ -163,40 +164,20 @@ func (t *Telemetry) Span(ctx context.Context, parent, task string) (_ context.Co
 	return ctx, func(err error) { finish(s, err) }
 }
 
-// The events of an Observation.
-const (
-	Settled  = "settled"  // an attempt to carry a decision out ended with Status
-	Nudged   = "nudged"   // an agent was notified of a task, or asked; Status is the result
-	Requeued = "requeued" // ignored: Queue counts it
-	Purged   = "purged"   // ignored: Queue counts it
-	Stumbled = "stumbled" // the loop named Status failed, and is started again
-)
-
-// An Observation is an event that the queue does not see. It has the fields of
-// drain.Observation.
-type Observation struct {
-	Event  string
-	Status string
-	Agent  string // the agent concerned; may be empty
-	Repo   string // may be empty
-	N      int    // how often
-	Took   time.Duration
-}
-
-// Observe counts an event.
-func (t *Telemetry) Observe(o Observation) {
+// Observe counts an event that the queue does not see.
+func (t *Telemetry) Observe(o observe.Observation) {
 	if t == nil {
 		return
 	}
 	m := t.metrics
 	status := m.labels.of("status", o.Status)
 	switch o.Event {
-	case Settled:
+	case observe.Executed:
 		m.settled.WithLabelValues(status).Add(float64(o.N))
 		m.applyTime.Observe(o.Took.Seconds())
-	case Nudged:
+	case observe.Notified:
 		m.nudges.WithLabelValues(m.labels.of("agent", o.Agent), status).Add(float64(o.N))
-	case Stumbled:
+	case observe.LoopFailed:
 		m.restarts.WithLabelValues(status).Add(float64(o.N))
 	}
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/org/foreman-action/internal/server/observe"
 	"github.com/org/foreman-action/internal/server/telemetry"
 	"github.com/org/foreman-action/queue"
 	"github.com/org/foreman-action/queue/queuetest"
@@ -141,16 +142,16 @@ func TestMetrics(t *testing.T) {
 		return []telemetry.Poll{{Repo: "o/r", Success: time.Unix(1000, 5e8)}, {Repo: "o/new", Failures: 3}}
 	}})
 	r.live()
-	for _, o := range []telemetry.Observation{
-		{Event: telemetry.Settled, Status: "done", Agent: agent, Repo: "o/r", N: 1, Took: 1500 * time.Millisecond},
-		{Event: telemetry.Nudged, Status: "ok", Agent: agent, N: 2},
-		{Event: telemetry.Nudged, Status: "no answer", Agent: agent, N: 1},
-		{Event: telemetry.Requeued, Status: "pending", N: 1},
-		{Event: telemetry.Purged, N: 1},
+	for _, o := range []observe.Observation{
+		{Event: observe.Executed, Status: "done", Agent: agent, Repo: "o/r", N: 1, Took: 1500 * time.Millisecond},
+		{Event: observe.Notified, Status: "ok", Agent: agent, N: 2},
+		{Event: observe.Notified, Status: "no answer", Agent: agent, N: 1},
+		{Event: observe.Requeued, Status: "pending", N: 1},
+		{Event: observe.Purged, N: 1},
 	} {
 		r.Observe(o)
 	}
-	r.Observe(telemetry.Observation{Event: telemetry.Stumbled, Status: "poll", N: 1})
+	r.Observe(observe.Observation{Event: observe.LoopFailed, Status: "poll", N: 1})
 	r.inner.Break(queue.ErrUnavailable)
 	_, _ = r.q.Enqueue(t.Context(), task(50, ""))
 	_, _ = r.q.Complete(t.Context(), queue.Ref{ID: id(1)}, nil)
@@ -257,7 +258,7 @@ func TestLabels(t *testing.T) {
 		if _, err := r.q.ClaimNext(t.Context(), x.Agent, queue.ClaimOptions{Lease: time.Minute}); err != nil {
 			t.Fatal(err)
 		}
-		r.Observe(telemetry.Observation{Event: telemetry.Nudged, Agent: x.Agent, Status: x.Agent, N: 1})
+		r.Observe(observe.Observation{Event: observe.Notified, Agent: x.Agent, Status: x.Agent, N: 1})
 	}
 	text := r.scrape(t)
 	if n := strings.Count(text, "\nforeman_claims_total{"); n > 201 {
@@ -300,7 +301,7 @@ func TestNil(t *testing.T) {
 	if got, err := none.Queue(q); err != nil || got != queue.Queue(q) {
 		t.Errorf("got %v, %v", got, err)
 	}
-	none.Observe(telemetry.Observation{Event: telemetry.Settled})
+	none.Observe(observe.Observation{Event: observe.Executed})
 	if none.Trace(t.Context()) != "" || none.Transport(nil) != http.DefaultTransport || none.Handler(nil) != nil || none.Close(t.Context()) != nil {
 		t.Error("it does something")
 	}

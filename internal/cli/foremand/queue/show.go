@@ -13,7 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/org/foreman-action/internal/sanitize"
-	"github.com/org/foreman-action/internal/server/drain"
+	"github.com/org/foreman-action/internal/server/executor"
 	"github.com/org/foreman-action/internal/text"
 	"github.com/org/foreman-action/queue"
 	"github.com/org/foreman-action/triage"
@@ -75,7 +75,7 @@ func story(d queue.Details) string {
 			fmt.Fprintf(&b, "%-9s %s\n", key, value)
 		}
 	}
-	var r drain.Report
+	var r executor.Report
 	if len(d.Report) > 0 && json.Unmarshal(d.Report, &r) != nil {
 		r.Reason = "the report cannot be read; --json shows it"
 	}
@@ -101,7 +101,7 @@ func story(d queue.Details) string {
 	return b.String()
 }
 
-func outcome(r drain.Report) string {
+func outcome(r executor.Report) string {
 	if r.DryRun {
 		return "dry run: nothing was written"
 	}
@@ -109,7 +109,7 @@ func outcome(r drain.Report) string {
 }
 
 // plan lists the actions with their results.
-func plan(b *strings.Builder, actions []drain.ActionReport) {
+func plan(b *strings.Builder, actions []executor.ActionReport) {
 	if len(actions) > 0 {
 		b.WriteString("\nplan\n")
 	}
@@ -128,7 +128,7 @@ func plan(b *strings.Builder, actions []drain.ActionReport) {
 }
 
 // result returns the result of an action; empty for one that was skipped.
-func result(a drain.ActionReport) string {
+func result(a executor.ActionReport) string {
 	if a.Result == triage.Skipped.Result() {
 		return ""
 	}

@@ -1,0 +1,135 @@
+// Package background runs what the server does without being asked: packages executor,
+// dispatch and maintenance on one queue. They wake each other, and changes of the queue wake
+// them.
+//
+// The tests here are those of all the services together, with a fake GitHub and agents.
+package background
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/org/foreman-action/internal/server/dispatch"
+	"github.com/org/foreman-action/internal/server/executor"
+	"github.com/org/foreman-action/internal/server/maintenance"
+	"github.com/org/foreman-action/internal/server/observe"
+	"github.com/org/foreman-action/internal/server/supervisor"
+	"github.com/org/foreman-action/queue"
+)
+
+// Options configure the services. Fields of Executor, Dispatch and Maintenance that have the
+// name of a field of Options are set from that.
+type Options struct {
+	Queue queue.Queue // must be set
+	// Owner names this process in the queue's log; must be set.
+	Owner string
+	// Cursors keep when a server was last there, and since when agents have failed; all servers
+	// that work on one queue share them. Must be set.
+	Cursors      maintenance.Cursors
+	ClaimTimeout time.Duration // how long a claim lasts without a heartbeat; 0: 5 minutes
+	MaxClaims    int           // how often a task is handed out to agents; 0: 3
+	MaxTries     int           // how often a decision is tried; 0: 8
+	Observe      observe.Func
+	Log          *slog.Logger // nil discards
+
+	Executor    executor.Options
+	Dispatch    dispatch.Options    // Requeue is set too
+	Maintenance maintenance.Options // Limits and Requeued are set too
+}
+
+// Services are the background services of a server. Their methods are safe for concurrent
+// use.
+type Services struct {
+	queue      queue.Queue
+	executor   *executor.Executor
+	dispatcher *dispatch.Dispatcher
+	maintainer *maintenance.Maintainer
+	changes    *supervisor.Loop
+	ran        atomic.Bool
+}
+
+// New returns Services that do not run yet. The error names the option that is wrong.
+func New(o Options) (*Services, error) {
+	if o.Queue == nil {
+		return nil, errors.New("background: Queue is not set")
+	}
+	o.ClaimTimeout = cmp.Or(o.ClaimTimeout, 5*time.Minute)
+	o.MaxClaims = cmp.Or(o.MaxClaims, 3)
+	o.MaxTries = cmp.Or(o.MaxTries, 8)
+	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
+	s := &Services{queue: o.Queue, changes: supervisor.NewLoop(supervisor.LoopOptions{Name: "changes", Blocks: true, Observe: o.Observe, Log: o.Log})}
+
+	e := o.Executor
+	e.Queue, e.Owner, e.MaxTries, e.Observe, e.Log = o.Queue, o.Owner, o.MaxTries, o.Observe, o.Log
+	d := o.Dispatch
+	d.Queue, d.Owner, d.Cursors, d.Observe, d.Log = o.Queue, o.Owner, o.Cursors, o.Observe, o.Log
+	d.ClaimTimeout, d.MaxClaims = o.ClaimTimeout, o.MaxClaims
+	d.Requeue = func() { s.maintainer.WakeRequeue() }
+	m := o.Maintenance
+	m.Queue, m.Cursors, m.ClaimTimeout, m.Observe, m.Log = o.Queue, o.Cursors, o.ClaimTimeout, o.Observe, o.Log
+	m.Limits = queue.Limits{Claims: o.MaxClaims, Drains: o.MaxTries}
+	m.Requeued = s.wakeAll
+	var err1, err2, err3 error
+	s.executor, err1 = executor.New(e)
+	s.dispatcher, err2 = dispatch.New(d)
+	s.maintainer, err3 = maintenance.New(m)
+	if err := errors.Join(err1, err2, err3); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// Run runs the services until ctx ends, and returns when their work in progress has ended:
+// see executor.Executor.Run and dispatch.Dispatcher.Run. It is called once.
+func (s *Services) Run(ctx context.Context) error {
+	if s.ran.Swap(true) {
+		return errors.New("background: the services ran before")
+	}
+	var all sync.WaitGroup
+	all.Go(func() { s.changes.Run(ctx, s.watch) })
+	all.Go(func() { s.maintainer.Run(ctx) })
+	all.Go(func() { s.executor.Run(ctx) })
+	all.Go(func() { s.dispatcher.Run(ctx) })
+	all.Wait()
+	return nil
+}
+
+// Wake makes the services look for decisions. It never blocks, and may be called too often.
+func (s *Services) Wake() { s.executor.Wake() }
+
+// Health returns the states of all loops.
+func (s *Services) Health() []supervisor.Health {
+	return append(s.maintainer.Health(), s.changes.Health(), s.executor.Health(), s.dispatcher.Health())
+}
+
+// watch wakes the services on changes of the queue, until ctx ends.
+func (s *Services) watch(ctx context.Context) error {
+	changes, stop := s.queue.Watch()
+	defer stop()
+	s.wakeAll() // for changes before the watch began
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case c, open := <-changes:
+			if !open {
+				return errors.New("the queue tells of no more changes")
+			}
+			s.changes.Beat()
+			if c.Agent == "" {
+				s.executor.Wake()
+			}
+			s.dispatcher.Wake() // also for a decision: its agent has room again
+		}
+	}
+}
+
+func (s *Services) wakeAll() {
+	s.executor.Wake()
+	s.dispatcher.Wake()
+}

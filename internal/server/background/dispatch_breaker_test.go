@@ -1,0 +1,368 @@
+package background_test
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/org/foreman-action/internal/server/dispatch"
+	"github.com/org/foreman-action/protocol"
+	"github.com/org/foreman-action/queue"
+)
+
+// A patient is an agent that answers the task with the decision, when it is well.
+type patient struct {
+	mu     sync.Mutex
+	health int                   // status of GET /health; 0: 404
+	sick   func(task string) int // status of POST /task; 0: it decides
+	busy   int                   // tasks that it takes at a time, others get a 429; 0: any number
+	takes  time.Duration
+	now    int            // tasks that it decides on
+	asks   map[string]int // by task
+}
+
+func (p *patient) is(health int, sick func(task string) int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.health, p.sick = health, sick
+}
+
+// asked is how often it was asked about one of the tasks.
+func (p *patient) asked() (n int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, asks := range p.asks {
+		n += asks
+	}
+	return n
+}
+
+// begin takes a task, or says with which status it does not.
+func (p *patient) begin(task string) (status int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.asks[task]++
+	if p.sick != nil {
+		status = p.sick(task)
+	}
+	if p.busy > 0 && p.now >= p.busy {
+		status = http.StatusTooManyRequests
+	}
+	p.now++
+	return status
+}
+
+func (p *patient) serve(w http.ResponseWriter, r *http.Request) {
+	if r.Method == http.MethodGet {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		if p.health == 0 {
+			p.health = http.StatusNotFound
+		}
+		w.WriteHeader(p.health)
+		return
+	}
+	body, _ := io.ReadAll(r.Body)
+	task, err := protocol.ParseTask(body)
+	if err != nil {
+		w.WriteHeader(http.StatusBadRequest)
+		return
+	}
+	status := p.begin(task.TaskID)
+	defer func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.now--
+	}()
+	if status != 0 {
+		w.WriteHeader(status)
+		return
+	}
+	select {
+	case <-time.After(p.takes):
+	case <-r.Context().Done():
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	_, _ = fmt.Fprintf(w, `{"task_id":%q,"decision":"skip","rationale":"so","actions":[]}`, task.TaskID)
+}
+
+// onPatient runs a test on a rig with such an agent.
+func onPatient(t *testing.T, test func(r *rig, p *patient)) {
+	t.Helper()
+	inBubble(t, func(r *rig) {
+		p := &patient{asks: map[string]int{}}
+		r.host.set("agent:9001", p.serve)
+		r.o.Dispatch.Agents = func(a string) (dispatch.Agent, bool) {
+			return dispatch.Agent{URL: a, Sync: true, Timeout: 55 * time.Second}, true
+		}
+		test(r, p)
+	})
+}
+
+// enqueueTo adds the tasks about issues 1 to n.
+func (r *rig) enqueueTo(n int) {
+	r.t.Helper()
+	for i := 1; i <= n; i++ {
+		r.enqueue(i)
+	}
+}
+
+func always(status int) func(string) int { return func(string) int { return status } }
+
+// TestAgentOutage loses no task while an agent, or what stands before it, is out of order
+// for an hour.
+func TestAgentOutage(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name   string
+		health int
+		status int
+		most   int           // times that it is asked meanwhile
+		late   time.Duration // that the last task may be
+	}{
+		{"behind a proxy", 502, 502, 8, 6 * time.Minute},
+		{"being started", 503, 503, 8, 6 * time.Minute},
+		{"behind a proxy that gives up", 504, 504, 8, 6 * time.Minute},
+		{"well, by its own account", 200, 503, 40, 30 * time.Minute},
+		{"without a page of its health", 404, 500, 40, 30 * time.Minute},
+		{"that only answers posts", 405, 500, 40, 30 * time.Minute},
+		{"limited", 200, 429, 40, 30 * time.Minute},
+		{"moved", 200, 302, 40, 30 * time.Minute},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			onPatient(t, func(r *rig, p *patient) {
+				p.is(tt.health, always(tt.status))
+				r.enqueueTo(20)
+				r.start()
+				time.Sleep(time.Hour)
+				for n := 1; n <= 20; n++ {
+					r.is(n, queue.Pending)
+				}
+				if got := p.asked(); got > tt.most {
+					t.Errorf("it was asked %d times", got)
+				}
+				p.is(0, nil)
+				time.Sleep(tt.late)
+				for n := 1; n <= 20; n++ {
+					r.is(n, queue.Done)
+				}
+			})
+		})
+	}
+}
+
+// TestAgentHangs takes a time-out as an outage.
+func TestAgentHangs(t *testing.T) {
+	t.Parallel()
+	onPatient(t, func(r *rig, p *patient) {
+		p.takes = time.Hour
+		r.enqueueTo(5)
+		r.start()
+		time.Sleep(2 * time.Hour)
+		for n := 1; n <= 5; n++ {
+			r.is(n, queue.Pending)
+		}
+	})
+}
+
+// TestPoison fails the tasks that an agent never decides on, and the others get through.
+func TestPoison(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name   string
+		tasks  int // that are poison, the oldest ones
+		status int
+		most   int // times that it is asked about the first one
+		within time.Duration
+	}{
+		{"wrong for this task", 1, 400, 3, 5 * time.Minute},
+		{"the agent falls over", 1, 500, 15, time.Hour},
+		{"three", 3, 500, 20, 4 * time.Hour},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			onPatient(t, func(r *rig, p *patient) {
+				poison := map[string]int{}
+				for n := 1; n <= tt.tasks; n++ {
+					poison[id(n)] = tt.status
+				}
+				p.is(200, func(task string) int { return poison[task] })
+				r.enqueueTo(20)
+				r.start()
+				time.Sleep(10 * time.Minute)
+				for n := tt.tasks + 1; n <= 20; n++ {
+					r.is(n, queue.Done)
+				}
+				for n := 21; n <= 50; n++ { // others come
+					r.enqueue(n)
+					time.Sleep(tt.within / 30)
+					r.is(n, queue.Done)
+				}
+				for n := 1; n <= tt.tasks; n++ {
+					r.is(n, queue.Failed)
+				}
+				if got := p.asks[id(1)]; got < 3 || got > tt.most {
+					t.Errorf("asked %d times\n%s", got, r.log())
+				}
+			})
+		})
+	}
+}
+
+// TestManyPoison gets to the tasks behind more poison than an agent is asked about at a time, and
+// then fails that.
+func TestManyPoison(t *testing.T) {
+	t.Parallel()
+	for _, status := range []int{500, 504} {
+		t.Run(fmt.Sprint(status), func(t *testing.T) {
+			t.Parallel()
+			onPatient(t, func(r *rig, p *patient) {
+				poison := map[string]int{}
+				for n := 1; n <= 10; n++ {
+					poison[id(n)] = status
+				}
+				p.is(200, func(task string) int { return poison[task] })
+				r.enqueueTo(15)
+				r.start()
+				time.Sleep(5 * time.Hour)
+				for n := 11; n <= 15; n++ {
+					r.is(n, queue.Done)
+				}
+				for n := 16; n <= 40; n++ { // others come
+					r.enqueue(n)
+					time.Sleep(20 * time.Minute)
+					r.is(n, queue.Done)
+				}
+				for n := 1; n <= 10; n++ {
+					r.is(n, queue.Failed)
+				}
+			})
+		})
+	}
+}
+
+// TestAbsenceAhead gives a task up in the end also when the clock was set back since the agent
+// was seen to be out of order.
+func TestAbsenceAhead(t *testing.T) {
+	t.Parallel()
+	onPatient(t, func(r *rig, p *patient) {
+		r.o.Cursors = &marks{kept: map[string]string{"agent " + agentURL: time.Now().AddDate(1, 0, 0).UTC().Format(time.RFC3339Nano)}}
+		p.is(404, always(503))
+		r.enqueue(1)
+		r.start()
+		time.Sleep(25 * time.Hour)
+		r.is(1, queue.Failed)
+	})
+}
+
+// TestBusy lets an agent work that takes fewer tasks at a time than it is asked about.
+func TestBusy(t *testing.T) {
+	t.Parallel()
+	onPatient(t, func(r *rig, p *patient) {
+		p.busy, p.takes = 2, 5*time.Second
+		r.enqueueTo(60)
+		r.start()
+		time.Sleep(30 * time.Minute)
+		for n := 1; n <= 60; n++ {
+			r.is(n, queue.Done)
+		}
+	})
+}
+
+// TestLoneTask fails a task in the end that is alone with its agent, and says what that
+// answered. An outage of the agent counts for no try until then.
+func TestLoneTask(t *testing.T) {
+	t.Parallel()
+	refused := func(r *rig, _ *patient) { r.host.set("agent:9001", nil) }
+	says := func(health, status int) func(*rig, *patient) {
+		return func(_ *rig, p *patient) { p.is(health, always(status)) }
+	}
+	tests := []struct {
+		name    string
+		set     func(*rig, *patient)
+		pending time.Duration // it is until then at least
+		failed  time.Duration // it has by then
+		reason  string
+	}{
+		{"it falls over", says(200, 500), 50 * time.Minute, 2 * time.Hour, "given up: asked 3 times, and no decision came; the last time: status 500"},
+		{"it falls over, and is not well", says(500, 500), 23 * time.Hour, 25 * time.Hour, "given up: the agent gave no decision for 24 hours; the last time: status 500"},
+		{"it has too much to do", says(404, 503), 23 * time.Hour, 25 * time.Hour, "given up: the agent gave no decision for 24 hours; the last time: status 503"},
+		{"a proxy", says(502, 502), 23 * time.Hour, 25 * time.Hour, "given up: the agent gave no decision for 24 hours; the last time: status 502"},
+		{"limited", says(200, 429), 23 * time.Hour, 25 * time.Hour, "given up: the agent gave no decision for 24 hours; the last time: status 429"},
+		{"not there", refused, 23 * time.Hour, 25 * time.Hour, "given up: the agent gave no decision for 24 hours; the last time: not reachable"},
+		{"no answer", func(_ *rig, p *patient) { p.takes = time.Hour }, 23 * time.Hour, 25 * time.Hour, "given up: the agent gave no decision for 24 hours; the last time: timeout"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			onPatient(t, func(r *rig, p *patient) {
+				tt.set(r, p)
+				r.enqueue(1)
+				r.start()
+				time.Sleep(tt.pending)
+				r.is(1, queue.Pending)
+				r.enqueue(2)
+				time.Sleep(tt.failed - tt.pending)
+				r.is(1, queue.Failed)
+				if got := r.task(1).Reason; got != tt.reason {
+					t.Errorf("got reason %q, want %q\n%s", got, tt.reason, r.log())
+				}
+				// A younger one is not given up for it, and both are decided on when it is well.
+				r.is(2, queue.Pending)
+				p.is(0, nil)
+				p.takes = 0
+				r.host.set("agent:9001", p.serve)
+				if _, err := r.q.Retry(r.t.Context(), id(1), "ada"); err != nil {
+					t.Fatal(err)
+				}
+				time.Sleep(30 * time.Minute)
+				r.is(1, queue.Done)
+				r.is(2, queue.Done)
+			})
+		})
+	}
+}
+
+// TestAbsenceKept counts how long an agent is out of order over restarts, and no longer
+// than it is.
+func TestAbsenceKept(t *testing.T) {
+	t.Parallel()
+	onPatient(t, func(r *rig, p *patient) {
+		r.o.Cursors = &marks{}
+		p.is(404, always(503))
+		r.enqueue(1)
+		for range 24 {
+			_, stop := r.start()
+			time.Sleep(time.Hour)
+			stop()
+		}
+		r.is(1, queue.Pending)
+		_, stop := r.start()
+		time.Sleep(time.Hour)
+		r.is(1, queue.Failed)
+		stop()
+		// While no server is there, it comes back. What waits long is not given up for a
+		// moment of a later day.
+		p.is(404, nil)
+		r.enqueue(2)
+		r.enqueue(3, func(task *queue.Task) { task.Wait = 30 * time.Hour })
+		_, stop = r.start()
+		time.Sleep(29 * time.Hour)
+		r.is(2, queue.Done)
+		stop()
+		p.is(404, always(503))
+		r.start()
+		time.Sleep(90 * time.Minute)
+		r.is(3, queue.Pending)
+		p.is(404, nil)
+		time.Sleep(30 * time.Minute)
+		r.is(3, queue.Done)
+	})
+}

@@ -1,0 +1,246 @@
+package background_test
+
+import (
+	"context"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/org/foreman-action/internal/server/observe"
+	"github.com/org/foreman-action/memory"
+	"github.com/org/foreman-action/memory/memorytest"
+	"github.com/org/foreman-action/queue"
+	"github.com/org/foreman-action/queue/queuetest"
+	"github.com/org/foreman-action/triage"
+)
+
+// TestRestart is check 33: what a harness left when it stopped goes on with the next one.
+func TestRestart(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(r *rig) {
+		var nudges atomic.Int64
+		r.host.set("agent:9001", func(http.ResponseWriter, *http.Request) { nudges.Add(1) })
+		_, stop := r.start()
+		r.enqueue(1)
+		r.claim(time.Minute)
+		stop()
+		r.enqueue(2)
+		r.complete(2, comment)
+		r.enqueue(3)
+		time.Sleep(time.Hour) // it is down
+		nudges.Store(0)
+		r.start()
+		synctest.Wait()
+		r.is(1, queue.Claimed) // nobody could hear its heartbeats
+		r.is(2, queue.Done)
+		r.is(3, queue.Pending)
+		if got := nudges.Load(); got != 1 {
+			r.t.Errorf("got %d nudges", got)
+		}
+		time.Sleep(6*time.Minute + time.Second)
+		r.is(1, queue.Pending)
+	})
+}
+
+// TestRestored repeats no comment when queue and memory are those of a backup which knows
+// nothing of it.
+func TestRestored(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(r *rig) {
+		for range 3 {
+			q := queuetest.New(queuetest.Options{})
+			r.q, r.o.Executor.Slots, r.journal, r.store = q, q, &memorytest.Journal{}, &memorytest.Store{}
+			r.enqueue(1)
+			r.complete(1, comment, addLabel)
+			_, stop := r.start()
+			time.Sleep(time.Minute)
+			r.is(1, queue.Done)
+			stop()
+		}
+		r.wrote(on(1, talkPost, labelPost)...)
+	})
+}
+
+// TestCrash is check 24: the process ends between two actions, at every call in turn, and
+// each time with a journal and without. What was written is not written again, and the rest
+// is.
+func TestCrash(t *testing.T) {
+	t.Parallel()
+	for n := range 14 {
+		t.Run("", func(t *testing.T) {
+			t.Parallel()
+			onBoth(t, func(r *rig) {
+				n := n
+				if n >= 7 {
+					n, r.journal, r.config = n-7, nil, "policy: {comment_interval: 0s}\n"
+				}
+				r.enqueue(1)
+				r.complete(1, addLabel, comment, `{"type":"assign","assignees":["alice"]}`)
+				r.gh.Repo(repo).AddUser("alice")
+				r.gh.CutAt(n)
+				// Of a process that is killed, nothing gets to the queue any more.
+				dying := &frozen{Queue: r.q}
+				whole := r.q
+				r.q = dying
+				r.slow = time.Millisecond
+				_, stop := r.start()
+				synctest.Wait() // it waits for its first call
+				dying.freeze()
+				time.Sleep(time.Minute)
+				if got := len(r.gh.Log()); got < min(n+1, 6) {
+					t.Errorf("got %d calls", got)
+				}
+				r.q = whole
+				r.gh.ClearFaults()
+				r.start()
+				time.Sleep(10 * time.Minute)
+				r.is(1, queue.Done)
+				issue := r.gh.Issue(repo, 1)
+				if len(issue.Comments) != 1 || len(issue.Labels) != 1 || len(issue.Assignees) != 1 {
+					t.Errorf("got %d comments, labels %v, assignees %v", len(issue.Comments), issue.Labels, issue.Assignees)
+				}
+				dying.thaw()
+				stop()
+				if got := r.gh.Issue(repo, 1); len(got.Comments) != 1 {
+					t.Errorf("got %d comments in the end", len(got.Comments))
+				}
+			})
+		})
+	}
+}
+
+// A frozen queue answers nobody until it is thawed: so it looks to a process that stands
+// still, which hears of nothing.
+type frozen struct {
+	queue.Queue
+	mu     sync.Mutex
+	thawed chan struct{} // nil: it is not frozen
+}
+
+func (f *frozen) freeze() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.thawed = make(chan struct{})
+}
+
+func (f *frozen) thaw() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	close(f.thawed)
+	f.thawed = nil
+}
+
+func (f *frozen) wait() {
+	f.mu.Lock()
+	thawed := f.thawed
+	f.mu.Unlock()
+	if thawed != nil {
+		<-thawed
+	}
+}
+
+func (f *frozen) DrainCompleted(ctx context.Context, o queue.DrainOptions) ([]queue.Decision, error) {
+	f.wait()
+	return f.Queue.DrainCompleted(ctx, o)
+}
+
+func (f *frozen) Renew(ctx context.Context, h queue.Hold, d time.Duration) (time.Time, error) {
+	f.wait()
+	return f.Queue.Renew(ctx, h, d)
+}
+
+func (f *frozen) MarkDone(ctx context.Context, h queue.Hold, report []byte) error {
+	f.wait()
+	return f.Queue.MarkDone(ctx, h, report)
+}
+
+func (f *frozen) Release(ctx context.Context, h queue.Hold, p queue.Postponement) error {
+	f.wait()
+	return f.Queue.Release(ctx, h, p)
+}
+
+func (f *frozen) RequeueStale(ctx context.Context, l queue.Limits) ([]queue.Swept, error) {
+	f.wait()
+	return f.Queue.RequeueStale(ctx, l)
+}
+
+// pausing is a journal in which a process stands still, once, when it is about to write.
+type pausing struct {
+	memory.Journal
+	at    int // action
+	once  sync.Once
+	stand func()
+}
+
+func (p *pausing) Mark(ctx context.Context, key memory.LedgerKey, e memory.Entry) error {
+	if e.State == triage.Trying && e.Index == p.at {
+		p.once.Do(p.stand)
+	}
+	return p.Journal.Mark(ctx, key, e)
+}
+
+// TestPaused lets one of two harnesses stand still for longer than its lease, after it
+// made sure of it and before it sends the write. The other one takes the decision over,
+// and the first one writes nothing any more.
+func TestPaused(t *testing.T) {
+	t.Parallel()
+	for at, name := range []string{"before the first write", "between two"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			onBoth(t, func(r *rig) {
+				whole, journal := r.q, r.journal
+				still := &frozen{Queue: whole}
+				goOn := make(chan struct{})
+				r.q = still
+				r.journal = &pausing{Journal: journal, at: at, stand: func() { still.freeze(); <-goOn }}
+				r.enqueue(1)
+				r.complete(1, comment, `{"type":"comment","body":"once more"}`)
+				r.config = "policy: {limits: {comment: 2}, comment_interval: 0s}\n"
+				_, stop := r.start()
+				synctest.Wait()
+				if got := len(r.writes()); got != at {
+					t.Fatalf("got %d writes before the pause", got)
+				}
+				r.q, r.journal = whole, journal
+				r.start()
+				time.Sleep(10 * time.Minute)
+				r.is(1, queue.Done)
+				r.wrote(on(1, talkPost, talkPost)...)
+				still.thaw()
+				close(goOn)
+				time.Sleep(10 * time.Minute)
+				r.wrote(on(1, talkPost, talkPost)...)
+				if got := r.observed(observe.Executed, "lost"); got != 1 {
+					t.Errorf("lost %d times:\n%s", got, r.log())
+				}
+				if rec, err := r.store.Load(r.t.Context(), repo, 1); err != nil || len(rec.Tasks) != 1 || rec.Tasks[0].Status != "applied" {
+					t.Errorf("remembered: %v, %+v", err, rec.Tasks)
+				}
+				stop()
+			})
+		})
+	}
+}
+
+// TestPausedAlone goes on when nobody took the decision over meanwhile.
+func TestPausedAlone(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(r *rig) {
+		still := &frozen{Queue: r.q}
+		r.q = still
+		r.journal = &pausing{Journal: r.journal, stand: func() {
+			still.freeze()
+			time.Sleep(10 * time.Minute)
+			still.thaw()
+		}}
+		r.enqueue(1)
+		r.complete(1, comment)
+		r.start()
+		time.Sleep(time.Hour)
+		r.is(1, queue.Done)
+		r.wrote(on(1, talkPost)...)
+	})
+}

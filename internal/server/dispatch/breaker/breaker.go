@@ -1,0 +1,242 @@
+// Package breaker is the circuit breaker in front of an agent. It limits the requests to
+// an agent that fails, and distinguishes a bad agent from a bad task.
+//
+//	closed     requests pass; a failure opens the breaker
+//	open       none pass until an interval is over, which doubles with each failure
+//	half-open  one request at a time passes as a probe; a success closes the breaker
+//
+// After it has closed, concurrency grows again from 2 and doubles with each success.
+//
+// A task on which the agent fails while it decides on others is a bad task: its failures
+// count as attempts. The failures of a bad agent do not, but tasks that have waited for
+// [GiveUpAfter] are given up when the agent has failed for that long. The beginning of that
+// time is kept with the queue, so that it survives restarts.
+//
+// github.com/sony/gobreaker has the states, and ignores the results of requests from before
+// a change of state, as this package does. It is not used because its open interval does not
+// grow, its state cannot be restored, and it knows no tasks: those parts are most of the code
+// here.
+package breaker
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/org/foreman-action/internal/server/supervisor"
+)
+
+const (
+	// MaxInterval is the longest time between two probes.
+	MaxInterval = 5 * time.Minute
+	// GiveUpAfter is how long an agent fails, and a task waits, before the task is given up.
+	GiveUpAfter = 24 * time.Hour
+	// MaxConcurrency is the concurrency at which a recovered agent has no limit any more.
+	MaxConcurrency = 64
+)
+
+// A State is the state of a Breaker.
+type State int
+
+// The states.
+const (
+	Closed State = iota
+	Open
+	HalfOpen
+)
+
+// Options configure a Breaker.
+type Options struct {
+	// Agent is the agent's address, for the log and as the name under which Cursors keep the
+	// beginning of its failures.
+	Agent string
+	// Cursors keep that beginning over restarts. Nil: it is forgotten.
+	Cursors Cursors
+	// Interval is the time between the beginnings of two probes. 0: it grows from a second to
+	// MaxInterval, and counts from the end of a probe.
+	Interval time.Duration
+	// MaxFailures is how often the agent must fail on a task, and succeed on another one in
+	// between, before the failures count as attempts.
+	MaxFailures int
+	Log         *slog.Logger // must be set
+}
+
+// A Breaker is the circuit breaker of one agent. Its methods are safe for concurrent use.
+type Breaker struct {
+	o    Options
+	down downtime
+
+	mu         sync.Mutex // guards the fields below
+	failures   int        // that opened the breaker, in a row; 0: it is closed
+	openUntil  time.Time  // when an open breaker becomes half-open
+	probing    bool       // the probe of a half-open breaker is in flight
+	generation int        // counts the failures that opened it
+	inFlight   int        // permits that were not released
+	limit      int        // of inFlight, since it closed; 0: none
+	successes  int
+	suspect    string // the only task that failed since the breaker opened; empty: there are several
+	tasks      map[string]*record
+}
+
+// New returns a closed Breaker.
+func New(o Options) *Breaker {
+	return &Breaker{o: o, down: downtime{cursors: o.Cursors, agent: o.Agent, log: o.Log}, tasks: map[string]*record{}}
+}
+
+// A Permit allows a request to the agent.
+type Permit struct {
+	Probe      bool // the breaker is half-open: a cheap check of the agent's health pays off
+	generation int
+	granted    time.Time
+}
+
+// State returns the current state.
+func (b *Breaker) State() State {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.state()
+}
+
+// state is State for a caller that holds b.mu.
+func (b *Breaker) state() State {
+	switch {
+	case b.failures == 0:
+		return Closed
+	case !b.probing && time.Now().Before(b.openUntil):
+		return Open
+	}
+	return HalfOpen
+}
+
+// Allow grants up to n requests, all under one Permit, and returns their number. The caller
+// releases the permit once for each of them.
+func (b *Breaker) Allow(n int) (Permit, int) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	p := Permit{generation: b.generation, granted: time.Now()}
+	switch state := b.state(); {
+	case state == Open, state == HalfOpen && b.probing:
+		n = 0
+	case state == HalfOpen:
+		p.Probe, n = true, min(n, 1)
+	case b.limit > 0:
+		n = min(n, b.limit-b.inFlight)
+	}
+	n = max(n, 0)
+	b.inFlight += n
+	b.probing = b.probing || p.Probe && n > 0
+	return p, n
+}
+
+// Release ends one request.
+func (b *Breaker) Release(p Permit) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.inFlight--
+	b.probing = b.probing && !p.Probe
+}
+
+// Success records that the agent handled a task, and closes the breaker.
+func (b *Breaker) Success(ctx context.Context, task string) {
+	b.mu.Lock()
+	b.successes++
+	b.close()
+	delete(b.tasks, task)
+	for id, r := range b.tasks {
+		if time.Since(r.last) > GiveUpAfter {
+			delete(b.tasks, id)
+		}
+	}
+	b.mu.Unlock()
+	b.down.end(ctx)
+}
+
+// Trip records that the agent failed, whatever the task: at a health check or a
+// notification. It returns the time until the next probe.
+func (b *Breaker) Trip(p Permit) time.Duration {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.suspect = ""
+	b.open(p, true)
+	return b.interval()
+}
+
+// Failure records that the agent gave no decision on a task, and returns what that means
+// for the task.
+func (b *Breaker) Failure(ctx context.Context, p Permit, task Task, cause Cause) Verdict {
+	v := b.failure(p, task.ID, cause)
+	switch {
+	case cause == Unusable:
+		b.down.end(ctx)
+	case !v.Counts:
+		v.Expired = b.Expired(ctx) && time.Since(task.Enqueued) > GiveUpAfter
+	}
+	return v
+}
+
+// failure is Failure without the time that is kept.
+func (b *Breaker) failure(p Permit, id string, cause Cause) Verdict {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	r, v := b.recordOf(id), Verdict{}
+	if cause == Unusable {
+		r.failures++
+		b.close()
+		v.Wait, v.Counts = supervisor.Backoff(r.failures, maxUnusableWait), true
+	} else {
+		first := r.failures == 0
+		switch {
+		case b.failures == 0 && first:
+			b.suspect = id
+		case b.suspect != id:
+			b.suspect = ""
+		}
+		// Another failure of the task that alone has failed so far is no news of the agent.
+		b.open(p, first || b.failures > 0 && b.suspect == "")
+		r.add(cause, b.successes)
+		v.Wait, v.Counts = r.wait(b.interval(), len(b.tasks)), r.bad(b.o.MaxFailures)
+	}
+	if v.Counts {
+		r.attempts++
+		v.Attempts = r.attempts
+	}
+	return v
+}
+
+// Expired reports whether the agent has failed for longer than GiveUpAfter. Call it only
+// when the agent fails: if it did not before, it does from now on.
+func (b *Breaker) Expired(ctx context.Context) bool { return b.down.lasts(ctx) > GiveUpAfter }
+
+// Forget drops the failures of a task that the agent is not asked about again.
+func (b *Breaker) Forget(task string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	delete(b.tasks, task)
+}
+
+// close closes the breaker. The caller holds b.mu.
+func (b *Breaker) close() {
+	b.failures = 0
+	if b.limit *= 2; b.limit > MaxConcurrency {
+		b.limit = 0
+	}
+}
+
+// open opens the breaker. Only news of the agent makes the interval grow, and results of
+// requests from before an earlier failure are none. The caller holds b.mu.
+func (b *Breaker) open(p Permit, news bool) {
+	if news && p.generation == b.generation {
+		b.failures, b.generation, b.limit = b.failures+1, b.generation+1, 1
+	} else if !p.Probe {
+		return
+	}
+	if b.o.Interval > 0 {
+		b.openUntil = p.granted.Add(b.o.Interval)
+	} else {
+		b.openUntil = time.Now().Add(supervisor.Backoff(b.failures-1, MaxInterval))
+	}
+}
+
+// interval is the time until the next probe. The caller holds b.mu.
+func (b *Breaker) interval() time.Duration { return max(time.Until(b.openUntil), time.Second) }

@@ -1,0 +1,192 @@
+package breaker_test
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/org/foreman-action/internal/server/dispatch/breaker"
+)
+
+// cursors keep cursors in memory.
+type cursors map[string][]byte
+
+func (c cursors) Cursor(_ context.Context, name string) ([]byte, error) { return c[name], nil }
+
+func (c cursors) SaveCursor(_ context.Context, name string, data []byte) error {
+	c[name] = data
+	return nil
+}
+
+// A rig is a breaker with the state that its tests use.
+type rig struct {
+	*breaker.Breaker
+
+	t *testing.T
+	o breaker.Options
+}
+
+// allow fails the test if another number of n requests is granted.
+func (r rig) allow(n, want int) breaker.Permit {
+	r.t.Helper()
+	p, got := r.Allow(n)
+	if got != want {
+		r.t.Errorf("%d of %d requests were granted, want %d", got, n, want)
+	}
+	return p
+}
+
+func (r rig) is(want breaker.State) {
+	r.t.Helper()
+	if got := r.State(); got != want {
+		r.t.Errorf("got state %d, want %d", got, want)
+	}
+}
+
+// fail makes a request about a task that fails, once the breaker allows it.
+func (r rig) fail(task string, cause breaker.Cause) breaker.Verdict {
+	r.t.Helper()
+	for r.State() == breaker.Open {
+		time.Sleep(time.Second)
+	}
+	p := r.allow(1, 1)
+	defer r.Release(p)
+	return r.Failure(r.t.Context(), p, breaker.Task{ID: task, Enqueued: time.Now().AddDate(0, 0, -2)}, cause)
+}
+
+func TestBreaker(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name string
+		test func(r rig)
+	}{
+		{"closed, open, half-open, closed", func(r rig) {
+			r.is(breaker.Closed)
+			r.fail("a", breaker.Unavailable)
+			r.is(breaker.Open)
+			r.allow(5, 0)
+			time.Sleep(time.Second)
+			r.is(breaker.HalfOpen)
+			p := r.allow(5, 1)
+			if r.allow(5, 0); !p.Probe {
+				r.t.Error("the request is no probe")
+			}
+			r.Success(r.t.Context(), "a")
+			r.Release(p)
+			r.is(breaker.Closed)
+		}},
+		{"a probe without a result makes way for another one", func(r rig) {
+			r.Trip(r.allow(1, 1))
+			time.Sleep(time.Second)
+			r.Release(r.allow(1, 1))
+			r.Release(r.allow(1, 1))
+		}},
+		{"the interval doubles, up to five minutes", func(r rig) {
+			for n, seconds := range []int{1, 2, 4, 8, 16, 32, 64, 128, 256, 300, 300} {
+				p := r.allow(1, 1)
+				r.Release(p)
+				want := time.Duration(seconds) * time.Second
+				if got := r.Trip(p); got != want {
+					r.t.Errorf("interval %d: got %s, want %s", n, got, want)
+				}
+				time.Sleep(want)
+			}
+		}},
+		{"a fixed interval counts from the beginning of the probe", func(r rig) {
+			r.o.Interval = 10 * time.Second
+			r.Breaker = breaker.New(r.o)
+			for range 3 {
+				p := r.allow(1, 1)
+				time.Sleep(4 * time.Second)
+				r.Release(p)
+				r.Trip(p)
+				time.Sleep(6*time.Second - time.Nanosecond)
+				r.is(breaker.Open)
+				time.Sleep(time.Nanosecond)
+			}
+		}},
+		{"requests from before the failure are no news", func(r rig) {
+			p := r.allow(3, 3)
+			for n := range 3 {
+				r.Failure(r.t.Context(), p, breaker.Task{ID: fmt.Sprint(n)}, breaker.Unavailable)
+				r.Release(p)
+			}
+			time.Sleep(time.Second)
+			r.is(breaker.HalfOpen)
+		}},
+		{"concurrency grows again", func(r rig) {
+			r.Trip(r.allow(0, 0))
+			time.Sleep(time.Second)
+			for _, limit := range []int{1, 2, 4, 8, 16, 32, 64, 1000} {
+				p := r.allow(1000, limit)
+				for range limit {
+					r.Release(p)
+				}
+				r.Success(r.t.Context(), "")
+			}
+		}},
+		{"a task is bad on which an agent fails that succeeds on others", func(r rig) {
+			for n, counts := range []bool{false, false, false, true, true} { // the first failure blames no task
+				if v := r.fail("bad", breaker.Unavailable); v.Counts != counts || v.Attempts != max(n-2, 0) || v.Expired {
+					r.t.Errorf("failure %d: got %+v", n, v)
+				}
+				r.Success(r.t.Context(), "good")
+			}
+			r.Forget("bad")
+			if v := r.fail("bad", breaker.Unavailable); v.Counts {
+				r.t.Errorf("it was not forgotten: %+v", v)
+			}
+		}},
+		{"a busy agent blames no task", func(r rig) {
+			for range 10 {
+				if v := r.fail("a", breaker.Overloaded); v.Counts {
+					r.t.Errorf("got %+v", v)
+				}
+				r.Success(r.t.Context(), "b")
+			}
+		}},
+		{"an agent that crashes on its only task for an hour blames it", func(r rig) {
+			start := time.Now()
+			for !r.fail("a", breaker.Crashed).Counts {
+				time.Sleep(time.Minute)
+			}
+			if took := time.Since(start); took < time.Hour || took > 70*time.Minute {
+				r.t.Errorf("it took %s", took)
+			}
+		}},
+		{"an unusable answer counts, and the agent works", func(r rig) {
+			for n, seconds := range []int{2, 4, 8} {
+				if v := r.fail("a", breaker.Unusable); v.Wait != time.Duration(seconds)*time.Second || v.Attempts != n+1 {
+					r.t.Errorf("got %+v", v)
+				}
+				r.is(breaker.Closed)
+			}
+		}},
+		{"after a day old tasks expire, over a restart too", func(r rig) {
+			if r.fail("a", breaker.Unavailable).Expired {
+				r.t.Error("it expired at once")
+			}
+			time.Sleep(25 * time.Hour)
+			r.Breaker = breaker.New(r.o)
+			if v := r.fail("a", breaker.Unavailable); !v.Expired || v.Counts {
+				r.t.Errorf("got %+v", v)
+			}
+			r.Success(r.t.Context(), "b")
+			if r.Expired(r.t.Context()) {
+				r.t.Error("the success was not recorded")
+			}
+		}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				o := breaker.Options{Agent: "http://agent", Cursors: cursors{}, MaxFailures: 3, Log: slog.New(slog.DiscardHandler)}
+				tt.test(rig{breaker.New(o), t, o})
+			})
+		})
+	}
+}

@@ -1,0 +1,93 @@
+package dispatch
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"time"
+
+	"github.com/org/foreman-action/internal/server/observe"
+	"github.com/org/foreman-action/internal/server/supervisor"
+	"github.com/org/foreman-action/internal/wait"
+	"github.com/org/foreman-action/queue"
+)
+
+// claims are the claims that the server makes for synchronous agents. A claim that cannot be
+// ended runs out.
+type claims struct {
+	queue   Queue
+	owner   string
+	timeout time.Duration
+	observe observe.Func
+	log     *slog.Logger
+}
+
+// next claims a task of an agent.
+func (c claims) next(ctx context.Context, agent string) (claim queue.Claim, ok bool) {
+	if ctx.Err() != nil {
+		return claim, false
+	}
+	// Without cancellation: it would leave open whether the task was claimed.
+	bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), supervisor.CallTimeout)
+	defer cancel()
+	claim, err := c.queue.ClaimNext(bounded, agent, queue.ClaimOptions{By: c.owner, Lease: c.timeout})
+	if err != nil && !errors.Is(err, queue.ErrEmpty) {
+		c.log.WarnContext(ctx, "a task for an agent could not be claimed", "agent", agent, "error", err)
+	}
+	return claim, err == nil
+}
+
+func (c claims) ref(claim queue.Claim) queue.Ref {
+	return queue.Ref{ID: claim.ID, Attempt: claim.Attempt, By: c.owner}
+}
+
+// renew sends heartbeats until ctx ends, or until the claim is lost, which calls lost.
+func (c claims) renew(ctx context.Context, claim queue.Claim, lost func(error)) {
+	for wait.For(ctx, c.timeout/3) == nil {
+		err := c.queue.Heartbeat(ctx, c.ref(claim), c.timeout)
+		if errors.Is(err, queue.ErrLost) || errors.Is(err, queue.ErrNotFound) || errors.Is(err, queue.ErrNotYours) {
+			lost(err)
+			return
+		}
+	}
+}
+
+// complete records the decision of the agent.
+func (c claims) complete(ctx context.Context, claim queue.Claim, decision []byte) {
+	err := supervisor.Commit(ctx, func(ctx context.Context) error {
+		_, err := c.queue.Complete(ctx, c.ref(claim), decision)
+		return err
+	})
+	if err != nil {
+		c.log.WarnContext(ctx, "the decision of an agent could not be kept; it is asked again", "task", claim.ID, "error", err)
+	}
+}
+
+// release makes the task pending again after some time. The claim does not count as an
+// attempt.
+func (c claims) release(ctx context.Context, claim queue.Claim, after time.Duration) {
+	err := supervisor.Commit(ctx, func(ctx context.Context) error { return c.queue.GiveBack(ctx, c.ref(claim), after) })
+	if err != nil {
+		c.log.WarnContext(ctx, "a task could not be given back; its claim runs out", "task", claim.ID, "error", err)
+	}
+}
+
+// expire lets the claim run out after some time, and then calls expired. The claim counts
+// as an attempt, over restarts too.
+func (c claims) expire(ctx context.Context, claim queue.Claim, after time.Duration, expired func()) {
+	err := supervisor.Commit(ctx, func(ctx context.Context) error { return c.queue.Heartbeat(ctx, c.ref(claim), after) })
+	if err == nil {
+		time.AfterFunc(after, expired)
+	}
+}
+
+// fail fails the task.
+func (c claims) fail(ctx context.Context, agent string, claim queue.Claim, reason string) {
+	err := supervisor.Commit(ctx, func(ctx context.Context) error { return c.queue.GiveUp(ctx, c.ref(claim), reason) })
+	if err != nil {
+		c.log.WarnContext(ctx, "a task could not be given up; its claim runs out", "task", claim.ID, "error", err)
+		return
+	}
+	c.log.WarnContext(ctx, "a task was given up", "task", claim.ID, "agent", agent, "reason", reason)
+	c.observe.Report(observe.Observation{Event: observe.Requeued, Status: string(queue.Failed), Agent: agent, N: 1})
+}

@@ -1,0 +1,180 @@
+package dispatch
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"syscall"
+	"time"
+
+	"github.com/org/foreman-action/agent"
+	"github.com/org/foreman-action/internal/address"
+	"github.com/org/foreman-action/internal/server/dispatch/breaker"
+	"github.com/org/foreman-action/protocol"
+	"github.com/org/foreman-action/queue"
+)
+
+const (
+	notifyTimeout = 5 * time.Second // for the answer to a notification, and to a health check
+	userAgent     = "foremand"
+)
+
+// statusOK is the status of a request that succeeded. Any other one is a short description
+// of the failure, without secrets.
+const statusOK = "ok"
+
+// errUnusableAddress means that no request can be made to the agent's address.
+var errUnusableAddress = errors.New("it cannot be asked")
+
+// A client sends requests to agents.
+type client struct {
+	transport http.RoundTripper
+	remote    http.RoundTripper // for whole tasks; nil: that of package agent
+}
+
+// notify notifies an agent of a task and returns the status.
+func (c client) notify(ctx context.Context, a Agent, task string) string {
+	body, err := json.Marshal(struct {
+		TaskID string `json:"task_id"`
+	}{task})
+	if err != nil {
+		return err.Error()
+	}
+	_, status := c.send(ctx, a, http.MethodPost, "/task", body)
+	return status
+}
+
+// health checks whether a synchronous agent is there. It is healthy too when it does not
+// have the path.
+func (c client) health(ctx context.Context, a Agent) (status string, healthy bool) {
+	code, status := c.send(ctx, a, http.MethodGet, "/health", nil)
+	return status, code != 0 && !unavailable(code)
+}
+
+// decide sends an agent a task and returns its decision as JSON. The error holds no secret.
+func (c client) decide(ctx context.Context, a Agent, claim queue.Claim) ([]byte, error) {
+	remote, err := agent.NewRemote(agent.RemoteOptions{URL: a.URL, Timeout: a.Timeout, Transport: c.remote, UserAgent: userAgent})
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", errUnusableAddress, err)
+	}
+	task, err := protocol.ParseTask(claim.Message)
+	if err != nil {
+		return nil, err
+	}
+	m, err := remote.Decide(ctx, task)
+	if err != nil {
+		return nil, err
+	}
+	return protocol.Encode(m)
+}
+
+// send sends a request and returns the code of the response, 0 without one, and the status.
+func (c client) send(ctx context.Context, a Agent, method, path string, body []byte) (code int, status string) {
+	ctx, cancel := context.WithTimeout(ctx, notifyTimeout)
+	defer cancel()
+	req, err := request(ctx, a, method, path, body)
+	if err != nil {
+		return 0, "its address cannot be used: " + err.Error()
+	}
+	// Not through http.Client: it follows redirects, and its errors contain addresses.
+	resp, err := c.transport.RoundTrip(req)
+	if err != nil {
+		return 0, unreachable(ctx, err)
+	}
+	defer func() { _ = resp.Body.Close() }()
+	_, _ = io.CopyN(io.Discard, resp.Body, 64<<10) // so that the connection can be reused
+	if resp.StatusCode < 200 || resp.StatusCode > 299 {
+		return resp.StatusCode, fmt.Sprintf("status %d", resp.StatusCode)
+	}
+	return resp.StatusCode, statusOK
+}
+
+// request makes a request to an agent. Its error does not contain the address.
+func request(ctx context.Context, a Agent, method, path string, body []byte) (*http.Request, error) {
+	base, err := address.Canonical(a.URL)
+	if err != nil {
+		return nil, err
+	}
+	req, err := http.NewRequestWithContext(ctx, method, base+path, bytes.NewReader(body))
+	if err != nil {
+		return nil, errors.New("no request can be made to it")
+	}
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("User-Agent", userAgent)
+	u, err := url.Parse(a.URL)
+	if err != nil || u.User == nil {
+		return req, nil //nolint:nilerr // Canonical has read it
+	}
+	if u.Scheme == "http" && !address.Nearby(u.Hostname()) {
+		return nil, errors.New("a secret would go over plain http; want https://, or a host on this machine or in a private network")
+	}
+	password, _ := u.User.Password()
+	req.Header.Set("Authorization", "Basic "+base64.StdEncoding.EncodeToString([]byte(u.User.Username()+":"+password)))
+	return req, nil
+}
+
+// unreachable returns the status of a request without a response.
+func unreachable(ctx context.Context, err error) string {
+	if n, ok := errors.AsType[net.Error](err); ctx.Err() != nil || ok && n.Timeout() {
+		return fmt.Sprintf("no answer within %s", notifyTimeout)
+	}
+	if _, ok := errors.AsType[*net.DNSError](err); ok {
+		return "its host is not known"
+	}
+	if errors.Is(err, syscall.ECONNREFUSED) {
+		return "connection refused"
+	}
+	return "not reachable"
+}
+
+// statusOf returns the status for an error of decide.
+func statusOf(err error) string {
+	e, ok := errors.AsType[*agent.Error](err)
+	switch {
+	case !ok:
+		return errUnusableAddress.Error()
+	case e.Reason == agent.ReasonStatus:
+		return fmt.Sprintf("status %d", e.Status)
+	}
+	return string(e.Reason)
+}
+
+// causeOf returns what an error of decide means for the circuit breaker.
+func causeOf(err error) breaker.Cause {
+	e, ok := errors.AsType[*agent.Error](err)
+	if !ok {
+		if errors.Is(err, errUnusableAddress) {
+			return breaker.Unavailable
+		}
+		return breaker.Unusable
+	}
+	switch e.Reason {
+	case agent.ReasonLost, agent.ReasonTooLarge, agent.ReasonNotJSON, agent.ReasonInvalid, agent.ReasonWrongTask:
+		return breaker.Unusable
+	case agent.ReasonStatus:
+		if e.Status >= 400 && !unavailable(e.Status) {
+			return breaker.Unusable
+		}
+	case agent.ReasonAuth, agent.ReasonUnreachable, agent.ReasonTimeout, agent.ReasonCanceled:
+	}
+	switch e.Status {
+	case http.StatusTooManyRequests:
+		return breaker.Overloaded
+	case http.StatusInternalServerError, http.StatusNotImplemented:
+		return breaker.Crashed
+	}
+	return breaker.Unavailable
+}
+
+// unavailable reports whether a status code means that the agent, or a proxy before it,
+// fails or has too much to do.
+func unavailable(code int) bool {
+	return code >= http.StatusInternalServerError || code == http.StatusTooManyRequests
+}

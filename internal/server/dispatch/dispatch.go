@@ -1,0 +1,152 @@
+package dispatch
+
+import (
+	"cmp"
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/org/foreman-action/internal/roundtrip"
+	"github.com/org/foreman-action/internal/server/dispatch/breaker"
+	"github.com/org/foreman-action/internal/server/observe"
+	"github.com/org/foreman-action/internal/server/supervisor"
+)
+
+// A Dispatcher notifies agents of tasks, or asks them. Its methods are safe for concurrent
+// use.
+type Dispatcher struct {
+	o        Options
+	client   client
+	claims   claims
+	loop     *supervisor.Loop
+	rounds   sync.WaitGroup
+	requests sync.WaitGroup // to synchronous agents
+
+	mu    sync.Mutex
+	peers map[string]*peer // by address
+}
+
+// New returns a Dispatcher. The error names the option that is wrong.
+func New(o Options) (*Dispatcher, error) {
+	if err := o.validate(); err != nil {
+		return nil, err
+	}
+	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
+	d := &Dispatcher{
+		o: o, client: client{transport: o.Transport, remote: o.Transport}, peers: map[string]*peer{},
+		claims: claims{queue: o.Queue, owner: o.Owner, timeout: o.ClaimTimeout, observe: o.Observe, log: o.Log},
+		loop:   supervisor.NewLoop(supervisor.LoopOptions{Name: "nudges", Interval: interval, Gap: gap, Observe: o.Observe, Log: o.Log}),
+	}
+	if o.Transport == nil { // the default of package agent serves synchronous agents
+		t := roundtrip.New()
+		t.MaxResponseHeaderBytes = 64 << 10
+		d.client.transport = t
+	}
+	return d, nil
+}
+
+// Run dispatches tasks until ctx ends. Then it returns the claims of synchronous agents that
+// have not answered to the queue.
+func (d *Dispatcher) Run(ctx context.Context) {
+	d.loop.Run(ctx, d.dispatch)
+	d.rounds.Wait()
+	d.requests.Wait()
+}
+
+// Wake makes the Dispatcher look at the backlog. It never blocks.
+func (d *Dispatcher) Wake() { d.loop.Wake() }
+
+// Health returns the state of the loop.
+func (d *Dispatcher) Health() supervisor.Health { return d.loop.Health() }
+
+// dispatch begins a round of each agent that has pending tasks.
+func (d *Dispatcher) dispatch(ctx context.Context) error {
+	list, err := d.o.Queue.Backlog(ctx, maxCap)
+	if err != nil {
+		return err
+	}
+	for _, b := range list {
+		a, configured := d.o.Agents(b.Agent)
+		p := d.peer(b.Agent, a.Sync)
+		if b.Agent == "" || !p.begin() {
+			continue
+		}
+		d.rounds.Go(func() {
+			defer func() {
+				if v := recover(); v != nil {
+					d.o.Log.ErrorContext(ctx, "panic while an agent was told of tasks", "agent", p.address, "error", supervisor.PanicError(v))
+				}
+				if p.end() {
+					d.loop.Wake()
+				}
+			}()
+			room := min(cmp.Or(a.Cap, defaultCap), maxCap) - b.Claimed
+			switch {
+			case !configured:
+				d.report(ctx, p, "it is not configured")
+			case a.Sync:
+				d.ask(ctx, p, a, min(room, b.Pending))
+			default:
+				d.notify(ctx, p, a, b.IDs[:max(min(room, len(b.IDs)), 0)])
+			}
+		})
+	}
+	return nil
+}
+
+// notify notifies an agent of those tasks that are due, until one notification fails.
+func (d *Dispatcher) notify(ctx context.Context, p *peer, a Agent, tasks []string) {
+	due := p.due(tasks)
+	if len(due) > 0 {
+		// The loop may look too early for a repetition because of another event, and then not
+		// again for a while.
+		time.AfterFunc(renotify, d.loop.Wake)
+	}
+	for _, id := range due {
+		permit, n := p.breaker.Allow(1)
+		if n == 0 {
+			return
+		}
+		status := d.client.notify(ctx, a, id)
+		p.breaker.Release(permit)
+		if ctx.Err() != nil {
+			return
+		}
+		d.report(ctx, p, status)
+		if status != statusOK {
+			p.breaker.Trip(permit)
+			return
+		}
+		p.breaker.Success(ctx, id)
+	}
+}
+
+// report counts the result of a notification or a request, and logs it when it changes.
+func (d *Dispatcher) report(ctx context.Context, p *peer, status string) {
+	d.o.Observe.Report(observe.Observation{Event: observe.Notified, Status: status, Agent: p.address, N: 1})
+	if !p.changed(status) {
+		return
+	}
+	level := slog.LevelInfo
+	if status != statusOK {
+		level = slog.LevelWarn
+	}
+	d.o.Log.Log(ctx, level, "agent was told of a task", "agent", p.address, "answer", status)
+}
+
+// peer returns that of an address.
+func (d *Dispatcher) peer(address string, sync bool) *peer {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	p := d.peers[address]
+	if p == nil {
+		o := breaker.Options{Agent: address, Interval: renotify, Log: d.o.Log}
+		if sync {
+			o.Interval, o.Cursors, o.MaxFailures = 0, d.o.Cursors, d.o.MaxClaims
+		}
+		p = &peer{address: address, breaker: breaker.New(o)}
+		d.peers[address] = p
+	}
+	return p
+}

@@ -1,0 +1,71 @@
+package dispatch
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"github.com/org/foreman-action/internal/server/dispatch/breaker"
+	"github.com/org/foreman-action/internal/server/observe"
+	"github.com/org/foreman-action/queue"
+)
+
+const (
+	interval   = 4 * time.Second         // between looks at the backlog: a lost notification is repeated in less than five
+	gap        = 50 * time.Millisecond   // between looks that were woken
+	renotify   = 3700 * time.Millisecond // before the same notification is repeated, or a failing agent is notified again
+	defaultCap = 8
+	maxCap     = breaker.MaxConcurrency
+)
+
+// Queue has the calls of queue.Queue that a Dispatcher makes.
+type Queue interface {
+	Backlog(ctx context.Context, n int) ([]queue.Backlog, error)
+	ClaimNext(ctx context.Context, agent string, o queue.ClaimOptions) (queue.Claim, error)
+	Heartbeat(ctx context.Context, ref queue.Ref, lease time.Duration) error
+	Complete(ctx context.Context, ref queue.Ref, decision []byte) (queue.Receipt, error)
+	GiveBack(ctx context.Context, ref queue.Ref, wait time.Duration) error
+	GiveUp(ctx context.Context, ref queue.Ref, reason string) error
+}
+
+// An Agent is an agent as it is configured.
+type Agent struct {
+	URL  string // base address as it is configured; userinfo becomes Basic auth
+	Sync bool   // the whole task is sent to it, and it answers with the decision
+	// Cap is the most tasks that it has at a time; 0: 8. It may claim more.
+	Cap     int
+	Timeout time.Duration // for the answer of a Sync agent; 0: a minute
+}
+
+// Options configure a Dispatcher.
+type Options struct {
+	Queue Queue  // must be set
+	Owner string // who claims tasks for synchronous agents, for the queue's log
+	// Agents returns the agent of a canonical address; must be set.
+	Agents func(address string) (a Agent, ok bool)
+	// Cursors keep since when a synchronous agent has failed; nil: it is forgotten with the
+	// process.
+	Cursors      breaker.Cursors
+	ClaimTimeout time.Duration // of claims for synchronous agents; must be set
+	MaxClaims    int           // how often such an agent is asked about one task; must be set
+	// Requeue is called when a claim that counts as an attempt has run out; must be set.
+	Requeue   func()
+	Transport http.RoundTripper // to agents; nil: a copy of http.DefaultTransport
+	Observe   observe.Func
+	Log       *slog.Logger // nil discards
+}
+
+// validate returns an error that names a field that is wrong.
+func (o Options) validate() error {
+	switch {
+	case o.Queue == nil || o.Agents == nil || o.Requeue == nil:
+		return errors.New("dispatch: Queue, Agents or Requeue is not set")
+	case o.ClaimTimeout <= 0:
+		return errors.New("dispatch: ClaimTimeout: want more than 0")
+	case o.MaxClaims <= 0:
+		return errors.New("dispatch: MaxClaims: want more than 0")
+	}
+	return nil
+}

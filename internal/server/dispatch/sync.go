@@ -1,0 +1,125 @@
+package dispatch
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/org/foreman-action/internal/server/dispatch/breaker"
+	"github.com/org/foreman-action/internal/server/supervisor"
+	"github.com/org/foreman-action/queue"
+)
+
+// ask asks a synchronous agent about at most n of its tasks, each in a goroutine of its own.
+// One whose breaker is half-open must first be healthy.
+func (d *Dispatcher) ask(ctx context.Context, p *peer, a Agent, n int) {
+	permit, n := p.breaker.Allow(n)
+	if permit.Probe && n > 0 {
+		if status, healthy := d.client.health(ctx, a); !healthy {
+			p.breaker.Release(permit)
+			if ctx.Err() == nil {
+				d.report(ctx, p, status)
+				d.failExpired(ctx, p, status)
+				time.AfterFunc(p.breaker.Trip(permit), d.loop.Wake)
+			}
+			return
+		}
+	}
+	for range n {
+		claim, ok := d.claims.next(ctx, p.address)
+		if !ok {
+			p.breaker.Release(permit)
+			continue
+		}
+		d.requests.Go(func() {
+			defer d.loop.Wake()
+			defer p.breaker.Release(permit)
+			defer func() {
+				if v := recover(); v != nil {
+					d.o.Log.ErrorContext(ctx, "panic while an agent was asked", "agent", p.address, "task", claim.ID, "error", supervisor.PanicError(v))
+				}
+			}()
+			d.request(ctx, p, a, permit, claim)
+		})
+	}
+}
+
+// request sends an agent a task and records its decision. A task without a decision becomes
+// pending again.
+func (d *Dispatcher) request(ctx context.Context, p *peer, a Agent, permit breaker.Permit, claim queue.Claim) {
+	asking, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	renewed := make(chan struct{})
+	go func() {
+		defer close(renewed)
+		d.claims.renew(asking, claim, cancel)
+	}()
+	decision, err := d.client.decide(asking, a, claim)
+	lost := asking.Err() != nil
+	cancel(nil)
+	<-renewed
+	switch {
+	case err == nil:
+		p.breaker.Success(ctx, claim.ID)
+		d.report(ctx, p, statusOK)
+		d.claims.complete(ctx, claim, decision)
+	case ctx.Err() != nil: // the server stops: another one may have it at once
+		d.claims.release(ctx, claim, 0)
+	case lost:
+		d.o.Log.InfoContext(ctx, "the claim of a task was lost while an agent was asked", "agent", p.address, "task", claim.ID)
+	default:
+		d.undecided(ctx, p, permit, claim, err)
+	}
+}
+
+// undecided retries a task that an agent gave no decision on, or fails it: at once when
+// MaxClaims failures counted, and after breaker.GiveUpAfter when the agent was to blame.
+func (d *Dispatcher) undecided(ctx context.Context, p *peer, permit breaker.Permit, claim queue.Claim, err error) {
+	status, cause := statusOf(err), causeOf(err)
+	d.report(ctx, p, status)
+	v := p.breaker.Failure(ctx, permit, breaker.Task{ID: claim.ID, Enqueued: claim.Enqueued}, cause)
+	switch {
+	case v.Expired:
+		d.fail(ctx, p, claim, expiredReason(status))
+		return
+	case v.Attempts >= d.o.MaxClaims:
+		d.fail(ctx, p, claim, fmt.Sprintf("given up: asked %d times, and no decision came; the last time: %s", d.o.MaxClaims, status))
+		return
+	}
+	d.o.Log.InfoContext(ctx, "an agent gave no decision; it is asked again", "agent", p.address, "task", claim.ID, "in", v.Wait, "counts", v.Counts, "error", err)
+	if cause == breaker.Unusable {
+		d.claims.expire(ctx, claim, v.Wait, d.o.Requeue)
+		return
+	}
+	// The wait may be long, and a claim would keep other tasks from the agent.
+	d.claims.release(ctx, claim, v.Wait)
+	time.AfterFunc(v.Wait, d.loop.Wake)
+}
+
+// failExpired fails those tasks of a failing agent that have waited too long.
+func (d *Dispatcher) failExpired(ctx context.Context, p *peer, status string) {
+	for range maxCap {
+		if !p.breaker.Expired(ctx) {
+			return
+		}
+		claim, ok := d.claims.next(ctx, p.address)
+		if !ok {
+			return
+		}
+		if time.Since(claim.Enqueued) <= breaker.GiveUpAfter {
+			d.claims.release(ctx, claim, breaker.MaxInterval)
+			return
+		}
+		d.fail(ctx, p, claim, expiredReason(status))
+	}
+}
+
+// fail fails a task, about which the agent is not asked again.
+func (d *Dispatcher) fail(ctx context.Context, p *peer, claim queue.Claim, reason string) {
+	p.breaker.Forget(claim.ID)
+	d.claims.fail(ctx, p.address, claim, reason)
+}
+
+func expiredReason(status string) string {
+	return fmt.Sprintf("given up: the agent gave no decision for %d hours; the last time: %s", int(breaker.GiveUpAfter.Hours()), status)
+}

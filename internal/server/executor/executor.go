@@ -1,0 +1,239 @@
+package executor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/org/foreman-action/config"
+	"github.com/org/foreman-action/internal/server/executor/ratelimit"
+	"github.com/org/foreman-action/internal/server/observe"
+	"github.com/org/foreman-action/internal/server/supervisor"
+	"github.com/org/foreman-action/internal/wait"
+	"github.com/org/foreman-action/queue"
+	"github.com/org/foreman-action/runner"
+	"github.com/org/foreman-action/runner/effect"
+	"github.com/org/foreman-action/triage"
+)
+
+// maxAttempt bounds one attempt.
+const maxAttempt = 15 * time.Minute
+
+// An Executor carries out decisions. Its methods are safe for concurrent use.
+type Executor struct {
+	o       Options
+	limiter *ratelimit.Limiter
+	outages outages
+	slots   chan struct{} // holds an element for each decision that is being executed
+	loop    *supervisor.Loop
+	running sync.WaitGroup
+}
+
+// New returns an Executor. The error names the option that is wrong.
+func New(o Options) (*Executor, error) {
+	o, err := o.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	return &Executor{
+		o:       o,
+		limiter: ratelimit.New(ratelimit.Options{PerMinute: o.PerMinute, PerHour: o.PerHour, Slots: o.Slots, Log: o.Log}),
+		outages: outages{known: map[string]*outage{}},
+		slots:   make(chan struct{}, o.Concurrency),
+		loop:    supervisor.NewLoop(supervisor.LoopOptions{Name: "decisions", Interval: o.Interval, Observe: o.Observe, Log: o.Log}),
+	}, nil
+}
+
+// Run executes decisions until ctx ends. Then the writes in progress are finished within
+// Options.StopTime, and the decisions that are not done are released.
+func (e *Executor) Run(ctx context.Context) {
+	work, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
+	defer cancel(nil)
+	context.AfterFunc(ctx, func() {
+		_ = wait.For(work, e.o.StopTime)
+		cancel(errStopping)
+	})
+	e.loop.Run(ctx, func(ctx context.Context) error {
+		return e.fetch(ctx, func(dec queue.Decision, leased time.Time) { e.execute(work, ctx.Done(), dec, leased) })
+	})
+	e.running.Wait()
+}
+
+// Wake makes the Executor look for decisions. It never blocks.
+func (e *Executor) Wake() { e.loop.Wake() }
+
+// Health returns the state of the loop.
+func (e *Executor) Health() supervisor.Health { return e.loop.Health() }
+
+// fetch leases decisions while there are some and slots are free, and executes each in a
+// goroutine of its own.
+func (e *Executor) fetch(ctx context.Context, execute func(queue.Decision, time.Time)) error {
+	for {
+		free := e.takeSlots()
+		if free == 0 {
+			return nil // each execution that ends wakes the loop
+		}
+		leased, err := e.fetchUpTo(ctx, free, execute)
+		if err != nil || leased < free {
+			return err
+		}
+	}
+}
+
+// takeSlots takes all free slots and returns their number.
+func (e *Executor) takeSlots() int {
+	for n := 0; ; n++ {
+		select {
+		case e.slots <- struct{}{}:
+		default:
+			return n
+		}
+	}
+}
+
+// fetchUpTo leases at most n decisions, for which slots are taken, and returns how many.
+func (e *Executor) fetchUpTo(ctx context.Context, n int, execute func(queue.Decision, time.Time)) (leased int, err error) {
+	defer func() { // also after a panic
+		for range n - leased {
+			<-e.slots
+		}
+	}()
+	start := time.Now()
+	list, err := e.o.Queue.DrainCompleted(ctx, queue.DrainOptions{Owner: e.o.Owner, Lease: e.o.Lease, Limit: n})
+	if err != nil {
+		return 0, err
+	}
+	for _, dec := range list {
+		leased++
+		e.running.Go(func() {
+			defer e.loop.Wake() // the issue may have another decision
+			defer func() { <-e.slots }()
+			execute(dec, start)
+		})
+	}
+	return leased, nil
+}
+
+// execute makes one attempt at a decision that was leased not before a time, and settles it.
+// After stopping is closed no write begins.
+func (e *Executor) execute(ctx context.Context, stopping <-chan struct{}, dec queue.Decision, leased time.Time) {
+	l := &lease{queue: e.o.Queue, hold: dec.Hold, duration: e.o.Lease, need: e.o.RequestTimeout + margin, from: leased}
+	g := &gate{lease: l, limiter: e.limiter, stopping: stopping, slots: e.slots, freed: e.loop.Wake}
+	leaseCtx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	attemptCtx, end := context.WithTimeoutCause(leaseCtx, maxAttempt, fmt.Errorf("it took longer than %s", maxAttempt))
+	defer end()
+	kept := make(chan struct{})
+	go func() {
+		defer close(kept)
+		l.keep(leaseCtx, cancel)
+	}()
+	rep, err := e.attempt(attemptCtx, dec, g)
+	if cause := context.Cause(attemptCtx); err != nil && cause != nil && !errors.Is(err, cause) {
+		err = fmt.Errorf("%w: %w", cause, err)
+	}
+	e.settle(ctx, dec, rep, err, time.Since(leased))
+	cancel(nil)
+	<-kept
+}
+
+// attempt carries out a decision. A panic is an error of this decision alone.
+func (e *Executor) attempt(ctx context.Context, dec queue.Decision, g *gate) (rep runner.Report, err error) {
+	rep = runner.Report{Status: runner.StatusFailed}
+	defer func() {
+		if p := recover(); p != nil {
+			err = supervisor.PanicError(p)
+			e.o.Log.ErrorContext(ctx, "panic while a decision was carried out", "task", dec.ID, "error", err)
+		}
+	}()
+	j, err := parse(dec)
+	if err != nil {
+		return rep, &permanentError{err}
+	}
+	ctx, end := e.o.Span(ctx, j.trace, dec.ID)
+	defer func() { end(err) }()
+	set, err := e.o.Settings(ctx, dec.Repo, dec.Agent)
+	switch {
+	case errors.Is(err, ErrUnknownRepo):
+		return rep, &permanentError{err}
+	case err != nil:
+		return rep, e.outages.judge("settings of "+dec.Repo, dec.ID, rep, fmt.Errorf("prepare to carry it out: %w", err))
+	case set.Config == nil || set.Host.Issues == nil && set.Config.Mode != config.ModeShadow:
+		return rep, errors.New("prepare to carry it out: the settings are not complete")
+	}
+	if j.sends() || set.Config.Rules.Len() > 0 {
+		if wait, ok := e.limiter.Ready(set.Identity, maxRateWait); !ok {
+			return rep, &rateError{wait}
+		}
+	}
+	set.Host.Login, set.Host.Guard = set.Bot, g.check
+	r, err := runner.New(runner.Options{
+		Config: set.Config, Host: set.Host, Task: runner.TaskIdentity{ID: dec.ID, Resumed: dec.Tries > 0 || dec.Epoch > 1},
+		// An agent is asked only about events that its route takes; policy.comment_interval
+		// keeps it from answering each of them.
+		Agent:  runner.AgentOptions{Name: dec.Agent, AnswersAll: true},
+		Memory: runner.Memory{Store: e.o.Memory, Journal: e.o.Journal, Required: true, Unscheduled: true},
+		Log: func(format string, args ...any) {
+			e.o.Log.DebugContext(ctx, "carrying out", "task", dec.ID, "step", fmt.Sprintf(format, args...))
+		},
+	})
+	if err != nil {
+		return rep, &permanentError{err}
+	}
+	e.outages.succeeded("settings of "+dec.Repo, dec.ID)
+	rep, err = r.Apply(effect.WithGate(ctx, g.admit(set.Identity)), j.event, j.message)
+	if err == nil && rep.Reason == triage.ErrGone.Error() && j.writes() {
+		// A run of the action ends here. But a token may have lost its access for a while, and
+		// a decision must not vanish as if it had been carried out.
+		rep.Status, err = runner.StatusFailed, triage.ErrGone
+	}
+	err = e.outages.judge(set.Identity, dec.ID, rep, err)
+	return rep, err
+}
+
+// settle records the result of an attempt in the queue, and then in the log. err is that of
+// the attempt.
+func (e *Executor) settle(ctx context.Context, dec queue.Decision, rep runner.Report, err error, took time.Duration) {
+	d := makeRetryDecision(err, dec.Tries, e.o.MaxTries, e.o.Random)
+	if rep.Reason == "" {
+		rep.Reason = d.reason
+	}
+	report, err := NewReport(rep).Encode()
+	if err != nil {
+		e.o.Log.ErrorContext(ctx, "the report cannot be kept", "task", dec.ID, "error", err)
+	}
+	err = supervisor.Commit(ctx, func(ctx context.Context) error { return e.record(ctx, dec.Hold, d, report) })
+	if errors.Is(err, queue.ErrLost) {
+		d.status = statusLost
+	}
+	if err != nil {
+		e.o.Log.WarnContext(ctx, "the queue could not be told what became of a decision; it comes back", "task", dec.ID, "status", d.status, "error", err)
+	}
+	level := slog.LevelWarn
+	switch d.status {
+	case statusDone, statusReleased, statusLost:
+		level = slog.LevelInfo
+	}
+	e.o.Log.Log(ctx, level, "decision carried out", "status", d.status, "task", dec.ID, "repo", dec.Repo, "issue", dec.Issue,
+		"decision", string(rep.Decision), "executed", rep.Executed, "reason", d.reason, "wait", d.wait, "took", took)
+	e.o.Observe.Report(observe.Observation{Event: observe.Executed, Status: d.status, Agent: dec.Agent, Repo: dec.Repo, N: 1, Took: took})
+	if d.wait > 0 {
+		time.AfterFunc(d.wait, e.loop.Wake)
+	}
+}
+
+// record ends the lease of a decision.
+func (e *Executor) record(ctx context.Context, h queue.Hold, d retryDecision, report []byte) error {
+	switch d.status {
+	case statusDone:
+		return e.o.Queue.MarkDone(ctx, h, report)
+	case statusFailed, statusExhausted:
+		return e.o.Queue.Fail(ctx, h, d.reason, report)
+	case statusRetry, statusReleased:
+		return e.o.Queue.Release(ctx, h, queue.Postponement{Wait: d.wait, Reason: d.reason, Free: d.status == statusReleased})
+	}
+	return nil
+}

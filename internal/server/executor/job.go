@@ -1,0 +1,68 @@
+package executor
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/org/foreman-action/protocol"
+	"github.com/org/foreman-action/queue"
+	"github.com/org/foreman-action/triage"
+)
+
+// A job is a parsed decision.
+type job struct {
+	event   triage.Delivery
+	message *protocol.DecisionMessage // nil: no agent was asked
+	trace   string
+}
+
+// writes reports whether the decision may write at all.
+func (j job) writes() bool { return j.message == nil || j.message.Decision.Writes() }
+
+// sends reports whether the decision may send writes to GitHub: never_again only writes to
+// the memory.
+func (j job) sends() bool {
+	return j.message == nil || j.writes() &&
+		slices.ContainsFunc(j.message.Actions, func(a protocol.ActionItem) bool { return a.Type != protocol.ActionNeverAgain })
+}
+
+// parse parses a decision and its event. An event of another issue than that of the task is
+// an error.
+func parse(dec queue.Decision) (job, error) {
+	var j job
+	task, err := protocol.ParseTask(dec.Message)
+	if err != nil {
+		return j, fmt.Errorf("the task cannot be read: %w", err)
+	}
+	var origin struct {
+		Event string `json:"event"`
+		Trace string `json:"trace"`
+	}
+	if len(dec.Origin) > 0 {
+		if err := json.Unmarshal(dec.Origin, &origin); err != nil {
+			return j, fmt.Errorf("where the task came from cannot be read: %w", err)
+		}
+	}
+	if origin.Event == "" { // of a published queue: only the issue is known
+		origin.Event = triage.EventRepositoryDispatch
+	}
+	j.trace = origin.Trace
+	j.event, err = triage.ParseEvent(triage.EventSource{Name: origin.Event, Repo: dec.Repo, Issue: dec.Issue, Payload: task.Payload})
+	if err != nil {
+		return j, fmt.Errorf("the event of the task cannot be read: %w", err)
+	}
+	if !strings.EqualFold(j.event.FullRepo(), dec.Repo) || j.event.Number != dec.Issue {
+		return j, fmt.Errorf("the event is about %s, the task about %s#%d", j.event.Ref(), dec.Repo, dec.Issue)
+	}
+	if dec.Result == nil {
+		return j, nil
+	}
+	m, err := protocol.ParseDecision(dec.Result)
+	if err != nil {
+		return j, fmt.Errorf("the decision cannot be read: %w", err)
+	}
+	j.message = &m
+	return j, nil
+}

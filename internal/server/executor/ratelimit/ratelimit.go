@@ -1,0 +1,224 @@
+// Package ratelimit limits the writes of each account on GitHub, within sliding windows of a
+// minute and an hour.
+//
+// A Limiter counts the writes of this process by itself, and through queue.Slots those of all
+// processes that work on a queue. While the slots are unavailable it goes by its own count, and
+// reports the writes of that time to the slots afterwards.
+//
+// golang.org/x/time/rate has token buckets, whose bursts exceed a sliding window, and knows no
+// other processes.
+package ratelimit
+
+import (
+	"context"
+	"log/slog"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/org/foreman-action/queue"
+)
+
+const (
+	// slotTimeout is how long a write waits for queue.Slots, before this process goes by its
+	// own count.
+	slotTimeout = 3 * time.Second
+	maxWait     = time.Hour // that a refused caller stays away
+)
+
+// Options configure a Limiter.
+type Options struct {
+	PerMinute, PerHour int         // writes of an identity; must be set
+	Slots              queue.Slots // nil: there are no other processes
+	Log                *slog.Logger
+}
+
+// A Limiter limits the writes of each identity. Its methods are safe for concurrent use.
+type Limiter struct {
+	o Options
+
+	mu      sync.Mutex
+	budgets map[string]*budget // by identity
+}
+
+// A budget has the writes of one identity. Times may lie in the future, those of writes by
+// little.
+type budget struct {
+	writes     []time.Time // of this process, sorted
+	unreported []time.Time // writes that the slots do not know
+	fullUntil  time.Time   // by the slots
+	cutOff     bool        // the slots were unavailable the last time
+	promised   time.Time   // the last time that a refused caller was given
+}
+
+// New returns a Limiter.
+func New(o Options) *Limiter { return &Limiter{o: o, budgets: map[string]*budget{}} }
+
+// Take reserves a write within bound, and returns how long to wait for it. If there is none,
+// ok is false and wait is when to ask again: each caller gets a time of its own.
+func (l *Limiter) Take(ctx context.Context, identity string, bound time.Duration) (wait time.Duration, ok bool) {
+	start := time.Now()
+	at, unreported, ok := l.reserve(identity, bound)
+	if !ok || l.o.Slots == nil {
+		return l.answer(identity, at, ok)
+	}
+	r := queue.SlotRequest{Identity: identity, PerMinute: l.o.PerMinute, PerHour: l.o.PerHour, Within: bound}
+	for _, t := range unreported {
+		r.Missed = append(r.Missed, max(start.Sub(t), 0))
+	}
+	bounded, cancel := context.WithTimeout(ctx, slotTimeout)
+	defer cancel()
+	wait, ok, err := l.o.Slots.TakeSlot(bounded, r)
+	l.logCutOff(ctx, identity, err)
+	switch {
+	case err != nil:
+		at, ok = l.reserveAlone(identity, at, unreported, bound)
+	// The wait counts from now on, not from the request: the answer may be late, a write must
+	// not be early.
+	case ok:
+		at = l.move(identity, at, time.Now().Add(wait))
+	default:
+		l.refuse(identity, at, time.Now().Add(wait))
+	}
+	return l.answer(identity, at, ok)
+}
+
+// Ready reports whether Take would succeed, as far as this process knows. If not, wait is as
+// for Take.
+func (l *Limiter) Ready(identity string, bound time.Duration) (wait time.Duration, ok bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	now, b := time.Now(), l.budget(identity)
+	if l.next(b.writes, now).Sub(now) <= bound && b.fullUntil.Sub(now) <= bound {
+		return 0, true
+	}
+	return l.promise(b, now), false
+}
+
+// reserve reserves a write by the count of this process, and hands over the unreported ones.
+func (l *Limiter) reserve(identity string, bound time.Duration) (at time.Time, unreported []time.Time, ok bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	now, b := time.Now(), l.budget(identity)
+	at = l.next(b.writes, now)
+	if at.Sub(now) > bound || b.fullUntil.Sub(now) > bound {
+		return at, nil, false
+	}
+	b.writes = append(b.writes, at)
+	unreported, b.unreported = b.unreported, nil
+	return at, unreported, true
+}
+
+// answer is the result of Take, for a write at a time if ok.
+func (l *Limiter) answer(identity string, at time.Time, ok bool) (time.Duration, bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !ok {
+		return l.promise(l.budget(identity), time.Now()), false
+	}
+	return max(time.Until(at), 0), true
+}
+
+// logCutOff logs when the slots become unavailable, and when they are available again.
+func (l *Limiter) logCutOff(ctx context.Context, identity string, err error) {
+	l.mu.Lock()
+	b := l.budget(identity)
+	changed := b.cutOff != (err != nil) && ctx.Err() == nil
+	b.cutOff = b.cutOff != changed
+	l.mu.Unlock()
+	switch {
+	case !changed:
+	case err == nil:
+		l.o.Log.InfoContext(ctx, "writes are counted with those of other servers again")
+	default:
+		l.o.Log.WarnContext(ctx, "writes cannot be counted in the database; until they can, each server counts its own", "error", err)
+	}
+}
+
+// reserveAlone replaces a reservation by a new one that the slots do not know, because asking
+// them took time and failed.
+func (l *Limiter) reserveAlone(identity string, old time.Time, unreported []time.Time, bound time.Duration) (at time.Time, ok bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	now, b := time.Now(), l.budget(identity)
+	b.drop(old)
+	b.unreported = append(b.unreported, unreported...)
+	if at = l.next(b.writes, now); at.Sub(now) > bound {
+		return at, false
+	}
+	b.writes, b.unreported = append(b.writes, at), append(b.unreported, at)
+	return at, true
+}
+
+// move postpones a reservation, if the slots have one only later.
+func (l *Limiter) move(identity string, from, to time.Time) time.Time {
+	if !to.After(from) {
+		return from
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	b := l.budget(identity)
+	b.drop(from)
+	i, _ := slices.BinarySearchFunc(b.writes, to, time.Time.Compare)
+	b.writes = slices.Insert(b.writes, i, to)
+	return to
+}
+
+// refuse drops a reservation, for the slots have none until a time.
+func (l *Limiter) refuse(identity string, at, until time.Time) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	b := l.budget(identity)
+	b.drop(at)
+	if until.After(b.fullUntil) {
+		b.fullUntil = until
+	}
+}
+
+// drop removes a write that does not happen.
+func (b *budget) drop(at time.Time) {
+	if i, found := slices.BinarySearchFunc(b.writes, at, time.Time.Compare); found {
+		b.writes = slices.Delete(b.writes, i, i+1)
+	}
+}
+
+// budget returns that of an identity. The caller holds l.mu.
+func (l *Limiter) budget(identity string) *budget {
+	b := l.budgets[identity]
+	if b == nil {
+		b = &budget{}
+		l.budgets[identity] = b
+	}
+	old := time.Now().Add(-time.Hour)
+	past := func(t time.Time) bool { return !t.After(old) }
+	b.writes, b.unreported = slices.DeleteFunc(b.writes, past), slices.DeleteFunc(b.unreported, past)
+	return b
+}
+
+// next returns when there is room for one more write, behind all others.
+func (l *Limiter) next(writes []time.Time, now time.Time) time.Time {
+	at := now
+	for _, window := range []struct {
+		n    int
+		size time.Duration
+	}{{1, 0}, {l.o.PerMinute, time.Minute}, {l.o.PerHour, time.Hour}} {
+		if i := len(writes) - window.n; i >= 0 && writes[i].Add(window.size).After(at) {
+			at = writes[i].Add(window.size)
+		}
+	}
+	return at
+}
+
+// promise returns how long a refused caller stays away: each a little longer than the one
+// before it, and at most maxWait.
+func (l *Limiter) promise(b *budget, now time.Time) time.Duration {
+	at, end := slices.MaxFunc([]time.Time{l.next(b.writes, now), b.fullUntil}, time.Time.Compare), now.Add(maxWait)
+	if later := b.promised.Add(time.Minute / time.Duration(l.o.PerMinute)); later.After(at) {
+		at = later
+	}
+	if at.After(end) {
+		return maxWait
+	}
+	b.promised = at
+	return at.Sub(now)
+}

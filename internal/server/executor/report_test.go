@@ -1,0 +1,75 @@
+package executor_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/org/foreman-action/internal/server/executor"
+	"github.com/org/foreman-action/protocol"
+	"github.com/org/foreman-action/queue"
+	"github.com/org/foreman-action/runner"
+	"github.com/org/foreman-action/triage"
+)
+
+// TestReportBounds keeps a report within its bounds, whatever a decision holds.
+func TestReportBounds(t *testing.T) {
+	t.Parallel()
+	huge := strings.Repeat("ä", 1<<20)
+	action := func(text string) triage.ActionResult {
+		a, err := protocol.NewAction("comment", map[string]any{"body": text})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return triage.ActionResult{Action: a, State: triage.Done, Reason: text}
+	}
+	many := func(n int, text string) (list []triage.ActionResult) {
+		for range n {
+			list = append(list, action(text))
+		}
+		return list
+	}
+	tests := []struct {
+		name    string
+		rep     runner.Report
+		actions int  // that are left
+		whole   bool // the first action is kept as it was
+	}{
+		{"small", runner.Report{Status: runner.StatusApplied, Actions: many(2, "hello")}, 2, true},
+		{"large texts", runner.Report{Rationale: huge, Title: huge, Reason: huge, By: huge, Actions: many(1, huge)}, 1, false},
+		{"many actions", runner.Report{Actions: many(1000, "hello")}, 400, true},
+		{"many large actions", runner.Report{Actions: many(200, strings.Repeat("x", 3000))}, 0, false},
+		{"many warnings", runner.Report{Warnings: make([]string, 1000)}, 0, false},
+		{"many large warnings", runner.Report{Warnings: []string{huge, huge}, Missing: []string{huge}}, 0, false},
+		{"no text", runner.Report{Rationale: "a\xffb"}, 0, false},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			out, err := executor.NewReport(tt.rep).Encode()
+			if err != nil || len(out) > 512<<10 || !utf8.Valid(out) {
+				t.Fatalf("got %v, %d bytes", err, len(out))
+			}
+			var got executor.Report
+			if err := json.Unmarshal(out, &got); err != nil {
+				t.Fatal(err)
+			}
+			if len(got.Actions) != tt.actions || tt.actions > 0 && (got.Actions[0].Action != nil) != tt.whole {
+				t.Errorf("got %d actions, the first %.100s", len(got.Actions), out)
+			}
+		})
+	}
+}
+
+// FuzzParse reads what may stand in a row of the queue: it is an error, or a decision on
+// the issue of the row.
+func FuzzParse(f *testing.F) {
+	f.Add([]byte(`{"task_id":"x","type":"issue.triage","repo":"o/r","payload":{"number":7},"context":{}}`), []byte(`{"event":"issues"}`), []byte(`{"task_id":"x","decision":"skip","rationale":""}`))
+	f.Add([]byte(`{"payload":{"issue":{"number":7}}}`), []byte(nil), []byte(nil))
+	f.Add([]byte(`{"task_id":"x","payload":{"issue":{"number":8},"comment":{}}}`), []byte(`{"event":"issue_comment","trace":"00-"}`), []byte(`{}`))
+	f.Add([]byte(`[]`), []byte(`0`), []byte(`"`))
+	f.Fuzz(func(_ *testing.T, message, origin, result []byte) {
+		_ = executor.Parse(queue.Decision{Repo: "o/r", Issue: 7, Message: message, Origin: origin, Result: result})
+	})
+}

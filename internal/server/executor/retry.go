@@ -1,0 +1,103 @@
+package executor
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/org/foreman-action/internal/github/rest"
+	"github.com/org/foreman-action/internal/server/supervisor"
+	"github.com/org/foreman-action/queue"
+	"github.com/org/foreman-action/runner"
+	"github.com/org/foreman-action/triage"
+)
+
+// The statuses of an attempt, as metrics and the log have them.
+const (
+	statusDone      = "done"      // executed; there may have been nothing to do
+	statusFailed    = "failed"    // it cannot succeed
+	statusRetry     = "again"     // it is tried again, and this try counts
+	statusExhausted = "given_up"  // it failed, and there are no tries left
+	statusReleased  = "given_off" // it is tried again, and this try does not count
+	statusLost      = "lost"      // another process has the lease
+)
+
+const (
+	maxBackoff   = 15 * time.Minute // between two tries: 1 s, 4 s, 16 s …
+	maxLimitWait = time.Hour        // that the wait of a rate limit is believed
+)
+
+// A retryDecision is what happens to a decision after an attempt.
+type retryDecision struct {
+	status string
+	wait   time.Duration // before it is tried again
+	reason string        // of the error
+}
+
+// makeRetryDecision decides on an attempt that returned err, behind a number of tries that
+// counted. random returns numbers from 0 up to 1.
+func makeRetryDecision(err error, tries, maxTries int, random func() float64) retryDecision {
+	if err == nil {
+		return retryDecision{status: statusDone}
+	}
+	d := retryDecision{status: statusReleased, reason: firstLine(err.Error())}
+	limit, limited := errors.AsType[*rest.LimitError](err)
+	outage, inOutage := errors.AsType[*outageError](err)
+	rate, overRate := errors.AsType[*rateError](err)
+	switch {
+	case errors.Is(err, queue.ErrLost):
+		d.status = statusLost
+	case errors.Is(err, errStopping):
+		d.reason = errStopping.Error()
+	case errors.Is(err, errNotRenewed):
+		d.wait = time.Second
+	case overRate:
+		d.wait = min(rate.wait, maxLimitWait)
+	case limited:
+		d.wait = min(max(limit.Wait, time.Second), maxLimitWait)
+	case inOutage:
+		d.wait = jitter(outage.wait, random)
+	case permanent(err):
+		d.status = statusFailed
+	case tries+1 >= maxTries:
+		d.status, d.reason = statusExhausted, fmt.Sprintf("given up after %d tries: %s", tries+1, d.reason)
+	default:
+		d.status, d.wait = statusRetry, jitter(supervisor.Backoff(2*tries, maxBackoff), random)
+	}
+	return d
+}
+
+// jitter returns a time between half of wait and all of it.
+func jitter(wait time.Duration, random func() float64) time.Duration {
+	return wait/2 + time.Duration(random()*float64(wait/2))
+}
+
+// permanent reports whether an error stays, however often the decision is tried.
+func permanent(err error) bool {
+	_, undecodable := errors.AsType[*permanentError](err)
+	_, unknown := errors.AsType[*triage.UnknownActionError](err)
+	_, unusable := errors.AsType[*runner.AgentError](err)
+	return undecodable || unknown || unusable
+}
+
+// A permanentError cannot be cured by a retry.
+type permanentError struct{ err error }
+
+func (e *permanentError) Error() string { return e.err.Error() }
+func (e *permanentError) Unwrap() error { return e.err }
+
+// A rateError means that there were too many writes lately.
+type rateError struct{ wait time.Duration }
+
+func (e *rateError) Error() string {
+	return fmt.Sprintf("the rate of writes is used up for %s", e.wait.Round(time.Second))
+}
+
+// An outageError is the error of an attempt during an outage of GitHub.
+type outageError struct {
+	err  error
+	wait time.Duration
+}
+
+func (e *outageError) Error() string { return e.err.Error() }
+func (e *outageError) Unwrap() error { return e.err }

@@ -1,0 +1,48 @@
+package executor_test
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/org/foreman-action/internal/github/rest"
+	"github.com/org/foreman-action/internal/server/executor"
+	"github.com/org/foreman-action/queue"
+	"github.com/org/foreman-action/triage"
+)
+
+// TestRetry has when a decision is tried again, of eight tries.
+func TestRetry(t *testing.T) {
+	t.Parallel()
+	boom := errors.New("boom\nstack")
+	tests := []struct {
+		name   string
+		err    error
+		tries  int
+		status string
+		wait   time.Duration
+		reason string
+	}{
+		{"no error", nil, 0, "done", 0, ""},
+		{"the first try", boom, 0, "again", time.Second, "boom"},
+		{"the second try", boom, 1, "again", 4 * time.Second, "boom"},
+		{"the third try", boom, 2, "again", 16 * time.Second, "boom"},
+		{"the seventh try", boom, 6, "again", 15 * time.Minute, "boom"},
+		{"the eighth try", boom, 7, "given_up", 0, "given up after 8 tries: boom"},
+		{"a short limit", &rest.LimitError{}, 7, "given_off", time.Second, (&rest.LimitError{}).Error()},
+		{"a limit of a minute", &rest.LimitError{Wait: time.Minute}, 7, "given_off", time.Minute, (&rest.LimitError{Wait: time.Minute}).Error()},
+		{"a limit of a day", &rest.LimitError{Wait: 24 * time.Hour}, 0, "given_off", time.Hour, (&rest.LimitError{Wait: 24 * time.Hour}).Error()},
+		{"lost", fmt.Errorf("renew: %w", queue.ErrLost), 0, "lost", 0, "renew: " + queue.ErrLost.Error()},
+		{"an unknown action", &triage.UnknownActionError{}, 0, "failed", 0, (&triage.UnknownActionError{}).Error()},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			status, wait, reason := executor.Retry(tt.err, tt.tries, 8)
+			if status != tt.status || wait != tt.wait || reason != tt.reason {
+				t.Errorf("got %s after %s, %q; want %s after %s, %q", status, wait, reason, tt.status, tt.wait, tt.reason)
+			}
+		})
+	}
+}

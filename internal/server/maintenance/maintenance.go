@@ -1,0 +1,141 @@
+// Package maintenance keeps the queue in order: it requeues tasks whose claim or lease has
+// run out, deletes tasks that ended long ago, and records that a server is there to receive
+// heartbeats.
+package maintenance
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/org/foreman-action/internal/server/observe"
+	"github.com/org/foreman-action/internal/server/supervisor"
+	"github.com/org/foreman-action/internal/wait"
+	"github.com/org/foreman-action/queue"
+)
+
+const (
+	purgeInterval = time.Hour
+	purgeBatch    = 100 // tasks that are deleted in one call
+	maxLogged     = 20  // ids of tasks in a log line
+)
+
+// Queue has the calls of queue.Queue that a Maintainer makes.
+type Queue interface {
+	RequeueStale(ctx context.Context, l queue.Limits) ([]queue.Swept, error)
+	Grace(ctx context.Context, d time.Duration) (int, error)
+	Purge(ctx context.Context, before time.Time, limit int) (int, error)
+}
+
+// Options configure a Maintainer.
+type Options struct {
+	Queue   Queue   // must be set
+	Cursors Cursors // keep when a server was last there; must be set
+	// ClaimTimeout is how long a claim lasts without a heartbeat; must be set.
+	ClaimTimeout    time.Duration
+	Limits          queue.Limits  // of tasks that are requeued
+	RequeueInterval time.Duration // 0: 1 minute
+	Retention       time.Duration // of done and failed tasks; 0: 30 days; negative: for ever
+	Requeued        func()        // is called when tasks were requeued; must be set
+	Observe         observe.Func
+	Log             *slog.Logger // nil discards
+}
+
+// A Maintainer runs the maintenance of a queue. Its methods are safe for concurrent use.
+type Maintainer struct {
+	o                           Options
+	presence                    presence
+	requeues, purges, presences *supervisor.Loop
+}
+
+// New returns a Maintainer. The error names the option that is wrong.
+func New(o Options) (*Maintainer, error) {
+	switch {
+	case o.Cursors == nil:
+		return nil, errors.New("maintenance: Cursors is not set")
+	case o.Queue == nil || o.Requeued == nil:
+		return nil, errors.New("maintenance: Queue or Requeued is not set")
+	case o.ClaimTimeout <= 0:
+		return nil, errors.New("maintenance: ClaimTimeout: want more than 0")
+	case o.RequeueInterval < 0:
+		return nil, errors.New("maintenance: RequeueInterval: want more than 0")
+	}
+	o.RequeueInterval = cmp.Or(o.RequeueInterval, time.Minute)
+	o.Retention = cmp.Or(o.Retention, 30*24*time.Hour)
+	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
+	loop := func(name string, interval time.Duration) *supervisor.Loop {
+		return supervisor.NewLoop(supervisor.LoopOptions{Name: name, Interval: interval, Observe: o.Observe, Log: o.Log})
+	}
+	return &Maintainer{
+		o: o, presence: presence{queue: o.Queue, cursors: o.Cursors, claimTimeout: o.ClaimTimeout, log: o.Log},
+		requeues: loop("requeue", o.RequeueInterval), purges: loop("purge", purgeInterval), presences: loop("presence", o.ClaimTimeout/10),
+	}, nil
+}
+
+// Run maintains the queue until ctx ends.
+func (m *Maintainer) Run(ctx context.Context) {
+	var loops sync.WaitGroup
+	loops.Go(func() { m.requeues.Run(ctx, m.requeue) })
+	loops.Go(func() { m.purges.Run(ctx, m.purge) })
+	loops.Go(func() { m.presences.Run(ctx, m.presence.record) })
+	loops.Wait()
+}
+
+// WakeRequeue makes the Maintainer look for stale tasks. It never blocks.
+func (m *Maintainer) WakeRequeue() { m.requeues.Wake() }
+
+// Health returns the states of the loops.
+func (m *Maintainer) Health() []supervisor.Health {
+	return []supervisor.Health{m.requeues.Health(), m.purges.Health(), m.presences.Health()}
+}
+
+// requeue requeues stale tasks, and fails those that reached the limits.
+func (m *Maintainer) requeue(ctx context.Context) error {
+	// First, so that no claim is ended whose heartbeats no server could receive.
+	if err := m.presence.record(ctx); err != nil {
+		return err
+	}
+	stale, err := m.o.Queue.RequeueStale(ctx, m.o.Limits)
+	ids := map[queue.State][]string{}
+	for _, t := range stale {
+		ids[t.State] = append(ids[t.State], t.ID)
+	}
+	for state, list := range ids {
+		m.o.Observe.Report(observe.Observation{Event: observe.Requeued, Status: string(state), N: len(list)})
+		m.o.Log.WarnContext(ctx, "what was left over was taken hold of", "state", string(state), "tasks", len(list), "first", list[:min(len(list), maxLogged)])
+	}
+	if len(stale) > 0 {
+		m.o.Requeued()
+	}
+	return err
+}
+
+// purge deletes tasks that ended long ago. Between two batches it leaves as much time to
+// other writers as a batch takes.
+func (m *Maintainer) purge(ctx context.Context) error {
+	if m.o.Retention < 0 {
+		return nil
+	}
+	before, total := time.Now().Add(-m.o.Retention), 0
+	for {
+		start := time.Now()
+		n, err := m.o.Queue.Purge(ctx, before, purgeBatch)
+		total += n
+		if n > 0 {
+			m.purges.Beat()
+			m.o.Observe.Report(observe.Observation{Event: observe.Purged, N: n})
+		}
+		if err == nil && n == purgeBatch {
+			err = wait.For(ctx, time.Since(start))
+		}
+		if err != nil || n < purgeBatch {
+			if total > 0 {
+				m.o.Log.InfoContext(ctx, "tasks were deleted", "tasks", total, "ended_before", before)
+			}
+			return err
+		}
+	}
+}

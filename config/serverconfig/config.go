@@ -9,6 +9,7 @@
 // Each section has a file here with three parts: its struct, its rows, and its check. A new
 // key is a field of the struct, whose tags hold the name and the default, and a row, which
 // has the permitted values and the description. What depends on several keys is in check.
+// Package harness passes the values on to the parts of the server.
 //
 // A configuration of the published harness loads unchanged. All mistakes are reported at
 // once, each at its position, and without values that may be secrets.

@@ -10,6 +10,10 @@
 // about the source. assemble turns readings into a draft and a report, render turns the
 // draft into text, and finish checks that text.
 //
+// A new tool is a line in tools, a function that reads its configuration in a file of its own,
+// a folder of cases in testdata, and a line in the help of "foreman rules import" and in the
+// README.
+//
 // The source may be hostile: its size is bounded by package yamlfile, that of the
 // result by the same limit.
 package importer

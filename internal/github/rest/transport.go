@@ -181,8 +181,8 @@ func (t *transport) once(req *http.Request, refused string) (*reply, error) {
 	if err != nil {
 		return nil, &unsentError{&credentialError{err}}
 	}
-	// After the token, which may take a while to come. So may the leave.
-	if err := mayLeave(parent, req.Method); err != nil {
+	// Checked last: fetching the token, or waiting for the gate, may have used up the deadline.
+	if err := checkMaySend(parent, req.Method); err != nil {
 		return nil, &unsentError{fmt.Errorf("%w: %w", errNotSent, err)}
 	}
 	ctx, cancel := context.WithTimeout(parent, t.timeout)
@@ -209,9 +209,10 @@ func (t *transport) once(req *http.Request, refused string) (*reply, error) {
 	return r, nil
 }
 
-// mayLeave returns why a request must not be sent any more. A deadline that has passed counts
-// also before the timer has told the context: a process that stood still may go on first.
-func mayLeave(ctx context.Context, method string) error {
+// checkMaySend returns why a request must not be sent any more. A deadline that has passed
+// counts also before the timer has ended the context: a process that was suspended may continue
+// before that.
+func checkMaySend(ctx context.Context, method string) error {
 	if changes(method) {
 		if err := effect.PassGate(ctx); err != nil {
 			return err
@@ -243,7 +244,8 @@ type credentialError struct{ err error }
 func (e *credentialError) Error() string { return "get a token: " + e.err.Error() }
 func (e *credentialError) Unwrap() error { return e.err }
 
-// prepare copies the request for one try, for a body can be read only once.
+// prepare copies the request for one try, for a body can be read only once. The headers of
+// every request are set here.
 func prepare(ctx context.Context, req *http.Request, token string) (*http.Request, error) {
 	out := req.Clone(ctx)
 	if req.GetBody != nil {

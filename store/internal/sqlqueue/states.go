@@ -18,8 +18,8 @@
 // Shared by several verbs: task.go (the row of one task), delayed.go (tasks held back until
 // a time), lanes.go (tasks that wait for others of their issue), log.go (the log of a task).
 //
-// The suite of package queuetest tests every verb on each engine. Tests of single verbs that
-// need an engine are in its package, in a file with the name of the verb's.
+// The suite of package queuetest/conformance tests every verb on each engine. Tests of a
+// single verb that need an engine are in the engine's package, such as sqlite/claim_test.go.
 //
 // A task has three rows, of which only the small one is written often: its state, its
 // texts, and the decision. Tasks that are held back have states of their own, and each

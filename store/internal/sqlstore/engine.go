@@ -1,9 +1,10 @@
 // Package sqlstore is the part of the SQL stores that does not depend on the database.
 //
-// The databases differ in two values, and nowhere else: an [Engine], an interface of six
-// methods that runs transactions, and a [Dialect], the expressions and types that differ in
-// the text of statements. Packages sqlite and postgres implement one of each. A new database
-// needs both, and passes the suites of packages queuetest and memorytest.
+// The statements depend on the database in two values, and nowhere else: an [Engine], an
+// interface of six methods that runs transactions, and a [Dialect], the expressions and types
+// that differ in the text of statements. Packages sqlite and postgres implement one of each. A
+// new database needs both, passes the suites of packages queuetest/conformance and memorytest,
+// and is chosen in internal/server/database.
 //
 // The package has the tables (schema) and one type for each kind of data: [Records],
 // [Ledgers], [Cursors], [Leaders] and [Slots], each in a file with its statements. Package

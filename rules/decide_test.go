@@ -41,7 +41,7 @@ func TestForeignValuesAreNeutralisedInMarkdown(t *testing.T) {
 	t.Parallel()
 	title := "@all fixes #1 <!-- foreman:v1 x --> [x](http://e) o/r#2"
 	got := body(t, "Hi @team, see #3 and {{ issue.title }}.", triage.Issue{Title: title})
-	want := "Hi @team, see #3 and " + sanitize.Value(title) + "."
+	want := "Hi @team, see #3 and " + sanitize.ValueAt(title, sanitize.InText) + "."
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("body (-want +got):\n%s", diff)
 	}

@@ -14,7 +14,7 @@ type html struct {
 // ends reports whether line is the last one of the block.
 func (h *html) ends(line string) bool {
 	if h.closer == "" {
-		return strings.TrimSpace(line) == ""
+		return strings.Trim(line, " \t") == ""
 	}
 	line = strings.ToLower(line)
 	return slices.ContainsFunc(h.marks, func(m string) bool { return strings.Contains(line, m) })
@@ -53,7 +53,7 @@ func htmlStart(s string, inParagraph bool) *html {
 	case slices.Contains(blockTags, name) && (ended || strings.HasPrefix(after, "/>")):
 		return &html{}
 	}
-	if t := tagAt(s); !inParagraph && t.length > 0 && strings.TrimSpace(s[t.length:]) == "" {
+	if t := tagAt(s); !inParagraph && t.length > 0 && strings.Trim(s[t.length:], " \t") == "" {
 		return &html{}
 	}
 	return nil

@@ -28,12 +28,13 @@ func addressAt(s string) address {
 	} else if len(s) < 5 || !strings.EqualFold(s[:4], "www.") {
 		return a
 	}
-	if len(s) > longest {
+	cut := len(s) > longest
+	if cut {
 		s = strings.ToValidUTF8(s[:longest], "")
 	}
-	whole := s // as far as GitHub may link it
-	if end := strings.IndexFunc(s, func(r rune) bool { return r == '<' || r == '>' || unicode.IsSpace(r) }); end >= 0 {
-		whole = s[:end]
+	whole := s // as far as GitHub may link it, or read the destination of a link
+	if end := strings.IndexAny(s, " \t\n"); end >= 0 {
+		whole, cut = s[:end], false
 	}
 	end := strings.IndexFunc(s, endsAddress)
 	if end < 0 {
@@ -44,7 +45,9 @@ func addressAt(s string) address {
 		return address{}
 	}
 	a.length = end
-	a.host = hostOf(whole[len(a.scheme):])
+	if rest := whole[len(a.scheme):]; !cut || strings.ContainsAny(rest, "/?#") {
+		a.host = hostOf(rest)
+	}
 	return a
 }
 
@@ -98,7 +101,7 @@ func hostOf(s string) string {
 	if end := strings.IndexAny(s, "/?#"); end >= 0 {
 		s = s[:end]
 	}
-	host, port, _ := strings.Cut(strings.TrimRight(s, ".,:;!?'\"*_~)]|`"), ":")
+	host, port, _ := strings.Cut(strings.TrimRight(s, ".,:;!?'\"*_~)]|`>"), ":")
 	plainRune := func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) || r == '.' || r == '-' }
 	if strings.TrimFunc(port, unicode.IsDigit) != "" || strings.TrimFunc(host, plainRune) != "" {
 		return ""

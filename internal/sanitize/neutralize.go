@@ -109,7 +109,11 @@ func inEmail(s string, i int) bool {
 	for start > 0 && (isAlnum(s[start-1]) || strings.IndexByte("._+-", s[start-1]) >= 0) {
 		start--
 	}
-	return (start == 0 || s[start-1] != '@' && s[start-1] != '/') && !containsFold(s[start:i], "www.")
+	if start > 0 && strings.IndexByte("@/:", s[start-1]) >= 0 {
+		before := strings.ToLower(s[:start])
+		return strings.HasSuffix(before, "mailto:") || strings.HasSuffix(before, "xmpp:")
+	}
+	return !containsFold(s[start:i], "www.")
 }
 
 // allowed reports whether s begins with a login or a team that may be mentioned, and
@@ -233,7 +237,8 @@ func (w writer) linkTag(s string) bool {
 	}
 	g := tagAt(s)
 	name, _ := tagName(s)
-	return slices.Contains(shownTags, name) && (g.length == 0 || !g.bare)
+	// Browsers take <image> for <img>.
+	return (name == "image" || slices.Contains(shownTags, name)) && (g.length == 0 || !g.bare)
 }
 
 // containsFold reports whether s holds sub, which is in lower case, in any case.

@@ -18,6 +18,7 @@ const (
 	InURLQuery                   // in the query of an address
 	InDestination                // at the start of the destination of a Markdown link
 	InAttribute                  // in the quoted value of an attribute of an HTML tag
+	InTitle                      // in the title of a Markdown link
 	InBareAttribute              // in the value of an attribute without quotes
 	InTag                        // elsewhere in an HTML tag
 	InHTMLComment
@@ -50,15 +51,21 @@ func PlaceAt(before string) Place {
 	if p, ok := inURL(lines[last]); ok {
 		return p
 	}
+	if m := destination.FindStringSubmatch(text); m != nil {
+		return inDestination(m[1])
+	}
+	if m := urlAttribute.FindStringSubmatch(text); open >= 0 && m != nil {
+		return inDestination(m[1])
+	}
 	switch {
+	case title.MatchString(text):
+		return InTitle
 	case open >= 0 && inQuotes(text[open:]):
 		return InAttribute
 	case open >= 0 && bareAttribute.MatchString(text[open:]):
 		return InBareAttribute
 	case open >= 0:
 		return InTag
-	case destination.MatchString(lines[last]):
-		return InDestination
 	}
 	if _, left := codeSpans(lines[last]); left {
 		return InCode
@@ -69,8 +76,27 @@ func PlaceAt(before string) Place {
 // bareAttribute matches a tag that ends in the value of an attribute without quotes.
 var bareAttribute = regexp.MustCompile(`=\s*[^\s"'=<>\x60]*$`)
 
-// destination matches a line that ends where the destination of a link begins.
-var destination = regexp.MustCompile(`\]\(\s*<?$|^ {0,3}\[[^\]]*\]:\s*<?$`)
+var (
+	// destination matches a text that ends in the destination of a link.
+	destination = regexp.MustCompile(`(?:\]\(|(?m:^) {0,3}\[[^\]]*\]:)\s*<?([^\s()<>]*)$`)
+	// urlAttribute matches a tag that ends in an address.
+	urlAttribute = regexp.MustCompile(`(?i)\b(?:href|src|srcset|cite|longdesc)\s*=\s*["']\s*([^"'\s]*)$`)
+	// title matches a text that ends in the title of a link.
+	title = regexp.MustCompile(`(?:\]\(|(?m:^) {0,3}\[[^\]]*\]:)\s*\S+\s+(?:"[^"]*|'[^']*|\([^)]*)$`)
+)
+
+// inDestination returns the place after the beginning of an address without a host.
+func inDestination(before string) Place {
+	switch {
+	case before == "":
+		return InDestination
+	case strings.HasPrefix(before, "//") || strings.Contains(before, ":"):
+		return InURLHost
+	case strings.Contains(before, "?") && !strings.Contains(before, "#"):
+		return InURLQuery
+	}
+	return InURLPath
+}
 
 // inURL reports whether a line ends within an address, and where.
 func inURL(line string) (Place, bool) {
@@ -114,7 +140,7 @@ func (p Place) Doubt() string {
 		return "a value stands in an attribute without quotes around it; of it only letters, digits and hyphens are kept"
 	case InTag:
 		return "a value stands in an HTML tag, and not in the value of an attribute; it is left out"
-	case InText, InCode, InURLPath, InURLQuery, InAttribute, InHTMLComment:
+	case InText, InCode, InURLPath, InURLQuery, InAttribute, InTitle, InHTMLComment:
 	}
 	return ""
 }
@@ -140,9 +166,11 @@ func ValueAt(s string, p Place) string {
 	case InURLQuery:
 		return url.QueryEscape(oneLine(s))
 	case InDestination:
-		return outside.ReplaceAllStringFunc(oneLine(s), url.PathEscape)
+		return strings.ReplaceAll(outside.ReplaceAllStringFunc(oneLine(s), url.PathEscape), "~", "%7E")
 	case InAttribute:
 		return strings.NewReplacer(`"`, "”", "'", "’").Replace(Value(s))
+	case InTitle:
+		return strings.NewReplacer(`"`, "”", "'", "’", "(", "❨", ")", "❩").Replace(Value(s))
 	case InHTMLComment:
 		return strings.NewReplacer("<", "", ">", "", "-", "\u2010").Replace(Value(s))
 	case InText:
@@ -152,8 +180,8 @@ func ValueAt(s string, p Place) string {
 	return Value(s)
 }
 
-// unemphasized escapes the signs of emphasis, which could pair with those around the text:
-// all but those in addresses, and the underscores within words.
+// unemphasized escapes the signs of emphasis and of links, which could pair with those around
+// the text, and backslashes: all but those in addresses, and the underscores within words.
 func unemphasized(s string) string {
 	var b strings.Builder
 	if strings.HasPrefix(s, "[") {
@@ -166,7 +194,7 @@ func unemphasized(s string) string {
 			continue
 		}
 		within := i > 0 && isAlnum(s[i-1]) && i+1 < len(s) && isAlnum(s[i+1])
-		if s[i] == '*' || s[i] == '~' || s[i] == '_' && !within {
+		if strings.IndexByte("*~[]\\", s[i]) >= 0 || s[i] == '_' && !within {
 			b.WriteByte('\\')
 		}
 		b.WriteByte(s[i])
@@ -175,4 +203,4 @@ func unemphasized(s string) string {
 }
 
 // outside matches what may not stand in the destination of a link.
-var outside = regexp.MustCompile(`[^A-Za-z0-9._~:/?#!&*+,;=%-]+`)
+var outside = regexp.MustCompile(`[^A-Za-z0-9._:/?#!&*+,;=%-]+`)

@@ -182,7 +182,10 @@ var places = []struct {
 	{"<a href=\"https://example.com/*\">x</a>", InURLPath}, {"www.example.com/*", InURLPath}, {"https://example.com/?a#*", InURLPath},
 	{"https://example.com/?q=*&r", InURLQuery}, {"![x](https://img.example.com/badge?*)", InURLQuery},
 	{"https://*", InURLHost}, {"https://*.example.com/", InURLHost}, {"https://example.com*", InURLHost}, {"https://example.com:*", InURLHost},
-	{"[x](*)", InDestination}, {"[x](<*>)", InDestination}, {"[x]: *\n\n[x]", InDestination},
+	{"[x](/*)", InURLPath}, {"[x]: /*\n\n[x]", InURLPath}, {"[x](/a?b=*)", InURLQuery}, {"<a href=\"/*\">x</a>", InURLPath}, {"<a href=\"//*\">x</a>", InURLHost},
+	{"<a href=\"*\">x</a>", InDestination}, {"[x](\n*)", InDestination}, {"[x](mailto:*)", InURLHost}, {"[*](https://example.com)", InText}, {"![*](https://example.com/)", InText},
+	{"[x](https://example.com \"by *\")", InTitle}, {"[x](/a 'by *')", InTitle}, {"[x](/a (by *))", InTitle}, {"[x]: /a \"by *\"\n\n[x]", InTitle},
+	{"*\n\n[docs]: https://example.com", InText}, {"[x](*)", InDestination}, {"[x](<*>)", InDestination}, {"[x]: *\n\n[x]", InDestination},
 }
 
 func TestPlaceAt(t *testing.T) {
@@ -199,7 +202,7 @@ func TestPlaceAt(t *testing.T) {
 // it nor where they lead.
 func FuzzPlaces(f *testing.F) {
 	seed(f)
-	for _, s := range []string{`" onclick="x`, "' title='", "-->", "--!> x", "../../evil", "..", "/evil/repo/issues/1", "?a=b#c", "x) [y](https://evil.example", ".evil.example", "@evil.example", "a b", "<b>", ">", "`x`", "%2e%2e/"} {
+	for _, s := range []string{`" onclick="x`, "' title='", "-->", "--!> x", "../../evil", "..", "/evil/repo/issues/1", "?a=b#c", "x) [y](https://evil.example", "/evil.example", "https://evil.example/", "a] b", "a\" b", "a) b", "[docs]", `\*a\*`, ".evil.example", "@evil.example", "a b", "<b>", ">", "`x`", "%2e%2e/"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
@@ -235,6 +238,9 @@ func FuzzRendered(f *testing.F) {
 		"<details>\n`<a href=\"https://evil.example\">x</a>`\n</details>", "<div>\n```\n<img src=\"//evil.example\">\n```\n</div>",
 		"\\`<a\nhref=https://evil.example>`", "https://exampl\u0131.com https://EXAMPLE.COM www.\u0130.com", "mailto:a@evil.example xmpp:a@evil.example/x a@evil.example",
 		"<mailto:a@evil.example> <a@evil.example> a_@evil.example a@example.com", "[x]: mailto:a@evil.example\n[x]", "http://0.a@octocat", "<detAils>`<A`", "\\`<A0:0>`",
+		"https://example.com>@evil.example/x", "https://example.com\u00a0@evil.example [x](https://example.com<@evil.example)", "[x]: https://example.com<@evil.example\n\n[x]",
+		"https://example.com:" + strings.Repeat("0", 1100) + "@evil.example/x", "\\`<image src=\"//evil.example/x.png\">`", "<div>\n\u00a0\n```\n\n```\nx", "<b>\u00a0\n```\n\n```\nx",
+		"<details>\n`<p =\"><p title=\">`", "<div =\"><!--\">", "<div a==\"><!--\">", "<div><!-- --!><b title=\"-->", "<div><svg><![CDATA[>", "<div><xmp/x>",
 		"https://example.com\"@evil.example [x](https://example.com\"@evil.example/) https://example.com`@evil.example` (https://example.com)x.evil.example",
 	} {
 		f.Add(s)

@@ -12,6 +12,10 @@ import (
 func closeHTML(s string) string {
 	// Versions of CommonMark differ in whether this begins an HTML block.
 	s = smallDeclaration.ReplaceAllString(s, "<"+zwsp+"!$1")
+	s = rawText.ReplaceAllString(s, "<"+zwsp+"$1")
+	if foreign.MatchString(s) {
+		s = strings.ReplaceAll(s, "<![CDATA[", "<"+zwsp+"![CDATA[")
+	}
 	for range passes {
 		lines := strings.Split(s, "\n")
 		var b blocks
@@ -36,7 +40,14 @@ func closeHTML(s string) string {
 	return strings.ReplaceAll(s, "<", "<"+zwsp)
 }
 
-var smallDeclaration = regexp.MustCompile("<!([a-z])")
+var (
+	smallDeclaration = regexp.MustCompile("<!([a-z])")
+	// rawText matches the tags of elements that take in what follows as text, in the form in
+	// which GitHub lets them through.
+	rawText = regexp.MustCompile(`(?i)<(/?(?:title|textarea|style|xmp|iframe|noembed|noframes|script|plaintext)/[^>])`)
+	// foreign matches the tags of elements in which CDATA sections are read.
+	foreign = regexp.MustCompile(`(?i)<(?:svg|math)\b`)
+)
 
 // htmlText is the text of one HTML block, without the marks of quotes and lists.
 type htmlText struct {
@@ -113,7 +124,11 @@ func markupLen(s string) int {
 	case strings.HasPrefix(s, "<!-->"), strings.HasPrefix(s, "<!--->"):
 		return upTo(4, ">")
 	case strings.HasPrefix(s, "<!--"):
-		return upTo(4, "-->")
+		end, bang := upTo(4, "-->"), upTo(4, "--!>")
+		if bang >= 0 && (end < 0 || bang < end) {
+			return bang
+		}
+		return end
 	case strings.HasPrefix(s, "<!"), strings.HasPrefix(s, "<?"):
 		return upTo(2, ">")
 	case strings.HasPrefix(s, "</") && len(s) > 2 && !isLetter(s[2]):
@@ -123,22 +138,52 @@ func markupLen(s string) int {
 	if name == "" || !isLetter(name[0]) {
 		return 1
 	}
-	for i := 1; i < len(s); i++ {
-		switch s[i] {
-		case '>':
-			return i + 1
-		case '=':
-			value := strings.TrimLeft(s[i+1:], " \t\n")
-			if value == "" || value[0] != '"' && value[0] != '\'' {
-				continue
-			}
-			start := len(s) - len(value) + 1
-			end := strings.IndexByte(s[start:], value[0])
-			if end < 0 {
-				return -1
-			}
-			i = start + end
+	return endOfTag(s, len(s)-len(strings.TrimLeftFunc(name, func(r rune) bool { return !strings.ContainsRune(htmlSpace+"/>", r) })))
+}
+
+const htmlSpace = " \t\n\f\r"
+
+// endOfTag returns the offset after the tag whose attributes begin at i; -1: it does not end.
+// A sign of equality begins a value only behind a name, and may be the first character of one.
+func endOfTag(s string, i int) int {
+	skip := func(stop string) { // up to one of stop
+		for i < len(s) && strings.IndexByte(stop, s[i]) < 0 {
+			i++
 		}
 	}
-	return -1
+	space := func(signs string) {
+		for i < len(s) && strings.IndexByte(signs, s[i]) >= 0 {
+			i++
+		}
+	}
+	for {
+		space(htmlSpace + "/")
+		if i >= len(s) {
+			return -1
+		}
+		if s[i] == '>' {
+			return i + 1
+		}
+		i++ // the first character of the name
+		skip(htmlSpace + "/>=")
+		space(htmlSpace)
+		if i >= len(s) || s[i] != '=' {
+			continue
+		}
+		i++
+		space(htmlSpace)
+		switch {
+		case i >= len(s):
+			return -1
+		case s[i] == '"' || s[i] == '\'':
+			quote := s[i : i+1]
+			i++
+			if skip(quote); i >= len(s) {
+				return -1
+			}
+			i++
+		case s[i] != '>':
+			skip(htmlSpace + ">")
+		}
+	}
 }

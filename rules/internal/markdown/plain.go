@@ -10,6 +10,7 @@ import (
 	"github.com/yuin/goldmark/parser"
 	gmtext "github.com/yuin/goldmark/text"
 	"github.com/yuin/goldmark/util"
+	"golang.org/x/net/html"
 
 	"github.com/org/foreman-action/internal/sanitize"
 )
@@ -18,9 +19,11 @@ import (
 // of the paragraphs and headings of the document itself, not in quotes, lists, code, HTML
 // comments or elements that show code or quotes. They are whole, as they were typed. It
 // follows CommonMark; where people would read a text in more than one way, it returns fewer
-// lines. A text with more than maxPrefix signs of quotes and lists before a line has none.
+// lines: none that comes in its paragraph after a "[", which may begin a link, a definition or
+// a footnote, and none after HTML that is not well nested. A text with more than maxPrefix signs of quotes and lists before a line has none.
 func PlainLines(comment string) []string {
 	comment = strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(comment)
+	comment = blankLines.ReplaceAllString(comment, "\n\n") // each costs time in every open list
 	for line := range strings.Lines(comment) {
 		if len(line)-len(strings.TrimLeft(line, " \t>-+*0123456789.)")) > maxPrefix {
 			return nil
@@ -42,13 +45,16 @@ func PlainLines(comment string) []string {
 
 // maxPrefix is how many bytes of signs before a line are read: the time that a parser needs
 // grows with the square of the depth.
-const maxPrefix = 256
+const maxPrefix = 64
+
+// blankLines matches several blank lines.
+var blankLines = regexp.MustCompile(`\n(?:[ \t]*\n){2,}`)
 
 // maxTags is how many open tags are kept.
 const maxTags = 16
 
-// quoting matches the tags of elements that show what is not their author's own text.
-var quoting = regexp.MustCompile(`(?i)</?(?:pre|code|blockquote|samp|kbd|tt|script|style|textarea)\b`)
+// quoting are the elements that show what is not their author's own text.
+var quoting = []string{"pre", "code", "blockquote", "q", "samp", "kbd", "tt", "script", "style", "textarea", "template"}
 
 // A plainWalker goes through a document.
 type plainWalker struct {
@@ -113,13 +119,16 @@ func (w *plainWalker) text(n ast.Node) {
 			}
 		}
 	}
+	linked := false
 	for _, l := range n.Lines().Sliced(0, n.Lines().Len()) {
 		text := l.Value(w.source)
 		start := l.Start + len(text) - len(bytes.TrimLeft(text, " \t"))
 		for len(plain) > 0 && plain[0].Stop <= start {
 			plain = plain[1:]
 		}
-		if len(plain) == 0 || start < plain[0].Start {
+		after := linked
+		linked = linked || bytes.IndexByte(text, '[') >= 0
+		if after || len(plain) == 0 || start < plain[0].Start {
 			continue
 		}
 		begin := bytes.LastIndexByte(w.source[:l.Start], '\n') + 1
@@ -128,21 +137,31 @@ func (w *plainWalker) text(n ast.Node) {
 	}
 }
 
-// html takes in HTML.
+// html takes in HTML. What browsers would mend in a way of their own swallows the rest.
 func (w *plainWalker) html(s string) {
 	w.swallowed = w.swallowed || sanitize.Unclosed(s)
-	for _, token := range quoting.FindAllString(s, -1) {
-		name := strings.ToLower(strings.TrimLeft(token, "</"))
-		switch {
-		case !strings.HasPrefix(token, "</"):
-			if len(w.tags) < maxTags {
-				w.tags = append(w.tags, name)
+	for z := html.NewTokenizer(strings.NewReader(s)); !w.swallowed; {
+		kind := z.Next()
+		if kind == html.ErrorToken {
+			return
+		}
+		tag, _ := z.TagName()
+		name := string(tag)
+		if !slices.Contains(quoting, name) {
+			continue
+		}
+		switch kind {
+		case html.StartTagToken, html.SelfClosingTagToken:
+			w.tags = append(w.tags, name)
+			w.swallowed = len(w.tags) > maxTags
+		case html.EndTagToken:
+			last := len(w.tags) - 1
+			if last < 0 || w.tags[last] != name {
+				w.swallowed = true
+				return
 			}
-		case slices.Contains(w.tags, name):
-			for w.tags[len(w.tags)-1] != name {
-				w.tags = w.tags[:len(w.tags)-1]
-			}
-			w.tags = w.tags[:len(w.tags)-1]
+			w.tags = w.tags[:last]
+		default:
 		}
 	}
 }

@@ -70,6 +70,18 @@ func TestCommands(t *testing.T) {
 		{"above a signature", "/foreman why\n-- \nMona", []Command{{"why", ""}}},
 		{"heading", "# /foreman why", nil},
 		{"nested too deep", strings.Repeat(">", 300) + "\n\n/foreman why", nil},
+		{"footnote", "[^x]: note\n/foreman undo", nil},
+		{"title of a definition", "[x]: y '\n/foreman undo\n'", nil},
+		{"title of a link", "[a](b '\n/foreman undo\n')", nil},
+		{"label of a definition", "[\n/foreman undo\n]: x", nil},
+		{"behind a link, in the next paragraph", "[a](b)\n\n/foreman why", []Command{{"why", ""}}},
+		{"equality as a name", "<div =\"><!--\">\n\n/foreman undo", nil},
+		{"another end of a comment", "<div><!-- --!><b title=\"-->\n\n/foreman undo", nil},
+		{"end of a quote in a comment", "<blockquote><!-- </blockquote> -->\n\n/foreman undo", nil},
+		{"end of a quote in an attribute", "<blockquote title=\"</blockquote>\">\n\n/foreman undo", nil},
+		{"end of another element", "<blockquote></blockquote-x>\n\n/foreman undo", nil},
+		{"many quotes", strings.Repeat("<blockquote>", 17) + strings.Repeat("</blockquote>", 16) + "\n\n/foreman undo", nil},
+		{"crossed elements", "<div><kbd><blockquote></kbd>\n\n/foreman undo", nil},
 		{"no name", "/foreman\n/foreman \n/foreman 7\n/foreman /why", nil},
 		{"other word", "/foremantriage\n/foremans triage\n/forema n", nil},
 		{"long name", "/foreman " + strings.Repeat("a", 33), nil},
@@ -89,7 +101,7 @@ func TestCommands(t *testing.T) {
 
 // BenchmarkCommands reads comments that are as large as they may be and hard to parse.
 func BenchmarkCommands(b *testing.B) {
-	for _, line := range []string{"/foreman 1\n", "```\n", "```a\n", "````\n~~~\n```a\n", "`", ">", "<!--\n", "<pre>", "\r", "> ", "- ", "1. ", "<b>", "<a ", "`` ` ", "a`b``c", "- a\n", "-\n", "\\`"} {
+	for _, line := range []string{"/foreman 1\n", "```\n", "```a\n", "````\n~~~\n```a\n", "`", ">", "<!--\n", "<pre>", "\r", "> ", "- ", "1. ", "<b>", "<a ", "`` ` ", "a`b``c", "- a\n", "-\n", "\\`", "- - - - - - - - - - - - - - - - - - - - - a\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n"} {
 		comment := "/foreman why\n" + strings.Repeat(line, 65_536/len(line))
 		b.Run(line, func(b *testing.B) {
 			for b.Loop() {

@@ -172,7 +172,7 @@ func ValueAt(s string, p Place) string {
 	case InTitle:
 		return strings.NewReplacer(`"`, "”", "'", "’", "(", "❨", ")", "❩").Replace(Value(s))
 	case InHTMLComment:
-		return strings.NewReplacer("<", "", ">", "", "-", "\u2010").Replace(Value(s))
+		return strings.NewReplacer("<", "", ">", "", "-", "\u2010", ":", "\u2236").Replace(Value(s)) // no end, and no marker of ours
 	case InText:
 		return unemphasized(Value(s))
 	case InCode:
@@ -188,7 +188,7 @@ func unemphasized(s string) string {
 		b.WriteString(zwsp) // no box of a list of tasks
 	}
 	for i := 0; i < len(s); i++ {
-		if a := addressAt(s[i:]); strings.Contains(a.host, ".") && (i == 0 || !isAlnum(s[i-1])) {
+		if a := addressAt(s[i:]); linked(a) && (i == 0 || strings.IndexByte(" *_~(", s[i-1]) >= 0) {
 			b.WriteString(s[i : i+a.length])
 			i += a.length - 1
 			continue
@@ -200,6 +200,12 @@ func unemphasized(s string) string {
 		b.WriteByte(s[i])
 	}
 	return b.String()
+}
+
+// linked reports whether GitHub makes a link of an address that stands alone.
+func linked(a address) bool {
+	scheme := strings.ToLower(a.scheme)
+	return strings.Contains(a.host, ".") && (scheme == "" || scheme == "http://" || scheme == "https://")
 }
 
 // outside matches what may not stand in the destination of a link.

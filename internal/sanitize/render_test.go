@@ -202,7 +202,7 @@ func TestPlaceAt(t *testing.T) {
 // it nor where they lead.
 func FuzzPlaces(f *testing.F) {
 	seed(f)
-	for _, s := range []string{`" onclick="x`, "' title='", "-->", "--!> x", "../../evil", "..", "/evil/repo/issues/1", "?a=b#c", "x) [y](https://evil.example", "/evil.example", "https://evil.example/", "a] b", "a\" b", "a) b", "[docs]", `\*a\*`, ".evil.example", "@evil.example", "a b", "<b>", ">", "`x`", "%2e%2e/"} {
+	for _, s := range []string{`" onclick="x`, "' title='", "-->", "--!> x", "../../evil", "..", "/evil/repo/issues/1", "?a=b#c", "x) [y](https://evil.example", "/evil.example", "https://evil.example/", "a] b", "a\" b", "a) b", "[docs]", `\*a\*`, "foremAn:", "ht\ufffdU://evil.example/a_(b", ".evil.example", "@evil.example", "a b", "<b>", ">", "`x`", "%2e%2e/"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {

@@ -252,7 +252,7 @@ func (w writer) refusedMail(s string, i int) bool {
 	rest := s[i+1:]
 	end := len(rest) - len(strings.TrimLeftFunc(rest, word("-_.")))
 	host := strings.Trim(rest[:end], ".-_")
-	if !strings.Contains(host, ".") {
+	if host == "" {
 		return false
 	}
 	host = Host(host)

@@ -189,8 +189,9 @@ func unemphasized(s string) string {
 	}
 	for i := 0; i < len(s); i++ {
 		if a := addressAt(s[i:]); linked(a) && (i == 0 || strings.IndexByte(" *_~(", s[i-1]) >= 0) {
-			b.WriteString(s[i : i+a.length])
-			i += a.length - 1
+			n := wordsOf(s[i : i+a.length])
+			b.WriteString(s[i : i+n])
+			i += n - 1
 			continue
 		}
 		within := i > 0 && isAlnum(s[i-1]) && i+1 < len(s) && isAlnum(s[i+1])
@@ -200,6 +201,18 @@ func unemphasized(s string) string {
 		b.WriteByte(s[i])
 	}
 	return b.String()
+}
+
+// wordsOf is the length of an address up to a bracket, a backslash, or a sign of emphasis
+// that no letter or digit follows: the link may end before it.
+func wordsOf(address string) int {
+	for i := range len(address) {
+		open := i+1 == len(address) || !isAlnum(address[i+1])
+		if strings.IndexByte("*_~", address[i]) >= 0 && open || strings.IndexByte(`[]\`, address[i]) >= 0 {
+			return i
+		}
+	}
+	return len(address)
 }
 
 // linked reports whether GitHub makes a link of an address that stands alone.

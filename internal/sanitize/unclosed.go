@@ -12,6 +12,7 @@ import (
 func closeHTML(s string) string {
 	// Versions of CommonMark differ in whether this begins an HTML block.
 	s = smallDeclaration.ReplaceAllString(s, "<"+zwsp+"!$1")
+	s = strings.ReplaceAll(s, "--!>", "--"+zwsp+"!>") // ends a comment for browsers, and not for CommonMark
 	s = rawText.ReplaceAllString(s, "<"+zwsp+"$1")
 	if foreign.MatchString(s) {
 		s = strings.ReplaceAll(s, "<![CDATA[", "<"+zwsp+"![CDATA[")

@@ -21,6 +21,9 @@ type lastLine struct {
 	html   bool
 	begins bool   // the block begins with this line
 	text   string // without the marks of quotes and lists
+	// doubtful says that the line begins with a tag that some versions of CommonMark take for
+	// the beginning of an HTML block, and others for text of the quote or item before it.
+	doubtful bool
 }
 
 // container is a block quote, or a list item.
@@ -124,6 +127,10 @@ func (b *blocks) start(n int, line string) {
 			break
 		}
 		text := line[indent:]
+		if lazy && !inside && htmlStart(text, true) == nil && htmlStart(text, false) != nil {
+			b.last.doubtful = true
+			return
+		}
 		if found, ok := leafStart(text, inside); ok {
 			shut()
 			b.filled()

@@ -17,8 +17,19 @@ import (
 // marker stands for the hidden line that is appended to every comment.
 const marker = "<!-- foreman:v1 task=t comment=0 -->"
 
+// mail is what GitHub takes for an address of mail: section 6.9 of its specification.
+var mail = regexp.MustCompile(`^[A-Za-z0-9._+-]+@[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]*[A-Za-z0-9])+`)
+
+// page and www are what GitHub takes for an address of a page, whatever the case.
+var (
+	page = regexp.MustCompile(`(?i)^(?:https?|ftp)://[a-z0-9_-][^\s<]*`)
+	www  = regexp.MustCompile(`(?i)^www\.[a-z0-9_-][^\s<]*`)
+)
+
 // renderer renders GitHub Flavored Markdown; HTML stays as it is, as GitHub parses it.
-var renderer = goldmark.New(goldmark.WithExtensions(extension.GFM), goldmark.WithRendererOptions(renderhtml.WithUnsafe()))
+var renderer = goldmark.New(goldmark.WithExtensions(extension.Table, extension.Strikethrough, extension.TaskList, extension.NewLinkify(
+	extension.WithLinkifyEmailRegexp(mail), extension.WithLinkifyURLRegexp(page), extension.WithLinkifyWWWRegexp(www),
+)), goldmark.WithRendererOptions(renderhtml.WithUnsafe()))
 
 // disallowed matches the tags that GitHub shows as typed wherever they stand: section 6.11
 // of its specification.
@@ -240,7 +251,7 @@ func FuzzRendered(f *testing.F) {
 		"<mailto:a@evil.example> <a@evil.example> a_@evil.example a@example.com", "[x]: mailto:a@evil.example\n[x]", "http://0.a@octocat", "<detAils>`<A`", "\\`<A0:0>`",
 		"https://example.com>@evil.example/x", "https://example.com\u00a0@evil.example [x](https://example.com<@evil.example)", "[x]: https://example.com<@evil.example\n\n[x]",
 		"https://example.com:" + strings.Repeat("0", 1100) + "@evil.example/x", "\\`<image src=\"//evil.example/x.png\">`", "<div>\n\u00a0\n```\n\n```\nx", "<b>\u00a0\n```\n\n```\nx",
-		"<details>\n`<p =\"><p title=\">`", "<div =\"><!--\">", "<div a==\"><!--\">", "<div><!-- --!><b title=\"-->", "<div><svg><![CDATA[>", "<div><xmp/x>", "<0@000000>", "a><!-- --!><b title=\"-->",
+		"<details>\n`<p =\"><p title=\">`", "<div =\"><!--\">", "<div a==\"><!--\">", "<div><!-- --!><b title=\"-->", "<div><svg><![CDATA[>", "<div><xmp/x>", "- ```\n  <\n> @a\n<x>\nx- ```\n  ```", "<0@000000>", "a><!-- --!><b title=\"-->",
 		"https://example.com\"@evil.example [x](https://example.com\"@evil.example/) https://example.com`@evil.example` (https://example.com)x.evil.example",
 	} {
 		f.Add(s)

@@ -27,6 +27,9 @@ func closeHTML(s string) string {
 				block.breakOpen(lines, "")
 				block = htmlText{}
 			}
+			if b.last.doubtful {
+				lines[i] = breakTags(line, 0)
+			}
 			if b.last.html {
 				block.add(i, b.last.text)
 			}

@@ -119,7 +119,7 @@ func (c *call) hide(doing string, err error) error {
 	return &opaque{text: doing + ": " + c.secrets.clean(err.Error()), cause: err}
 }
 
-// broken returns why an exchange ended early: what is the sentence's start.
+// broken returns why an exchange ended early, in a sentence that begins with what.
 func (c *call) broken(ctx context.Context, status int, what string, err error) *Error {
 	r := c.remote
 	switch ctxErr := ctx.Err(); {

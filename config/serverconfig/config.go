@@ -37,7 +37,7 @@ type Config struct {
 	Server    Server
 	Telemetry Telemetry
 	Repos     []Repo
-	// Runner holds the rules, the policy, and the model that agents are told about.
+	// Runner holds the rules, the policy, and the model whose name the tasks carry.
 	Runner *config.Config
 	// Warnings are problems that leave the configuration usable.
 	Warnings yamlfile.Problems
@@ -99,7 +99,7 @@ func Schema() map[string]any {
 	return s
 }
 
-// LLM is the model that agents are told about.
+// LLM is the model whose name the tasks carry.
 type LLM struct {
 	Provider string      `yaml:"provider,required"`
 	Model    string      `yaml:"model,required"`

@@ -188,11 +188,13 @@ func unemphasized(s string) string {
 		b.WriteString(zwsp) // no box of a list of tasks
 	}
 	for i := 0; i < len(s); i++ {
-		if a := addressAt(s[i:]); linked(a) && (i == 0 || strings.IndexByte(" *_~(", s[i-1]) >= 0) {
-			n := wordsOf(s[i : i+a.length])
-			b.WriteString(s[i : i+n])
-			i += n - 1
-			continue
+		if i == 0 || strings.IndexByte(" *_~(", s[i-1]) >= 0 {
+			if a := addressAt(s[i:]); linked(a) {
+				n := wordsOf(s[i : i+a.length])
+				b.WriteString(s[i : i+n])
+				i += n - 1
+				continue
+			}
 		}
 		within := i > 0 && isAlnum(s[i-1]) && i+1 < len(s) && isAlnum(s[i+1])
 		if strings.IndexByte("*~[]\\", s[i]) >= 0 || s[i] == '_' && !within {

@@ -60,8 +60,8 @@ func checkRevision(next, stored int, err error) error {
 	return nil
 }
 
-// isServiceError reports whether an error leaves open what is stored: it is about the
-// way there, and not about a record that is missing or cannot be read.
+// isServiceError reports whether an error comes from the service or the network, and not
+// from a record that is missing or cannot be read.
 func isServiceError(err error) bool {
 	return err != nil && !errors.Is(err, memory.ErrNotFound) && !errors.Is(err, memory.ErrBroken) && !errors.Is(err, memory.ErrNewer)
 }

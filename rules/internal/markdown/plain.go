@@ -20,7 +20,8 @@ import (
 // comments or elements that show code or quotes. They are whole, as they were typed. It
 // follows CommonMark; where people would read a text in more than one way, it returns fewer
 // lines: none that comes in its paragraph after a "[", which may begin a link, a definition or
-// a footnote, and none after HTML that is not well nested. A text with more than maxPrefix signs of quotes and lists before a line has none.
+// a footnote, and none after HTML that is not well nested. A text with more than maxPrefix
+// signs of quotes and lists before a line has none.
 func PlainLines(comment string) []string {
 	comment = strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(comment)
 	comment = blankLines.ReplaceAllString(comment, "\n\n") // each costs time in every open list

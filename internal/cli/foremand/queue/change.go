@@ -17,7 +17,7 @@ type changeOptions struct {
 	Tasks []string // their IDs
 	// Change changes a task. by is noted in its log.
 	Change func(ctx context.Context, q queue.Queue, id, by string) error
-	Done   string // what is printed behind the ID of a changed task
+	Done   string // printed after the ID of a changed task
 }
 
 func retryCommand(shared *sharedOptions) *cobra.Command {

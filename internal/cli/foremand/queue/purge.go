@@ -16,7 +16,7 @@ const purgeBatch = 500
 // purgeOptions are all that the command purge depends on.
 type purgeOptions struct {
 	*sharedOptions
-	Older string // age of what is deleted, such as "30d"
+	Older string // minimum age of the tasks to delete, such as "30d"
 }
 
 func purgeCommand(shared *sharedOptions) *cobra.Command {

@@ -64,6 +64,8 @@ func readOwn(ctx context.Context, files Files, spec Spec) (input, error) {
 		err := r.file(ctx, spec.Path)
 		switch {
 		case errors.Is(err, fs.ErrNotExist) && spec.Optional:
+		case errors.Is(err, fs.ErrNotExist) && spec.Split == nil:
+			return input{}, fmt.Errorf("%s: %w; foreman init writes a first one", spec.Path, ErrNotFound)
 		case errors.Is(err, fs.ErrNotExist):
 			return input{}, fmt.Errorf("%s: %w", spec.Path, ErrNotFound)
 		case err != nil:

@@ -27,6 +27,8 @@ var buildVersion string
 func Main(ctx context.Context, env process.Env, args []string) int {
 	env = env.Complete()
 	env.Version = command.Version(buildVersion)
+	out := process.NewOutput(env.Stdout)
+	env.Stdout = out
 	if len(args) == 0 {
 		args = []string{} // nil would make cobra read the process's arguments
 		if env.Getenv("GITHUB_ACTIONS") == "true" {
@@ -39,8 +41,15 @@ func Main(ctx context.Context, env process.Env, args []string) int {
 	root.SetOut(env.Stdout)
 	root.SetErr(env.Stderr)
 	err := root.ExecuteContext(ctx)
+	// The writers of logs and of help drop it.
+	if werr := out.Err(); werr != nil && (err == nil || errors.Is(err, werr)) {
+		err = command.Failed(fmt.Errorf("write to standard output: %w", werr))
+	}
 	if _, reported := errors.AsType[*command.ReportedError](err); err != nil && !reported {
 		fmt.Fprintf(env.Stderr, "foreman: %v\n", err)
+	}
+	if err != nil && ctx.Err() != nil {
+		return command.ExitInterrupted
 	}
 	return command.ExitCode(err)
 }
@@ -54,7 +63,7 @@ func commands(env process.Env) *cobra.Command {
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}, env)
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return command.Usage(err) })
+	root.SetFlagErrorFunc(group.FlagError)
 	root.AddCommand(action.Command(env), triage.Command(env), rules.Command(env), agent.Command(env), start.Command(env))
 	return root
 }

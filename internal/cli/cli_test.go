@@ -1,7 +1,10 @@
 package cli
 
 import (
+	"context"
+	"io"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/org/foreman-action/internal/cli/process"
@@ -23,7 +26,11 @@ func TestMainEnds(t *testing.T) {
 		{"done", []string{"rules", "schema"}, nil, command.ExitOK, `"$schema"`, ""},
 		{"no command", nil, nil, command.ExitUsage, "", "foreman: name a command\n"},
 		{"no command of a group", []string{"rules"}, nil, command.ExitUsage, "", "foreman: name a command\n"},
-		{"an unknown flag", []string{"init", "--bogus"}, nil, command.ExitUsage, "", "foreman: unknown flag: --bogus\n"},
+		{"an unknown flag", []string{"init", "--bogus"}, nil, command.ExitUsage, "", "foreman: unknown flag: --bogus; foreman init --help lists the flags\n"},
+		{"a misspelt flag", []string{"rules", "check", "--repositry", "x/y"}, nil, command.ExitUsage, "", "foreman: unknown flag: --repositry; did you mean --repository?\n"},
+		{"a misspelt command", []string{"triag"}, nil, command.ExitUsage, "", "foreman: unknown command \"triag\" for \"foreman\"; did you mean triage?\n"},
+		{"a misspelt command of a group", []string{"rules", "chek"}, nil, command.ExitUsage, "", "foreman: unknown command \"chek\" for \"foreman rules\"; did you mean check?\n"},
+		{"a strange command of a group", []string{"agent", "dance"}, nil, command.ExitUsage, "", "foreman: unknown command \"dance\" for \"foreman agent\"; want one of check, serve\n"},
 		{"reported", []string{"rules", "check", "--format", "json", "go.mod"}, nil, command.ExitUsage, `"severity": "error"`, ""},
 		{"the action by itself", nil, map[string]string{"GITHUB_ACTIONS": "true"}, command.ExitUsage, "::error", ""},
 		{"a command in Actions", []string{"rules"}, map[string]string{"GITHUB_ACTIONS": "true"}, command.ExitUsage, "", "foreman: name a command\n"},
@@ -53,5 +60,38 @@ func TestVersion(t *testing.T) {
 	code := Main(t.Context(), process.Env{Stdout: &out, Stderr: &out}, []string{"--version"})
 	if want := "foreman version " + command.Version(buildVersion) + "\n"; code != command.ExitOK || out.String() != want {
 		t.Errorf("got exit code %d and %q, want %q", code, out.String(), want)
+	}
+}
+
+// A brokenStream takes no writes.
+type brokenStream struct{}
+
+func (brokenStream) Write([]byte) (int, error) { return 0, syscall.EPIPE }
+
+// TestClosedOutput fails, also where the library that prints drops the error.
+func TestClosedOutput(t *testing.T) {
+	t.Parallel()
+	for _, args := range [][]string{{"--help"}, {"--version"}, {"rules", "schema"}, {"completion", "bash"}} {
+		var errs strings.Builder
+		code := Main(t.Context(), process.Env{Stdout: brokenStream{}, Stderr: &errs}, args)
+		if code != command.ExitFailed || !strings.Contains(errs.String(), syscall.EPIPE.Error()) {
+			t.Errorf("%v: got exit code %d and %q", args, code, errs.String())
+		}
+	}
+}
+
+// TestInterrupted ends with the code that shells give to a program that a signal ended.
+func TestInterrupted(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	in, _ := io.Pipe() // never ends
+	var errs strings.Builder
+	env := process.Env{Dir: t.TempDir(), Stdin: in, Stdout: io.Discard, Stderr: &errs}
+	if code := Main(ctx, env, []string{"triage", "--event", "-"}); code != command.ExitInterrupted {
+		t.Errorf("got exit code %d and %q", code, errs.String())
+	}
+	if code := Main(ctx, env, []string{"rules", "schema"}); code != command.ExitOK {
+		t.Errorf("what is done all the same: got exit code %d", code)
 	}
 }

@@ -12,6 +12,9 @@ const (
 	ExitOK     = 0 // done; a skip, an escalation, a dry run and a server that was asked to stop are done too
 	ExitFailed = 1 // something failed that may work another time
 	ExitUsage  = 2 // a mistake in the arguments, the inputs, the event or the configuration
+	// ExitInterrupted is for a signal, such as Ctrl-C, that ended the command before it was
+	// done.
+	ExitInterrupted = 130
 )
 
 // A FailedError is an error that is nobody's mistake here; it ends with [ExitFailed].

@@ -81,7 +81,7 @@ func step(ctx context.Context, rt *actions.Runtime, env process.Env) (report.Res
 			Optional: in.AgentURL != nil || !in.IsSet(actions.InputConfig),
 		},
 		Access: remote.Access{
-			Token: string(in.Token), APIURL: job.APIURL, UserAgent: env.UserAgent(), Now: env.Now, Sleep: env.Sleep,
+			Token: string(in.Token), TokenName: "the input token", APIURL: job.APIURL, UserAgent: env.UserAgent(), Now: env.Now, Sleep: env.Sleep,
 		},
 		Live: true, DryRun: in.DryRun, Overrides: overrides(in),
 		Task:    runner.TaskIdentity{ID: taskID, Scope: scopeOf(job), Nonce: rand.Text(), Resumed: job.RunAttempt > 1},
@@ -215,7 +215,7 @@ func publish(rt *actions.Runtime, res report.Result, version string, err error) 
 
 // noConfigNotice is what somebody reads who has just added the step.
 const noConfigNotice = "there is no " + config.DefaultPath + " and no agent, so nothing was decided; " +
-	"the job summary holds a rule file to start with"
+	"the job summary holds a rule file to start with, and foreman init writes one"
 
 // annotate reports an error: each mistake in a file at its line.
 func annotate(rt *actions.Runtime, err error) {

@@ -21,15 +21,15 @@ import (
 // MaxSize bounds a configuration file; GitHub's contents API gives no more either.
 const MaxSize = 1 << 20
 
-// A Folder reads configuration below a directory. A symbolic link that leads out of
-// it is not followed.
+// A Folder reads configuration below a directory, and nothing else: neither what an
+// absolute path names elsewhere nor where a symbolic link leads out of it.
 type Folder struct{ Dir string }
 
 // Read returns the content of a file; an error is fs.ErrNotExist where there is none.
 func (f Folder) Read(_ context.Context, name string) ([]byte, error) {
-	if filepath.IsAbs(name) {
-		data, err := Read(name, MaxSize)
-		return data, Unreadable(err)
+	name, err := f.within(name)
+	if err != nil {
+		return nil, err
 	}
 	root, err := os.OpenRoot(f.Dir)
 	if err != nil {
@@ -59,12 +59,25 @@ func Unreadable(err error) error {
 
 // Glob returns the files that match a pattern, in order.
 func (f Folder) Glob(_ context.Context, pattern string) ([]string, error) {
-	if filepath.IsAbs(pattern) {
-		return filepath.Glob(pattern)
+	pattern, err := f.within(pattern)
+	if err != nil {
+		return nil, err
 	}
 	names, err := fs.Glob(os.DirFS(f.Dir), pattern)
 	slices.Sort(names)
 	return names, err
+}
+
+// within returns the path relative to the directory of what is named absolutely.
+func (f Folder) within(name string) (string, error) {
+	if !filepath.IsAbs(name) {
+		return name, nil
+	}
+	rel, err := filepath.Rel(f.Dir, name)
+	if err != nil || !filepath.IsLocal(rel) {
+		return "", command.Usagef("read %s: it lies outside of %s; name a file below that, as a relative path", name, f.Dir)
+	}
+	return filepath.ToSlash(rel), nil
 }
 
 // Anywhere reads files that the user of the command line names: below the

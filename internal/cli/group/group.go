@@ -2,19 +2,22 @@
 package group
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/org/foreman-action/internal/cli/process"
 	"github.com/org/foreman-action/internal/command"
+	"github.com/org/foreman-action/internal/yamlfile"
 )
 
 // Complete makes c a command that takes no arguments, prints its help to standard error
 // and fails, because one of its commands must be named.
 func Complete(c *cobra.Command, env process.Env) *cobra.Command {
-	c.Args = cobra.NoArgs
+	c.Args = Known
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		c.SetOut(env.Stderr)
 		if err := c.Help(); err != nil {
@@ -28,13 +31,45 @@ func Complete(c *cobra.Command, env process.Env) *cobra.Command {
 // Listing makes c a command that takes no arguments and fails with the list of its
 // commands, one of which must be named.
 func Listing(c *cobra.Command) *cobra.Command {
-	c.Args = cobra.NoArgs
+	c.Args = Known
 	c.RunE = func(c *cobra.Command, _ []string) error {
-		var names []string
-		for _, sub := range c.Commands() {
-			names = append(names, sub.Name())
-		}
-		return fmt.Errorf("%s: want one of %s", c.CommandPath(), strings.Join(names, ", "))
+		return fmt.Errorf("%s: want one of %s", c.CommandPath(), strings.Join(names(c), ", "))
 	}
 	return c
+}
+
+// names returns the names of the commands below c.
+func names(c *cobra.Command) []string {
+	var list []string
+	for _, sub := range c.Commands() {
+		list = append(list, sub.Name())
+	}
+	return list
+}
+
+// Known refuses arguments to a command that only holds other commands: they name one that
+// there is not.
+func Known(c *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	hint := yamlfile.DidYouMean(args[0], names(c))
+	if hint == "" {
+		hint = "; want one of " + strings.Join(names(c), ", ")
+	}
+	return command.Usagef("unknown command %q for %q%s", args[0], c.CommandPath(), hint)
+}
+
+// FlagError adds to the error of an unknown flag the flag that was most likely meant.
+func FlagError(c *cobra.Command, err error) error {
+	unknown, ok := errors.AsType[*pflag.NotExistError](err)
+	if !ok {
+		return command.Usage(err)
+	}
+	var known []string
+	c.Flags().VisitAll(func(f *pflag.Flag) { known = append(known, f.Name) })
+	if meant := yamlfile.Suggest(unknown.GetSpecifiedName(), known); meant != "" {
+		return command.Usagef("%w; did you mean --%s?", err, meant)
+	}
+	return command.Usagef("%w; %s --help lists the flags", err, c.CommandPath())
 }

@@ -117,10 +117,13 @@ func TestFolderStaysInside(t *testing.T) {
 	if err := os.Symlink(filepath.Join(outside, "secret"), filepath.Join(dir, "link.yml")); err != nil {
 		t.Skip("no symbolic links here: ", err)
 	}
-	for _, name := range []string{"link.yml", "../" + filepath.Base(outside) + "/secret"} {
+	for _, name := range []string{"link.yml", "../" + filepath.Base(outside) + "/secret", filepath.Join(outside, "secret"), "/etc/passwd"} {
 		if got, err := (files.Folder{Dir: dir}).Read(t.Context(), name); err == nil {
 			t.Errorf("%s: got %q, want an error", name, got)
 		}
+	}
+	if got, err := (files.Folder{Dir: dir}).Glob(t.Context(), filepath.Join(outside, "*")); err == nil {
+		t.Errorf("got %q, want an error", got)
 	}
 }
 
@@ -129,6 +132,10 @@ func TestFilesTooLarge(t *testing.T) {
 	dir := tree(t, map[string]string{"big.yml": strings.Repeat("#", files.MaxSize+1), "fits.yml": strings.Repeat("#", files.MaxSize)})
 	if _, err := (files.Folder{Dir: dir}).Read(t.Context(), "big.yml"); err == nil || !strings.Contains(err.Error(), "larger than") {
 		t.Errorf("got %v, want an error about the size", err)
+	}
+	far, _ := remote(t, map[string]string{"big.yml": strings.Repeat("#", 3<<20)})
+	if _, err := far.Read(t.Context(), "big.yml"); command.ExitCode(err) != command.ExitUsage || !strings.Contains(err.Error(), "3145728 bytes") {
+		t.Errorf("got %v, want a mistake that names the size", err)
 	}
 	if got, err := (files.Anywhere{Dir: dir}).Read(t.Context(), filepath.Join(dir, "fits.yml")); err != nil || len(got) != files.MaxSize {
 		t.Errorf("got %d bytes, %v", len(got), err)

@@ -24,6 +24,7 @@ import (
 // An Access is how GitHub is reached.
 type Access struct {
 	Token     string // empty: there is none, and no call is made
+	TokenName string // where people set it, such as GITHUB_TOKEN
 	APIURL    string // empty: GitHub's own
 	UserAgent string
 	Now       func() time.Time                           // nil: time.Now
@@ -33,7 +34,7 @@ type Access struct {
 // FromEnv returns the access that the environment grants to commands.
 func FromEnv(env process.Env) Access {
 	return Access{
-		Token: env.Getenv("GITHUB_TOKEN"), APIURL: env.Getenv("GITHUB_API_URL"),
+		Token: env.Getenv("GITHUB_TOKEN"), TokenName: "GITHUB_TOKEN", APIURL: env.Getenv("GITHUB_API_URL"),
 		UserAgent: env.UserAgent(), Now: env.Now, Sleep: env.Sleep,
 	}
 }
@@ -44,7 +45,7 @@ func (a Access) Client() (*github.Client, error) {
 		return nil, nil
 	}
 	client, err := github.New(github.Options{
-		BaseURL: a.APIURL, Token: a.Token, UserAgent: a.UserAgent, Now: a.Now, Sleep: a.Sleep,
+		BaseURL: a.APIURL, Token: a.Token, TokenName: a.TokenName, UserAgent: a.UserAgent, Now: a.Now, Sleep: a.Sleep,
 	})
 	if err != nil {
 		return nil, command.Usagef("GITHUB_API_URL: %w", err)
@@ -63,7 +64,7 @@ func (a Access) File(ctx context.Context, file config.RemoteFile) ([]byte, error
 	if errors.Is(err, triage.ErrNotFound) {
 		return nil, fmt.Errorf("%w: %w", fs.ErrNotExist, err)
 	}
-	return data, err
+	return data, unusable(err)
 }
 
 // HostOf returns a client, which may be nil, as the host that a [runner.Runner] works
@@ -89,7 +90,16 @@ func (b Branch) Read(ctx context.Context, name string) ([]byte, error) {
 	if errors.Is(err, triage.ErrNotFound) && !errors.Is(err, github.ErrNoRef) {
 		return nil, fmt.Errorf("%w: %w", fs.ErrNotExist, err)
 	}
-	return data, err
+	return data, unusable(err)
+}
+
+// unusable makes the error of a path that is there, and no file or too large a one, a
+// mistake of who names it.
+func unusable(err error) error {
+	if _, ok := errors.AsType[*github.ContentError](err); ok {
+		return command.Usage(err)
+	}
+	return err
 }
 
 // Glob returns the files that match a pattern; only its last part may hold wildcards.

@@ -26,6 +26,9 @@ type Options struct {
 	BaseURL string
 	// Token is sent as a bearer token; empty sends none. It appears in no error.
 	Token string
+	// TokenName says for people where Token comes from, such as "GITHUB_TOKEN". The error
+	// of a call that GitHub does not take it for names it; empty: it does not.
+	TokenName string
 	// Tokens gives tokens that run out, in the place of Token; nil: there are none.
 	Tokens TokenSource
 	// UserAgent names the program to GitHub; empty means "foreman-action".

@@ -34,21 +34,23 @@ var errTooLarge = fmt.Errorf("the answer is larger than %d MiB", maxAnswer>>20)
 // size limit hold for bodies as well. What happened it tells in the [exchange] of
 // the request's context.
 type transport struct {
-	base    http.RoundTripper
-	token   string
-	tokens  TokenSource // nil: token is all there is
-	now     func() time.Time
-	sleep   func(context.Context, time.Duration) error
-	timeout time.Duration
-	maxWait time.Duration
-	log     *slog.Logger
-	left    atomic.Int64 // see Caller.Left
-	rate    *rate
+	base   http.RoundTripper
+	token  string
+	tokens TokenSource // nil: token is all there is
+	// tokenName is where people set token; empty: unknown.
+	tokenName string
+	now       func() time.Time
+	sleep     func(context.Context, time.Duration) error
+	timeout   time.Duration
+	maxWait   time.Duration
+	log       *slog.Logger
+	left      atomic.Int64 // see Caller.Left
+	rate      *rate
 }
 
 func newTransport(o Options) *transport {
 	t := &transport{
-		rate: &rate{}, base: o.Transport, token: o.Token, tokens: o.Tokens, now: o.Now, sleep: o.Sleep,
+		rate: &rate{}, base: o.Transport, token: o.Token, tokens: o.Tokens, tokenName: o.TokenName, now: o.Now, sleep: o.Sleep,
 		timeout: o.RequestTimeout, maxWait: o.MaxWait, log: o.Log,
 	}
 	if t.base == nil {
@@ -281,6 +283,9 @@ func (t *transport) exchange(req *http.Request, token string) (*reply, error) {
 		// JSON can spell one in escapes.
 		r.answer = decodeAnswer(resp.StatusCode, []byte(hide(string(body), token)))
 		r.answer.redact(token)
+		if resp.StatusCode == http.StatusUnauthorized && t.tokenName != "" {
+			r.answer.details = []string{"check " + t.tokenName}
+		}
 	}
 	return r, nil
 }

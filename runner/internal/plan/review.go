@@ -539,6 +539,7 @@ func (r *reviewer) labels() bool {
 		kept := filter(s, e.Names, func(name string) string {
 			label := r.seen.Labels[text.Fold(name)]
 			if label == "" {
+				r.warn(missingLabel(r.a.Ref, name))
 				return fmt.Sprintf("the repository has no label %q", name)
 			}
 			if why := r.policy.Labels.Refuses(label); why != "" {

@@ -1,0 +1,37 @@
+package process
+
+import (
+	"io"
+	"sync"
+)
+
+// An Output passes what is written to it on, and keeps the first error of that. It is safe
+// for concurrent use as far as its writer is.
+type Output struct {
+	to  io.Writer
+	mu  sync.Mutex
+	err error
+}
+
+// NewOutput returns an output that writes to a stream.
+func NewOutput(to io.Writer) *Output { return &Output{to: to} }
+
+// Write writes to the stream.
+func (o *Output) Write(p []byte) (int, error) {
+	n, err := o.to.Write(p)
+	if err != nil {
+		o.mu.Lock()
+		defer o.mu.Unlock()
+		if o.err == nil {
+			o.err = err
+		}
+	}
+	return n, err
+}
+
+// Err returns the first error of a write; nil: there was none.
+func (o *Output) Err() error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.err
+}

@@ -1,0 +1,38 @@
+package plan
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/org/foreman-action/triage"
+)
+
+const maxLabel = 50 // characters of a label's name, as GitHub has it
+
+// missingLabel returns what to tell people about a label that was not added because the
+// repository lacks it: the command that creates it. It is empty for a name that no label can
+// have.
+func missingLabel(on triage.Ref, name string) string {
+	if name == "" || utf8.RuneCountInString(name) > maxLabel || strings.ContainsFunc(name, unicode.IsControl) {
+		return ""
+	}
+	return fmt.Sprintf("%q was not added: the repository has no such label; create it with: gh label create --repo %s/%s %s",
+		name, on.Owner, on.Repo, shellQuote(name))
+}
+
+// shellQuote returns a text as one word of a shell's command line that is no flag.
+func shellQuote(s string) string {
+	plain := func(r rune) bool {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./:", r)
+	}
+	flag := ""
+	if strings.HasPrefix(s, "-") {
+		flag = "-- "
+	}
+	if !strings.ContainsFunc(s, func(r rune) bool { return !plain(r) }) {
+		return flag + s
+	}
+	return flag + "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}

@@ -8,7 +8,7 @@ import (
 // The errors of a code host that callers branch on; test with errors.Is.
 var (
 	// ErrNeedsHost means that a step needs the code host, and there is no token to reach it.
-	ErrNeedsHost = errors.New("a token is needed")
+	ErrNeedsHost = errors.New("a token is needed: the input token, or GITHUB_TOKEN")
 	// ErrGone means that the issue does not exist any more: deleted, transferred, or
 	// invisible to the token.
 	ErrGone = errors.New("the issue is gone (deleted or transferred) or the token cannot see it")

@@ -1,5 +1,5 @@
-// Package delivery reads the event that a command is about: from a file, or of an issue on
-// GitHub.
+// Package delivery reads the event that a command is about: from a file, of an issue on
+// GitHub, or of one that the command line describes.
 package delivery
 
 import (
@@ -14,7 +14,6 @@ import (
 	"github.com/org/foreman-action/internal/cli/process"
 	"github.com/org/foreman-action/internal/cli/remote"
 	"github.com/org/foreman-action/internal/command"
-	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/runner"
 	"github.com/org/foreman-action/triage"
 )
@@ -22,18 +21,12 @@ import (
 // MaxSize bounds an event's payload; GitHub caps webhooks at 25 MB.
 const MaxSize = 32 << 20
 
-// A Request names one event: by File or by Issue, and not both.
+// A Request names one event: by File, by Issue or by Draft, and not by several.
 type Request struct {
 	File  string // with the payload; "-": standard input
-	Issue string // on GitHub, as OWNER/REPO#N
+	Issue string // on GitHub, as [ParseIssue] takes it
+	Draft *Draft // an issue that is nowhere yet; nil: none
 	Name  string // such as issues or issues.edited; empty: by the payload, or issues.opened for an issue
-}
-
-// IsIssue tells an issue from a file by its form.
-func IsIssue(arg string) bool {
-	repo, number, ok := strings.Cut(arg, "#")
-	_, err := triage.ParseNumber(number)
-	return ok && err == nil && strings.Count(repo, "/") == 1
 }
 
 // Read reads the event from a file, or makes one of an issue on GitHub.
@@ -43,7 +36,7 @@ func Read(ctx context.Context, env process.Env, access remote.Access, r Request)
 		return triage.Delivery{}, err
 	}
 	name, action, _ := strings.Cut(r.Name, ".")
-	if r.Issue == "" {
+	if r.File != "" {
 		src.Name = name
 	}
 	e, err := triage.ParseEvent(src)
@@ -54,7 +47,7 @@ func Read(ctx context.Context, env process.Env, access remote.Access, r Request)
 		return triage.Delivery{}, command.Usagef("a scheduled run looks for its issues, which only the action does; " +
 			"--issue OWNER/REPO#N --event-name schedule shows what would become of one")
 	}
-	if action != "" && action != e.Action {
+	if r.File != "" && action != "" && action != e.Action {
 		return triage.Delivery{}, command.Usagef("--event-name says %s, but the payload's action is %q", r.Name, e.Action)
 	}
 	return e, nil
@@ -79,8 +72,11 @@ func ForRules(ctx context.Context, env process.Env, cfg *config.Config, r Reques
 
 // source returns the payload that the request names.
 func source(ctx context.Context, env process.Env, access remote.Access, r Request) (triage.EventSource, error) {
-	if r.Issue != "" {
+	switch {
+	case r.Issue != "":
 		return fetched(ctx, access, r)
+	case r.Draft != nil:
+		return r.Draft.source(env, r.Name)
 	}
 	src := triage.EventSource{File: r.File, Repo: env.Getenv("GITHUB_REPOSITORY")}
 	dir, err := env.WorkDir()
@@ -123,20 +119,18 @@ func readInput(ctx context.Context, in io.Reader) ([]byte, error) {
 
 // fetched returns the payload of the event that an issue would have caused.
 func fetched(ctx context.Context, access remote.Access, r Request) (triage.EventSource, error) {
-	repo, number, ok := strings.Cut(r.Issue, "#")
-	owner, name, okRepo := protocol.SplitRepo(repo)
-	n, err := triage.ParseNumber(number)
-	if !ok || !okRepo || err != nil {
-		return triage.EventSource{}, command.Usagef("--issue: want OWNER/REPO#N, got %q", r.Issue)
+	ref, err := ParseIssue(r.Issue, access.APIURL)
+	if err != nil {
+		return triage.EventSource{}, command.Usage(err)
 	}
 	if access.Token == "" {
-		return triage.EventSource{}, command.Usagef("fetch %s: %w: set GITHUB_TOKEN", r.Issue, triage.ErrNeedsHost)
+		return triage.EventSource{}, command.Usagef("fetch %s: %w", ref, triage.ErrNeedsHost)
 	}
 	client, err := access.Client()
 	if err != nil {
 		return triage.EventSource{}, err
 	}
-	issue, err := client.Issue(ctx, triage.Ref{Owner: owner, Repo: name, Number: n})
+	issue, err := client.Issue(ctx, ref)
 	if err != nil {
 		return triage.EventSource{}, command.Failed(err)
 	}
@@ -144,11 +138,12 @@ func fetched(ctx context.Context, access remote.Access, r Request) (triage.Event
 	if event == "" {
 		event, action = triage.EventIssues, "opened"
 	}
+	repo := ref.Owner + "/" + ref.Repo
 	payload, err := json.Marshal(map[string]any{
 		"action": action, "issue": issue.Raw, "repository": map[string]string{"full_name": repo},
-		"sender": senderOf(issue.Raw), "inputs": map[string]string{"issue": fmt.Sprint(n)},
+		"sender": senderOf(issue.Raw), "inputs": map[string]string{"issue": fmt.Sprint(ref.Number)},
 	})
-	return triage.EventSource{Name: event, File: r.Issue, Repo: repo, Issue: n, Payload: payload}, err
+	return triage.EventSource{Name: event, File: ref.String(), Repo: repo, Issue: ref.Number, Payload: payload}, err
 }
 
 // senderOf returns the author of an issue, who opened it.

@@ -15,7 +15,7 @@ func Classify(err error) error {
 		return nil
 	}
 	if errors.Is(err, triage.ErrNeedsHost) {
-		return command.Usagef("%w: set the input token, or GITHUB_TOKEN", err)
+		return command.Usage(err)
 	}
 	if _, ok := errors.AsType[*command.UsageError](err); ok {
 		return err

@@ -12,10 +12,12 @@ import (
 // A Result is the outcome of a run.
 type Result struct {
 	Report   runner.Report
-	NoConfig bool           // nothing was configured, so nothing was decided
-	Needs    []string       // lines of the permissions block that the run needs
-	Survey   *runner.Survey // of a scheduled run, of which Report is the sum; else nil
-	Review   string         // of rules that a pull request changes, in Markdown; empty: there is none
+	NoConfig bool // nothing was configured, so nothing was decided
+	// Described says that the command line describes the issue, which is not on GitHub.
+	Described bool
+	Needs     []string       // lines of the permissions block that the run needs
+	Survey    *runner.Survey // of a scheduled run, of which Report is the sum; else nil
+	Review    string         // of rules that a pull request changes, in Markdown; empty: there is none
 }
 
 // Failed returns the result of a run that an error ended before it decided.

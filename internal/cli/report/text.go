@@ -72,6 +72,8 @@ func closingNote(res Result) string {
 	switch {
 	case res.NoConfig:
 		return "there are no rules and no agent: give --rules FILE or --agent URL, or write " + config.DefaultPath
+	case res.Report.Status == runner.StatusDryRun && res.Described:
+		return "nothing was written: the issue is not on GitHub"
 	case res.Report.Status == runner.StatusDryRun:
 		return "nothing was written; --apply carries the plan out"
 	}

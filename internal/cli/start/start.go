@@ -108,7 +108,7 @@ Next:
   1. Make the rules yours, and try them:
        foreman rules check
        foreman rules test
-       foreman triage --issue OWNER/REPO#N
+       foreman triage --title "It crashes" --body "panic at boot"
   2. Commit both files, and push them to the default branch.
   3. Open an issue. The job summary of the workflow says what would be done, and why.
   4. When it is right, write "mode: apply" in .github/foreman.yml and "issues: write" in

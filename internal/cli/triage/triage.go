@@ -6,6 +6,8 @@ import (
 	"crypto/rand"
 	"fmt"
 	"io"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -20,8 +22,10 @@ import (
 	"github.com/org/foreman-action/internal/cli/remote"
 	"github.com/org/foreman-action/internal/cli/report"
 	"github.com/org/foreman-action/internal/command"
+	"github.com/org/foreman-action/internal/text"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/runner"
+	"github.com/org/foreman-action/triage"
 )
 
 // Options are all that the command depends on.
@@ -39,11 +43,12 @@ type Options struct {
 const help = `Decides what would be done about one issue, and prints the plan. Nothing is
 written unless --apply is given.
 
-The issue comes from an event's payload (--event FILE, "-" for standard input), as
-GitHub sends it to webhooks and workflows, or from GitHub itself (--issue). A
-payload that holds its issue needs no token and no network, unless the configuration
-extends a file of another repository. --issue is taken for a newly opened issue unless
---event-name says otherwise.
+The issue is one on GitHub, by its name or its address (with GITHUB_TOKEN); one that
+--title and --body describe; or that of an event's payload (--event FILE, "-" for
+standard input), as GitHub sends it to webhooks and workflows. The last two need no token
+and no network, unless the configuration extends a file of another repository; what they
+do not hold, such as the timeline, is not looked up. The issue is taken for a newly opened
+one unless the payload or --event-name says otherwise.
 
 The configuration is .github/foreman.yml below the working directory, when there is
 one; with --issue it is otherwise read from the repository. Files given with --rules
@@ -53,26 +58,41 @@ file names is not used from here: only the agent given with --agent is asked.
 Environment: GITHUB_TOKEN (to read or write on GitHub), GITHUB_API_URL,
 FOREMAN_AGENT_TOKEN (sent to the agent as a bearer token).
 
-Exit codes: 0 done, 1 something failed, 2 a mistake in arguments, event or files.`
+Exit codes: 0 done, 1 something failed, 2 a mistake in arguments, event or files,
+130 stopped by a signal.`
 
-const example = `  foreman triage --event testdata/events/issues/opened.payload.json --rules rules.yml
-  foreman triage --issue octo-org/hello#42
-  foreman triage --issue octo-org/hello#42 --agent http://localhost:8000 --apply`
+const example = `  foreman triage --title "panic at boot" --body "Since the update." --rules rules.yml
+  foreman triage --event testdata/events/issues/opened.payload.json --rules rules.yml
+  foreman triage https://github.com/octo-org/hello/issues/42
+  foreman triage octo-org/hello#42 --agent http://localhost:8000 --apply`
 
 // Command returns the command with its flags.
 func Command(env process.Env) *cobra.Command {
 	o := Options{Env: env}
+	var draft delivery.Draft
 	c := &cobra.Command{
-		Use:     "triage (--event FILE | --issue OWNER/REPO#N)",
+		Use:     "triage (OWNER/REPO#N | URL | --title TITLE | --event FILE)",
 		Short:   "Decide on one issue from here, and print or apply the plan",
 		Long:    help,
 		Example: example,
-		Args:    cobra.NoArgs,
-		RunE:    func(c *cobra.Command, _ []string) error { return Run(c.Context(), o) },
+		RunE: func(c *cobra.Command, args []string) error {
+			if slices.ContainsFunc(draftFlags(), c.Flags().Changed) {
+				o.Event.Draft = &draft
+			}
+			if err := o.named(args); err != nil {
+				return err
+			}
+			return Run(c.Context(), o)
+		},
 	}
 	fl := c.Flags()
+	fl.StringVar(&draft.Title, "title", "", "`TITLE` of an issue to try the rules on")
+	fl.StringVar(&draft.Body, "body", "", "`TEXT` of that issue")
+	fl.StringArrayVar(&draft.Labels, "label", nil, "`LABEL` of that issue; may be repeated")
+	fl.StringVar(&draft.Author, "author", "", "`LOGIN` of its author (default octocat)")
+	fl.StringVar(&draft.Association, "association", "", "of its author, such as MEMBER (default NONE)")
 	fl.StringVar(&o.Event.File, "event", "", "`FILE` with the event's payload, \"-\" for standard input")
-	fl.StringVar(&o.Event.Issue, "issue", "", "issue on GitHub, as `OWNER/REPO#N`")
+	fl.StringVar(&o.Event.Issue, "issue", "", "issue on GitHub, as `OWNER/REPO#N` or its address")
 	fl.StringVar(&o.Event.Name, "event-name", "", "`NAME` of the event, such as issues or issues.edited (default: by the payload)")
 	fl.StringVar(&o.Config, "config", "", "configuration `FILE` (default "+config.DefaultPath+")")
 	fl.StringArrayVar(&o.Rules, "rules", nil, "rule `FILE` or glob; may be repeated")
@@ -80,9 +100,31 @@ func Command(env process.Env) *cobra.Command {
 	fl.BoolVar(&o.AllowClose, "allow-close", false, "permit closing the issue")
 	fl.BoolVar(&o.Apply, "apply", false, "carry the plan out")
 	fl.BoolVar(&o.JSON, "json", false, "print the report as JSON")
-	c.MarkFlagsMutuallyExclusive("event", "issue")
-	c.MarkFlagsOneRequired("event", "issue")
 	return c
+}
+
+// draftFlags are the flags that describe an issue which is nowhere yet.
+func draftFlags() []string { return []string{"title", "body", "label", "author", "association"} }
+
+// named takes the issue of the arguments, and makes sure that exactly one is named.
+func (o *Options) named(args []string) error {
+	ways := len(args)
+	for _, one := range []bool{o.Event.File != "", o.Event.Issue != "", o.Event.Draft != nil} {
+		if one {
+			ways++
+		}
+	}
+	switch {
+	case ways != 1:
+		return command.Usagef("name one issue: OWNER/REPO#N or its address, --title with --body, or an event's payload with --event FILE")
+	case len(args) == 1 && !delivery.IsIssue(args[0]):
+		return command.Usagef("%w, got %q; the payload of an event is given with --event FILE", delivery.ErrNoIssue, text.Quote(args[0]))
+	case len(args) == 1:
+		o.Event.Issue = args[0]
+	case o.Event.Draft != nil && o.Apply:
+		return command.Usagef("--apply: the issue is not on GitHub; name one that is, as OWNER/REPO#N")
+	}
+	return nil
 }
 
 // Run decides on one event, and prints the report. A failure that the report shows is a
@@ -93,7 +135,8 @@ func Run(ctx context.Context, o Options) error {
 		return err
 	}
 	res, err := event.Run(ctx, s)
-	err = failure.Classify(err)
+	res.Described = o.Event.Draft != nil
+	err = failure.Classify(lookupHint(err, s.Offline))
 	if command.ExitCode(err) == command.ExitUsage || err != nil && res.Report.By == "" && !o.JSON {
 		// Nothing was decided: there is no report worth printing.
 		return withGrants(res, err)
@@ -106,6 +149,14 @@ func Run(ctx context.Context, o Options) error {
 		return perr
 	}
 	return command.Reported(command.ExitFailed)
+}
+
+// lookupHint adds to the error of a rule that looks something up what lets it.
+func lookupHint(err error, offline bool) error {
+	if err == nil || !offline || !strings.Contains(err.Error(), triage.ErrNeedsHost.Error()) {
+		return err
+	}
+	return fmt.Errorf("%w\nThe payload alone does not tell: name the issue as OWNER/REPO#N or by its address, with GITHUB_TOKEN set", err)
 }
 
 // withGrants adds the permissions to grant to an error that lacks one.
@@ -150,7 +201,7 @@ func settings(ctx context.Context, o Options) (event.Settings, error) {
 		return event.Settings{}, err
 	}
 	// A payload that says all needs no call, and none is made until --apply.
-	s.Offline = o.Event.File != "" && !o.Apply && s.Event.Issue != nil
+	s.Offline = o.Event.Issue == "" && !o.Apply && s.Event.Issue != nil
 	return s, nil
 }
 

@@ -16,7 +16,7 @@ import (
 )
 
 // ErrNoLookup is the error of an expression that looks something up without a lookup.
-var ErrNoLookup = errors.New("the event does not tell, and there is nobody to ask; a token is needed")
+var ErrNoLookup = errors.New("the event does not tell, and there is nobody to ask; a token is needed: the input token, or GITHUB_TOKEN")
 
 var errPartial = errors.New("the timeline of the issue is too long to tell")
 

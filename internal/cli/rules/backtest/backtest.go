@@ -181,7 +181,7 @@ func replayOf(o Options) (replay.Options, []string, error) {
 	case o.Limit < 0, o.Links < 1, o.Reserve < 0:
 		return replay.Options{}, nil, command.Usagef("--limit and --reserve want 0 or more, --links 1 or more")
 	case access.Token == "":
-		return replay.Options{}, nil, command.Usagef("read the history of %s: %w: set GITHUB_TOKEN", repo, triage.ErrNeedsHost)
+		return replay.Options{}, nil, command.Usagef("read the history of %s: %w", repo, triage.ErrNeedsHost)
 	}
 	client, err := access.Client()
 	return replay.Options{

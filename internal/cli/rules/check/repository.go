@@ -91,7 +91,7 @@ func remoteRepository(ctx context.Context, env process.Env, full string) (*lint.
 		return nil, err
 	}
 	if client == nil {
-		return nil, command.Usagef("read the repository %s: %w: set GITHUB_TOKEN", full, triage.ErrNeedsHost)
+		return nil, command.Usagef("read the repository %s: %w", full, triage.ErrNeedsHost)
 	}
 	labels, err := client.Labels(ctx, owner, name)
 	many := errors.Is(err, triage.ErrTruncated)

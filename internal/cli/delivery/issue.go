@@ -1,0 +1,54 @@
+package delivery
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+
+	"github.com/org/foreman-action/internal/text"
+	"github.com/org/foreman-action/protocol"
+	"github.com/org/foreman-action/triage"
+)
+
+// ErrNoIssue means that a text names no issue on GitHub.
+var ErrNoIssue = errors.New("want OWNER/REPO#N, or the address of an issue")
+
+// IsIssue tells an issue from a file by its form.
+func IsIssue(arg string) bool {
+	_, err := ParseIssue(arg, "")
+	return !errors.Is(err, ErrNoIssue)
+}
+
+// ParseIssue reads the name of an issue on GitHub, OWNER/REPO#N, or its address in a browser.
+// The error matches [ErrNoIssue] where arg is neither; else the address belongs to another
+// host than the API at apiURL, of which empty means GitHub's own.
+func ParseIssue(arg, apiURL string) (triage.Ref, error) {
+	repo, number, ok := strings.Cut(arg, "#")
+	var host string
+	if u, err := url.Parse(arg); err == nil && (u.Scheme == "https" || u.Scheme == "http") {
+		parts := strings.Split(strings.Trim(u.Path, "/"), "/")
+		if len(parts) != 4 || parts[2] != "issues" && parts[2] != "pull" {
+			return triage.Ref{}, fmt.Errorf("%w, got %q", ErrNoIssue, text.Quote(arg))
+		}
+		host, repo, number, ok = u.Host, parts[0]+"/"+parts[1], parts[3], true
+	}
+	owner, name, okRepo := protocol.SplitRepo(repo)
+	n, err := triage.ParseNumber(number)
+	if !ok || !okRepo || err != nil {
+		return triage.Ref{}, fmt.Errorf("%w, got %q", ErrNoIssue, text.Quote(arg))
+	}
+	if api := apiHost(apiURL); host != "" && !strings.EqualFold(api, host) && !strings.EqualFold(api, "api."+host) {
+		return triage.Ref{}, fmt.Errorf("%s is on %s, and issues are read from %s: set GITHUB_API_URL, such as https://%s/api/v3",
+			text.Quote(arg), text.Quote(host), api, text.Quote(host))
+	}
+	return triage.Ref{Owner: owner, Repo: name, Number: n}, nil
+}
+
+// apiHost returns the host of an API; it is GitHub's own where apiURL is empty.
+func apiHost(apiURL string) string {
+	if u, err := url.Parse(apiURL); err == nil && u.Host != "" {
+		return u.Host
+	}
+	return "api.github.com"
+}

@@ -1,9 +1,12 @@
 package lint_test
 
 import (
+	"slices"
 	"testing"
 
+	"github.com/org/foreman-action/config"
 	"github.com/org/foreman-action/internal/lint"
+	"github.com/org/foreman-action/internal/yamlfile"
 )
 
 // FuzzForm: no issue form makes the parser panic, and no field is without a label.
@@ -38,6 +41,47 @@ func FuzzWorkflow(f *testing.F) {
 		w.Names(label)
 		for _, c := range w.Candidates() {
 			w.Names(c)
+		}
+	})
+}
+
+// FuzzRuns: no workflow makes the parser or the check against it panic.
+func FuzzRuns(f *testing.F) {
+	f.Add("{issues: {types: [opened]}, schedule: [{cron: x}]}", "{issues: write}", "{config: foreman.yml, allow-close: true}")
+	f.Add("issues", "read-all", "{rules: \"a/*.yml\\nb.yml\", token: '${{ github.token }}'}")
+	f.Add("[pull_request_target, workflow_call]", "&a [*a]", "{config: '[', memory: file}")
+	f.Fuzz(func(t *testing.T, on, permissions, with string) {
+		src := "on: " + on + "\njobs:\n  a:\n    permissions: " + permissions + "\n    steps: [{uses: org/foreman-action@v1, with: " + with + "}]\n"
+		runs, err := lint.ParseRuns("w.yml", []byte(src))
+		if err != nil {
+			return
+		}
+		rule := []byte("version: 1\nrules: [{id: a, on: [issues.opened, pull_request.closed], when: label(\"a\"), else_undo: true, then: [{close_issue: {after: 1h}}]}]\n")
+		cfg, err := config.Parse("foreman.yml", rule, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		file, err := yamlfile.Parse("foreman.yml", rule)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, p := range lint.Check(cfg, []*yamlfile.File{file}, &lint.Repository{Runs: runs}) {
+			if p.Line != 2 || p.Column < 1 || !p.Warning {
+				t.Errorf("got %+v", p)
+			}
+		}
+	})
+}
+
+// FuzzLabels: a file of labels gives labels or an error.
+func FuzzLabels(f *testing.F) {
+	f.Add([]byte("- name: bug\n  color: red\n- docs\n"))
+	f.Add([]byte(`{"labels": [{"name": "a"}]}`))
+	f.Add([]byte("- &a [*a]\n"))
+	f.Fuzz(func(t *testing.T, src []byte) {
+		labels, err := lint.ParseLabels("labels.yml", src)
+		if (err == nil) != (len(labels) > 0) || slices.Contains(labels, "") {
+			t.Errorf("got %q, %v", labels, err)
 		}
 	})
 }

@@ -16,7 +16,10 @@ func (c *checker) labels() {
 	if c.repo.Labels == nil || c.config.Policy.CreateLabels {
 		return
 	}
-	groups := prefixes(c.repo.Labels)
+	groups, who := prefixes(c.repo.Labels), "the repository"
+	if c.repo.LabelFile != "" {
+		who = c.repo.LabelFile
+	}
 	for _, u := range c.uses {
 		if len(c.found) >= maxFound {
 			return
@@ -24,13 +27,13 @@ func (c *checker) labels() {
 		switch {
 		case slices.ContainsFunc(c.repo.Labels, u.Matches) || u.Label == "*":
 		case u.Glob:
-			c.warn(u.Place, "no label of the repository matches %q%s", cut(u.Label), nearest(u.Label, groups))
+			c.warn(u.Place, "no label of %s matches %q%s", who, cut(u.Label), nearest(u.Label, groups))
 		default:
 			hint := nearest(u.Label, c.repo.Labels)
 			if hint == "" && u.Verb == rules.LabelAdded {
 				hint = "; it is not added before somebody creates it"
 			}
-			c.warn(u.Place, "the repository has no label %q%s", cut(u.Label), hint)
+			c.warn(u.Place, "%s has no label %q%s", who, cut(u.Label), hint)
 		}
 	}
 	for _, g := range c.globs {
@@ -41,7 +44,7 @@ func (c *checker) labels() {
 		if strings.Contains(g.glob, "*") {
 			known = groups
 		}
-		c.warn(g.place, "policy.labels.%s: no label of the repository matches %q%s", g.list, cut(g.glob), nearest(g.glob, known))
+		c.warn(g.place, "policy.labels.%s: no label of %s matches %q%s", g.list, who, cut(g.glob), nearest(g.glob, known))
 	}
 }
 

@@ -24,6 +24,7 @@ func Check(cfg *config.Config, files []*yamlfile.File, repo *Repository) yamlfil
 	c.uses = append(c.uses, cfg.Agent.When.Labels()...)
 	c.labels()
 	c.workflows()
+	checkRuns(&c, files)
 	c.forms()
 	return c.found
 }

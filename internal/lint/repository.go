@@ -19,6 +19,9 @@ type Repository struct {
 	Labels    []string // nil: they are not known
 	Forms     []Form
 	Workflows []Workflow
+	Runs      []Run // of Foreman, in any workflow
+	// LabelFile is the file that Labels are from; empty: the repository itself.
+	LabelFile string
 	// Warnings name the files that were left out.
 	Warnings yamlfile.Problems
 	// partial says that a form is among them.
@@ -48,6 +51,11 @@ func Read(ctx context.Context, files config.Files) (*Repository, error) {
 		w, err := ParseWorkflow(name, src)
 		if err == nil && len(w.events) > 0 && !w.own {
 			r.Workflows = append(r.Workflows, w)
+		}
+		if err == nil {
+			var runs []Run
+			runs, err = ParseRuns(name, src)
+			r.Runs = append(r.Runs, runs...)
 		}
 		return err
 	})

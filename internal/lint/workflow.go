@@ -48,7 +48,7 @@ func ParseWorkflow(name string, src []byte) (Workflow, error) {
 				if c := parseCondition(scalar(yamlfile.Child(step, "if"))); c != nil {
 					j.steps = append(j.steps, c)
 				}
-				w.own = w.own || strings.Contains(scalar(yamlfile.Child(step, "uses")), "/foreman-action@")
+				w.own = w.own || strings.Contains(scalar(yamlfile.Child(step, "uses")), ownAction)
 			}
 		}
 		w.jobs = append(w.jobs, j)

@@ -4,6 +4,7 @@ package group
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -68,7 +69,12 @@ func FlagError(c *cobra.Command, err error) error {
 	}
 	var known []string
 	c.Flags().VisitAll(func(f *pflag.Flag) { known = append(known, f.Name) })
-	if meant := yamlfile.Suggest(unknown.GetSpecifiedName(), known); meant != "" {
+	name := unknown.GetSpecifiedName()
+	meant := yamlfile.Suggest(name, known)
+	if i := slices.IndexFunc(known, func(k string) bool { return strings.HasPrefix(k, name) }); meant == "" && name != "" && i >= 0 {
+		meant = known[i]
+	}
+	if meant != "" {
 		return command.Usagef("%w; did you mean --%s?", err, meant)
 	}
 	return command.Usagef("%w; %s --help lists the flags", err, c.CommandPath())

@@ -27,7 +27,11 @@ With --repository the labels, issue forms and workflows of that repository are r
 GitHub's API (GITHUB_TOKEN), and what the rules say of them is checked: labels that it
 does not have, labels that start a workflow, headings, types and options of forms.
 Without it the forms and workflows that lie beside the files, or in the working
-directory, are checked, and labels are not.
+directory, are checked, and the labels that .github/labels.yml lists; the report notes when
+labels could not be checked.
+
+Of the workflows that run Foreman on these files it checks what starts them, whether closing
+is allowed (allow-close), and whether they may read the memory (actions: read).
 
 Exit codes: 0 no mistake, or warnings only; 1 the repository cannot be read; 2 a mistake.`
 
@@ -69,14 +73,15 @@ func Run(ctx context.Context, o Options) error {
 	if err != nil {
 		return err
 	}
+	var note string
 	if cfg != nil {
-		more, err := compare(ctx, o.Env, o.Repository, cfg)
-		if err != nil {
+		var more yamlfile.Problems
+		if more, note, err = compare(ctx, o.Env, o.Repository, cfg); err != nil {
 			return err
 		}
 		problems = inOrder(append(problems, more...))
 	}
-	if err := o.Env.Print(write(problems)); err != nil {
+	if err := o.Env.Print(write(problems, note)); err != nil {
 		return err
 	}
 	if len(problems.Errors()) > 0 {

@@ -12,21 +12,27 @@ import (
 	"github.com/org/foreman-action/internal/yamlfile"
 )
 
+// A writer writes the mistakes in files, and what was not checked; an empty note: all was.
+type writer func(ps yamlfile.Problems, note string) string
+
 // formats are the ways to write the mistakes in files, for a version of the program.
-func formats(version string) map[string]func(yamlfile.Problems) string {
-	return map[string]func(yamlfile.Problems) string{
+func formats(version string) map[string]writer {
+	return map[string]writer{
 		"text": checkText, "json": checkJSON, "github": checkGitHub,
-		"sarif": func(ps yamlfile.Problems) string { return checkSARIF(ps, version) },
+		"sarif": func(ps yamlfile.Problems, _ string) string { return checkSARIF(ps, version) },
 	}
 }
 
-func checkText(ps yamlfile.Problems) string {
+func checkText(ps yamlfile.Problems, note string) string {
 	var b strings.Builder
 	for _, p := range ps {
 		b.WriteString(p.Error() + "\n")
 	}
 	mistakes := len(ps.Errors())
 	fmt.Fprintf(&b, "%s, %s\n", format.Count(mistakes, "mistake"), format.Count(len(ps)-mistakes, "warning"))
+	if note != "" {
+		b.WriteString("note: " + note + "\n")
+	}
 	return b.String()
 }
 
@@ -34,6 +40,7 @@ func checkText(ps yamlfile.Problems) string {
 type checkReport struct {
 	Version  int            `json:"version"` // of this form
 	Problems []checkProblem `json:"problems"`
+	Notes    []string       `json:"notes"` // what was not checked
 }
 
 type checkProblem struct {
@@ -51,8 +58,8 @@ func severity(p yamlfile.Problem) string {
 	return "error"
 }
 
-func checkJSON(ps yamlfile.Problems) string {
-	r := checkReport{Version: 1, Problems: make([]checkProblem, 0, len(ps))}
+func checkJSON(ps yamlfile.Problems, note string) string {
+	r := checkReport{Version: 1, Problems: make([]checkProblem, 0, len(ps)), Notes: append([]string{}, format.NonEmpty(note)...)}
 	for _, p := range ps {
 		r.Problems = append(r.Problems, checkProblem{severity(p), p.File, p.Line, p.Column, p.Msg})
 	}
@@ -131,7 +138,7 @@ func checkSARIF(ps yamlfile.Problems, version string) string {
 }
 
 // checkGitHub writes the commands that make annotations of a workflow's log.
-func checkGitHub(ps yamlfile.Problems) string {
+func checkGitHub(ps yamlfile.Problems, note string) string {
 	var b bytes.Buffer
 	rt := actions.New(actions.Options{Stdout: &b, Getenv: func(name string) string {
 		if name == "GITHUB_ACTIONS" {
@@ -147,6 +154,9 @@ func checkGitHub(ps yamlfile.Problems) string {
 		rt.Log.Annotate(actions.Annotation{
 			Level: level, Title: "Foreman configuration", File: p.File, Line: p.Line, Column: p.Column, Message: p.Msg,
 		})
+	}
+	if note != "" {
+		rt.Log.Annotate(actions.Annotation{Level: actions.Notice, Title: "Foreman configuration", Message: note})
 	}
 	return b.String()
 }

@@ -22,16 +22,26 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
+// unlisted is the note of a check that does not know the labels of the repository.
+const unlisted = "labels were not checked: name the repository with --repository OWNER/NAME (and GITHUB_TOKEN), or list its labels in .github/labels.yml"
+
 // compare compares a configuration with the repository that it is for; what that has
-// lies beside the files when it has no name.
-func compare(ctx context.Context, env process.Env, name string, cfg *config.Config) (yamlfile.Problems, error) {
+// lies beside the files when it has no name. The note says what could not be compared;
+// empty: all was.
+func compare(ctx context.Context, env process.Env, name string, cfg *config.Config) (problems yamlfile.Problems, note string, err error) {
 	dir, err := env.WorkDir()
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	repo, err := repository(ctx, env, name, cfg.Files)
-	if err != nil || repo == nil {
-		return nil, err
+	if err != nil {
+		return nil, "", err
+	}
+	if (repo == nil || repo.Labels == nil) && len(cfg.Rules.Labels()) > 0 && !cfg.Policy.CreateLabels {
+		note = unlisted
+	}
+	if repo == nil {
+		return nil, note, nil
 	}
 	var parsed []*yamlfile.File
 	for _, name := range cfg.Files {
@@ -43,7 +53,7 @@ func compare(ctx context.Context, env process.Env, name string, cfg *config.Conf
 			parsed = append(parsed, f)
 		}
 	}
-	return lint.Check(cfg, parsed, repo), nil
+	return lint.Check(cfg, parsed, repo), note, nil
 }
 
 // repository reads what rules are compared with: over the API, or without a name from
@@ -57,13 +67,22 @@ func repository(ctx context.Context, env process.Env, name string, names []strin
 		return nil, err
 	}
 	for _, root := range append(roots(dir, names), dir) {
-		for _, below := range []string{lint.FormFolder, lint.WorkflowFolder} {
-			if info, err := os.Stat(filepath.Join(root, filepath.FromSlash(below))); err == nil && info.IsDir() {
-				return lint.Read(ctx, lenient{files.Folder{Dir: root}})
+		for _, below := range append([]string{lint.FormFolder, lint.WorkflowFolder}, lint.LabelFiles()...) {
+			if _, err := os.Stat(filepath.Join(root, filepath.FromSlash(below))); err == nil {
+				return localRepository(ctx, root)
 			}
 		}
 	}
 	return nil, nil
+}
+
+func localRepository(ctx context.Context, root string) (*lint.Repository, error) {
+	all := lenient{files.Folder{Dir: root}}
+	repo, err := lint.Read(ctx, all)
+	if err != nil {
+		return nil, err
+	}
+	return repo, repo.ReadLabelFile(ctx, all)
 }
 
 // roots are the folders that may hold the .github of the files.

@@ -1,0 +1,204 @@
+package lint
+
+import (
+	"bytes"
+	"path"
+	"slices"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+
+	"github.com/org/foreman-action/config"
+	"github.com/org/foreman-action/internal/yamlfile"
+)
+
+// A Run is a step of a workflow that runs Foreman, and what starts it.
+type Run struct {
+	File string // the workflow
+	Job  string
+
+	inputs map[string]string // by name
+	// events are those that start the workflow, with the activities that it lists; nil
+	// activities are the default ones.
+	events map[string][]string
+	// called means that other workflows start it, so that any event may.
+	called bool
+	// grants are the job's permissions with their levels, where "*" stands for all; nil:
+	// the workflow lists none, and the repository's settings decide.
+	grants map[string]string
+}
+
+// ownAction is in the "uses" of every step that runs Foreman.
+const ownAction = "/foreman-action@"
+
+// ParseRuns reads the steps of a workflow that run Foreman. The error is that of
+// [ParseWorkflow].
+func ParseRuns(name string, src []byte) ([]Run, error) {
+	if !bytes.Contains(src, []byte(ownAction)) {
+		return nil, nil
+	}
+	f, err := yamlfile.Parse(name, src)
+	if err != nil {
+		return nil, err
+	}
+	events := triggers(yamlfile.Child(f.Root(), "on"))
+	_, called := events["workflow_call"]
+	var list []Run
+	for id, job := range yamlfile.Pairs(yamlfile.Child(f.Root(), "jobs")) {
+		permissions := yamlfile.Child(job, "permissions")
+		if permissions == nil {
+			permissions = yamlfile.Child(f.Root(), "permissions")
+		}
+		steps := yamlfile.Child(job, "steps")
+		if steps == nil {
+			continue
+		}
+		for _, step := range steps.Content {
+			if !strings.Contains(scalar(yamlfile.Child(step, "uses")), ownAction) {
+				continue
+			}
+			r := Run{File: name, Job: id.Value, inputs: map[string]string{}, events: events, called: called, grants: grantsOf(permissions)}
+			for key, value := range yamlfile.Pairs(yamlfile.Child(step, "with")) {
+				r.inputs[strings.ToLower(key.Value)] = strings.TrimSpace(value.Value)
+			}
+			list = append(list, r)
+		}
+	}
+	return list, nil
+}
+
+// triggers reads "on": a name, a list of names, or a mapping.
+func triggers(on *yaml.Node) map[string][]string {
+	events := map[string][]string{}
+	if on == nil {
+		return events
+	}
+	if on.Kind != yaml.MappingNode {
+		for _, name := range texts(on) {
+			events[name] = nil
+		}
+		return events
+	}
+	for name, settings := range yamlfile.Pairs(on) {
+		events[name.Value] = texts(yamlfile.Child(settings, "types"))
+	}
+	return events
+}
+
+// texts reads a text, or a list of texts.
+func texts(n *yaml.Node) []string {
+	if n == nil {
+		return nil
+	}
+	if n.Kind != yaml.SequenceNode {
+		return []string{scalar(n)}
+	}
+	list := []string{}
+	for _, item := range n.Content {
+		list = append(list, scalar(item))
+	}
+	return list
+}
+
+// grantsOf reads a permissions block; nil where there is none.
+func grantsOf(n *yaml.Node) map[string]string {
+	if n == nil {
+		return nil
+	}
+	grants := map[string]string{}
+	if level, all := strings.CutSuffix(scalar(n), "-all"); all {
+		grants["*"] = level
+	}
+	for name, level := range yamlfile.Pairs(n) {
+		grants[name.Value] = scalar(level)
+	}
+	return grants
+}
+
+// open reports whether the value of an input is known only when the workflow runs.
+func open(value string) bool { return strings.Contains(value, "${{") }
+
+// reads reports whether the step reads a file of the configuration.
+func (r Run) reads(name string) bool {
+	is := func(pattern string) bool {
+		pattern = path.Clean(pattern)
+		for rest := path.Clean(strings.ReplaceAll(name, `\`, "/")); ; {
+			if ok, err := path.Match(pattern, rest); ok && err == nil {
+				return true
+			}
+			var more bool
+			if _, rest, more = strings.Cut(rest, "/"); !more {
+				return false
+			}
+		}
+	}
+	if r.inputs["config"] == "" && is(config.DefaultPath) || r.inputs["config"] != "" && is(r.inputs["config"]) {
+		return true
+	}
+	return slices.ContainsFunc(strings.Split(r.inputs["rules"], "\n"), func(line string) bool {
+		line = strings.TrimSpace(line)
+		return line != "" && is(line)
+	})
+}
+
+// startedBy reports whether an event, as "on" of a rule names it, starts the workflow.
+func (r Run) startedBy(on string) bool {
+	if r.called {
+		return true
+	}
+	event, activity, _ := strings.Cut(on, ".")
+	names := []string{event}
+	if event == "pull_request" {
+		names = append(names, "pull_request_target")
+	}
+	for _, name := range names {
+		types, listed := r.events[name]
+		if !listed {
+			continue
+		}
+		if types == nil && event == "pull_request" {
+			types = []string{"opened", "synchronize", "reopened"}
+		}
+		if activity == "" || activity == "*" || types == nil || slices.Contains(types, activity) {
+			return true
+		}
+	}
+	return false
+}
+
+// closes reports whether the step may permit closing by its input.
+func (r Run) closes() bool {
+	value := r.inputs["allow-close"]
+	return strings.EqualFold(value, "true") || open(value)
+}
+
+// store returns the memory of the step under a configuration that names one, or none; empty:
+// it is known only when the workflow runs.
+func (r Run) store(configured string) string {
+	input := r.inputs["memory"]
+	switch {
+	case open(input):
+		return ""
+	case input != "" && input != "artifact":
+		return input
+	case configured != "":
+		return configured
+	}
+	return "artifact"
+}
+
+// lacks reports whether the step's token is certain not to have a permission.
+func (r Run) lacks(permission string) bool {
+	token := strings.Join(strings.Fields(r.inputs["token"]), "")
+	own := token == "" || strings.EqualFold(token, "${{github.token}}") || strings.EqualFold(token, "${{secrets.GITHUB_TOKEN}}")
+	if !own || r.called || r.grants == nil {
+		return false
+	}
+	name, level, _ := strings.Cut(permission, ": ")
+	for _, has := range []string{r.grants[name], r.grants["*"]} {
+		if has == level || has == "write" {
+			return false
+		}
+	}
+	return true
+}

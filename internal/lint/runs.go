@@ -1,0 +1,186 @@
+package lint
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+
+	"github.com/org/foreman-action/internal/yamlfile"
+	"github.com/org/foreman-action/protocol"
+	"github.com/org/foreman-action/rules"
+)
+
+// actionsRead lets a run find the memory of earlier ones.
+const actionsRead = "actions: read"
+
+// checkRuns warns of what rules ask for and the workflows that run them do not give: events,
+// the permission to close, and that to read the memory. Without a workflow that reads these
+// files nothing is known.
+func checkRuns(c *checker, files []*yamlfile.File) {
+	var runs []Run
+	for _, r := range c.repo.Runs {
+		if slices.ContainsFunc(c.config.Files, r.reads) {
+			runs = append(runs, r)
+		}
+	}
+	if len(runs) == 0 {
+		return
+	}
+	infos := map[string]rules.Info{}
+	for _, i := range rules.Infos(c.config.Rules) {
+		infos[i.ID] = i
+	}
+	for _, f := range files {
+		list := yamlfile.Child(f.Root(), "rules")
+		if list == nil {
+			continue
+		}
+		for _, n := range list.Content {
+			if info, known := infos[scalar(yamlfile.Child(n, "id"))]; known {
+				ruleRuns{c, f, n, info, runs}.check()
+			}
+		}
+	}
+}
+
+// A ruleRuns is a rule in its file, and the steps that may run it.
+type ruleRuns struct {
+	*checker
+
+	f    *yamlfile.File
+	node *yaml.Node
+	info rules.Info
+	runs []Run
+}
+
+func (r ruleRuns) check() {
+	r.events()
+	for _, item := range children(yamlfile.Child(r.node, "then")) {
+		name, params := item, (*yaml.Node)(nil)
+		if item.Kind == yaml.MappingNode && len(item.Content) > 1 {
+			name, params = item.Content[0], item.Content[1]
+		}
+		switch name.Value {
+		case protocol.ActionCloseIssue:
+			r.closing(name)
+			if after := yamlfile.Child(params, "after"); after != nil {
+				r.later(after)
+			}
+		case protocol.ActionMarkDuplicate:
+			r.closing(name)
+		}
+	}
+	if undo := yamlfile.Child(r.node, "else_undo"); scalar(undo) == "true" && !r.onlyPulls() {
+		r.recalls(undo, "else_undo takes back what the memory recalls", r.startedRuns())
+	}
+}
+
+func children(n *yaml.Node) []*yaml.Node {
+	if n == nil {
+		return nil
+	}
+	return n.Content
+}
+
+func (r ruleRuns) warnAt(n *yaml.Node, format string, args ...any) {
+	r.warn(r.f.At(n, 1, 1, ""), format, args...)
+}
+
+// events warns of each event that starts no workflow. A rule that names none listens to
+// several, of which one is enough.
+func (r ruleRuns) events() {
+	on := yamlfile.Child(r.node, "on")
+	if on == nil {
+		if len(r.startedRuns()) == 0 {
+			r.warnAt(yamlfile.Child(r.node, "id"), "no workflow runs this rule: none that runs Foreman is started by %s; %s", strings.Join(r.info.On, ", "), r.add(r.info.On[0]))
+		}
+		return
+	}
+	items := on.Content
+	if on.Kind == yaml.ScalarNode {
+		items = []*yaml.Node{on}
+	}
+	for _, item := range items {
+		if !slices.ContainsFunc(r.runs, func(run Run) bool { return run.startedBy(item.Value) }) {
+			r.warnAt(item, "%s starts no workflow that runs Foreman; %s", cut(item.Value), r.add(item.Value))
+		}
+	}
+}
+
+// add returns where people add an event.
+func (r ruleRuns) add(on string) string {
+	event, activity, _ := strings.Cut(on, ".")
+	names := []string{event}
+	if event == "pull_request" {
+		names = []string{"pull_request_target", event}
+	}
+	for _, run := range r.runs {
+		for _, name := range names {
+			if types, listed := run.events[name]; listed && activity != "*" {
+				if types == nil {
+					return fmt.Sprintf("list it among the types of %s in %s, with those that GitHub takes by default", name, run.File)
+				}
+				return fmt.Sprintf("add %s to the types of %s in %s", activity, name, run.File)
+			}
+		}
+	}
+	switch {
+	case names[0] == "schedule":
+		return fmt.Sprintf("add schedule with a cron to on in %s", r.files())
+	case activity == "" || activity == "*":
+		return fmt.Sprintf("add %s to on in %s", names[0], r.files())
+	}
+	return fmt.Sprintf("add %s with the type %s to on in %s", names[0], activity, r.files())
+}
+
+// files names the workflows that run the rules.
+func (r ruleRuns) files() string {
+	var list []string
+	for _, run := range r.runs {
+		if !slices.Contains(list, run.File) {
+			list = append(list, run.File)
+		}
+	}
+	if more := len(list) - 3; more > 0 {
+		list = append(list[:3], fmt.Sprintf("%d more", more))
+	}
+	return strings.Join(list, " or ")
+}
+
+// startedRuns returns the steps that an event of the rule starts.
+func (r ruleRuns) startedRuns() []Run {
+	return slices.DeleteFunc(slices.Clone(r.runs), func(run Run) bool { return !slices.ContainsFunc(r.info.On, run.startedBy) })
+}
+
+// onlyPulls reports whether the rule is about pull requests alone, whose timeline tells what
+// it did: artifacts of their runs belong to their branches.
+func (r ruleRuns) onlyPulls() bool {
+	return !slices.ContainsFunc(r.info.On, func(on string) bool { return !strings.HasPrefix(on, "pull_request.") })
+}
+
+// closing warns of an action that closes where closing is not allowed.
+func (r ruleRuns) closing(n *yaml.Node) {
+	if !r.config.Policy.AllowClose && !slices.ContainsFunc(r.runs, Run.closes) {
+		r.warnAt(n, "%s is always skipped: neither policy.allow_close nor the input allow-close of %s is true", n.Value, r.files())
+	}
+}
+
+// later warns of a closing to come that no run would find.
+func (r ruleRuns) later(after *yaml.Node) {
+	due := func(run Run) bool { return run.startedBy("schedule") }
+	if !slices.ContainsFunc(r.runs, due) {
+		r.warnAt(after, "it is closed by a scheduled run, and there is none: schedule starts no workflow that runs Foreman; %s", r.add("schedule"))
+	}
+	r.recalls(after, "a scheduled run finds what is due in the memory", append(r.startedRuns(), slices.DeleteFunc(slices.Clone(r.runs), func(run Run) bool { return !due(run) })...))
+}
+
+// recalls warns of steps that cannot read the artifacts that the memory is in.
+func (r ruleRuns) recalls(n *yaml.Node, what string, runs []Run) {
+	for _, run := range runs {
+		if run.store(r.config.Memory.Store) == "artifact" && run.lacks(actionsRead) {
+			r.warnAt(n, "%s, and the job %s of %s cannot read that: add %q to its permissions", what, cut(run.Job), run.File, actionsRead)
+		}
+	}
+}

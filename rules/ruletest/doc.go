@@ -11,7 +11,7 @@
 //
 // A test says what differs from an open issue 1 of octo-org/hello without title, text and
 // labels. A user octocat, whose association is NONE, opened it at 2026-01-01T12:00:00Z,
-// which is also now. The fields of issue, comment, actor, pr and memory are those that
+// which is also now; another now lets that issue grow older. The fields of issue, comment, actor, pr and memory are those that
 // conditions see. "event" is a name that "on" takes; the default is issues.opened. "label",
 // "assignee" and "milestone" are the subject of such an event, and the issue then has
 // them. The actor is by default the author of the comment, or else of the issue; their
@@ -24,7 +24,11 @@
 // "labels", those of the issue afterwards, in any order and case; "comments", their number,
 // or a list with a part of each; "closed", whether the issue is closed, at once or after
 // some time, or the reason; "escalated", whether, or a part of the reason; "decision";
-// "undone", the rules whose actions are reverted; "retriage"; "actions", all of them, as in
+// "undone", the rules of which a label or a closing to come is reverted; "retriage"; "actions", all of them, as in
 // "then" but without expressions; and by itself "error", a part of the message of a
 // condition that fails. A decision that writes nothing has no actions.
+//
+// In a test of schedule the simple terms of each "scan" are evaluated on the issue: is, type,
+// state, label, author, assignee, milestone, no, reason, draft, base, head, comments,
+// reactions, and dates (created, updated). Others count as met, and the result lists them.
 package ruletest

@@ -10,7 +10,6 @@ import (
 	"github.com/org/foreman-action/internal/text"
 	"github.com/org/foreman-action/internal/yamlfile"
 	"github.com/org/foreman-action/protocol"
-	"github.com/org/foreman-action/rules"
 	"github.com/org/foreman-action/rules/internal/expression"
 )
 
@@ -57,7 +56,7 @@ func (d expectDecoder) expect(n *yaml.Node) (list []expectation, fired []string)
 	}{
 		{"fired", keys.Fired, func(n *yaml.Node) meeting {
 			fired = d.rules("fired", n)
-			return rulesAre(fired, func(r rules.Result) []string { return r.Fired })
+			return rulesAre(fired, func(a issueState) []string { return a.result.Fired })
 		}},
 		{"labels", keys.Labels, d.expectLabels},
 		{"comments", keys.Comments, d.expectComments},
@@ -65,7 +64,7 @@ func (d expectDecoder) expect(n *yaml.Node) (list []expectation, fired []string)
 		{"escalated", keys.Escalated, d.expectEscalated},
 		{"decision", keys.Decision, d.expectDecision},
 		{"undone", keys.Undone, func(n *yaml.Node) meeting {
-			return rulesAre(d.rules("undone", n), func(r rules.Result) []string { return r.Undone })
+			return rulesAre(d.rules("undone", n), func(a issueState) []string { return a.undone })
 		}},
 		{"retriage", keys.Retriage, d.expectRetriage},
 		{"actions", keys.Actions, d.expectActions},
@@ -100,9 +99,9 @@ func (d expectDecoder) rules(key string, n *yaml.Node) []string {
 }
 
 // rulesAre compares the ids of rules, in order.
-func rulesAre(want []string, of func(rules.Result) []string) meeting {
+func rulesAre(want []string, of func(issueState) []string) meeting {
 	return func(a issueState) (string, string, bool) {
-		got := of(a.result)
+		got := of(a)
 		return listed(want), listed(got), slices.Equal(want, got)
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/org/foreman-action/internal/text"
 	"github.com/org/foreman-action/internal/yamlfile"
 	"github.com/org/foreman-action/rules/facts"
+	"github.com/org/foreman-action/rules/internal/events"
 	"github.com/org/foreman-action/rules/internal/expression"
 	"github.com/org/foreman-action/triage"
 )
@@ -23,11 +24,15 @@ const (
 	maxTestText  = 65_536
 )
 
-// defaultIssue is an issue as an event leaves it.
+// defaultIssue is an issue as an event leaves it. Another time of the test lets the issue
+// grow older, and does not open it later.
 func defaultIssue(f facts.Facts) triage.Issue {
 	i := triage.Issue{
 		Number: 1, State: "open", Author: "octocat", AuthorType: "User", Association: "NONE",
-		CreatedAt: f.Now, UpdatedAt: f.Now,
+		CreatedAt: testNow(),
+	}
+	if f.Now.Before(i.CreatedAt) {
+		i.CreatedAt = f.Now
 	}
 	switch f.Event.Action {
 	case "closed":
@@ -47,6 +52,15 @@ func defaultIssue(f facts.Facts) triage.Issue {
 		i.Comments = 1
 	}
 	return i
+}
+
+// defaultUpdate is when an issue changed last: with the event, unless that is a scheduled
+// run, which is nothing that happened on the issue.
+func defaultUpdate(f facts.Facts) time.Time {
+	if f.Event.Name == events.Schedule {
+		return f.Issue.CreatedAt
+	}
+	return f.Now
 }
 
 func defaultURL(f facts.Facts) string {

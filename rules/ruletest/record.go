@@ -26,6 +26,7 @@ var errInexact = errors.New("the event holds what a test cannot say")
 func Record(s *rules.Set, name string, f facts.Facts) (string, error) {
 	w := &recordedLookup{Lookup: f.Lookup, facts: f}
 	f.Lookup = w
+	f.Scans, _ = scanned(s, f)
 	a := decide(s, f, nil)
 	if w.err != nil {
 		return "", fmt.Errorf("record a test: %w", w.err)
@@ -103,7 +104,7 @@ func recordText(name string, f facts.Facts, told facts.Known) string {
 		}
 	}
 	issue, comment, actor := defaultIssue(f), defaultComment(f, f.Event.Comment.Author), defaultActor(f, f.Actor.Login)
-	issue.URL = defaultURL(f)
+	issue.URL, issue.UpdatedAt = defaultURL(f), defaultUpdate(f)
 	pull := defaultPull(f.Event)
 	pull.ChangedFiles = max(pull.ChangedFiles, len(told.Changed))
 	comment.Author, actor.Login = f.Issue.Author, subjectOf(f).Login
@@ -179,8 +180,8 @@ func expectText(a issueState) string {
 	if a.result.Message.Decision == protocol.Escalate {
 		b.WriteString("    escalated: true\n")
 	}
-	if len(a.result.Undone) > 0 {
-		fmt.Fprintf(&b, "    undone: %s\n", listText(a.result.Undone))
+	if len(a.undone) > 0 {
+		fmt.Fprintf(&b, "    undone: %s\n", listText(a.undone))
 	}
 	if a.result.Retriage {
 		b.WriteString("    retriage: true\n")

@@ -17,6 +17,8 @@ type Result struct {
 	// Rules explains those that fired and should not have, or the other way round, and
 	// the one that failed.
 	Rules []rules.RuleWhy
+	// Scans are the searches of the rules on the issue of a schedule event.
+	Scans []Scan
 }
 
 // Passed reports whether everything is as expected.
@@ -34,8 +36,10 @@ type Mismatch struct {
 // else that the rules ask for counts as done, whatever the policy is.
 func Run(s *rules.Set, t Test, may func(label string) bool) Result {
 	t.facts.May = may
+	var scans []Scan
+	t.facts.Scans, scans = scanned(s, t.facts)
 	a := decide(s, t.facts, t.by)
-	r := Result{Test: t, Fired: a.result.Fired}
+	r := Result{Test: t, Fired: a.result.Fired, Scans: scans}
 	explained := map[string]bool{}
 	if failed, ok := errors.AsType[*rules.EvalError](a.err); ok {
 		explained[failed.Rule] = true

@@ -122,7 +122,7 @@ func expectKey(key string) map[string]any {
 		"fired": "The rules that fire, in order.", "labels": "The labels of the issue afterwards, in any order.",
 		"comments": "How many comments there are, or a part of each.", "closed": "Whether the issue is closed, or the reason.",
 		"escalated": "Whether the issue is left to a human, or a part of the reason.", "decision": "The decision.",
-		"undone": "The rules whose actions are taken back.", "retriage": "Whether the rules are asked once more.",
+		"undone": "The rules of which a label or the closing to come is taken back.", "retriage": "Whether the rules are asked once more.",
 		"actions": "All actions, as in then.", "error": "A part of the message of a condition that fails.",
 	}[key]
 	return s

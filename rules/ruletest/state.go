@@ -16,6 +16,7 @@ type issueState struct {
 	actions  []protocol.ActionItem // none for a decision that writes nothing
 	labels   []string              // of the issue
 	comments []string              // that were written
+	undone   []string              // the rules of which something is taken back, in order
 }
 
 // decide asks the rules about an event and carries their actions out. by has the rule that
@@ -35,8 +36,9 @@ func decide(s *rules.Set, f facts.Facts, by map[string]string) issueState {
 	return a
 }
 
-// undo takes back the labels that are the work of rules which take back what they did.
-// As in a run, what the decision itself adds stays, and what somebody else touched since.
+// undo takes back the labels that are the work of rules which take back what they did, and
+// the closing to come. As in a run, what the decision itself adds stays, and what somebody
+// else touched since.
 func (a *issueState) undo(s *rules.Set, f facts.Facts, by map[string]string) {
 	if len(a.result.Undone) == 0 || a.result.Message.Decision == protocol.Escalate || f.Lookup == nil {
 		return
@@ -45,6 +47,12 @@ func (a *issueState) undo(s *rules.Set, f facts.Facts, by map[string]string) {
 	if err != nil {
 		a.err = err
 		return
+	}
+	var did []string
+	for _, i := range rules.Infos(s) {
+		if before.Closing && slices.Contains(i.Actions, protocol.ActionCloseIssue) {
+			did = append(did, i.ID)
+		}
 	}
 	for _, name := range before.Labels {
 		if !hasFold(a.labels, name) || !a.undoes(s, name, by) || a.wants(name) {
@@ -60,25 +68,27 @@ func (a *issueState) undo(s *rules.Set, f facts.Facts, by map[string]string) {
 		})
 		if last.Ours || !found && !past.Partial {
 			a.setLabel(name, false, f.May)
-		}
-	}
-}
-
-// undoes reports whether the rule that added a label before reverts it. by names that rule;
-// else all those whose text adds the label must revert it.
-func (a *issueState) undoes(s *rules.Set, label string, by map[string]string) bool {
-	if id, ok := by[strings.ToLower(label)]; ok {
-		return slices.Contains(a.result.Undone, id)
-	}
-	found := false
-	for _, id := range s.IDs() {
-		if hasFold(s.Adds(id), label) {
-			if found = slices.Contains(a.result.Undone, id); !found {
-				return false
+			if !hasFold(a.labels, name) {
+				did = append(did, adders(s, name, by)...)
 			}
 		}
 	}
-	return found
+	a.undone = slices.DeleteFunc(slices.Clone(a.result.Undone), func(id string) bool { return !slices.Contains(did, id) })
+}
+
+// adders returns the rules that may have added a label: the one that by names, else those
+// whose text adds it.
+func adders(s *rules.Set, label string, by map[string]string) []string {
+	if id, ok := by[strings.ToLower(label)]; ok {
+		return []string{id}
+	}
+	return slices.DeleteFunc(s.IDs(), func(id string) bool { return !hasFold(s.Adds(id), label) })
+}
+
+// undoes reports whether all rules that may have added a label before revert it.
+func (a *issueState) undoes(s *rules.Set, label string, by map[string]string) bool {
+	ids := adders(s, label, by)
+	return len(ids) > 0 && !slices.ContainsFunc(ids, func(id string) bool { return !slices.Contains(a.result.Undone, id) })
 }
 
 // wants reports whether the decision adds a label.

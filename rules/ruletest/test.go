@@ -154,6 +154,9 @@ func (d decoder) facts(keys testKeys) facts.Facts {
 	d.pull(keys.Pull, &f, &known)
 	f.Issue = defaultIssue(f)
 	d.fields.fill("issue", keys.Issue, reflect.ValueOf(&f.Issue).Elem())
+	if !given(keys.Issue, "updated_at") {
+		f.Issue.UpdatedAt = defaultUpdate(f)
+	}
 	if !given(keys.Issue, "url") {
 		f.Issue.URL = defaultURL(f)
 	}

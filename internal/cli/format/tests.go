@@ -2,6 +2,7 @@ package format
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/org/foreman-action/internal/sanitize"
@@ -32,10 +33,33 @@ func WriteFailure(b *strings.Builder, r ruletest.Result, p Painter) {
 		fmt.Fprintf(b, "    %s %s\n", p.Paint("32", "want"), indented(m.Want))
 		fmt.Fprintf(b, "    %s  %s\n", p.Paint("31", "got"), indented(m.Got))
 	}
+	for _, s := range r.Scans {
+		if s.Missed != "" {
+			fmt.Fprintf(b, "  the scan %q does not find the issue: %s\n", sanitize.Line(s.Query), sanitize.Line(s.Missed))
+		}
+	}
 	for _, w := range r.Rules {
 		WriteRule(b, w, p)
 	}
 	b.WriteString("\n")
+}
+
+// Unevaluated lists the terms of searches that the tests could not evaluate, a line for
+// each search.
+func Unevaluated(results []ruletest.Result) []string {
+	var lines []string
+	for _, r := range results {
+		for _, s := range r.Scans {
+			if len(s.Unevaluated) == 0 {
+				continue
+			}
+			line := fmt.Sprintf("the scan %q is evaluated in part; taken as met: %s", sanitize.Line(s.Query), sanitize.Line(strings.Join(s.Unevaluated, ", ")))
+			if !slices.Contains(lines, line) {
+				lines = append(lines, line)
+			}
+		}
+	}
+	return lines
 }
 
 // indented puts the lines of a value below each other.

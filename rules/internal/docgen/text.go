@@ -69,7 +69,7 @@ func expectKeyDocs() []entry {
 		{"closed", "whether the issue is closed, at once or later, or the reason"},
 		{"escalated", "whether it is escalated, or a part of the reason"},
 		{"decision", "`label_and_respond`, `close`, `escalate` or `skip`"},
-		{"undone", "the ids of the rules whose actions are taken back"},
+		{"undone", "the ids of the rules of which something is taken back: a label that the memory lists, or the closing to come"},
 		{"retriage", "whether the issue is to be decided on once more"},
 		{"actions", "all actions, as in `then`, without `{{ }}`"},
 		{"error", "a part of the message of a condition that fails; stands alone"},

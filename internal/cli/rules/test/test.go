@@ -21,7 +21,8 @@ import (
 const help = `Runs the tests that stand beside the rules, under tests:, and shows what is not as
 they expect: what was wanted and what came out, and for a rule that should have fired
 or should not have, its condition part by part. Nothing is read but the files. What
-the rules ask for counts as done, but for labels that the policy keeps.
+the rules ask for counts as done, but for labels that the policy keeps. Of the scans of
+scheduled rules the simple terms are evaluated; a note lists those that count as met.
 
 Exit codes: 0 all tests passed, 1 a test failed, 2 a mistake in arguments or files.`
 
@@ -111,6 +112,9 @@ func text(cfg *config.Config, results []ruletest.Result, p format.Painter) strin
 			format.WriteFailure(&b, r, p)
 		}
 	}
+	for _, line := range format.Unevaluated(results) {
+		b.WriteString("note: " + line + "\n")
+	}
 	fmt.Fprintf(&b, "%s, %d failed\n", format.Count(len(results), "test"), format.Failures(results))
 	return b.String()
 }
@@ -130,6 +134,14 @@ type result struct {
 	Fired      []string          `json:"fired"`
 	Mismatches []mismatch        `json:"mismatches"`
 	Rules      []format.RuleJSON `json:"rules"` // those that should have fired or should not have
+	Scans      []scan            `json:"scans"` // of a test of schedule
+}
+
+type scan struct {
+	Query       string   `json:"query"`
+	Found       bool     `json:"found"`
+	Missed      string   `json:"missed"`      // the first term that the issue does not meet
+	Unevaluated []string `json:"unevaluated"` // terms that count as met
 }
 
 type mismatch struct {
@@ -145,13 +157,16 @@ func reportOf(results []ruletest.Result) report {
 	for _, r := range results {
 		t := result{
 			Name: r.Test.Name, File: r.Test.File, Line: r.Test.Line, Passed: r.Passed(),
-			Fired: append([]string{}, r.Fired...), Mismatches: []mismatch{}, Rules: []format.RuleJSON{},
+			Fired: append([]string{}, r.Fired...), Mismatches: []mismatch{}, Rules: []format.RuleJSON{}, Scans: []scan{},
 		}
 		for _, m := range r.Mismatches {
 			t.Mismatches = append(t.Mismatches, mismatch(m))
 		}
 		for _, w := range r.Rules {
 			t.Rules = append(t.Rules, format.RuleOf(w))
+		}
+		for _, s := range r.Scans {
+			t.Scans = append(t.Scans, scan{s.Query, s.Missed == "", s.Missed, append([]string{}, s.Unevaluated...)})
 		}
 		out.Tests = append(out.Tests, t)
 	}

@@ -33,8 +33,9 @@ type Access struct {
 
 // FromEnv returns the access that the environment grants to commands.
 func FromEnv(env process.Env) Access {
+	const variable = "GITHUB_TOKEN"
 	return Access{
-		Token: env.Getenv("GITHUB_TOKEN"), TokenName: "GITHUB_TOKEN", APIURL: env.Getenv("GITHUB_API_URL"),
+		Token: env.Getenv(variable), TokenName: variable, APIURL: env.Getenv("GITHUB_API_URL"),
 		UserAgent: env.UserAgent(), Now: env.Now, Sleep: env.Sleep,
 	}
 }

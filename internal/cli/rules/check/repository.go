@@ -82,7 +82,8 @@ func localRepository(ctx context.Context, root string) (*lint.Repository, error)
 	if err != nil {
 		return nil, err
 	}
-	return repo, repo.ReadLabelFile(ctx, all)
+	err = repo.ReadLabelFile(ctx, all)
+	return repo, err
 }
 
 // roots are the folders that may hold the .github of the files.

@@ -3,6 +3,7 @@ package importer
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/org/foreman-action/internal/yamlfile"
@@ -24,11 +25,34 @@ func finish(d draft, found *report, source *yamlfile.File) (Result, error) {
 			return Result{}, err
 		}
 		if len(mistakes) == 0 || d.count() == 0 {
-			return result(d, p, found.problems(source.Name())), nil
+			d, p, err = gathered(d, p)
+			return result(d, p, found.problems(source.Name())), err
 		}
 		d.entries = drop(d.entries, refusals(p, mistakes), found, source)
 	}
 	return Result{}, errors.New("import: what was produced does not compile")
+}
+
+// gathered returns a draft that compiles, and its page, with the rules of the same shape in
+// one, as far as that compiles.
+func gathered(d draft, p page) (draft, page, error) {
+	// Patterns that are each cheap enough may be too much for one list.
+	for _, most := range []int{40, 20, 12, 8, 5} {
+		g := d
+		g.entries = gather(d.entries, maps.Clone(d.given), most)
+		if g.count() == d.count() {
+			break
+		}
+		q := render(g)
+		mistakes, err := compile(q.text)
+		if err != nil {
+			return draft{}, page{}, err
+		}
+		if len(mistakes) == 0 {
+			return g, q, nil
+		}
+	}
+	return d, p, nil
 }
 
 func result(d draft, p page, unmapped yamlfile.Problems) Result {

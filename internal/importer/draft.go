@@ -16,12 +16,14 @@ type draft struct {
 	shadow  bool     // mode: shadow
 	policy  policy
 	entries []entry
+	given   ids // of the rules
 }
 
 // A policy holds the needs of the rules beyond the defaults.
 type policy struct {
 	limits   map[string]int
 	interval bool // comments may follow each other at once
+	comments bool // so they may, and there is no limit to their number
 }
 
 // An entry is a part of the source with its rules and notes.
@@ -31,6 +33,8 @@ type entry struct {
 	text  []string // lines of the source, for an entry without rules
 	notes []string
 	rules []rule
+	// gathered is true when its rules are part of another entry's.
+	gathered bool
 }
 
 // count returns the number of rules.
@@ -78,14 +82,15 @@ func assemble(in files, lines []string, r reading) (d draft, found *report, size
 		return notes
 	}
 	d.top = sort(r.before)
-	given := ids{}
+	d.given = ids{}
 	for p := range r.parts {
-		e := entry{name: p.name, line: p.from, notes: sort(p.found), rules: given.number(p.rules), text: excerpt(lines, p.from, p.to)}
+		e := entry{name: p.name, line: p.from, notes: sort(p.found), rules: d.given.number(p.rules), text: excerpt(lines, p.from, p.to)}
 		for _, one := range e.rules {
 			size += one.size()
 			d.policy.need(one)
 		}
-		d.policy.interval = d.policy.interval || p.interval
+		d.policy.comments = d.policy.comments || p.comments
+		d.policy.interval = d.policy.interval || p.interval || p.comments
 		if d.entries = append(d.entries, e); size > yamlfile.MaxSize {
 			break
 		}
@@ -130,7 +135,7 @@ func excerpt(lines []string, from, to int) []string {
 	}
 	const (
 		maxLines = 12
-		most     = 200 // bytes of a line
+		most     = 100 // bytes of a line
 	)
 	lines = lines[from-1 : max(from, min(to, len(lines)))]
 	for len(lines) > 1 {

@@ -2,11 +2,13 @@ package importer
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	"gopkg.in/yaml.v3"
 
 	"github.com/org/foreman-action/internal/importer/jsregexp"
+	"github.com/org/foreman-action/internal/text"
 	"github.com/org/foreman-action/internal/yamlfile"
 )
 
@@ -54,4 +56,9 @@ func general(text string) finding { return finding{kind: hint, msg: text} }
 func (f finding) inWorkflow() finding {
 	f.workflow = true
 	return f
+}
+
+// quoted shows a foreign value in a message.
+func quoted(s string) string {
+	return strconv.Quote(text.Clip(s, 60))
 }

@@ -1,8 +1,8 @@
 package importer
 
 import (
+	"reflect"
 	"slices"
-	"strconv"
 	"strings"
 
 	"gopkg.in/yaml.v3"
@@ -19,7 +19,6 @@ func readLabelActions(doc document, s step) reading {
 		before: append(found, more...),
 		parts:  eachPair(pairs, everyKey, func(p pair) part { return labelActions(p, kinds) }),
 		after: findings{
-			general("A comment is posted once for an issue; without \"once\" it is posted each time."),
 			general("Discussions are not handled."),
 		},
 	}
@@ -61,28 +60,36 @@ func labelActions(p pair, kinds []string) part {
 		return out
 	}
 	add := func(thread, id string, s settings) {
-		r := rule{name: id, on: []string{thread + event}, when: all(is(`event.label == `+strconv.Quote(name)), is(`actor.type != "Bot"`))}
+		r := rule{name: id, on: []string{thread + event}, labels: []string{name}, when: is(`actor.type != "Bot"`)}
 		if thread == "" {
 			r.on = []string{"issues." + event, "pull_request." + event}
 		}
 		then, found := s.actions()
 		r.then = then
 		out.rules, out.found = append(out.rules, r), append(out.found, found...)
-		out.interval = out.interval || r.count("comment") > 0
+		out.comments = out.comments || r.count("comment") > 0
 	}
 	id := name + suffix
 	issues, prs := slices.Contains(kinds, "issues"), slices.Contains(kinds, "prs")
-	if issues && prs && special["issues"] == nil && special["prs"] == nil {
-		add("", id, general)
+	ofIssues, ofPRs := general.with(special["issues"]), general.with(special["prs"])
+	switch {
+	case issues && prs && ofIssues.same(ofPRs):
+		add("", id, ofIssues)
 		return out
-	}
-	if issues {
-		add("issues.", suffixed(id, " issues", prs && special["prs"] != nil), general.with(special["issues"]))
+	case issues:
+		add("issues.", suffixed(id, " issues", prs && special["prs"] != nil), ofIssues)
 	}
 	if prs {
-		add("pull_request.", suffixed(id, " prs", issues && (special["issues"] != nil || len(general) > 0)), general.with(special["prs"]))
+		add("pull_request.", suffixed(id, " prs", issues && (special["issues"] != nil || len(general) > 0)), ofPRs)
 	}
 	return out
+}
+
+// same reports whether two kinds of threads have the same actions.
+func (s settings) same(o settings) bool {
+	mine, found := s.actions()
+	theirs, more := o.actions()
+	return reflect.DeepEqual(mine, theirs) && len(found) == len(more)
 }
 
 // suffixed returns an id with a suffix when there may be another rule of the same label.
@@ -125,20 +132,26 @@ func (v setting) comments() (out []act, found findings) {
 			found = append(found, lost(at[i], "a comment of more than %d bytes", maxComment))
 			continue
 		}
-		c := comment(strings.ReplaceAll(template(s), "{issue-author}", "{{ issue.author }}"))
-		c.own = i > 0
-		out = append(out, c)
+		// The source replaces the first one only.
+		out = append(out, do("comment", strings.Replace(template(s), "{issue-author}", "{{ issue.author }}", 1)))
 	}
 	return out, found
 }
 
 func (v setting) labels(action string) (out []act, found findings) {
 	texts, at := v.texts()
+	var names []string
 	for i, s := range texts {
 		name, bad := labelName(at[i], s)
-		if found = append(found, bad...); len(bad) == 0 {
-			out = append(out, do(action, template(name)))
+		if found = append(found, bad...); len(bad) == 0 && !slices.Contains(names, name) {
+			names = append(names, name)
 		}
+	}
+	if action == "add_label" && len(names) > 1 {
+		return []act{{name: "add_labels", list: names}}, found
+	}
+	for _, name := range names {
+		out = append(out, do(action, template(name)))
 	}
 	return out, found
 }

@@ -31,6 +31,7 @@ type part struct {
 	rules    []rule
 	found    findings
 	interval bool // its comments may follow each other at once
+	comments bool // so they may, and there is no limit to their number
 }
 
 // eachPair returns the parts of the top mapping's keys; keys that keep refuses are left

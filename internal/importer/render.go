@@ -5,6 +5,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/org/foreman-action/internal/importer/layout"
 )
 
 // A page is the text of a configuration file.
@@ -16,20 +18,18 @@ type page struct {
 // render returns the whole file.
 func render(d draft) page {
 	w := writer{line: 1}
-	w.printf("# Imported by foreman rules import from %s, a configuration of %s.\n", remark(d.source), d.action)
-	for _, h := range d.hints {
-		w.printf("# %s\n", h)
-	}
+	w.comment("# ", fmt.Sprintf("Imported by foreman rules import from %s, a configuration of %s.", d.source, d.action))
+	w.comment("# ", d.hints...)
 	if len(d.top) > 0 {
-		w.printf("# What could not be mapped and belongs to no rule:\n")
-		w.notes("# ", d.top)
+		w.comment("# ", "What could not be mapped and belongs to no rule:")
+		w.comment("# ", d.top...)
 	}
-	w.printf("version: 1\n")
+	w.lines("version: 1")
 	if d.shadow {
-		w.printf("mode: shadow\n")
+		w.lines("mode: shadow")
 	}
 	w.policy(d.policy, d.closes(), d.action)
-	w.printf("rules:\n")
+	w.lines("rules:")
 	for _, e := range d.entries {
 		w.entry(e)
 	}
@@ -50,34 +50,39 @@ type writer struct {
 	rules []int // the line on which each rule starts
 }
 
-func (w *writer) printf(format string, args ...any) {
-	text := fmt.Sprintf(format, args...)
-	w.line += strings.Count(text, "\n")
-	w.b.WriteString(text)
+func (w *writer) lines(list ...string) {
+	for _, l := range list {
+		w.b.WriteString(l)
+		w.b.WriteByte('\n')
+	}
+	w.line += len(list)
+}
+
+func (w *writer) comment(prefix string, texts ...string) {
+	for _, s := range texts {
+		w.lines(layout.Comment(prefix, s)...)
+	}
 }
 
 func (w *writer) policy(p policy, closes bool, action string) {
 	if !closes && len(p.limits) == 0 && !p.interval {
 		return
 	}
-	w.printf("policy:\n")
+	w.lines("policy:")
 	if closes {
-		w.printf("  allow_close: true\n")
+		w.lines("  allow_close: true")
 	}
 	if len(p.limits) > 0 {
-		w.printf("  limits:\n")
+		w.lines("  limits:")
 		for _, name := range slices.Sorted(maps.Keys(p.limits)) {
-			w.printf("    %s: %d\n", name, p.limits[name])
+			w.lines(fmt.Sprintf("    %s: %d", name, p.limits[name]))
 		}
 	}
 	if p.interval {
-		w.printf("  comment_interval: 0s # %s has no such limit\n", action)
+		w.lines("  comment_interval: 0s # " + action + " has no such limit")
 	}
-}
-
-func (w *writer) notes(prefix string, notes []string) {
-	for _, note := range notes {
-		w.printf("%s%s\n", prefix, remark(note))
+	if p.comments {
+		w.lines("  max_comments_per_issue: 0 # nor this one")
 	}
 }
 
@@ -85,10 +90,16 @@ func (w *writer) entry(e entry) {
 	if len(e.rules) == 0 && len(e.notes) == 0 {
 		return
 	}
-	w.notes("  # ", e.notes)
-	if len(e.rules) == 0 {
-		w.printf("  # Left out: %s\n", remark(e.name))
-		w.notes("  #   ", e.text)
+	w.comment("  # ", e.notes...)
+	switch {
+	case len(e.rules) > 0:
+	case len(e.text) == 1:
+		w.comment("  # ", "Left out: "+strings.TrimSpace(e.text[0]))
+	default:
+		w.comment("  # ", "Left out: "+e.name)
+		for _, line := range e.text {
+			w.comment("  #   ", line)
+		}
 	}
 	for _, r := range e.rules {
 		w.rules = append(w.rules, w.line)
@@ -97,54 +108,81 @@ func (w *writer) entry(e entry) {
 }
 
 func (w *writer) rule(r rule) {
-	w.printf("  - id: %s\n", yamlText(r.id))
-	w.printf("    on: [%s]\n", strings.Join(r.on, ", "))
+	w.lines("  - id: " + layout.Scalar(r.id))
+	w.lines(layout.List(4, "on", r.on)...)
 	if r.scan != "" {
-		w.printf("    scan: %s\n", yamlText(r.scan))
+		w.lines(layout.Text(4, "scan", r.scan)...)
 	}
-	if !r.when.empty() {
-		w.printf("    when: |\n")
-		for _, line := range r.when.lines() {
-			w.printf("      %s\n", line)
-		}
+	if when := r.condition(); !when.empty() {
+		w.lines(layout.Condition(4, "when", when.lines())...)
 	}
 	if r.elseUndo {
-		w.printf("    else_undo: true\n")
+		w.lines("    else_undo: true")
 	}
-	w.printf("    then:\n")
+	line := "    then: [" + r.then[0].name + r.then[0].value() + "]"
+	if one := r.then[0]; len(r.then) == 1 && one.short() && len(line) <= layout.Width && !one.isBlock() {
+		w.lines(line)
+		return
+	}
+	w.lines("    then:")
 	for _, a := range r.then {
 		w.act(a)
 	}
 }
 
+// short reports whether the action is a name with at most one value.
+func (a act) short() bool {
+	return len(a.choices)+len(a.list) == 0 && (len(a.params) == 0 || len(a.params) == 1 && a.params[0].key == "")
+}
+
+// isBlock reports whether the value of a short action has several lines.
+func (a act) isBlock() bool { return len(a.params) > 0 && strings.Contains(a.params[0].value, "\n") }
+
+// value writes the value of a short action.
+func (a act) value() string {
+	if len(a.params) == 0 {
+		return ""
+	}
+	return ": " + layout.Scalar(a.params[0].value)
+}
+
 func (w *writer) act(a act) {
 	switch {
+	case len(a.choices) > 0:
+		w.choices(a)
+	case len(a.list) > 0:
+		items := make([]string, len(a.list))
+		for i, s := range a.list {
+			items[i] = layout.Scalar(template(s))
+		}
+		w.item(layout.List(8, a.name, items))
 	case len(a.params) == 0:
-		w.printf("      - %s\n", a.name)
-	case len(a.params) == 1 && a.params[0].key == "":
-		w.printf("      - %s: %s\n", a.name, yamlText(a.params[0].value))
+		w.lines("      - " + a.name)
+	case a.short():
+		w.item(layout.Text(8, a.name, a.params[0].value))
 	default:
-		w.printf("      - %s:\n", a.name)
+		w.lines("      - " + a.name + ":")
 		for _, p := range a.params {
-			w.param(p)
+			w.lines(layout.Text(10, p.key, p.value)...)
 		}
 	}
 }
 
-func (w *writer) param(p param) {
-	if !block(p.value) {
-		w.printf("          %s: %s\n", p.key, yamlText(p.value))
-		return
-	}
-	chomp := "-"
-	if strings.HasSuffix(p.value, "\n") {
-		chomp = ""
-	}
-	w.printf("          %s: |%s\n", p.key, chomp)
-	for line := range strings.SplitSeq(strings.TrimSuffix(p.value, "\n"), "\n") {
-		if line != "" {
-			line = "            " + line
+// item writes the lines of a value, of which the first is the start of an item of a list.
+func (w *writer) item(lines []string) {
+	lines[0] = "      - " + strings.TrimLeft(lines[0], " ")
+	w.lines(lines...)
+}
+
+// choices writes an action whose value is the list of the texts whose conditions hold.
+func (w *writer) choices(a act) {
+	w.lines("      - "+a.name+": |", "          filter([")
+	for i, c := range a.choices {
+		comma := ","
+		if i == len(a.choices)-1 {
+			comma = ""
 		}
-		w.printf("%s\n", line)
+		w.lines(layout.Expression(12, c.String()+comma)...)
 	}
+	w.lines(`          ], # != "")`)
 }

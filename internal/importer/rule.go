@@ -18,7 +18,8 @@ type rule struct {
 	id       string // empty before numbering
 	on       []string
 	scan     string
-	when     term // empty: always
+	labels   []string // one of them is the label of the event; empty: no such condition
+	when     term     // empty: always
 	elseUndo bool
 	then     []act
 }
@@ -26,9 +27,16 @@ type rule struct {
 // An act is an action of a rule: its name and its parameters, of which the only one may
 // have no key.
 type act struct {
-	name   string
-	params []param
-	own    bool // the "once" of a comment gets an id of its own, not that of the rule
+	name    string
+	params  []param
+	list    []string // instead of params: the value is a list
+	choices []choice // instead of params: the value is a list that is computed
+}
+
+// A choice is a text of a list that is in it when a condition holds.
+type choice struct {
+	when term
+	text string
 }
 
 type param struct{ key, value string }
@@ -41,6 +49,9 @@ func do(name, value string) act {
 	return act{name: name, params: []param{{"", value}}}
 }
 
+// template writes a text that is to stay as it is where {{ }} has a meaning.
+func template(s string) string { return strings.ReplaceAll(s, "{{", `{{ "{{" }}`) }
+
 // onceKey is the parameter of a comment that is filled in with the rule's id.
 const onceKey = "once"
 
@@ -49,22 +60,39 @@ func comment(body string) act {
 	return act{name: "comment", params: []param{{onceKey, ""}, {"body", body}}}
 }
 
+// condition returns the whole condition of the rule.
+func (r rule) condition() term {
+	switch len(r.labels) {
+	case 0:
+		return r.when
+	case 1:
+		return all(is("event.label == "+strconv.Quote(r.labels[0])), r.when)
+	}
+	return all(is("event.label in "+list(r.labels)), r.when)
+}
+
 // size returns the length of a rule in the file, roughly, in bytes.
 func (r rule) size() int {
-	size := 100 + len(r.scan) + r.when.size()
+	size := 100 + len(r.scan) + r.condition().size()
 	for _, a := range r.then {
 		for _, p := range a.params {
 			size += len(p.value) + len(p.key) + 30
+		}
+		for _, s := range a.list {
+			size += len(s) + 4
 		}
 	}
 	return size
 }
 
-// count returns how many actions of the rule have a name.
+// count returns how many actions of the rule have a name. Each label of a list counts.
 func (r rule) count(action string) int {
 	n := 0
 	for _, a := range r.then {
-		if a.name == action {
+		switch a.name {
+		case action + "s":
+			n += len(a.list)
+		case action:
 			n++
 		}
 	}
@@ -87,11 +115,7 @@ func (s ids) number(rules []rule) []rule {
 			if len(a.params) == 0 || a.params[0].key != onceKey {
 				continue
 			}
-			id := r.id
-			if a.own {
-				id = s.next(r.id)
-			}
-			r.then[i].params = append([]param{{onceKey, id}}, a.params[1:]...)
+			r.then[i].params = append([]param{{onceKey, r.id}}, a.params[1:]...)
 		}
 		out = append(out, r)
 	}

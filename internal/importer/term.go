@@ -1,6 +1,11 @@
 package importer
 
-import "strings"
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+)
 
 // maxCondition leaves room in the 4,096 bytes of a condition.
 const maxCondition = 3800
@@ -48,6 +53,23 @@ func (t term) size() int {
 	return n
 }
 
+// all returns the terms that must hold together.
+func (t term) all() []term {
+	if t.op == "and" {
+		return t.parts
+	}
+	return []term{t}
+}
+
+// line returns the text of a condition.
+func (t term) line() string {
+	lines := t.lines()
+	for i, l := range lines {
+		lines[i] = strings.TrimLeft(l, " ")
+	}
+	return strings.Join(lines, " ")
+}
+
 // lines returns the text of a condition, a line for each of its parts.
 func (t term) lines() []string {
 	if t.text != "" {
@@ -74,3 +96,43 @@ func (t term) inline() string {
 	}
 	return "(" + strings.Join(texts, " "+t.op+" ") + ")"
 }
+
+// call writes a call of a function with constant texts.
+func call(function string, texts ...string) string {
+	for i, s := range texts {
+		texts[i] = strconv.Quote(s)
+	}
+	return function + "(" + strings.Join(texts, ", ") + ")"
+}
+
+// list writes a list of constant texts.
+func list(texts []string) string {
+	return "[" + strings.TrimSuffix(strings.TrimPrefix(call("", slices.Clone(texts)...), "("), ")") + "]"
+}
+
+// hasLabel returns the condition that the issue has at least one of the labels.
+func hasLabel(names []string) term {
+	if len(names) == 0 {
+		return term{}
+	}
+	// In any_label a "*" stands for more than itself.
+	if len(names) > 1 && !slices.ContainsFunc(names, func(s string) bool { return strings.Contains(s, "*") }) {
+		return is(call("any_label", slices.Clone(names)...))
+	}
+	terms := make([]term, len(names))
+	for i, name := range names {
+		terms[i] = is(call("label", name))
+	}
+	return some(terms...)
+}
+
+// not negates a condition.
+func not(t term) term {
+	if t.empty() {
+		return t
+	}
+	return is("not " + t.inline())
+}
+
+// notPrinted reports whether a character would not be seen where it stands.
+func notPrinted(r rune) bool { return !unicode.IsPrint(r) }

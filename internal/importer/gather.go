@@ -1,0 +1,206 @@
+package importer
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// minChoices is how many rules that add a label become one rule.
+const minChoices = 4
+
+// gather returns the entries with rules of the same shape in one: rules that each add a label
+// become one rule whose action has a list of labels, and rules that do the same for several
+// labels of the event one rule with these labels. most is how many labels one list has at
+// most.
+func gather(entries []entry, given ids, most int) []entry {
+	return gathering{entries}.sameActions().addedLabels(given, most).entries
+}
+
+// A gathering is the entries while rules are put together.
+type gathering struct{ entries []entry }
+
+// A slot is the place of a rule: the numbers of its entry, and of the rule there.
+type slot struct{ entry, rule int }
+
+// groups returns the slots of the rules with the same key, in the order of their first; rules
+// without a key are left out.
+func (g gathering) groups(key func(r rule) string) [][]slot {
+	var out [][]slot
+	at := map[string]int{}
+	for i, e := range g.entries {
+		for j, r := range e.rules {
+			k := key(r)
+			if k == "" {
+				continue
+			}
+			n, known := at[k]
+			if !known {
+				n = len(out)
+				at[k] = n
+				out = append(out, nil)
+			}
+			out[n] = append(out[n], slot{i, j})
+		}
+	}
+	return out
+}
+
+// rule returns the rule at a slot.
+func (g gathering) rule(s slot) rule { return g.entries[s.entry].rules[s.rule] }
+
+// A replacement is what stands in the place of a rule that was put together with others: the
+// new rules at the first of them, and at the others nothing.
+type replacement struct {
+	rules []rule
+	first int // the entry of the new rules
+}
+
+// replace returns the entries with the new rules for groups of slots, the first of a group
+// being its place. Notes go with their rules.
+func (g gathering) replace(groups [][]slot, with [][]rule) gathering {
+	by := map[slot]replacement{}
+	for i, slots := range groups {
+		for _, s := range slots {
+			by[s] = replacement{first: slots[0].entry}
+		}
+		by[slots[0]] = replacement{with[i], slots[0].entry}
+	}
+	out := slices.Clone(g.entries)
+	for i, e := range g.entries {
+		var rest []rule
+		moved := i
+		for j, r := range e.rules {
+			if n, replaced := by[slot{i, j}]; replaced {
+				rest, moved = append(rest, n.rules...), n.first
+				continue
+			}
+			rest = append(rest, r)
+		}
+		if out[i].rules = rest; len(e.rules) > 0 && len(rest) == 0 {
+			out[moved].notes = append(slices.Clone(out[moved].notes), e.notes...)
+			out[i].gathered = true
+		}
+	}
+	return gathering{slices.DeleteFunc(out, func(e entry) bool { return e.gathered })}
+}
+
+// sameActions puts rules together that do the same for a label of the event.
+func (g gathering) sameActions() gathering {
+	var groups [][]slot
+	var with [][]rule
+	same := func(r rule) string {
+		if len(r.labels) == 0 {
+			return ""
+		}
+		return fmt.Sprint(r.on, r.when, r.elseUndo, r.then)
+	}
+	for _, slots := range g.groups(same) {
+		if len(slots) == 1 {
+			continue
+		}
+		one := g.rule(slots[0])
+		one.labels = slices.Clone(one.labels)
+		for _, s := range slots[1:] {
+			for _, l := range g.rule(s).labels {
+				if !slices.Contains(one.labels, l) {
+					one.labels = append(one.labels, l)
+				}
+			}
+		}
+		if one.condition().size() <= maxCondition {
+			groups, with = append(groups, slots), append(with, []rule{one})
+		}
+	}
+	return g.replace(groups, with)
+}
+
+// addedLabels puts rules together that each add one label.
+func (g gathering) addedLabels(given ids, most int) gathering {
+	var groups [][]slot
+	var with [][]rule
+	adds := func(r rule) string {
+		if r.elseUndo || r.scan != "" || len(r.labels) > 0 || r.when.empty() || len(r.then) != 1 ||
+			r.then[0].name != "add_label" || strings.Contains(r.when.line()+r.then[0].params[0].value, "{{") {
+			return ""
+		}
+		return strings.Join(r.on, " ")
+	}
+	for _, slots := range g.groups(adds) {
+		if len(slots) < minChoices {
+			continue
+		}
+		rules := make([]rule, len(slots))
+		for i, s := range slots {
+			rules[i] = g.rule(s)
+		}
+		groups, with = append(groups, slots), append(with, chosen(rules, given, most))
+	}
+	return g.replace(groups, with)
+}
+
+// maxActions is how many actions one rule has, below the limit of package rules.
+const maxActions = 40
+
+// chosen returns the rules that add the labels of all the rules.
+func chosen(rules []rule, given ids, most int) []rule {
+	common := commonTerms(rules)
+	var acts []act
+	var list []choice
+	size, work := 0, 0
+	known := map[string]bool{}
+	for _, r := range rules {
+		c := choice{all(r.when.all()[len(common):]...), r.then[0].params[0].value}
+		if known[c.String()] {
+			continue
+		}
+		known[c.String()] = true
+		size += len(c.String()) + 2
+		work += c.work()
+		if len(list) > 0 && (len(list) == most || size > maxCondition || work > maxWork) {
+			acts = append(acts, act{name: "add_labels", choices: list})
+			list, size, work = nil, len(c.String()), c.work()
+		}
+		list = append(list, c)
+	}
+	acts = append(acts, act{name: "add_labels", choices: list})
+	var out []rule
+	for some := range slices.Chunk(acts, maxActions) {
+		out = append(out, rule{id: given.next("labels"), on: rules[0].on, when: all(common...), then: some})
+	}
+	return out
+}
+
+// commonTerms returns the terms that all the rules begin with. Each keeps at least one of its
+// own.
+func commonTerms(rules []rule) []term {
+	common := rules[0].when.all()
+	for _, r := range rules {
+		terms := r.when.all()
+		n := 0
+		for n < len(common) && n < len(terms)-1 && common[n].line() == terms[n].line() {
+			n++
+		}
+		common = common[:n]
+	}
+	return common
+}
+
+// maxWork keeps the globs of one list within the steps of an expression for a pull request of
+// 3,000 files, which is how many GitHub lists. A file costs each call about two steps, and
+// half a step for each glob.
+const maxWork = 28
+
+// work estimates the steps that the condition takes for a file.
+func (c choice) work() int {
+	text := c.when.line()
+	calls := strings.Count(text, "any_file(") + strings.Count(text, "all_files(")
+	if calls == 0 {
+		return 0
+	}
+	return 2*calls + strings.Count(text, `"`)/4
+}
+
+// String returns the choice as an item of a list, where "" is no item.
+func (c choice) String() string { return c.when.line() + " ? " + strconv.Quote(c.text) + ` : ""` }

@@ -1,0 +1,76 @@
+package importer_test
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/rogpeppe/go-internal/txtar"
+)
+
+const maxWidth = 120 // characters of a line
+
+// fixed returns how many lines of a file do not depend on the length of its source: the head,
+// and what a tool does without a word.
+func fixed(tool string) int {
+	if tool == "stale" {
+		return 60
+	}
+	return 30
+}
+
+// TestReadable: what is imported is about as long as its source, has no long lines and no
+// rule twice. It reads what TestGolden compares.
+func TestReadable(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob(filepath.Join("testdata", "*", "*.txtar"))
+	if err != nil || len(files) < 40 {
+		t.Fatalf("%d files: %v", len(files), err)
+	}
+	for _, file := range files {
+		ar, err := txtar.ParseFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		in, out := 0, ""
+		for _, f := range ar.Files {
+			switch {
+			case f.Name == "want":
+				out = string(f.Data)
+			case f.Name != "report":
+				in += strings.Count(string(f.Data), "\n")
+			}
+		}
+		if out == "" {
+			continue
+		}
+		if n := strings.Count(out, "\n"); n > in*5/4+fixed(filepath.Base(filepath.Dir(file))) {
+			t.Errorf("%s: %d lines became %d", file, in, n)
+		}
+		for line := range strings.Lines(out) {
+			if n := utf8.RuneCountInString(line) - 1; n > maxWidth {
+				t.Errorf("%s: a line of %d characters: %s", file, n, line)
+			}
+		}
+		for _, rule := range twice(out) {
+			t.Errorf("%s: twice:\n%s", file, rule)
+		}
+	}
+}
+
+// twice returns the rules of a file that differ only in their id.
+func twice(config string) []string {
+	var out []string
+	_, list, _ := strings.Cut(config, "\nrules:\n")
+	var known []string
+	for rule := range strings.SplitSeq(list, "\n  - id: ") {
+		_, rest, _ := strings.Cut(rule, "\n")
+		if slices.Contains(known, rest) {
+			out = append(out, rest)
+		}
+		known = append(known, rest)
+	}
+	return out
+}

@@ -1,7 +1,9 @@
 package importer
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -61,4 +63,91 @@ func (f finding) inWorkflow() finding {
 // quoted shows a foreign value in a message.
 func quoted(s string) string {
 	return strconv.Quote(text.Clip(s, 60))
+}
+
+// maxNotes bounds a report.
+const maxNotes = 1000
+
+// A report lists what could not be carried over.
+type report struct {
+	listed   yamlfile.Problems
+	unlisted int            // beyond maxNotes
+	seen     map[place]bool // not nil
+}
+
+// A place identifies a note: a position in a node, and the message.
+type place struct {
+	node *yaml.Node
+	at   int // in characters
+	msg  string
+}
+
+// add lists a finding about a file, unless it is listed already. It returns the lines
+// that are new, as they stand in comments.
+func (r *report) add(file *yamlfile.File, f finding) []string {
+	if f.places == nil {
+		return r.addAt(file, place{f.node, 0, f.msg})
+	}
+	var out []string
+	for _, p := range f.places {
+		out = append(out, r.addAt(file, place{f.node, f.shift + p.At, p.Msg})...)
+	}
+	return out
+}
+
+func (r *report) addAt(file *yamlfile.File, p place) []string {
+	if r.seen[p] || r.full() {
+		return nil
+	}
+	r.seen[p] = true
+	return []string{r.list(locate(file, p))}
+}
+
+// locate returns the problem at a place of a file.
+func locate(file *yamlfile.File, p place) yamlfile.Problem {
+	if p.at == 0 {
+		// The start of the node, and not that of its text.
+		return file.At(&yaml.Node{Line: p.node.Line, Column: p.node.Column}, 1, 1, p.msg)
+	}
+	before := string([]rune(p.node.Value)[:p.at])
+	line, column := text.Position(before, len(before))
+	return file.At(p.node, line, column, p.msg)
+}
+
+// addLine lists a message about a line of a file and returns it like add.
+func (r *report) addLine(file *yamlfile.File, line int, msg string) []string {
+	if r.full() {
+		return nil
+	}
+	return []string{r.list(file.At(&yaml.Node{Line: line, Column: 1}, 1, 1, msg))}
+}
+
+// full reports whether no more fits, and then counts one more that is not listed.
+func (r *report) full() bool {
+	if len(r.listed) < maxNotes {
+		return false
+	}
+	r.unlisted++
+	return true
+}
+
+func (r *report) list(p yamlfile.Problem) string {
+	const most = 10_000
+	if len(p.Source) > most {
+		p.Source = "" // it takes long to show a part of it
+	}
+	r.listed = append(r.listed, p)
+	return fmt.Sprintf("%s:%d:%d: %s", p.File, p.Line, p.Column, p.Msg)
+}
+
+// problems returns the report in the order of the source, named by its file.
+func (r *report) problems(file string) yamlfile.Problems {
+	out := slices.Clone(r.listed)
+	slices.SortStableFunc(out, func(a, b yamlfile.Problem) int {
+		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
+	})
+	if r.unlisted > 0 {
+		out = append(out, yamlfile.Problem{File: file, Msg: fmt.Sprintf("%d more are not listed", r.unlisted)})
+	}
+	return out
 }

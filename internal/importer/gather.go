@@ -7,8 +7,10 @@ import (
 	"strings"
 )
 
-// minChoices is how many rules that add a label become one rule.
-const minChoices = 4
+const (
+	minChoices = 4 // how many rules that add a label become one rule
+	manyTerms  = 2 // how many terms in common make fewer rules one
+)
 
 // gather returns the entries with rules of the same shape in one: rules that each add a label
 // become one rule whose action has a list of labels, and rules that do the same for several
@@ -128,12 +130,12 @@ func (g gathering) addedLabels(given ids, most int) gathering {
 		return strings.Join(r.on, " ")
 	}
 	for _, slots := range g.groups(adds) {
-		if len(slots) < minChoices {
-			continue
-		}
 		rules := make([]rule, len(slots))
 		for i, s := range slots {
 			rules[i] = g.rule(s)
+		}
+		if len(slots) < minChoices && (len(slots) == 1 || len(commonTerms(rules)) < manyTerms) {
+			continue
 		}
 		groups, with = append(groups, slots), append(with, chosen(rules, given, most))
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -79,7 +80,26 @@ func outcome(t *testing.T, r importer.Request) (want, report string) {
 		return "", report
 	}
 	load(t, res)
+	checkOpen(t, res)
 	return string(res.Config), report
+}
+
+// checkOpen fails the test unless each difference stands in the file too, where "foreman rules
+// check" finds it.
+func checkOpen(t *testing.T, res importer.Result) {
+	t.Helper()
+	var want, got []string
+	for _, p := range res.Unmapped {
+		want = append(want, fmt.Sprintf("not as in the source: %s:%d:%d: %s", p.File, p.Line, p.Column, p.Msg))
+	}
+	for _, p := range importer.Open("imported.yml", res.Config) {
+		got = append(got, p.Msg)
+	}
+	slices.Sort(want)
+	slices.Sort(got)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("the report and the comments in the file differ (-want +got):\n%s", diff)
+	}
 }
 
 // load fails the test unless our loader takes the file without a word.

@@ -8,7 +8,8 @@
 //
 // Each tool reads its configuration into a reading, which is a value: rules, and findings
 // about the source. assemble turns readings into a draft and a report, render turns the
-// draft into text, and finish checks that text.
+// draft into text, and finish checks that text and lets gather put rules of the same shape
+// together.
 //
 // A new tool is a line in tools, a function that reads its configuration in a file of its own,
 // a folder of cases in testdata, and a line in the help of "foreman rules import" and in the
@@ -51,21 +52,14 @@ type Result struct {
 	Rules int
 }
 
-// A tool is a source format.
-type tool struct {
-	name   string
-	action string // its name in workflows
-	read   func(doc document, s step) reading
-	inFlow bool // the configuration is the workflow itself
-}
-
 // tools are in the order in which they are offered.
 func tools() []tool {
+	kinds := []string{"issues", "pull_request", "issue_comment"}
 	return []tool{
-		{"labeler", "actions/labeler", readLabeler, false},
-		{"issue-labeler", "github/issue-labeler", readIssueLabeler, false},
-		{"label-actions", "dessant/label-actions", readLabelActions, false},
-		{"stale", "actions/stale", readStale, true},
+		{"labeler", "actions/labeler", readLabeler, "configuration-path", ".github/labeler.yml", []string{"pull_request"}},
+		{"issue-labeler", "github/issue-labeler", readIssueLabeler, "configuration-path", ".github/labeler.yml", kinds},
+		{"label-actions", "dessant/label-actions", readLabelActions, "config-path", ".github/label-actions.yml", kinds[:2]},
+		{"stale", "actions/stale", readStale, "", "", []string{"schedule"}},
 	}
 }
 
@@ -92,16 +86,20 @@ func Import(r Request) (Result, error) {
 		return Result{}, err
 	}
 	in := files{source, source}
-	var s step
-	var before findings
-	if !t.inFlow && r.Workflow.Name != "" {
+	var content reading
+	switch doc := (document{source.Name(), source.Root()}); {
+	case t.config == "":
+		steps, found := scheduled(doc.root, t)
+		content = t.read(doc, step{}).guarded(found, func(p part) part { return steps[p.from].guarded(p) })
+	case r.Workflow.Name == "":
+		content = t.read(doc, step{})
+	default:
 		if in.workflow, err = yamlfile.Parse(r.Workflow.Name, r.Workflow.Data); err != nil {
 			return Result{}, problems(err, source.Err())
 		}
-		s, before = readStep(in.workflow.Root(), t.action)
+		s, found := readStep(in.workflow.Root(), t, source.Name())
+		content = t.read(doc, s).guarded(found, s.guarded)
 	}
-	content := t.read(document{source.Name(), source.Root()}, s)
-	content.before = append(before, content.before...)
 	d, found, size := assemble(in, splitLines(r.File.Data), content)
 	d.action = t.action
 	if err := yamlfile.Err(slices.Compact([]*yamlfile.File{in.source, in.workflow})...); err != nil {

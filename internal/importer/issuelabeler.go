@@ -27,12 +27,18 @@ type issueLabeler struct {
 // regular expressions that must all match.
 func readIssueLabeler(doc document, s step) reading {
 	l := issueLabeler{on: s.listenTo([]string{"issues.opened", "issues.edited"}, "issues", "pull_request", "issue_comment"), read: patterns{}}
-	undo, found := s.flag("sync-labels")
+	undo, found := s.one("sync-labels")
+	if s.version.before(3) && !undo {
+		undo = true
+		found = append(found, general("Before version 3 labels whose expressions do not match are removed, so they are here."))
+	}
+	found = append(found, s.others("repo-token", "configuration-path", "not-before", "enable-versioned-regex", "versioned-regex",
+		"body-missing-regex-label", "include-title", "include-body", "sync-labels")...)
 	about, more := target(s)
 	found = append(found, more...)
 	since, more := notBefore(s)
 	found = append(found, more...)
-	version, more := version(s, doc.name)
+	version, more := ofVersion(s, doc.name)
 	found = append(found, more...)
 	l.undo, l.about, l.always = undo, about, all(since, version)
 	pairs, more := labels(doc.root, "github/issue-labeler")
@@ -50,12 +56,21 @@ func readIssueLabeler(doc document, s step) reading {
 	if !s.given {
 		r.after = append(r.after, general("The workflow was not read: name it with --workflow when it sets inputs such as include-title, sync-labels or not-before."))
 	}
-	r.after = append(r.after, general(hintCreate))
 	return r
 }
 
-// hintCreate is about labels that a source adds.
-const hintCreate = "A label that does not exist is not created, unless policy.create_labels is true."
+// number finds the number that a text begins with, as the source reads it.
+var number = regexp.MustCompile(`^\s*\+?0*([0-9]+)`)
+
+// one reports whether an input is 1. The source takes no other text for true.
+func (s step) one(name string) (bool, findings) {
+	text, n, found := s.input(name)
+	m := number.FindStringSubmatch(text)
+	if m == nil && text != "" {
+		found = append(found, lost(n, "%s: %s is no number to the source, so it is off; 1 is on", name, quoted(text)).inWorkflow())
+	}
+	return len(m) > 1 && m[1] == "1", found
+}
 
 // label reads the regular expressions of one label.
 func (l issueLabeler) label(p pair) part {
@@ -90,16 +105,24 @@ func (l issueLabeler) label(p pair) part {
 
 // target returns the value that the regular expressions are about.
 func target(s step) (string, findings) {
-	body, n, found := s.input("include-body")
-	title, more := s.flag("include-title")
+	_, n, found := s.input("include-body")
+	body := true
+	if n != nil {
+		var more findings
+		body, more = s.one("include-body")
+		found = append(found, more...)
+	}
+	title, more := s.one("include-title")
 	found = append(found, more...)
 	switch {
-	case title && (n == nil || body == "1"):
+	case title && body:
 		return "issue.text", found
 	case title:
 		return "issue.title", found
+	case body:
+		return "issue.body", found
 	}
-	return "issue.body", found
+	return "issue.title", append(found, wrong(n, "include-body: neither the body nor the title is looked at").inWorkflow())
 }
 
 // notBefore returns the condition of the input not-before.
@@ -118,8 +141,8 @@ func notBefore(s step) (term, findings) {
 // fileVersion finds the version of a file such as labeler-v2.yml.
 var fileVersion = regexp.MustCompile(`-v([0-9A-Za-z.]+)\.ya?ml$`)
 
-// version returns the condition that an issue belongs to this version of the file.
-func version(s step, file string) (term, findings) {
+// ofVersion returns the condition that an issue belongs to this version of the file.
+func ofVersion(s step, file string) (term, findings) {
 	src, n, found := versioned(s)
 	if n == nil {
 		return term{}, found
@@ -145,7 +168,7 @@ func version(s step, file string) (term, findings) {
 
 // versioned returns the input versioned-regex when it counts; otherwise n is nil.
 func versioned(s step) (src string, n *yaml.Node, found findings) {
-	on, found := s.flag("enable-versioned-regex")
+	on, found := s.one("enable-versioned-regex")
 	if !on {
 		return "", nil, found
 	}

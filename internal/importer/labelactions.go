@@ -14,10 +14,12 @@ import (
 // actions when it is added, and for "-label" those when it is removed.
 func readLabelActions(doc document, s step) reading {
 	kinds, found := processOnly(s)
+	found = append(found, s.others("github-token", "config-path", "process-only")...)
+	thread := threads{kinds, s}
 	pairs, more := labels(doc.root, "dessant/label-actions")
 	return reading{
 		before: append(found, more...),
-		parts:  eachPair(pairs, everyKey, func(p pair) part { return labelActions(p, kinds) }),
+		parts:  eachPair(pairs, everyKey, thread.labelActions),
 		after: findings{
 			general("Discussions are not handled."),
 		},
@@ -43,8 +45,14 @@ func processOnly(s step) (kinds []string, found findings) {
 	return kinds, found
 }
 
+// threads are the kinds of threads that count, and the workflow.
+type threads struct {
+	kinds []string
+	step  step
+}
+
 // labelActions returns the rules for one label.
-func labelActions(p pair, kinds []string) part {
+func (t threads) labelActions(p pair) part {
 	if p.value.Kind != yaml.MappingNode {
 		return part{found: findings{wrong(p.value, "want a mapping of actions, got %s", yamlfile.Kind(p.value))}}
 	}
@@ -65,12 +73,19 @@ func labelActions(p pair, kinds []string) part {
 			r.on = []string{"issues." + event, "pull_request." + event}
 		}
 		then, found := s.actions()
-		r.then = then
+		if r.then = then; t.step.version.before(4) {
+			reopenFirst(r.then)
+		}
 		out.rules, out.found = append(out.rules, r), append(out.found, found...)
 		out.comments = out.comments || r.count("comment") > 0
 	}
 	id := name + suffix
-	issues, prs := slices.Contains(kinds, "issues"), slices.Contains(kinds, "prs")
+	issues := slices.Contains(t.kinds, "issues") && t.step.listensTo("issues."+event)
+	prs := slices.Contains(t.kinds, "prs") && t.step.listensTo("pull_request."+event)
+	if !issues && !prs {
+		out.found = append(out.found, lost(p.key, "the workflow does not listen to %s, so nothing ever happens", event))
+		return out
+	}
 	ofIssues, ofPRs := general.with(special["issues"]), general.with(special["prs"])
 	switch {
 	case issues && prs && ofIssues.same(ofPRs):
@@ -83,6 +98,15 @@ func labelActions(p pair, kinds []string) part {
 		add("pull_request.", suffixed(id, " prs", issues && (special["issues"] != nil || len(general) > 0)), ofPRs)
 	}
 	return out
+}
+
+// reopenFirst puts reopening before closing, as the source does before version 4.
+func reopenFirst(then []act) {
+	closing := slices.IndexFunc(then, func(a act) bool { return a.name == "close_issue" })
+	reopening := slices.IndexFunc(then, func(a act) bool { return a.name == "reopen_issue" })
+	if closing >= 0 && reopening > closing {
+		then[closing], then[reopening] = then[reopening], then[closing]
+	}
 }
 
 // same reports whether two kinds of threads have the same actions.

@@ -1,6 +1,7 @@
 package importer
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -33,13 +34,12 @@ type labelerOptions struct {
 // one since version 5 (changed-files, base-branch, head-branch).
 func readLabeler(doc document, s step) reading {
 	l := labeler{on: s.listenTo(pullEvents(), "pull_request"), read: patterns{}}
-	undo, found := s.flag("sync-labels")
+	undo, found := syncLabels(s)
 	l.undo = undo
-	dot, n, more := s.input("dot")
-	if found = append(found, more...); n != nil && dot != "true" {
-		found = append(found, lost(n, "dot: files whose names begin with a dot always match here").inWorkflow())
-	}
+	found = append(found, s.others("repo-token", "configuration-path", "sync-labels", "dot")...)
+	found = append(found, dotFiles(s)...)
 	pairs, more := labels(doc.root, "actions/labeler")
+	found = append(found, oneForm(pairs, s.version)...)
 	found = append(found, more...)
 	l.labelerOptions, more = readLabelerOptions(pairs)
 	r := reading{before: append(found, more...), parts: eachPair(pairs, isLabel, l.label)}
@@ -56,8 +56,65 @@ func readLabeler(doc document, s step) reading {
 	if !s.given {
 		r.after = append(r.after, general("The workflow was not read: name it with --workflow when it sets inputs such as sync-labels."))
 	}
-	r.after = append(r.after, general(hintCreate))
 	return r
+}
+
+// syncLabels reports whether labels are removed. Before version 5 the source takes every text
+// for true.
+func syncLabels(s step) (bool, findings) {
+	if !s.version.before(5) || s.version.before(3) {
+		return s.flag("sync-labels")
+	}
+	text, n, found := s.input("sync-labels")
+	if n != nil && text == "" {
+		return false, found
+	}
+	return true, append(found, general("Before version 5 sync-labels is on unless it is an empty text, so labels are taken off here too."))
+}
+
+// dotFiles returns the finding that the source does not match files like ".github/x".
+func dotFiles(s step) findings {
+	dot, n, found := s.input("dot")
+	switch {
+	case n != nil && dot != "true":
+		found = append(found, lost(n, "dot: files whose names begin with a dot always match here").inWorkflow())
+	case n == nil && s.version.before(5):
+		found = append(found, lost(yamlfile.Child(s.node, "uses"),
+			"before version 5 a * or ** matches no name that begins with a dot, such as .github; here it does").inWorkflow())
+	}
+	return found
+}
+
+// oneForm returns the findings about labels in a form that the version does not know, and
+// about files that were renamed.
+func oneForm(pairs []pair, v version) findings {
+	var found findings
+	said := map[string]bool{}
+	once := func(p pair, text string) {
+		if !said[text] {
+			said[text] = true
+			found = append(found, lost(p.key, "%s", text))
+		}
+	}
+	for _, p := range pairs {
+		switch {
+		case !isLabel(p.key.Value):
+			continue
+		case old(p.value) && v > 0 && !v.before(5):
+			once(p, "since version 5 the source refuses globs without changed-files; they are read as before")
+		case !old(p.value) && v.before(5):
+			once(p, "before version 5 the source does not know match objects, and adds the label to every pull request")
+		}
+		if old(p.value) || asksFiles(p.value) {
+			once(p, "a file that was renamed matches by its old name too; the source knows the new one only")
+		}
+	}
+	return found
+}
+
+// asksFiles reports whether a value has the option changed-files.
+func asksFiles(n *yaml.Node) bool {
+	return yamlfile.Child(n, "changed-files") != nil || slices.ContainsFunc(n.Content, asksFiles)
 }
 
 // isLabel reports whether a key of the configuration is a label, and no option.

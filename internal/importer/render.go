@@ -9,6 +9,9 @@ import (
 	"github.com/org/foreman-action/internal/importer/layout"
 )
 
+// head is how the first line of an imported file begins.
+const head = "# Imported by foreman rules import from "
+
 // A page is the text of a configuration file.
 type page struct {
 	text   string
@@ -18,7 +21,7 @@ type page struct {
 // render returns the whole file.
 func render(d draft) page {
 	w := writer{line: 1}
-	w.comment("# ", fmt.Sprintf("Imported by foreman rules import from %s, a configuration of %s.", d.source, d.action))
+	w.comment("# ", fmt.Sprintf(strings.TrimPrefix(head, "# ")+"%s, a configuration of %s.", d.source, d.action))
 	w.comment("# ", d.hints...)
 	if len(d.top) > 0 {
 		w.comment("# ", "What could not be mapped and belongs to no rule:")
@@ -28,7 +31,7 @@ func render(d draft) page {
 	if d.shadow {
 		w.lines("mode: shadow")
 	}
-	w.policy(d.policy, d.closes(), d.action)
+	w.policy(d)
 	w.lines("rules:")
 	for _, e := range d.entries {
 		w.entry(e)
@@ -36,10 +39,12 @@ func render(d draft) page {
 	return page{w.b.String(), w.rules}
 }
 
-// closes reports whether a rule closes something.
-func (d draft) closes() bool {
+// does reports whether a rule has one of the actions.
+func (d draft) does(actions ...string) bool {
 	return slices.ContainsFunc(d.entries, func(e entry) bool {
-		return slices.ContainsFunc(e.rules, func(r rule) bool { return r.count("close_issue") > 0 })
+		return slices.ContainsFunc(e.rules, func(r rule) bool {
+			return slices.ContainsFunc(r.then, func(a act) bool { return slices.Contains(actions, a.name) })
+		})
 	})
 }
 
@@ -64,13 +69,17 @@ func (w *writer) comment(prefix string, texts ...string) {
 	}
 }
 
-func (w *writer) policy(p policy, closes bool, action string) {
-	if !closes && len(p.limits) == 0 && !p.interval {
+func (w *writer) policy(d draft) {
+	p, closes, adds := d.policy, d.does("close_issue"), d.does("add_label", "add_labels")
+	if !closes && !adds && len(p.limits) == 0 && !p.interval {
 		return
 	}
 	w.lines("policy:")
 	if closes {
 		w.lines("  allow_close: true")
+	}
+	if adds {
+		w.lines("  create_labels: true # as " + d.action + " does")
 	}
 	if len(p.limits) > 0 {
 		w.lines("  limits:")
@@ -79,7 +88,7 @@ func (w *writer) policy(p policy, closes bool, action string) {
 		}
 	}
 	if p.interval {
-		w.lines("  comment_interval: 0s # " + action + " has no such limit")
+		w.lines("  comment_interval: 0s # " + d.action + " has no such limit")
 	}
 	if p.comments {
 		w.lines("  max_comments_per_issue: 0 # nor this one")

@@ -1,27 +1,65 @@
 package importer
 
 import (
+	"path"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"gopkg.in/yaml.v3"
 
+	"github.com/org/foreman-action/internal/importer/ghexpr"
+	"github.com/org/foreman-action/internal/importer/jsregexp"
 	"github.com/org/foreman-action/internal/yamlfile"
 )
 
+// A tool is a source format.
+type tool struct {
+	name   string
+	action string // its name in workflows
+	read   func(doc document, s step) reading
+	config string   // the input that names its configuration; empty: that is the workflow itself
+	file   string   // its configuration, when the input is not given
+	events []string // what it acts on
+}
+
 // A step is a step of a workflow that runs a tool.
 type step struct {
-	given  bool       // there is a workflow
-	with   *yaml.Node // its inputs; nil: none
-	events []string   // of the workflow, as "on" of a rule has them; nil: not known
+	given   bool       // there is a workflow
+	node    *yaml.Node // nil when there is none
+	with    *yaml.Node // its inputs; nil: none
+	events  []string   // of the workflow, as "on" of a rule has them; nil: not known
+	version version    // of the tool
+	guards  []term     // conditions of the job, the step and the workflow's events
+	guard   *yaml.Node // the last of those that may change from one event to the next
+	never   bool       // they never hold
 }
+
+// A version is the first number of an action's version; 0: not known.
+type version int
+
+// before reports whether the version is known and older than another.
+func (v version) before(o version) bool { return v > 0 && v < o }
+
+// A use is a step that runs an action, with its job.
+type use struct{ job, step *yaml.Node }
 
 // uses returns the mappings below n that run an action.
 func uses(n *yaml.Node, action string) []*yaml.Node {
-	var found []*yaml.Node
+	var out []*yaml.Node
+	for _, u := range usesOf(n, action) {
+		out = append(out, u.step)
+	}
+	return out
+}
+
+// usesOf returns the steps below n that run an action.
+func usesOf(n *yaml.Node, action string) []use {
+	var found []use
 	seen := map[*yaml.Node]bool{}
-	var walk func(n *yaml.Node)
-	walk = func(n *yaml.Node) {
+	var walk func(n, job *yaml.Node)
+	walk = func(n, job *yaml.Node) {
 		if seen[n] {
 			return
 		}
@@ -29,37 +67,133 @@ func uses(n *yaml.Node, action string) []*yaml.Node {
 		if u := yamlfile.Child(n, "uses"); u != nil {
 			name, _, _ := strings.Cut(u.Value, "@")
 			if strings.EqualFold(name, action) {
-				found = append(found, n)
+				found = append(found, use{job, n})
 				return
 			}
 		}
+		if yamlfile.Child(n, "steps") != nil {
+			job = n
+		}
 		for _, c := range n.Content {
-			walk(c)
+			walk(c, job)
 		}
 	}
-	walk(n)
+	walk(n, nil)
 	return found
 }
 
-// readStep returns the step of a workflow that runs an action.
-func readStep(root *yaml.Node, action string) (step, findings) {
-	steps := uses(root, action)
-	if len(steps) == 0 {
-		return step{}, findings{wrong(root, "no step of this workflow uses %s", action).inWorkflow()}
+// readStep returns the step of a workflow that runs an action: of several the one that reads
+// the configuration of that name.
+func readStep(root *yaml.Node, t tool, file string) (step, findings) {
+	list := usesOf(root, t.action)
+	if len(list) == 0 {
+		return step{}, findings{wrong(root, "no step of this workflow uses %s", t.action).inWorkflow()}
 	}
+	one := max(0, slices.IndexFunc(list, func(u use) bool { return sameFile(t.configOf(u.step), file) }))
 	var found findings
-	for _, more := range steps[1:] {
-		found = append(found, lost(more, "another step that uses %s; only the inputs of the first count", action).inWorkflow())
+	for i, more := range list {
+		switch {
+		case i == one:
+		case t.configOf(more.step) == t.configOf(list[one].step):
+			found = append(found, lost(more.step, "another step that uses %s; only the inputs of the first count", t.action).inWorkflow())
+		default:
+			found = append(found, lost(more.step, "another step that uses %s; import its configuration %s too", t.action, quoted(t.configOf(more.step))).inWorkflow())
+		}
 	}
-	s := step{given: true, with: yamlfile.Child(steps[0], "with")}
+	s, more := newStep(root, list[one], t.events)
+	return s, append(found, more...)
+}
+
+// newStep reads what a workflow tells of a step that acts on events.
+func newStep(root *yaml.Node, u use, events []string) (step, findings) {
+	s := step{given: true, node: u.step, with: yamlfile.Child(u.step, "with")}
+	var found findings
 	if isNull(s.with) {
 		s.with = nil
 	} else if s.with.Kind != yaml.MappingNode {
 		found = append(found, wrong(s.with, "with: want a mapping of inputs, got %s", yamlfile.Kind(s.with)).inWorkflow())
 	}
-	events, more := eventsOf(yamlfile.Child(root, "on"))
-	s.events = events
-	return s, append(found, more...)
+	on := readTriggers(yamlfile.Child(root, "on"))
+	s.events, s.guards, found = on.events, on.guards, append(found, on.found...)
+	var more findings
+	s.version, more = versionOf(yamlfile.Child(u.step, "uses"))
+	found = append(found, more...)
+	events = slices.DeleteFunc(slices.Clone(events), func(e string) bool { return !slices.Contains(on.names, e) })
+	return s, append(found, s.conditions(u, events)...)
+}
+
+// configOf returns the file that a step of the tool reads.
+func (t tool) configOf(s *yaml.Node) string {
+	if n := yamlfile.Child(s, "with", t.config); !isNull(n) {
+		return n.Value
+	}
+	return t.file
+}
+
+// sameFile reports whether a path of a repository is the end of the name of a file.
+func sameFile(config, name string) bool {
+	config, name = path.Clean(config), path.Clean(strings.ReplaceAll(name, `\`, "/"))
+	return config == name || strings.HasSuffix(name, "/"+config)
+}
+
+// conditions adds those of a step and its job.
+func (s *step) conditions(u use, events []string) findings {
+	found := s.condition(yamlfile.Child(u.job, "if"), events)
+	return append(found, s.condition(yamlfile.Child(u.step, "if"), events)...)
+}
+
+// condition adds the condition of a job or step, which is evaluated for one of the events.
+func (s *step) condition(n *yaml.Node, events []string) findings {
+	if isNull(n) || n.Kind != yaml.ScalarNode {
+		return nil
+	}
+	c := ghexpr.Translate(n.Value, events)
+	for _, text := range c.Terms {
+		s.guards = append(s.guards, is(text))
+		if !strings.Contains(text, "repo.") {
+			s.guard = n
+		}
+	}
+	var found findings
+	if c.Never {
+		s.never = true
+		found = append(found, lost(n, "if: it holds for no event that a rule can listen to, so there are no rules").inWorkflow())
+	}
+	if len(c.Lost) > 0 {
+		at := finding{kind: noCounterpart, workflow: true, node: n}
+		for _, p := range c.Lost {
+			at.places = append(at.places, jsregexp.Problem{At: p.At, Msg: "if: " + p.Msg + "; the rules do not ask for it"})
+		}
+		found = append(found, at)
+	}
+	return found
+}
+
+var (
+	tag    = regexp.MustCompile(`^v?([0-9]{1,4})(?:[.-].*)?$`)
+	tagged = regexp.MustCompile(`\bv?([0-9]{1,4})(?:\.[0-9]+)*\b`)
+	branch = regexp.MustCompile(`^(main|master|releases?/.*)$`)
+)
+
+// versionOf reads the version of an action, which stands behind its name; behind a commit, in
+// the comment on the line.
+func versionOf(n *yaml.Node) (version, findings) {
+	_, ref, _ := strings.Cut(n.Value, "@")
+	m := tag.FindStringSubmatch(ref)
+	if m == nil && !branch.MatchString(ref) {
+		m = tagged.FindStringSubmatch(n.LineComment)
+	}
+	if m == nil {
+		if branch.MatchString(ref) {
+			return 0, nil
+		}
+		return 0, findings{lost(n, "the version of %s is not known; it is taken for the newest", quoted(n.Value)).inWorkflow()}
+	}
+	major, err := strconv.Atoi(m[1])
+	if err != nil {
+		return 0, findings{wrong(n, "read the version: %v", err).inWorkflow()}
+	}
+	return version(major), nil
 }
 
 // input returns the text of an input; n is nil when it is not given. An input that the
@@ -88,72 +222,56 @@ func (s step) flag(name string) (bool, findings) {
 	return strings.EqualFold(text, "true") || text == "1", found
 }
 
-// activities are those of the events that a workflow may name and a rule may listen to.
-func activities(event string) []string {
-	both := []string{"opened", "edited", "closed", "reopened", "assigned", "unassigned", "labeled", "unlabeled", "locked", "unlocked", "milestoned", "demilestoned"}
-	switch event {
-	case "issues":
-		return append(both, "deleted", "transferred", "pinned", "unpinned", "typed", "untyped")
-	case "pull_request":
-		return append(both, "synchronize", "converted_to_draft", "ready_for_review", "review_requested", "review_request_removed")
-	case "issue_comment":
-		return []string{"created", "edited", "deleted"}
+// ownToken finds the token of the workflow itself.
+var ownToken = regexp.MustCompile(`^\$\{\{\s*(github\.token|secrets\.GITHUB_TOKEN)\s*\}\}$`)
+
+// ownNumber finds the number of the event's issue or pull request.
+var ownNumber = regexp.MustCompile(`^\$\{\{\s*github\.event\.(issue|pull_request)\.number(\s*\|\|\s*github\.event\.(issue|pull_request)\.number)?\s*\}\}$`)
+
+// others returns the findings about inputs that are none of the names, and about a token that
+// is not the workflow's own.
+func (s step) others(token string, names ...string) findings {
+	var found findings
+	if s.with == nil || s.with.Kind != yaml.MappingNode {
+		return nil
 	}
-	return nil
+	for _, p := range pairsOf(s.with) {
+		switch key := p.key.Value; {
+		case key == token && !ownToken.MatchString(p.value.Value):
+			found = append(found, lost(p.key, "%s: with this token changes start other workflows; give it to Foreman as its input token", key).inWorkflow())
+		case key == "issue-number" && ownNumber.MatchString(p.value.Value):
+		case key != token && !slices.Contains(names, key):
+			found = append(found, lost(p.key, "input %s has no counterpart%s", quoted(key), yamlfile.DidYouMean(key, names)).inWorkflow())
+		}
+	}
+	return found
 }
 
-// eventsOf returns the issue and pull request events of a workflow, which stand at its
-// key "on".
-func eventsOf(on *yaml.Node) ([]string, findings) {
-	var out []string
+// scheduled returns the conditions of the steps that run a tool on a schedule, by the line of
+// the step.
+func scheduled(root *yaml.Node, t tool) (map[int]step, findings) {
+	steps := map[int]step{}
 	var found findings
-	add := func(name string, types *yaml.Node) {
-		event := strings.TrimSuffix(name, "_target")
-		if activities(event) == nil {
-			return
-		}
-		events, more := typesOf(event, types)
-		found = append(found, more...)
-		for _, e := range events {
-			if !slices.Contains(out, e) {
-				out = append(out, e)
-			}
-		}
+	for _, u := range usesOf(root, t.action) {
+		s := step{node: u.step}
+		found = append(found, s.conditions(u, t.events)...)
+		steps[u.step.Line] = s
 	}
-	switch {
-	case on == nil:
-	case on.Kind == yaml.MappingNode:
-		for _, p := range pairsOf(on) {
-			add(p.key.Value, yamlfile.Child(p.value, "types"))
-		}
-	case on.Kind == yaml.SequenceNode:
-		for _, item := range on.Content {
-			add(item.Value, nil)
-		}
-	default:
-		add(on.Value, nil)
-	}
-	return out, found
+	return steps, found
 }
 
-// typesOf returns the activities of one event; without types they are GitHub's choice.
-func typesOf(event string, types *yaml.Node) ([]string, findings) {
-	switch {
-	case isNull(types) && event == "pull_request":
-		return []string{"pull_request.opened", "pull_request.synchronize", "pull_request.reopened"}, nil
-	case isNull(types):
-		return []string{event + ".*"}, nil
+// guarded returns the part with the conditions of its step.
+func (s step) guarded(p part) part {
+	if s.never {
+		p.rules = nil
+		return p
 	}
-	var out []string
-	var found findings
-	for _, item := range items(types) {
-		if !slices.Contains(activities(event), item.Value) {
-			found = append(found, lost(item, "no rule can listen to %s", quoted(event+"."+item.Value)).inWorkflow())
-			continue
+	for i, r := range p.rules {
+		if p.rules[i].when = all(append(slices.Clone(s.guards), r.when)...); r.elseUndo && s.guard != nil {
+			p.found = append(p.found, lost(s.guard, "when it no longer holds, labels that Foreman added are taken off; the source leaves them").inWorkflow())
 		}
-		out = append(out, event+"."+item.Value)
 	}
-	return out, found
+	return p
 }
 
 // listenTo returns the events of the workflow that belong to one of the names, or the
@@ -170,4 +288,11 @@ func (s step) listenTo(otherwise []string, names ...string) []string {
 		return otherwise
 	}
 	return out
+}
+
+// listensTo reports whether the workflow listens to an event such as "issues.labeled"; without
+// a workflow it does.
+func (s step) listensTo(event string) bool {
+	name, _, _ := strings.Cut(event, ".")
+	return !s.given || slices.Contains(s.events, event) || slices.Contains(s.events, name+".*")
 }

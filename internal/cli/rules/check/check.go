@@ -33,6 +33,9 @@ labels could not be checked.
 Of the workflows that run Foreman on these files it checks what starts them, whether closing
 is allowed (allow-close), and whether they may read the memory (actions: read).
 
+What foreman rules import could not carry over stands in a comment of the file, and is a
+warning until that comment is removed.
+
 Exit codes: 0 no mistake, or warnings only; 1 the repository cannot be read; 2 a mistake.`
 
 // Options are all that the command depends on.
@@ -77,6 +80,10 @@ func Run(ctx context.Context, o Options) error {
 	if cfg != nil {
 		var more yamlfile.Problems
 		if more, note, err = compare(ctx, o.Env, o.Repository, cfg); err != nil {
+			return err
+		}
+		problems = append(problems, more...)
+		if more, err = imported(ctx, o.Env, cfg.Files); err != nil {
 			return err
 		}
 		problems = inOrder(append(problems, more...))

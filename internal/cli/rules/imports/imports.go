@@ -10,8 +10,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/org/foreman-action/config"
 	"github.com/org/foreman-action/internal/cli/files"
 	"github.com/org/foreman-action/internal/cli/format"
+	"github.com/org/foreman-action/internal/cli/grants"
 	"github.com/org/foreman-action/internal/cli/process"
 	"github.com/org/foreman-action/internal/command"
 	"github.com/org/foreman-action/internal/importer"
@@ -29,8 +31,11 @@ is left out and stands there as a comment.
   label-actions  .github/label-actions.yml of dessant/label-actions
   stale          the workflow that uses actions/stale, or a mapping of its inputs
 
-The inputs of the first three stand in their workflow: name it with --workflow. FILE
-may be "-" for standard input.
+The inputs of the first three stand in their workflow: name it with --workflow. Its
+events and conditions count too, and so does the version of the action. FILE may be "-"
+for standard input.
+
+foreman rules check warns of what the comments of the file still list.
 
 Exit codes: 0 something was imported, 1 nothing could be, 2 a mistake in the arguments,
 or the file is no configuration of the tool.`
@@ -98,6 +103,17 @@ func Run(o Options) error {
 	res, err := importer.Import(req)
 	if err != nil {
 		return command.Usage(err)
+	}
+	if res.Rules > 0 {
+		cfg, err := config.Parse(req.File.Name, res.Config, nil)
+		if err != nil {
+			return command.Failed(fmt.Errorf("read what was imported from %s: %w", req.File.Name, err))
+		}
+		workflow := req.Workflow
+		if o.Tool == "stale" {
+			workflow = req.File
+		}
+		res.Unmapped = append(res.Unmapped, importer.Lacking(o.Tool, workflow, grants.Needs(cfg, false))...)
 	}
 	if err := report(o.Env.Stderr, req.File.Name, res); err != nil {
 		return err

@@ -1,0 +1,96 @@
+package ghexpr_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/org/foreman-action/internal/importer/ghexpr"
+)
+
+func TestTranslate(t *testing.T) {
+	t.Parallel()
+	tests := []struct{ src, want string }{
+		{"github.event.pull_request.draft == false", "not pr.draft"},
+		{"${{ !github.event.pull_request.draft }}", "not pr.draft"},
+		{"github.event.pull_request.draft != true", "not pr.draft"},
+		{"!(github.event.pull_request.draft)", "not pr.draft"},
+		{"'true' == github.event.pull_request.draft", "pr.draft"},
+		{"github.repository == 'Octo-Org/hello'", `lower(repo.full_name) == "octo-org/hello"`},
+		{"github.repository_owner == 'octo' && !github.event.pull_request.draft", `lower(repo.owner) == "octo" | not pr.draft`},
+		{"github.actor != 'dependabot[bot]'", `lower(actor.login) != "dependabot[bot]"`},
+		{"github.event.sender.type != 'Bot'", `actor.type != "Bot"`},
+		{"contains(github.event.pull_request.title, 'WIP')", `lower(issue.title) contains "wip"`},
+		{"!contains(github.event.issue.title, '[skip]')", `not (lower(issue.title) contains "[skip]")`},
+		{"startsWith(github.head_ref, 'Release/')", `lower(pr.head) startsWith "release/"`},
+		{"endsWith(github.event.comment.body, '!')", `event.comment.body endsWith "!"`},
+		{"contains(github.event.issue.labels.*.name, 'Bug')", `label("Bug")`},
+		{"!contains(github.event.pull_request.labels.*.name, 'it''s')", `not label("it's")`},
+		{`contains(fromJSON('["OWNER","member"]'), github.event.issue.author_association)`, `issue.association in ["OWNER", "MEMBER"]`},
+		{`contains(fromJson('["a"]'), github.event.label.name)`, `lower(event.label) in ["a"]`},
+		{"github.event.issue.pull_request", "issue.url matches `/pull/[0-9]+$`"},
+		{"!github.event.issue.pull_request", "not (issue.url matches `/pull/[0-9]+$`)"},
+		{"github.event.issue.pull_request == null", "not (issue.url matches `/pull/[0-9]+$`)"},
+		{"github.event_name == 'issues' || github.event.pull_request.draft == false", `(event.name == "issues" or not pr.draft)`},
+		{"github.event_name == 'pull_request_target'", `event.name == "pull_request"`},
+		{"github.event_name == 'schedule'", "never"},
+		{"github.event_name != 'schedule'", ""},
+		{"(github.event.action == 'labeled' && github.event.label.name == 'x') || github.event.action == 'opened'",
+			`((event.action == "labeled" and lower(event.label) == "x") or event.action == "opened")`},
+		{"(github.event.action == 'opened' || github.event.issue.milestone == null) && always()", `(event.action == "opened" or issue.milestone == "")`},
+		{"(github.event.action == 'opened' || github.event.action == 'edited') && github.actor == '1'",
+			`(event.action == "opened" or event.action == "edited") | actor.login == "1"`},
+		{"true", ""},
+		{"false", "never"},
+		{"always() && !cancelled()", ""},
+		{"failure()", "never"},
+		{"github.event.pull_request.user.login == github.actor", "lower(issue.author) == lower(actor.login)"},
+		{"contains(github.event.issue.title, 'x') == false", `not (lower(issue.title) contains "x")`},
+		{"github.event['label']['name'] == 'x'", `lower(event.label) == "x"`},
+		{"vars.ENABLED == 'true'", "lost 0: vars.ENABLED has no counterpart"},
+		{"!github.event.pull_request.draft && needs.check.outputs.ok == 'true'", "not pr.draft | lost 36: needs.check.outputs.ok has no counterpart"},
+		{"github.event.pull_request.head.repo.full_name == github.repository", "lost 0: github.event.pull_request.head.repo.full_name has no counterpart"},
+		{"github.actor == 'a' || secrets.X", "lost 23: secrets.X has no counterpart"},
+		{"contains(toJSON(github.event), 'x')", "lost 9: toJSON() has no counterpart"},
+		{"github.event.issue.comments > 3", "lost 0: github.event.issue.comments has no counterpart"},
+		{"hashFiles('x') != ''", "lost 0: hashFiles() has no counterpart here"},
+		{"github.actor == ", "lost 0: it cannot be read"},
+		{"github.actor = 'a'", "lost 0: it cannot be read"},
+		{"'open", "lost 0: it cannot be read"},
+		{strings.Repeat("(", 100) + "true" + strings.Repeat(")", 100), "lost 0: it cannot be read"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.src, func(t *testing.T) {
+			t.Parallel()
+			if diff := cmp.Diff(tt.want, show(ghexpr.Translate(tt.src, []string{"issues", "pull_request"}))); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func show(c ghexpr.Condition) string {
+	parts := c.Terms
+	for _, p := range c.Lost {
+		parts = append(parts, fmt.Sprintf("lost %d: %s", p.At, p.Msg))
+	}
+	if c.Never {
+		parts = append(parts, "never")
+	}
+	return strings.Join(parts, " | ")
+}
+
+func FuzzTranslate(f *testing.F) {
+	f.Add("contains(fromJSON('[\"a\"]'), github.event.label.name) && !(a['b'] || always())")
+	f.Add("1 == -1.5 || 'x' < github.actor")
+	f.Fuzz(func(t *testing.T, src string) {
+		c := ghexpr.Translate(src, []string{"issues"})
+		for _, p := range c.Lost {
+			if p.At < 0 || p.At > len([]rune(src)) || p.Msg == "" {
+				t.Errorf("a problem outside of the source: %#v", p)
+			}
+		}
+	})
+}

@@ -1,0 +1,323 @@
+// Package ghexpr translates the "if" of a job or step of GitHub Actions to conditions of ours.
+//
+// GitHub compares texts without regard to case, and so does the result. The functions are
+// pure and safe for concurrent use. The work is bounded by the length of the expression, which
+// is bounded.
+package ghexpr
+
+import (
+	"encoding/json"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// A Problem is a part of an expression without a counterpart.
+type Problem struct {
+	At  int // characters before it
+	Msg string
+}
+
+// A Condition is a translated expression: all of its terms must hold.
+type Condition struct {
+	Terms []string
+	// Never is true when it cannot hold for one of the events.
+	Never bool
+	// Lost are the parts that Terms leave out, each joined to the rest by "&&".
+	Lost []Problem
+}
+
+// Translate translates an expression that is evaluated for one of the events, by their names
+// such as "pull_request".
+func Translate(src string, events []string) Condition {
+	n, ok := parse(src)
+	if !ok {
+		return Condition{Lost: []Problem{{0, "it cannot be read"}}}
+	}
+	terms := []*node{n}
+	if n.kind == operator && n.text == "&&" {
+		terms = n.args
+	}
+	t := translation{events}
+	var c Condition
+	for _, n := range terms {
+		switch v := t.truth(n); {
+		case v.lost != nil:
+			c.Lost = append(c.Lost, *v.lost)
+		case v.known && !v.holds:
+			c.Never = true
+		case !v.known:
+			if v.op == "or" {
+				v.text = "(" + v.text + ")"
+			}
+			c.Terms = append(c.Terms, v.text)
+		}
+	}
+	return c
+}
+
+// A translation is the translation of one expression.
+type translation struct{ events []string }
+
+// A value is a translated part.
+type value struct {
+	text  string // as our conditions write it
+	lost  *Problem
+	op    string // "and", "or", "not" or, for a comparison, "==" that it has outside of brackets
+	known bool   // it is holds, whatever happens
+	holds bool
+}
+
+func lost(n *node, msg string) value { return value{lost: &Problem{n.at, msg}} }
+func sure(holds bool) value          { return value{known: true, holds: holds} }
+
+// truth translates a part that is true or false.
+func (t translation) truth(n *node) value {
+	switch n.kind {
+	case word:
+		return sure(n.text != "false" && n.text != "null" && strings.Trim(n.text, "-0.") != "")
+	case literal:
+		return sure(n.text != "")
+	case path:
+		return t.given(n)
+	case function:
+		return t.call(n)
+	case operator:
+	}
+	switch n.text {
+	case "!":
+		v := t.truth(n.args[0])
+		switch {
+		case v.lost != nil:
+			return v
+		case v.known:
+			return sure(!v.holds)
+		case v.op != "":
+			v.text = "(" + v.text + ")"
+		}
+		return value{text: "not " + v.text, op: "not"}
+	case "&&", "||":
+		return t.joined(n)
+	}
+	return t.compared(n)
+}
+
+// joined translates "&&" and "||".
+func (t translation) joined(n *node) value {
+	op, decides := "and", false
+	if n.text == "||" {
+		op, decides = "or", true
+	}
+	var texts []string
+	var unknown *value
+	for _, arg := range n.args {
+		v := t.truth(arg)
+		switch {
+		case v.lost != nil:
+			unknown = &v
+		case v.known && v.holds == decides:
+			return sure(decides)
+		case v.known:
+		case v.op != op && (v.op == "and" || v.op == "or"):
+			texts = append(texts, "("+v.text+")")
+		default:
+			texts = append(texts, v.text)
+		}
+	}
+	switch {
+	case unknown != nil:
+		return *unknown
+	case len(texts) == 0:
+		return sure(!decides)
+	}
+	if len(texts) == 1 {
+		op = "=="
+	}
+	return value{text: strings.Join(texts, " "+op+" "), op: op}
+}
+
+// given translates a path that stands for whether it has a value.
+func (t translation) given(n *node) value {
+	f, ok := fields()[n.text]
+	switch {
+	case !ok:
+		return lost(n, n.name+" has no counterpart")
+	case f.kind == flag:
+		return value{text: f.text}
+	case f.kind == isPull:
+		return value{text: f.text, op: "=="}
+	case f.kind == names:
+		return sure(true)
+	}
+	return value{text: f.text + ` != ""`, op: "=="}
+}
+
+// compared translates a comparison.
+func (t translation) compared(n *node) value {
+	left, right := n.args[0], n.args[1]
+	if left.kind == literal || left.kind == word {
+		left, right = right, left
+	}
+	f, ok := fields()[left.text]
+	equal := n.text == "=="
+	switch {
+	case left.kind != path && left.kind != function:
+		return lost(n, "it has no counterpart")
+	case left.kind == function && (right.text == "true" || right.text == "false") && (equal || n.text == "!="):
+		return t.truth(positive(left, (right.text == "true") == equal))
+	case left.kind == function:
+		return lost(left, left.name+"() has no counterpart here")
+	case !ok:
+		return lost(left, left.name+" has no counterpart")
+	case !equal && n.text != "!=":
+		return lost(n, "the operator "+n.text+" has no counterpart")
+	}
+	switch {
+	case f.kind == flag || f.kind == isPull:
+		return t.flag(f, left, right, equal)
+	case right.kind == path:
+		other, ok := fields()[right.text]
+		if !ok || !other.isText() {
+			return lost(right, right.name+" has no counterpart")
+		}
+		return value{text: "lower(" + f.text + ") " + n.text + " lower(" + other.text + ")", op: "=="}
+	case right.kind == word && right.text == "null":
+		return value{text: f.text + " " + n.text + ` ""`, op: "=="}
+	case right.kind != literal || f.kind == names:
+		return lost(n, "it has no counterpart")
+	case left.text == "github.event_name":
+		return t.event(right.text, equal)
+	}
+	return value{text: f.lower(right.text) + " " + n.text + " " + strconv.Quote(f.literal(right.text)), op: "=="}
+}
+
+// positive returns the node, or its negation.
+func positive(n *node, yes bool) *node {
+	if yes {
+		return n
+	}
+	return &node{kind: operator, text: "!", args: []*node{n}, at: n.at}
+}
+
+// flag translates the comparison of a field that is true or false, or there or not.
+func (t translation) flag(f field, left, right *node, equal bool) value {
+	var yes bool
+	switch {
+	case right.kind == word && right.text == "true" || right.kind == literal && right.text == "true":
+		yes = true
+	case right.kind == word && (right.text == "false" || right.text == "null"):
+	case right.kind == literal && (right.text == "false" || right.text == ""):
+	default:
+		return lost(left, left.name+" is true or false")
+	}
+	if yes == equal {
+		return value{text: f.text, op: op(f)}
+	}
+	if f.kind == isPull {
+		return value{text: "not (" + f.text + ")", op: "not"}
+	}
+	return value{text: "not " + f.text, op: "not"}
+}
+
+func op(f field) string {
+	if f.kind == isPull {
+		return "and"
+	}
+	return ""
+}
+
+// event translates a comparison of the event's name.
+func (t translation) event(name string, equal bool) value {
+	name = strings.TrimSuffix(strings.ToLower(name), "_target")
+	switch {
+	case !slices.Contains(t.events, name):
+		return sure(!equal)
+	case len(t.events) == 1:
+		return sure(equal)
+	}
+	op := " != "
+	if equal {
+		op = " == "
+	}
+	return value{text: "event.name" + op + strconv.Quote(name), op: "=="}
+}
+
+// call translates a call.
+func (t translation) call(n *node) value {
+	switch {
+	case slices.Contains([]string{"always", "success"}, n.text) && len(n.args) == 0:
+		return sure(true)
+	case slices.Contains([]string{"failure", "cancelled"}, n.text) && len(n.args) == 0:
+		return sure(false)
+	case len(n.args) != 2:
+	case n.text == "contains":
+		return t.contains(n)
+	case n.text == "startswith":
+		return t.within(n, "startsWith")
+	case n.text == "endswith":
+		return t.within(n, "endsWith")
+	}
+	return lost(n, n.name+"() has no counterpart here")
+}
+
+// within translates a function about a text and a part of it.
+func (t translation) within(n *node, op string) value {
+	f, ok := fields()[n.args[0].text]
+	switch {
+	case n.args[0].kind != path || !ok || !f.isText():
+		return lost(n.args[0], describe(n.args[0])+" has no counterpart")
+	case n.args[1].kind != literal:
+		return lost(n.args[1], describe(n.args[1])+" has no counterpart here")
+	}
+	part := n.args[1].text
+	return value{text: f.lower(part) + " " + op + " " + strconv.Quote(f.literal(part)), op: "=="}
+}
+
+// contains translates contains(list or text, part).
+func (t translation) contains(n *node) value {
+	in, part := n.args[0], n.args[1]
+	f, ok := fields()[in.text]
+	switch {
+	case in.kind == path && ok && f.kind == names && part.kind == literal && in.text != assignees:
+		return value{text: "label(" + strconv.Quote(part.text) + ")"}
+	case in.kind == path && ok && f.kind == names && part.kind == literal:
+		return value{text: "any(" + f.text + ", lower(#) == " + strconv.Quote(strings.ToLower(part.text)) + ")"}
+	case in.kind == function && in.text == "fromjson" && part.kind == path:
+		return t.oneOf(in, part)
+	}
+	return t.within(n, "contains")
+}
+
+// oneOf translates contains(fromJSON('["a", "b"]'), path).
+func (t translation) oneOf(in, part *node) value {
+	f, ok := fields()[part.text]
+	var list []string
+	if !ok || !f.isText() || len(in.args) != 1 || in.args[0].kind != literal ||
+		json.Unmarshal([]byte(in.args[0].text), &list) != nil || len(list) == 0 {
+		return lost(part, describe(part)+" has no counterpart here")
+	}
+	plain := f.text
+	for i, s := range list {
+		if lower := f.lower(s); lower != f.text {
+			plain = lower
+		}
+		list[i] = strconv.Quote(f.literal(s))
+	}
+	return value{text: plain + " in [" + strings.Join(list, ", ") + "]", op: "=="}
+}
+
+// describe names a part in a message.
+func describe(n *node) string {
+	switch n.kind {
+	case function:
+		return n.name + "()"
+	case operator:
+		return "the operator " + n.text
+	case literal:
+		return "the text '" + n.text + "'"
+	case word:
+		return n.text
+	case path:
+	}
+	return n.name
+}

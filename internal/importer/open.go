@@ -1,0 +1,81 @@
+package importer
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+
+	"github.com/org/foreman-action/internal/yamlfile"
+)
+
+var (
+	noteLine = regexp.MustCompile(`^ *# (.+:[0-9]+:[0-9]+: .+)$`)
+	moreLine = regexp.MustCompile(`^ *#   (\S.*)$`)
+)
+
+// Open returns the differences from the source that an imported file still lists in its
+// comments, as warnings at these lines. A file that was not imported has none.
+func Open(name string, src []byte) yamlfile.Problems {
+	lines := splitLines(src)
+	if !strings.HasPrefix(lines[0], head) {
+		return nil
+	}
+	var out yamlfile.Problems
+	within := false
+	for i, line := range lines {
+		note, more := noteLine.FindStringSubmatch(line), moreLine.FindStringSubmatch(line)
+		switch {
+		case note != nil:
+			column := strings.Index(line, "#") + 1
+			out = append(out, yamlfile.Problem{File: name, Line: i + 1, Column: column, Warning: true, Source: line, Msg: "not as in the source: " + note[1]})
+		case within && more != nil:
+			out[len(out)-1].Msg += " " + more[1]
+		}
+		within = note != nil || within && more != nil
+	}
+	return out
+}
+
+// Lacking returns what the permissions of the tool's step lack for rules that need them, such
+// as "issues: write", with the place in the workflow. A workflow without permissions lacks
+// nothing that is known.
+func Lacking(toolName string, workflow Source, needs []string) yamlfile.Problems {
+	i := slices.IndexFunc(tools(), func(t tool) bool { return t.name == toolName })
+	var list []use
+	f, err := yamlfile.Parse(workflow.Name, workflow.Data)
+	if err == nil && i >= 0 {
+		list = usesOf(f.Root(), tools()[i].action)
+	}
+	if len(list) == 0 {
+		return nil
+	}
+	given := yamlfile.Child(list[0].job, "permissions")
+	if given == nil {
+		given = yamlfile.Child(f.Root(), "permissions")
+	}
+	if given == nil || given.Value == "write-all" {
+		return nil
+	}
+	var lacks []string
+	for _, need := range needs {
+		name, level, _ := strings.Cut(need, ": ")
+		if !grants(given, name, level) {
+			lacks = append(lacks, need)
+		}
+	}
+	if len(lacks) == 0 {
+		return nil
+	}
+	return yamlfile.Problems{f.At(given, 1, 1, "permissions: Foreman needs "+strings.Join(lacks, ", ")+" too; see foreman rules permissions")}
+}
+
+// grants reports whether permissions grant a level.
+func grants(permissions *yaml.Node, name, level string) bool {
+	if permissions.Value == "read-all" {
+		return level == "read"
+	}
+	n := yamlfile.Child(permissions, name)
+	return n != nil && (n.Value == "write" || n.Value == level)
+}

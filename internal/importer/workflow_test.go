@@ -1,8 +1,12 @@
 package importer_test
 
 import (
+	"fmt"
+	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/rogpeppe/go-internal/txtar"
 
 	"github.com/org/foreman-action/internal/importer"
 	"github.com/org/foreman-action/rules/facts"
@@ -103,5 +107,26 @@ func TestOpen(t *testing.T) {
 	}
 	if ps := importer.Open("f.yml", []byte("# a.yml:1:2: somebody's own comment\n")); len(ps) > 0 {
 		t.Errorf("a file of one's own has %v", ps)
+	}
+}
+
+// TestManyFiles: a list of labels stays within the steps of an expression for a pull request
+// of as many files as GitHub lists, each of them renamed.
+func TestManyFiles(t *testing.T) {
+	t.Parallel()
+	for _, file := range []string{"one_line_each", "monorepo", "long"} {
+		ar, err := txtar.ParseFile(filepath.Join("testdata", "labeler", file+".txtar"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var files []string
+		for i := range 6000 {
+			files = append(files, fmt.Sprintf("some/long/path/of/folders/%d/and/a/file-%d.txt", i%50, i))
+		}
+		f := facts.Facts{Event: triage.Event{Name: "pull_request", Action: "opened"}, Lookup: facts.Known{Changed: files}}
+		f.Pull.ChangedFiles = 3000
+		if got := added(t, importer.Request{Tool: "labeler", File: importer.Source{Name: "in.yml", Data: ar.Files[0].Data}}, f); got != "" {
+			t.Errorf("%s: got %q", file, got)
+		}
 	}
 }

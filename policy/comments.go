@@ -14,7 +14,7 @@ import (
 
 // MaxCommentLength is the longest comment, in characters, that GitHub takes, less
 // what our marker needs.
-const MaxCommentLength = 65_536 - 256
+const MaxCommentLength = 65_536 - 512
 
 // Pacing is how often we may act on one issue, with the defaults of a policy filled in.
 type Pacing struct {

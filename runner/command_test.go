@@ -111,7 +111,7 @@ func TestRetriageGoesOn(t *testing.T) {
 	if err != nil || rep.Executed != 2 {
 		t.Fatalf("got %+v, %v", rep, err)
 	}
-	if comments := gh.Issue(repoName, 1).Comments; len(comments) != 2 || !strings.HasPrefix(comments[1].Body, "Hello") {
+	if comments := gh.Issue(repoName, 1).Comments; len(comments) != 2 || !strings.HasSuffix(comments[1].Body, " -->\n\nHello") {
 		t.Errorf("got %+v", comments)
 	}
 }

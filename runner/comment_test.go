@@ -16,7 +16,7 @@ func TestComment(t *testing.T) {
 	gh, e, o := world(t, "")
 	bodies := func() (list []string) {
 		for _, c := range gh.Issue("Codertocat/Hello-World", 1).Comments {
-			body, _, _ := strings.Cut(c.Body, "\n")
+			_, body, _ := strings.Cut(c.Body, " -->\n\n")
 			list = append(list, body)
 		}
 		return list

@@ -42,8 +42,8 @@ func (j *faultyJournal) Begin(ctx context.Context, l memory.Ledger) error {
 func said(gh *githubtest.Server) []string {
 	var list []string
 	for _, c := range gh.Issue(journalRepo, 1).Comments {
-		line, _, _ := strings.Cut(c.Body, "\n")
-		list = append(list, line)
+		_, body, _ := strings.Cut(c.Body, " -->\n\n")
+		list = append(list, body)
 	}
 	return list
 }

@@ -154,7 +154,7 @@ func (p project) act(platform, host string) {
 	if want := []string{"bug", "documentation"}; !slices.Equal(issue.Labels, want) {
 		t.Errorf("got the labels %q, want %q", issue.Labels, want)
 	}
-	if len(issue.Comments) != 1 || !strings.HasPrefix(issue.Comments[0].Body, "Thanks "+author) {
+	if len(issue.Comments) != 1 || !strings.Contains(issue.Comments[0].Body, " -->\n\nThanks "+author) {
 		t.Errorf("got the comments %+v, want one that thanks the author", issue.Comments)
 	}
 	if want := "decision=label_and_respond status=applied executed=2"; !strings.Contains(log, want) {

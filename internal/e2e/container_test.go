@@ -33,7 +33,7 @@ func labelAndComment(t *testing.T, host string) {
 	if want := []string{"bug", "documentation"}; !slices.Equal(issue.Labels, want) {
 		t.Errorf("got the labels %q, want %q", issue.Labels, want)
 	}
-	if len(issue.Comments) != 1 || !strings.HasPrefix(issue.Comments[0].Body, "Thanks "+author+", a pull request is welcome.\n\n<!-- foreman:v1") {
+	if len(issue.Comments) != 1 || !strings.HasSuffix(issue.Comments[0].Body, " -->\n\nThanks "+author+", a pull request is welcome.") {
 		t.Errorf("got the comments %+v, want one that thanks the author", issue.Comments)
 	}
 	outputs := s.Outputs()

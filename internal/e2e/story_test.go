@@ -271,7 +271,7 @@ func (w *world) wantIssue(labels ...string) {
 	if !slices.Equal(issue.Labels, labels) {
 		w.t.Errorf("run %d: got the labels %q, want %q", w.runs, issue.Labels, labels)
 	}
-	if n := len(issue.Comments); n != 1 || !strings.HasPrefix(issue.Comments[0].Body, "Thanks, a pull request") {
+	if n := len(issue.Comments); n != 1 || !strings.Contains(issue.Comments[0].Body, " -->\n\nThanks, a pull request") {
 		w.t.Errorf("run %d: got the comments %+v, want one", w.runs, issue.Comments)
 	}
 }

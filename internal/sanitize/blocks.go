@@ -7,8 +7,8 @@ import "strings"
 const maxDepth = 100
 
 // blocks follows the block structure of a Markdown text line by line, as CommonMark
-// describes it, far enough to know which lines are in a fence and what is open at the
-// end. The zero value stands before the first line.
+// describes it, far enough to know which lines are in a fence and where HTML blocks
+// begin. The zero value stands before the first line.
 type blocks struct {
 	open []container // quotes and list items, the outermost first
 	leaf leaf        // the block of text within the innermost container
@@ -16,14 +16,10 @@ type blocks struct {
 	last lastLine
 }
 
-// lastLine says what of the last line stood in an HTML block.
+// lastLine says whether the last line stood in an HTML block.
 type lastLine struct {
 	html   bool
-	begins bool   // the block begins with this line
-	text   string // without the marks of quotes and lists
-	// doubtful says that the line begins with a tag that some versions of CommonMark take for
-	// the beginning of an HTML block, and others for text of the quote or item before it.
-	doubtful bool
+	begins bool // the block begins with this line
 }
 
 // container is a block quote, or a list item.
@@ -49,18 +45,6 @@ func (b *blocks) inFence(line string) bool {
 	return n == len(b.open) && !closes(rest, b.leaf.fence)
 }
 
-// closer returns what ends the block that would run on past a blank line into a line
-// that begins in the first column; "" when there is none.
-func (b *blocks) closer() string {
-	switch {
-	case len(b.open) > 0:
-		return ""
-	case b.leaf.html != nil:
-		return b.leaf.html.closer
-	}
-	return b.leaf.fence
-}
-
 // next takes in the next line.
 func (b *blocks) next(line string) {
 	n, rest := b.match(expandTabs(line))
@@ -73,7 +57,7 @@ func (b *blocks) next(line string) {
 		}
 		return
 	case all && b.leaf.html != nil:
-		b.last = lastLine{html: true, text: rest}
+		b.last.html = true
 		if b.leaf.html.ends(rest) {
 			b.leaf = leaf{}
 		}
@@ -127,16 +111,12 @@ func (b *blocks) start(n int, line string) {
 			break
 		}
 		text := line[indent:]
-		if lazy && !inside && htmlStart(text, true) == nil && htmlStart(text, false) != nil {
-			b.last.doubtful = true
-			return
-		}
 		if found, ok := leafStart(text, inside); ok {
 			shut()
 			b.filled()
 			b.leaf = found
 			if found.html != nil {
-				b.last = lastLine{html: true, begins: true, text: text}
+				b.last = lastLine{html: true, begins: true}
 				if found.html.ends(text) {
 					b.leaf = leaf{}
 				}

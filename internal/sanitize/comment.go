@@ -16,8 +16,8 @@ type Options struct {
 // by a zero width space, are mentions, references to issues (#1, GH-1, o/r#1) and
 // addresses of issues, pull requests, discussions and commits, entities that could
 // spell any of them, HTML comments and tags that GitHub does not show, and a command
-// ("/close") at the start of a line. Invisible and control characters are dropped, an
-// open fence is closed. Certain code keeps its mentions and references; see the
+// ("/close") at the start of a line. Invisible and control characters are dropped.
+// Certain code keeps its mentions and references; see the
 // package comment. Where o.AllowLink refuses a host, its address is shown as code
 // without the scheme.
 func Comment(s string, o Options) string {
@@ -40,31 +40,13 @@ func Comment(s string, o Options) string {
 		}
 		b.next(lines[i])
 	}
-	return closed(strings.Join(lines, "\n"))
+	return strings.Join(lines, "\n")
 }
 
 // Trusted prepares a Markdown text that a maintainer wrote, in which values were put
 // by [Value]. Mentions, references, links and HTML stay, zero width spaces too. Our
-// own markers are broken, control characters dropped, line breaks become "\n", and an
-// open fence, HTML comment or other HTML block that would swallow what follows is
-// closed.
-func Trusted(s string) string {
-	return closed(breakMarkers(plain(s)))
-}
-
-// closed ends what is open at the end of s.
-func closed(s string) string {
-	s = closeHTML(s)
-	var b blocks
-	for line := range strings.SplitSeq(s, "\n") {
-		b.next(line)
-	}
-	end := b.closer()
-	if end == "" || strings.HasSuffix(s, "\n") {
-		return s + end
-	}
-	return s + "\n" + end
-}
+// own markers are broken, control characters dropped, and line breaks become "\n".
+func Trusted(s string) string { return breakMarkers(plain(s)) }
 
 // Value makes one foreign value harmless where a maintainer's own Markdown text, code
 // or not, takes it in. It does what [Comment] does, without regard to code, and keeps

@@ -8,7 +8,7 @@
 //
 // Agents, models and templates repeat what strangers wrote. Posted as it is, such text
 // mentions people, links issues, closes them ("fixes #1"), gives commands to other bots,
-// hides HTML comments that look like our markers, or swallows what we append. In a log it
+// or hides HTML comments that look like our markers. In a log it
 // can be a workflow command of the runner. Escaping with a Markdown parser would not do:
 // GitHub, other bots and mail clients each read the text by rules of their own.
 //
@@ -25,7 +25,7 @@
 //   - neutralize.go: which characters act, and the writer that parts them; links.go:
 //     addresses and their hosts; marker.go: our markers
 //   - code.go: which places are code; blocks.go, blockstart.go, html.go: block structure
-//   - place.go: where a value stands in a maintainer's text; unclosed.go: HTML without an end
+//   - place.go: where a value stands in a maintainer's text; unclosed.go: tags without an end
 //   - markdown.go: escaping for the job summary; workflowlog.go: log lines
 //
 // # Code is left alone only where that is certain
@@ -46,12 +46,11 @@
 // In such code only slash commands are broken, since other bots do not read Markdown.
 // Where the structure merely suggests code (likely), only foreign tags are left as typed.
 //
-// # What would swallow the line after the text
+// # Our marker
 //
-// Callers append a marker, an HTML comment, after a blank line. A blank line or a line in
-// the first column ends every block but a fence and the HTML blocks 1 to 5 of CommonMark
-// (<pre>, <script>, "<!--", "<?", "<!X", "<![CDATA["). blocks follows the structure line by
-// line, and its closer is appended when one of them is open at the end.
+// Callers put a marker, an HTML comment, before the text, as a line of its own with a blank
+// line behind it. There no text can show it or swallow it, open or not, and a text that is
+// cut loses its end only. Nothing may be appended to a text: a fence or a tag may be open.
 //
 // Limits: nesting is followed 100 levels deep (blocks.go), an address is read for 1,024
 // bytes (links.go), so time grows with the length of the text only. Cases are files in

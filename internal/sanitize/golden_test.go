@@ -21,6 +21,7 @@ var update = flag.Bool("update", false, "rewrite the expected parts of the files
 // functions are the folders of testdata, and what the cases in each run.
 func functions(c golden) map[string]func(string) string {
 	return map[string]func(string) string{
+		"blocks":   followed,
 		"code":     Code,
 		"comment":  func(s string) string { return Comment(s, c.options()) },
 		"cell":     func(s string) string { return Cell(s, c.number("max")) },
@@ -33,6 +34,25 @@ func functions(c golden) map[string]func(string) string {
 		"trusted":  Trusted,
 		"value":    Value,
 	}
+}
+
+// followed marks the lines of a text, and one in the first column after it, that are content of
+// a fence or stand in an HTML block.
+func followed(s string) string {
+	var out strings.Builder
+	var b blocks
+	for line := range strings.SplitSeq(s+"\nx", "\n") {
+		mark := "        "
+		if b.inFence(line) {
+			mark = "(fence) "
+		}
+		b.next(line)
+		if b.last.html {
+			mark = "(html)  "
+		}
+		out.WriteString(mark + line + "\n")
+	}
+	return strings.TrimSuffix(out.String(), "\n")
 }
 
 // TestGolden runs every file in testdata: the part "in" through the function that its

@@ -30,6 +30,7 @@ func lengths(size int) string {
 // everything is each function with the settings that take the most work.
 func everything() map[string]func(string) string {
 	all := functions(golden{settings: map[string]string{"max": "80", "links": "none", "mentions": "x a/b"}})
+	delete(all, "blocks")
 	all["comment-plain"] = func(s string) string { return Comment(s, Options{}) }
 	all["comment-links"] = func(s string) string { return Comment(s, Options{AllowLink: func(string) bool { return true }}) }
 	all["cell-whole"] = func(s string) string { return Cell(s, 0) }

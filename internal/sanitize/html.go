@@ -7,13 +7,12 @@ import (
 
 // html is an open HTML block.
 type html struct {
-	closer string   // what ends it; "": a blank line does
-	marks  []string // in lower case; the line that holds one of them is the last
+	marks []string // in lower case; the line that holds one of them is the last; none: a blank line ends it
 }
 
 // ends reports whether line is the last one of the block.
 func (h *html) ends(line string) bool {
-	if h.closer == "" {
+	if len(h.marks) == 0 {
 		return strings.Trim(line, " \t") == ""
 	}
 	line = strings.ToLower(line)
@@ -36,11 +35,11 @@ func htmlStart(s string, inParagraph bool) *html {
 	}
 	for _, h := range []struct{ start, end string }{{"<!--", "-->"}, {"<?", "?>"}, {"<![CDATA[", "]]>"}} {
 		if strings.HasPrefix(s, h.start) {
-			return &html{closer: h.end, marks: []string{h.end}}
+			return &html{marks: []string{h.end}}
 		}
 	}
 	if s[1] == '!' && len(s) > 2 && 'A' <= s[2] && s[2] <= 'Z' {
-		return &html{closer: ">", marks: []string{">"}}
+		return &html{marks: []string{">"}}
 	}
 	closing := strings.HasPrefix(s, "</")
 	name, after := tagName(s)
@@ -49,7 +48,7 @@ func htmlStart(s string, inParagraph bool) *html {
 	case name == "":
 		return nil
 	case !closing && ended && slices.Contains(rawTags, name):
-		return &html{closer: "</" + name + ">", marks: []string{"</pre>", "</script>", "</style>", "</textarea>"}}
+		return &html{marks: []string{"</pre>", "</script>", "</style>", "</textarea>"}}
 	case slices.Contains(blockTags, name) && (ended || strings.HasPrefix(after, "/>")):
 		return &html{}
 	}

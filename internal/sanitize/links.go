@@ -95,13 +95,15 @@ func trimSentence(s string) string {
 }
 
 // hostOf returns the host of what follows a scheme, in its ASCII form. It is "" when the
-// authority holds anything but a name, a port and the punctuation after them: user
+// authority holds anything but a name, a port and the punctuation that ends the text: user
 // information, escapes, entities and quotes may hide the host that a browser would go to.
 func hostOf(s string) string {
 	if end := strings.IndexAny(s, "/?#"); end >= 0 {
 		s = s[:end]
+	} else {
+		s = strings.TrimRight(s, ".,:;!?'\"*_~)]|`>")
 	}
-	host, port, _ := strings.Cut(strings.TrimRight(s, ".,:;!?'\"*_~)]|`>"), ":")
+	host, port, _ := strings.Cut(s, ":")
 	plainRune := func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) || r == '.' || r == '-' }
 	if strings.TrimFunc(port, unicode.IsDigit) != "" || strings.TrimFunc(host, plainRune) != "" {
 		return ""

@@ -14,20 +14,23 @@ import (
 	nethtml "golang.org/x/net/html"
 )
 
-// marker stands for the hidden line that is appended to every comment.
+// marker stands for the hidden line that every comment begins with.
 const marker = "<!-- foreman:v1 task=t comment=0 -->"
+
+// posted returns a comment as it is posted.
+func posted(body string) string { return marker + "\n\n" + body }
 
 // mail is what GitHub takes for an address of mail: section 6.9 of its specification.
 var mail = regexp.MustCompile(`^[A-Za-z0-9._+-]+@[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]*[A-Za-z0-9])+`)
 
 // page and www are what GitHub takes for an address of a page, whatever the case.
 var (
-	page = regexp.MustCompile(`(?i)^(?:https?|ftp)://[a-z0-9_-][^\s<]*`)
-	www  = regexp.MustCompile(`(?i)^www\.[a-z0-9_-][^\s<]*`)
+	page = regexp.MustCompile(`(?i)^(?:https?|ftp)://[a-z0-9_-](?:[^\s<]*[^\s<"'])?`)
+	www  = regexp.MustCompile(`(?i)^www\.[a-z0-9_-](?:[^\s<]*[^\s<"'])?`)
 )
 
 // renderer renders GitHub Flavored Markdown; HTML stays as it is, as GitHub parses it.
-var renderer = goldmark.New(goldmark.WithExtensions(extension.Table, extension.Strikethrough, extension.TaskList, extension.NewLinkify(
+var renderer = goldmark.New(goldmark.WithExtensions(extension.Table, extension.Strikethrough, extension.TaskList, extension.Footnote, extension.NewLinkify(
 	extension.WithLinkifyEmailRegexp(mail), extension.WithLinkifyURLRegexp(page), extension.WithLinkifyWWWRegexp(www),
 )), goldmark.WithRendererOptions(renderhtml.WithUnsafe()))
 
@@ -226,7 +229,7 @@ func FuzzPlaces(f *testing.F) {
 			if strings.ContainsAny(value, "\n") {
 				t.Errorf("%q: more than a line", value)
 			}
-			got, want := render(t, Trusted(before+value+after)+"\n\n"+marker), render(t, Trusted(before+"x"+after)+"\n\n"+marker)
+			got, want := render(t, posted(Trusted(before+value+after))), render(t, posted(Trusted(before+"x"+after)))
 			links := tt.place != InText && tt.place != InCode && tt.place != InURLHost
 			if a, b := shape(got, links), shape(want, links); a != b {
 				t.Errorf("%q in %q: the elements are\n%s\nand were\n%s", value, tt.text, a, b)
@@ -260,16 +263,16 @@ func FuzzRendered(f *testing.F) {
 	f.Fuzz(func(t *testing.T, s string) {
 		for _, o := range []Options{{}, {AllowLink: own}} {
 			got := Comment(s, o)
-			doc := render(t, got+"\n\n"+marker)
+			doc := render(t, posted(got))
 			for _, what := range live(doc, o.AllowLink) {
 				t.Errorf("%q is live in %q", what, got)
 			}
 			if !hidden(doc) {
-				t.Errorf("the marker is shown or lost after %q", got)
+				t.Errorf("the marker is shown or lost before %q", got)
 			}
 		}
-		if got := Trusted(s); !hidden(render(t, got+"\n\n"+marker)) {
-			t.Errorf("the marker is shown or lost after the trusted %q", got)
+		if got := Trusted(s); !hidden(render(t, posted(got))) {
+			t.Errorf("the marker is shown or lost before the trusted %q", got)
 		}
 	})
 }

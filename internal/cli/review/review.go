@@ -276,7 +276,8 @@ func comment(ctx context.Context, o Options, body string) error {
 		return nil
 	}
 	if len(body) > policy.MaxCommentLength {
-		body = text.Shorten(body, policy.MaxCommentLength/2) + "\n\nThe rest stands in the summary of the run."
+		// At the end it could stand within code, or within what is folded.
+		body = "The whole text stands in the summary of the run.\n\n" + text.Shorten(body, policy.MaxCommentLength/2)
 	}
 	task := o.Task
 	task.ID = protocol.DeriveTaskID(task.ID, reviewKey)

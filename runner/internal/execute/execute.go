@@ -330,7 +330,7 @@ func (x *execution) post(ctx context.Context, s *plan.Step, c effect.Comment) er
 		}
 		c.ID = x.Identity.Latest(all, c.Key)
 	}
-	c.Body += "\n\n" + x.Identity.Marker(c, s.Source.Command).String()
+	c.Body = x.Identity.Marker(c, s.Source.Command).Mark(c.Body)
 	if x.comments != nil && x.comments.Err == nil {
 		x.comments = nil // outdated; that there are too many stays so
 	}

@@ -9,8 +9,9 @@ import (
 // markerStart begins the marker of every comment that we post.
 const markerStart = "<!-- foreman:v1"
 
-// A Marker is hidden in a comment that we post, as its last line: it says which comment of which
-// task the comment is. The comments of a task are counted, and not named by the index of
+// A Marker is hidden in a comment that we post, as its first line: nothing in the body can show or
+// swallow it there, and a body that is cut keeps it. It says which comment of which task the
+// comment is. The comments of a task are counted, and not named by the index of
 // their action, so that a task that is decided anew, with its actions in another order,
 // finds them.
 type Marker struct {
@@ -36,9 +37,12 @@ func (m Marker) String() string {
 	return b.String()
 }
 
+// Mark returns a body with the marker as its first line.
+func (m Marker) Mark(body string) string { return m.String() + "\n\n" + body }
+
 // ParseMarker reads the first whole marker of a comment's body. People who may edit our
-// comments write above or below it, so it may stand anywhere; no body that we post holds
-// another one. Of a repeated field the last value counts. Comment is -1 where the marker has no
+// comments write above or below it, and older comments have it as their last line, so it may
+// stand anywhere; no body that we post holds another one. Of a repeated field the last value counts. Comment is -1 where the marker has no
 // number.
 func ParseMarker(body string) (Marker, bool) {
 	for {

@@ -3,9 +3,11 @@ package history
 import (
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/org/foreman-action/policy"
 	"github.com/org/foreman-action/runner/effect"
 	"github.com/org/foreman-action/triage"
 )
@@ -30,12 +32,32 @@ func TestMarker(t *testing.T) {
 		if got := tt.marker.String(); got != tt.line {
 			t.Errorf("%s: got %q, want %q", tt.name, got, tt.line)
 		}
-		for _, body := range []string{tt.line, "hello\n\n" + tt.line, "hello\r\n" + tt.line + "\r\n", tt.line + " \n\t\n"} {
+		for _, body := range []string{tt.marker.Mark("hello"), tt.marker.Mark("")[:len(tt.line)+1], tt.line, "hello\n\n" + tt.line, "hello\r\n" + tt.line + "\r\n", tt.line + " \n\t\n"} {
 			got, ok := ParseMarker(body)
 			if diff := cmp.Diff(tt.marker, got); !ok || diff != "" {
 				t.Errorf("%s in %q: %v\n%s", tt.name, body, ok, diff)
 			}
 		}
+	}
+}
+
+// TestMarkFirst puts the marker before a body that would swallow what follows it.
+func TestMarkFirst(t *testing.T) {
+	t.Parallel()
+	m := Marker{Task: markerTask}
+	for _, body := range []string{"hello", "```\nopen", "<!-- open", "[x]: y\n===\n<b>\n```\n\n```\nz"} {
+		got := m.Mark(body)
+		line, rest, _ := strings.Cut(got, "\n")
+		if line != m.String() || rest != "\n"+body {
+			t.Errorf("%q is posted as %q", body, got)
+		}
+	}
+	longest := Marker{
+		Task: markerTask, Comment: 99, Scope: strings.Repeat("s", 64), Key: effect.AgentKey(strings.Repeat("k", 64)),
+		By: "retriage", Run: strings.Repeat("N", 26),
+	}
+	if n := utf8.RuneCountInString(longest.Mark("")); n+policy.MaxCommentLength > 65_536 {
+		t.Errorf("the longest marker has %d characters", n)
 	}
 }
 

@@ -21,7 +21,8 @@ type Options struct {
 	Clock  Clock
 	DryRun bool // decide and plan, write nothing; Config.Mode shadow does the same
 	// Live means that the event is handled as it happens. On an issue that was just opened
-	// nothing can have been done before then, and neither its timeline nor the memory is read.
+	// only others who got the same event can have done something: the memory is not read, and
+	// the timeline only before a comment that a comment interval holds for.
 	Live bool
 	// Explain asks for Report.Why.
 	Explain bool
@@ -36,7 +37,9 @@ type Options struct {
 type TaskIdentity struct {
 	ID string // UUID version 4 in lower case; must be set
 	// Scope keeps two executors of the same task apart, such as two steps of one workflow
-	// job: letters, digits, '.', '_' and '-'.
+	// job: letters, digits, '.', '_' and '-'. Scopes that differ only behind their last '.'
+	// name executors that do the same, such as the jobs of a matrix: a comment of one counts
+	// for the policy's comment interval of the others.
 	Scope string
 	// Nonce is a secret of this run, letters and digits, new for each: by it a comment of
 	// unknown outcome is recognized whichever account the token turns out to post as. Empty:

@@ -60,7 +60,8 @@ type reads struct {
 const freshTime = 10 * time.Minute
 
 // fresh reports whether nothing can have happened on the issue before this event: it was
-// just opened, and this is the first attempt at its task.
+// just opened, and this is the first attempt at its task. Others who got the same event may
+// act on it meanwhile.
 func (r *reads) fresh() bool {
 	return r.live && r.d.Name == triage.EventIssues && r.d.Action == "opened" && !r.resumed &&
 		r.now().Sub(r.d.Issue.CreatedAt) < freshTime

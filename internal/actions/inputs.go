@@ -31,6 +31,7 @@ const (
 	InputIssue        InputName = "issue"
 	InputDryRun       InputName = "dry-run"
 	InputOnAgentError InputName = "on-agent-error"
+	InputJobIndex     InputName = "job-index"
 )
 
 // An Input is one row of the table of inputs.
@@ -49,11 +50,13 @@ type Input struct {
 	List bool
 	// Enum holds the only values allowed. Empty: any.
 	Enum []string
+	// Hidden inputs are for GitHub to fill in; the documentation does not list them.
+	Hidden bool
 }
 
 // Inputs returns every input in the order in which the documentation lists them.
 // It is the only source of names and defaults: action.yml and the README are
-// generated from it.
+// generated from it, the README without the hidden ones.
 func Inputs() []Input {
 	return []Input{
 		{Name: InputToken, Metadata: "${{ github.token }}", Secret: true,
@@ -98,6 +101,8 @@ func Inputs() []Input {
 			Description: "Whether to decide and report without writing anything."},
 		{Name: InputOnAgentError, Default: "fail", Enum: []string{"fail", "skip"},
 			Description: "What an agent that gives no usable answer means: `fail` the step, or `skip` the event."},
+		{Name: InputJobIndex, Default: "0", Metadata: "${{ strategy.job-index }}", Hidden: true,
+			Description: "Which job of a matrix this is. GitHub fills it in; leave it alone."},
 	}
 }
 

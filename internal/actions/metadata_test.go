@@ -123,6 +123,9 @@ func inputsMarkdown() string {
 	var b strings.Builder
 	b.WriteString("| Input | Default | What it does |\n| --- | --- | --- |\n")
 	for _, in := range actions.Inputs() {
+		if in.Hidden {
+			continue
+		}
 		value := metadataDefault(in)
 		if value != "" {
 			value = "`" + value + "`"

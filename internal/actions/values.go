@@ -38,6 +38,7 @@ type Values struct {
 	Issue        int // 0 when not given
 	DryRun       bool
 	OnAgentError string // fail or skip
+	JobIndex     int    // which job of a matrix this is, from 0; 0 also without a matrix
 
 	set map[InputName]bool
 }
@@ -80,6 +81,7 @@ func parseInputs(getenv func(string) string) (v Values, secrets []string, err er
 		Issue:        p.number(InputIssue),
 		DryRun:       p.bool(InputDryRun),
 		OnAgentError: p.text(InputOnAgentError),
+		JobIndex:     p.index(InputJobIndex),
 		set:          p.set,
 	}
 	// The configuration file is not known here: a token without "agent-auth: token" may
@@ -191,6 +193,17 @@ func (p *inputParser) number(name InputName) int {
 	n, err := strconv.ParseInt(strings.TrimPrefix(v, "#"), 10, 32)
 	if err != nil || n < 1 {
 		p.fail(name, "want a number such as 42, got %s", quote(v))
+		return 0
+	}
+	return int(n)
+}
+
+// index reads a number that counts from 0.
+func (p *inputParser) index(name InputName) int {
+	v, _ := p.raw(name)
+	n, err := strconv.ParseUint(v, 10, 31)
+	if err != nil {
+		p.fail(name, "want a number such as 0, got %s", quote(v))
 		return 0
 	}
 	return int(n)

@@ -83,7 +83,7 @@ func showValues(r *actions.Runtime, v actions.Values) string {
 		actions.InputAgentTimeout: v.AgentTimeout, actions.InputAllowClose: v.AllowClose,
 		actions.InputLLMProvider: v.LLMProvider, actions.InputLLMModel: v.LLMModel, actions.InputMemory: v.Memory,
 		actions.InputMemoryPath: v.MemoryPath, actions.InputBotLogin: v.BotLogin, actions.InputIssue: v.Issue,
-		actions.InputDryRun: v.DryRun, actions.InputOnAgentError: v.OnAgentError,
+		actions.InputDryRun: v.DryRun, actions.InputOnAgentError: v.OnAgentError, actions.InputJobIndex: v.JobIndex,
 	}
 	var b strings.Builder
 	for _, in := range actions.Inputs() {

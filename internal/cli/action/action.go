@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -84,7 +85,7 @@ func step(ctx context.Context, rt *actions.Runtime, env process.Env) (report.Res
 			Token: string(in.Token), TokenName: "the input token", APIURL: job.APIURL, UserAgent: env.UserAgent(), Now: env.Now, Sleep: env.Sleep,
 		},
 		Live: true, DryRun: in.DryRun, Overrides: overrides(in),
-		Task:    runner.TaskIdentity{ID: taskID, Scope: scopeOf(job), Nonce: rand.Text(), Resumed: job.RunAttempt > 1},
+		Task:    runner.TaskIdentity{ID: taskID, Scope: scopeOf(job, in.JobIndex), Nonce: rand.Text(), Resumed: job.RunAttempt > 1},
 		Memory:  event.MemoryPlace{Dir: job.Workspace, Store: "artifact", Branch: scheduledOn(job)},
 		IDToken: rt.Tokens.IDToken, Mask: rt.Log.Mask, Log: rt.Log.Printf, Logger: slog.New(rt.Log.Handler(nil)),
 		Audit: func(record runner.Audit) error {
@@ -180,12 +181,17 @@ func modelOverrides(in actions.Values) config.Model {
 	return m
 }
 
-// scopeOf tells two steps of one run apart, so that each posts its own comments.
-func scopeOf(env actions.Env) string {
+// scopeOf tells two steps of one run apart, so that each posts its own comments, and the jobs of
+// a matrix, of which index is the one of this job. It is the same in each attempt at the run.
+func scopeOf(env actions.Env, index int) string {
 	if env.Job == "" && env.Step == "" {
 		return ""
 	}
-	return protocol.DeriveTaskID(env.Job, env.Step)[:8]
+	scope := protocol.DeriveTaskID(env.Job, env.Step)[:8]
+	if index == 0 { // also without a matrix
+		return scope
+	}
+	return scope + "." + strconv.Itoa(index)
 }
 
 // publish writes the outputs, the summary and the annotations.

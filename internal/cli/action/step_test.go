@@ -19,9 +19,18 @@ func TestUnjoin(t *testing.T) {
 
 func TestScope(t *testing.T) {
 	t.Parallel()
-	a := scopeOf(actions.Env{Job: "triage", Step: "one"})
-	b := scopeOf(actions.Env{Job: "triage", Step: "two"})
-	if a == b || a == "" || scopeOf(actions.Env{}) != "" {
-		t.Errorf("got %q and %q", a, b)
+	one, two := actions.Env{Job: "triage", Step: "one"}, actions.Env{Job: "triage", Step: "two"}
+	tests := []struct {
+		env   actions.Env
+		index int
+		want  string
+	}{
+		// As comments and journals have it that were written before scopes knew of a matrix.
+		{one, 0, "daf0aac3"}, {one, 2, "daf0aac3.2"}, {two, 0, "368a233d"}, {actions.Env{}, 0, ""}, {actions.Env{}, 2, ""},
+	}
+	for _, tt := range tests {
+		if got := scopeOf(tt.env, tt.index); got != tt.want {
+			t.Errorf("%+v, %d: got %q, want %q", tt.env, tt.index, got, tt.want)
+		}
 	}
 }

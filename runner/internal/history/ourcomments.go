@@ -2,6 +2,7 @@ package history
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/org/foreman-action/runner/effect"
 	"github.com/org/foreman-action/triage"
@@ -14,7 +15,8 @@ type Identity struct {
 	// posted once.
 	Task string
 	// Scope keeps two executors of the same task apart, such as two steps of one workflow
-	// job: letters, digits, '.', '_' and '-'. May be empty.
+	// job: letters, digits, '.', '_' and '-'. May be empty. What follows the last '.' tells
+	// apart executors that do the same, such as the jobs of a matrix.
 	Scope string
 	// Nonce is a secret of this run, letters and digits, new for each: by it a comment is
 	// recognized whichever account the token turns out to post as. Empty: only comments by
@@ -28,6 +30,21 @@ type Identity struct {
 // no answer.
 func (id Identity) Marker(c effect.Comment, command string) Marker {
 	return Marker{Task: id.Task, Comment: c.Nth, Scope: id.Scope, Key: c.Key, Once: c.Once, By: command, Run: id.Nonce}
+}
+
+// Mine reports whether a marker is that of a comment of this executor on this task.
+func (id Identity) Mine(m Marker) bool { return m.Task == id.Task && m.Scope == id.Scope }
+
+// Beside reports whether a marker is that of an executor that does something else with the
+// same task, such as another step. Another job of the same matrix does the same.
+func (id Identity) Beside(m Marker) bool { return m.Task == id.Task && role(m.Scope) != role(id.Scope) }
+
+// role returns a scope without what tells apart executors that do the same.
+func role(scope string) string {
+	if i := strings.LastIndexByte(scope, '.'); i >= 0 {
+		return scope[:i]
+	}
+	return scope
 }
 
 // Find returns the one of the comments that is c, posted before. Markers in other people's

@@ -36,8 +36,8 @@ func newPace(limits policy.Pacing, h history.History, a Attempt) *pace {
 		if m, ok := h.OurComment(e); ok && m.Key == "" {
 			p.posted++
 			switch {
-			case m.By != "": // an answer to a command
-			case m.Task == a.Task:
+			case m.By != "", a.Beside(m): // an answer to a command, or of another step
+			case a.Mine(m):
 				p.begun = true
 			default:
 				p.last = e.At
@@ -48,6 +48,13 @@ func newPace(limits policy.Pacing, h history.History, a Attempt) *pace {
 		}
 	}
 	return p
+}
+
+// cools reports whether a step posts a comment that the comment interval holds for: it is no
+// answer to a command, and not kept up to date.
+func cools(s *Step) bool {
+	c, comments := s.Comment()
+	return comments && c.Key == "" && !s.Answers()
 }
 
 // hold skips a step that exceeds a limit. A task that has begun to comment may post the rest of

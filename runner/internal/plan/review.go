@@ -21,8 +21,9 @@ type Attempt struct {
 	Now time.Time
 	// Resumed means that an earlier attempt at the task may have written.
 	Resumed bool
-	// Fresh means that nothing can have happened on the issue before, so that its timeline is
-	// not worth a call. It does not hold for a resumed task.
+	// Fresh means that nothing can have happened on the issue before, but for what others who
+	// got the same event did: its timeline is worth a call only before a comment. It does not
+	// hold for a resumed task.
 	Fresh bool
 	// Remembers means that the memory may forbid labels, and AsksMemory that it is worth
 	// reading for that alone.
@@ -153,10 +154,12 @@ func (r *reviewer) past() bool {
 	pacing := r.policy.Pacing()
 	paced := pacing.Interval > 0 || pacing.Comments > 0 || pacing.Writes > 0
 	once := func(s *Step) bool { c, _ := s.Comment(); return c.Once != "" }
+	// Another workflow, or another job of a matrix, may have answered the event already.
+	answered := func(s *Step) bool { return once(s) || pacing.Interval > 0 && cools(s) }
 	matters := func(s *Step) bool {
 		return once(s) || paced && !s.Noted() || overridable(s.Effect) && !s.Source.OverrideHumans
 	}
-	if r.a.Fresh && !r.Resumed && !r.open(once) || !r.open(matters) {
+	if r.a.Fresh && !r.Resumed && !r.open(answered) || !r.open(matters) {
 		return true
 	}
 	if r.seen.Timeline == nil {
@@ -176,9 +179,10 @@ func (r *reviewer) past() bool {
 		}
 	}
 	p := newPace(pacing, r.h, r.a)
+	fresh := r.a.Fresh && !r.Resumed // people have decided nothing yet, whether or not the timeline was read
 	for i := range r.Steps {
 		s := &r.Steps[i]
-		if s.isOpen() && !s.Source.OverrideHumans && !r.override(s) {
+		if s.isOpen() && !fresh && !s.Source.OverrideHumans && !r.override(s) {
 			return false
 		}
 		if c, _ := s.Comment(); s.isOpen() && c.Once != "" && !r.postedOnce(s, c.Once) {

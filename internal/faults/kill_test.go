@@ -189,7 +189,8 @@ func (s *stage) judge(t *testing.T, last int) (lost, doubled int) {
 		for _, start := range []string{"First. ", "Second. "} {
 			count := 0
 			for _, c := range i.Comments {
-				if rest, ok := strings.CutPrefix(c.Body, start); ok {
+				_, body, _ := strings.Cut(c.Body, " -->\n\n") // behind the marker
+				if rest, ok := strings.CutPrefix(body, start); ok {
 					count++
 					line, _, _ := strings.Cut(rest, "\n")
 					marks[strings.TrimSpace(line)] = true

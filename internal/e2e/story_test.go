@@ -52,12 +52,13 @@ func artifactStory(t *testing.T, host string) {
 	w.wantTold("null")
 	w.wantIssue("bug", "documentation")
 	w.wantQuiet(first)
-	// Nothing is read before the decision is carried out. The first list then tells
-	// whether somebody else remembered the issue, and the second one whether somebody
+	// Only the timeline is read before the decision is carried out: another workflow may have
+	// commented. The first list then tells whether somebody else remembered the issue, and the second one whether somebody
 	// did so meanwhile.
 	w.wantCalls(
 		"GET contents/.github/foreman.yml",
 		"POST agent/task",
+		"GET issues/1/timeline",
 		"GET labels/documentation",
 		"POST issues/1/labels",
 		"POST issues/1/comments",

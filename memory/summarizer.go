@@ -87,7 +87,7 @@ func (s Summarizer) ask(ctx context.Context, facts string) (string, error) {
 // what a model may use as it likes: with it alone nothing can be told, denied or asked
 // for. A word that is neither cannot stand in a summary, unless it is a name.
 const (
-	verbs = "labelled took commented replied closed reopened assigned unassigned milestone type locked reacted duplicate did " +
+	verbs = "labelled took commented replied closed reopened assigned unassigned removed milestone type locked unlocked reacted duplicate did " +
 		"escalated human agent rule no never closing"
 	filler = "a an the this it its there and also then later finally afterwards was were is has had been " +
 		"by on in at of off to from as with for set label labels issue reason else further more action actions times time"

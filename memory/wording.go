@@ -47,10 +47,14 @@ func verbOf(typ string) verb {
 		return verb{"unassigned", object}
 	case protocol.ActionSetMilestone:
 		return verb{"set the milestone", object}
+	case protocol.ActionRemoveMilestone:
+		return verb{"removed the milestone", object}
 	case protocol.ActionSetType:
 		return verb{"set the type", object}
 	case protocol.ActionLock:
 		return verb{"locked", as}
+	case protocol.ActionUnlock:
+		return verb{"unlocked", nil}
 	case protocol.ActionReact:
 		return verb{"reacted", object}
 	case protocol.ActionMarkDuplicate:

@@ -104,20 +104,22 @@ const (
 // defaultLimits are the limits of the types that a policy does not name.
 func defaultLimits() map[string]int {
 	return map[string]int{
-		protocol.ActionAddLabel:      5,
-		protocol.ActionComment:       1,
-		protocol.ActionCloseIssue:    1,
-		protocol.ActionRemoveLabel:   5,
-		protocol.ActionReopenIssue:   1,
-		protocol.ActionAssign:        10, // people, as many as GitHub takes
-		protocol.ActionUnassign:      10,
-		protocol.ActionSetMilestone:  1,
-		protocol.ActionSetType:       1,
-		protocol.ActionLock:          1,
-		protocol.ActionReact:         1,
-		protocol.ActionUpdateComment: 1,
-		protocol.ActionMarkDuplicate: 1,
-		protocol.ActionNeverAgain:    5,
+		protocol.ActionAddLabel:        5,
+		protocol.ActionComment:         1,
+		protocol.ActionCloseIssue:      1,
+		protocol.ActionRemoveLabel:     5,
+		protocol.ActionReopenIssue:     1,
+		protocol.ActionAssign:          10, // people, as many as GitHub takes
+		protocol.ActionUnassign:        10,
+		protocol.ActionSetMilestone:    1,
+		protocol.ActionRemoveMilestone: 1,
+		protocol.ActionSetType:         1,
+		protocol.ActionLock:            1,
+		protocol.ActionUnlock:          1,
+		protocol.ActionReact:           1,
+		protocol.ActionUpdateComment:   1,
+		protocol.ActionMarkDuplicate:   1,
+		protocol.ActionNeverAgain:      5,
 	}
 }
 

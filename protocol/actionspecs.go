@@ -10,21 +10,23 @@ import (
 // The names of the actions that the executor knows. The first three are the
 // published protocol's.
 const (
-	ActionAddLabel      = "add_label"
-	ActionComment       = "comment"
-	ActionCloseIssue    = "close_issue"
-	ActionAddLabels     = "add_labels"
-	ActionRemoveLabel   = "remove_label"
-	ActionReopenIssue   = "reopen_issue"
-	ActionAssign        = "assign"
-	ActionUnassign      = "unassign"
-	ActionSetMilestone  = "set_milestone"
-	ActionSetType       = "set_type"
-	ActionLock          = "lock"
-	ActionReact         = "react"
-	ActionUpdateComment = "update_comment"
-	ActionMarkDuplicate = "mark_duplicate"
-	ActionNeverAgain    = "never_again"
+	ActionAddLabel        = "add_label"
+	ActionComment         = "comment"
+	ActionCloseIssue      = "close_issue"
+	ActionAddLabels       = "add_labels"
+	ActionRemoveLabel     = "remove_label"
+	ActionReopenIssue     = "reopen_issue"
+	ActionAssign          = "assign"
+	ActionUnassign        = "unassign"
+	ActionSetMilestone    = "set_milestone"
+	ActionRemoveMilestone = "remove_milestone"
+	ActionSetType         = "set_type"
+	ActionLock            = "lock"
+	ActionUnlock          = "unlock"
+	ActionReact           = "react"
+	ActionUpdateComment   = "update_comment"
+	ActionMarkDuplicate   = "mark_duplicate"
+	ActionNeverAgain      = "never_again"
 )
 
 // The vetoes that "close_issue" waits for when it is given time with "after".
@@ -91,8 +93,10 @@ func ActionSpecs() []ActionSpec {
 		{ActionAssign, []Param{logins}, "assignees"},
 		{ActionUnassign, []Param{logins}, "assignees"},
 		{ActionSetMilestone, []Param{text("milestone")}, "milestone"},
+		{ActionRemoveMilestone, nil, ""},
 		{ActionSetType, []Param{text("issue_type")}, "issue_type"},
 		{ActionLock, []Param{optional(text("reason", "off-topic", "too heated", "resolved", "spam"))}, "reason"},
+		{ActionUnlock, nil, ""},
 		{ActionReact, []Param{text("content", "+1", "-1", "laugh", "confused", "heart", "hooray", "rocket", "eyes")}, "content"},
 		{ActionUpdateComment, []Param{body, optional(text("key"))}, "body"},
 		{ActionMarkDuplicate, []Param{{Name: "of", Kind: KindInt, Required: true}}, "of"},

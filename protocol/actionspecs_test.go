@@ -96,8 +96,8 @@ func TestSpecs(t *testing.T) {
 		t.Errorf("the first actions are %q, want %q", names[:3], published)
 	}
 	slices.Sort(names)
-	if len(slices.Compact(names)) != 15 {
-		t.Errorf("got %d different actions, want 15", len(slices.Compact(names)))
+	if len(slices.Compact(names)) != 17 {
+		t.Errorf("got %d different actions, want 17", len(slices.Compact(names)))
 	}
 	for _, name := range []string{"", "Comment", "comment ", "launch_rocket"} {
 		if s, ok := protocol.SpecOf(name); ok {

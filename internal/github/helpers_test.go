@@ -122,6 +122,12 @@ func writes() []write {
 		{"Lock", func(ctx context.Context, c *github.Client, r triage.Ref) error {
 			return put(ctx, c, r, effect.Lock{Reason: "too heated"})
 		}, []string{"PUT " + issue + "/lock 204"}},
+		{"Unlock", func(ctx context.Context, c *github.Client, r triage.Ref) error {
+			return put(ctx, c, r, effect.Unlock{})
+		}, []string{"DELETE " + issue + "/lock 204"}},
+		{"RemoveMilestone", func(ctx context.Context, c *github.Client, r triage.Ref) error {
+			return put(ctx, c, r, effect.SetMilestone{})
+		}, []string{"PATCH " + issue + " 200"}},
 		{"React", func(ctx context.Context, c *github.Client, r triage.Ref) error {
 			return put(ctx, c, r, effect.React{Content: "eyes"})
 		}, []string{"POST " + issue + "/reactions 201"}},

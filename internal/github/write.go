@@ -51,6 +51,9 @@ type (
 	lockReason struct {
 		Reason string `json:"lock_reason"`
 	}
+	noMilestone struct {
+		Milestone *int `json:"milestone"` // null
+	}
 	reactionContent struct {
 		Content string `json:"content"`
 	}
@@ -84,6 +87,9 @@ func writeOf(ref triage.Ref, e effect.Effect) (write, error) {
 	case effect.Unassign:
 		return onIssue("unassign", ref).unlessEmpty(e.Logins, http.MethodDelete, "/assignees", assignees{e.Logins}), nil
 	case effect.SetMilestone:
+		if e.Title == "" {
+			return onIssue("remove the milestone of", ref).with(http.MethodPatch, "", noMilestone{}), nil
+		}
 		w := onIssue("set the milestone of", ref).editing(edit{})
 		w.milestone = &e.Title
 		return w, nil
@@ -94,6 +100,8 @@ func writeOf(ref triage.Ref, e effect.Effect) (write, error) {
 			return onIssue("lock", ref).with(http.MethodPut, "/lock", nil), nil
 		}
 		return onIssue("lock", ref).with(http.MethodPut, "/lock", lockReason{e.Reason}), nil
+	case effect.Unlock:
+		return onIssue("unlock", ref).with(http.MethodDelete, "/lock", nil), nil
 	case effect.React:
 		return react(ref, e), nil
 	case effect.NeverAgain, effect.AllowAgain, effect.KeepOpen:

@@ -77,6 +77,10 @@ func TestWritesChangeTheIssue(t *testing.T) {
 		{"milestone of another case", func(ctx context.Context, c *github.Client) error {
 			return put(ctx, c, ref, effect.SetMilestone{Title: "v2"})
 		}, func(i *githubtest.Issue) { i.Milestone = "V2" }},
+		{"no milestone", func(ctx context.Context, c *github.Client) error {
+			err := put(ctx, c, ref, effect.SetMilestone{Title: "V2"})
+			return errors.Join(err, put(ctx, c, ref, effect.SetMilestone{}))
+		}, func(*githubtest.Issue) {}},
 		{"type", func(ctx context.Context, c *github.Client) error {
 			return put(ctx, c, ref, effect.SetType{Name: "bug"})
 		}, func(i *githubtest.Issue) { i.Type = "Bug" }},
@@ -86,6 +90,9 @@ func TestWritesChangeTheIssue(t *testing.T) {
 		{"lock without a reason", func(ctx context.Context, c *github.Client) error {
 			return put(ctx, c, ref, effect.Lock{Reason: ""})
 		}, func(i *githubtest.Issue) { i.Locked = true }},
+		{"lock and unlock", func(ctx context.Context, c *github.Client) error {
+			return errors.Join(put(ctx, c, ref, effect.Lock{Reason: "spam"}), put(ctx, c, ref, effect.Unlock{}))
+		}, func(*githubtest.Issue) {}},
 		{"react", func(ctx context.Context, c *github.Client) error {
 			return errors.Join(put(ctx, c, ref, effect.React{Content: "+1"}), put(ctx, c, ref, effect.React{Content: "+1"}))
 		}, func(i *githubtest.Issue) {

@@ -51,7 +51,7 @@ func Noted(e Effect) bool {
 		return e.After > 0
 	case NeverAgain, AllowAgain, KeepOpen:
 		return true
-	case AddLabels, RemoveLabel, Comment, MarkDuplicate, Reopen, Assign, Unassign, SetMilestone, SetType, Lock, React:
+	case AddLabels, RemoveLabel, Comment, MarkDuplicate, Reopen, Assign, Unassign, SetMilestone, SetType, Lock, Unlock, React:
 	}
 	return false
 }
@@ -135,10 +135,16 @@ func (e Unassign) values() []string   { return e.Logins }
 func (e Unassign) holds(s State) bool { return len(s.assignees.In(e.Logins)) == 0 }
 func (e Unassign) change(s State)     { s.assignees.put(e.Logins, false) }
 
-// SetMilestone sets the open milestone with that title.
+// SetMilestone sets the open milestone with that title, or with an empty one removes the
+// milestone.
 type SetMilestone struct{ Title string }
 
-func (SetMilestone) action() string       { return protocol.ActionSetMilestone }
+func (e SetMilestone) action() string {
+	if e.Title == "" {
+		return protocol.ActionRemoveMilestone
+	}
+	return protocol.ActionSetMilestone
+}
 func (e SetMilestone) values() []string   { return one(e.Title) }
 func (e SetMilestone) holds(s State) bool { return s.milestone == e.Title }
 func (e SetMilestone) change(s State)     { s.milestone = e.Title }
@@ -158,6 +164,14 @@ func (Lock) action() string     { return protocol.ActionLock }
 func (e Lock) values() []string { return one(e.Reason) }
 func (Lock) holds(s State) bool { return s.locked }
 func (Lock) change(s State)     { s.locked = true }
+
+// Unlock unlocks the conversation.
+type Unlock struct{}
+
+func (Unlock) action() string     { return protocol.ActionUnlock }
+func (Unlock) values() []string   { return nil }
+func (Unlock) holds(s State) bool { return !s.locked }
+func (Unlock) change(s State)     { s.locked = false }
 
 // React adds a reaction to the issue, or to a comment of it.
 type React struct {

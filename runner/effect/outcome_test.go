@@ -41,8 +41,10 @@ func TestOutcomes(t *testing.T) {
 		{"comment", []string{"key"}, false, nil},
 		{"update_comment", nil, false, nil},
 		{"set_milestone", []string{"v1"}, false, nil},
+		{"remove_milestone", nil, false, nil},
 		{"set_type", []string{"Bug"}, false, nil},
 		{"lock", []string{"spam"}, false, nil},
+		{"unlock", nil, false, nil},
 		{"react", []string{"+1"}, false, nil},
 		{"make_coffee", []string{"a"}, false, nil},
 	}

@@ -74,10 +74,14 @@ func Parse(a protocol.ActionItem) (Effect, error) {
 		return Unassign{names(a, "assignees")}, nil
 	case protocol.ActionSetMilestone:
 		return SetMilestone{Name(a, "milestone")}, nil
+	case protocol.ActionRemoveMilestone:
+		return SetMilestone{}, nil
 	case protocol.ActionSetType:
 		return SetType{Name(a, "issue_type")}, nil
 	case protocol.ActionLock:
 		return Lock{Name(a, "reason")}, nil
+	case protocol.ActionUnlock:
+		return Unlock{}, nil
 	case protocol.ActionReact:
 		return React{Content: Name(a, "content")}, nil
 	case protocol.ActionNeverAgain:

@@ -116,7 +116,7 @@ func (c compiler) action(f *yamlfile.File, n *yaml.Node) (Action, bool) {
 func (c compiler) checkRequired(f *yamlfile.File, a Action) {
 	for _, p := range a.spec.Params {
 		if p.Required && !a.Has(p.Name) {
-			f.Problemf(a.Node, "%s needs %s", a.spec.Name, p.Name)
+			f.Problemf(a.Node, "%s needs %s%s", a.spec.Name, p.Name, instead(p))
 		}
 	}
 	if a.Has("veto") && !a.Has("after") {

@@ -7,18 +7,28 @@ import (
 	"github.com/org/foreman-action/protocol"
 )
 
+// instead names the action for a parameter that is left empty on purpose.
+func instead(p protocol.Param) string {
+	if p.Name == "milestone" {
+		return "; " + protocol.ActionRemoveMilestone + " takes an issue out of its milestone"
+	}
+	return ""
+}
+
 // Hint names the action that an unknown name most likely stands for.
 func Hint(name string, specs []protocol.ActionSpec) string {
 	meant := map[string]string{
-		"label":     protocol.ActionAddLabel,
-		"labels":    protocol.ActionAddLabels,
-		"unlabel":   protocol.ActionRemoveLabel,
-		"close":     protocol.ActionCloseIssue,
-		"reopen":    protocol.ActionReopenIssue,
-		"milestone": protocol.ActionSetMilestone,
-		"type":      protocol.ActionSetType,
-		"reply":     protocol.ActionComment,
-		"duplicate": protocol.ActionMarkDuplicate,
+		"label":           protocol.ActionAddLabel,
+		"labels":          protocol.ActionAddLabels,
+		"unlabel":         protocol.ActionRemoveLabel,
+		"close":           protocol.ActionCloseIssue,
+		"reopen":          protocol.ActionReopenIssue,
+		"milestone":       protocol.ActionSetMilestone,
+		"unset_milestone": protocol.ActionRemoveMilestone,
+		"clear_milestone": protocol.ActionRemoveMilestone,
+		"type":            protocol.ActionSetType,
+		"reply":           protocol.ActionComment,
+		"duplicate":       protocol.ActionMarkDuplicate,
 	}[strings.ToLower(name)]
 	if meant != "" {
 		return "; write " + meant

@@ -40,6 +40,9 @@ func checkLiteral(f *yamlfile.File, spec protocol.ActionSpec, p param, n *yaml.N
 		hint := ""
 		if s, isText := v.(string); isText {
 			hint = yamlfile.DidYouMean(s, p.spec.Enum)
+			if s == "" {
+				hint = instead(p.spec)
+			}
 		}
 		f.Problemf(n, "%v%s", err, hint)
 	}

@@ -31,10 +31,14 @@ func ActionOf(e triage.TimelineEvent) (typ string, values []string, ok bool) {
 		return named(protocol.ActionUnassign, e.Assignee)
 	case "milestoned":
 		return named(protocol.ActionSetMilestone, e.Milestone)
+	case "demilestoned":
+		return named(protocol.ActionRemoveMilestone, e.Milestone)
 	case "issue_type_added", "issue_type_changed":
 		return named(protocol.ActionSetType, e.IssueType)
 	case "locked":
 		return named(protocol.ActionLock, e.Reason)
+	case "unlocked":
+		return named(protocol.ActionUnlock, "")
 	case "commented":
 		m, ok := ParseMarker(e.Body)
 		if m.Key != "" {

@@ -157,11 +157,17 @@ func (m *Maker) judge(s *Step, nth int) {
 		s.Effect = e
 		skip(s, len(e.Logins) == 0, "not assigned")
 	case effect.SetMilestone:
-		skip(s, effect.Holds(e, m.now), "already set")
+		why := "already set"
+		if e.Title == "" {
+			why = "it has none"
+		}
+		skip(s, effect.Holds(e, m.now), why)
 	case effect.SetType:
 		skip(s, effect.Holds(e, m.now), "already set")
 	case effect.Lock:
 		skip(s, effect.Holds(e, m.now), "already locked")
+	case effect.Unlock:
+		skip(s, effect.Holds(e, m.now), "not locked")
 	case effect.React:
 		if s.Answers() && !skip(s, m.commentID == 0, "the event has no comment to react to") {
 			e.Comment = m.commentID

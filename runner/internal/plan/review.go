@@ -209,7 +209,7 @@ func (r *reviewer) record() (rec memory.Record, ok bool) {
 func overridable(e effect.Effect) bool {
 	switch e.(type) {
 	case effect.AddLabels, effect.RemoveLabel, effect.Assign, effect.Unassign, effect.Close, effect.MarkDuplicate,
-		effect.SetMilestone, effect.SetType, effect.Lock:
+		effect.SetMilestone, effect.SetType, effect.Lock, effect.Unlock:
 		return true
 	case effect.Comment, effect.Reopen, effect.React, effect.NeverAgain, effect.AllowAgain, effect.KeepOpen:
 	}
@@ -238,7 +238,9 @@ func (r *reviewer) override(s *Step) bool {
 	case effect.Close, effect.MarkDuplicate:
 		return r.stayOpen(s)
 	case effect.SetMilestone:
-		giveWay(s, r.h.Override("demilestoned", "removed it", history.Milestone(e.Title)))
+		if e.Title != "" {
+			giveWay(s, r.h.Override("demilestoned", "removed it", history.Milestone(e.Title)))
+		}
 		if r.h.Issue.Milestone != "" && s.Verdict == triage.Do {
 			giveWay(s, r.h.Override("milestoned", "set "+text.Quote(r.h.Issue.Milestone), history.Milestone("")))
 		}
@@ -246,6 +248,8 @@ func (r *reviewer) override(s *Step) bool {
 		giveWay(s, r.h.Override("", "decided about the type", history.Kinds("issue_type_added", "issue_type_changed", "issue_type_removed")))
 	case effect.Lock:
 		giveWay(s, r.h.Override("unlocked", "unlocked the conversation", history.Kinds("locked", "unlocked")))
+	case effect.Unlock:
+		giveWay(s, r.h.Override("locked", "locked the conversation", history.Kinds("locked", "unlocked")))
 	case effect.Comment, effect.Reopen, effect.React, effect.NeverAgain, effect.AllowAgain, effect.KeepOpen:
 	}
 	return true

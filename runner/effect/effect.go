@@ -9,6 +9,7 @@
 package effect
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 	"time"
@@ -91,7 +92,8 @@ func (e Comment) values() []string { return one(e.Once) }
 func (Comment) holds(State) bool   { return false }
 func (Comment) change(State)       {}
 
-// Close closes the issue, or with After has it closed later.
+// Close closes the issue, or with After has it closed later. An issue that is closed for
+// another reason gets this one.
 type Close struct {
 	Reason string        // "completed", "not_planned" or empty for the host's default
 	After  time.Duration // grace period; 0: now
@@ -100,16 +102,23 @@ type Close struct {
 
 func (Close) action() string       { return protocol.ActionCloseIssue }
 func (e Close) values() []string   { return one(e.Reason) }
-func (e Close) holds(s State) bool { return !s.open && e.After <= 0 }
-func (e Close) change(s State)     { s.open = s.open && e.After > 0 }
+func (e Close) holds(s State) bool { return e.After <= 0 && s.closedFor(e.Reason) }
+func (e Close) change(s State) {
+	if e.After <= 0 && !e.holds(s) {
+		s.close(cmp.Or(e.Reason, closedByDefault))
+	}
+}
 
 // MarkDuplicate closes the issue as a duplicate of another one of the same repository.
 type MarkDuplicate struct{ Of int }
 
 func (MarkDuplicate) action() string     { return protocol.ActionMarkDuplicate }
 func (e MarkDuplicate) values() []string { return []string{strconv.Itoa(e.Of)} }
-func (MarkDuplicate) holds(s State) bool { return !s.open }
-func (MarkDuplicate) change(s State)     { s.open = false }
+func (MarkDuplicate) holds(s State) bool { return s.closedFor(duplicate) }
+func (MarkDuplicate) change(s State)     { s.close(duplicate) }
+
+// duplicate is the reason of an issue that is closed as a duplicate.
+const duplicate = "duplicate"
 
 // Reopen opens the issue again.
 type Reopen struct{}
@@ -117,7 +126,7 @@ type Reopen struct{}
 func (Reopen) action() string     { return protocol.ActionReopenIssue }
 func (Reopen) values() []string   { return nil }
 func (Reopen) holds(s State) bool { return s.open }
-func (Reopen) change(s State)     { s.open = true }
+func (Reopen) change(s State)     { s.open, s.reason = true, "" }
 
 // Assign adds assignees.
 type Assign struct{ Logins []string }

@@ -75,6 +75,9 @@ func states() []triage.Issue {
 	return []triage.Issue{
 		{State: "open"},
 		{State: "closed"},
+		{State: "closed", StateReason: "not_planned"},
+		{State: "closed", StateReason: "duplicate"},
+		{State: "closed", PullRequest: true},
 		{}, // whose state is not known counts as open
 		{State: "open", Labels: []string{"Bug", "DOCS"}, Assignees: []string{"MONA", "hubot"}, Milestone: "v1", Type: "bug", Locked: true},
 		{State: "closed", Labels: []string{"docs"}, Assignees: []string{"octocat"}, Milestone: "v2", Type: "Feature"},
@@ -217,10 +220,11 @@ func shown(s effect.State) any {
 	return struct {
 		Labels, Never, Assignees effect.Names
 		Open, Locked             bool
+		Reason                   string
 		Milestone                string
 		Bug                      bool
 	}{
-		there(s.Labels()), there(s.Never()), there(s.Assignees()), s.Open(), effect.Holds(effect.Lock{}, s), s.Milestone(),
+		there(s.Labels()), there(s.Never()), there(s.Assignees()), s.Open(), effect.Holds(effect.Lock{}, s), s.Reason(), s.Milestone(),
 		effect.Holds(effect.SetType{Name: "Bug"}, s),
 	}
 }

@@ -16,6 +16,8 @@ type state struct {
 	never     Names // labels that are never to be added again
 	assignees Names
 	open      bool
+	reason    string // why it is closed; empty for a pull request, which has none
+	pull      bool
 	locked    bool
 	milestone string
 	issueType string
@@ -23,9 +25,16 @@ type state struct {
 
 // StateOf returns the state of an issue, before any effect.
 func StateOf(i triage.Issue) State {
+	reason := i.StateReason
+	switch {
+	case i.PullRequest:
+		reason = ""
+	case reason == "" && i.State == "closed":
+		reason = closedByDefault
+	}
 	return State{&state{
 		labels: NamesOf(i.Labels), never: Names{}, assignees: NamesOf(i.Assignees),
-		open: i.State != "closed", locked: i.Locked, milestone: i.Milestone, issueType: i.Type,
+		open: i.State != "closed", reason: reason, pull: i.PullRequest, locked: i.Locked, milestone: i.Milestone, issueType: i.Type,
 	}}
 }
 
@@ -40,6 +49,23 @@ func (s State) Assignees() Names { return s.assignees }
 
 // Open reports whether the issue is open.
 func (s State) Open() bool { return s.open }
+
+// close closes the issue for a reason.
+func (s State) close(reason string) {
+	s.open, s.reason = false, reason
+}
+
+// closedFor reports whether the issue is closed, and that for a reason, as far as a state shows
+// it: pull requests are closed for none.
+func (s State) closedFor(reason string) bool {
+	return !s.open && (s.pull || reason == "" || s.reason == reason)
+}
+
+// Reason returns why the issue is closed: "completed", "not_planned" or "duplicate".
+func (s State) Reason() string { return s.reason }
+
+// closedByDefault is the reason of an issue that is closed without one.
+const closedByDefault = "completed"
 
 // Milestone returns the title of the issue's milestone; empty: none.
 func (s State) Milestone() string { return s.milestone }

@@ -162,9 +162,9 @@ func editState(in *input, e edit) {
 	if e.State == "" {
 		return
 	}
-	open := in.issue.State == "open"
+	before := in.issue.StateReason
 	in.repo.SetState(in.issue, in.actor, e.State, e.Reason)
-	if open && e.Of != 0 {
+	if before != in.issue.StateReason && e.Of != 0 {
 		in.issue.DuplicateOf = in.repo.ByID(e.Of).Number
 	}
 }

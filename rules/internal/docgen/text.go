@@ -93,7 +93,7 @@ func actionDocs() []entry {
 		{protocol.ActionRemoveLabel, "takes a label off"},
 		{protocol.ActionComment, "posts a comment; with `once`, one for each key on an issue"},
 		{protocol.ActionUpdateComment, "keeps one comment for each key up to date"},
-		{protocol.ActionCloseIssue, "closes the issue; with `after`, later, unless somebody objects as `veto` says"},
+		{protocol.ActionCloseIssue, "closes the issue; with `after`, later, unless somebody objects as `veto` says; an issue that is closed for another reason gets this one"},
 		{protocol.ActionReopenIssue, "reopens it"},
 		{protocol.ActionMarkDuplicate, "closes it as a duplicate of another"},
 		{protocol.ActionAssign, "assigns people, by login"},

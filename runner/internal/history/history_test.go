@@ -337,6 +337,16 @@ func TestRevert(t *testing.T) {
 		{"unassigned", "t1 2 r unassign mona", "", triage.Issue{}, []string{`{"type":"assign","assignees":["mona"]}`}, nil},
 		{"closed", "t1 2 r close_issue", "2 github-actions[bot] closed", triage.Issue{State: "closed"}, []string{`{"type":"reopen_issue"}`}, nil},
 		{"closed, opened, closed by a person", "t1 2 r close_issue", "2 github-actions[bot] closed; 3 mona reopened; 4 mona closed", triage.Issue{State: "closed"}, nil, []string{"the state of the issue stays as it is: `mona`"}},
+		{
+			"only the reason", "t1 3 r close_issue not_planned", "2 mona closed completed; 3 github-actions[bot] closed not_planned",
+			triage.Issue{State: "closed"}, nil, []string{"it was closed before, and only the reason was changed"},
+		},
+		{
+			"the reason of our own closing", "t1 2 r close_issue completed; t2 9 r close_issue not_planned",
+			"2 github-actions[bot] closed completed; 9 github-actions[bot] closed not_planned",
+			triage.Issue{State: "closed"}, nil, []string{"it was closed before, and only the reason was changed"},
+		},
+		{"closed, then the reason", "t1 2 r close_issue", "2 github-actions[bot] closed completed; 9 github-actions[bot] closed not_planned", triage.Issue{State: "closed"}, []string{`{"type":"reopen_issue"}`}, nil},
 		{"duplicate", "t1 2 r mark_duplicate 3", "", triage.Issue{State: "closed"}, []string{`{"type":"reopen_issue"}`}, nil},
 		{"opened", "t1 2 r reopen_issue", "", triage.Issue{State: "open"}, nil, []string{"the issue stays open: closing is for rules and people"}},
 		{"canceled by itself", "t1 2 r add_label bug; t1 2 r remove_label bug", "", triage.Issue{}, nil, nil},

@@ -115,10 +115,33 @@ func (h History) touched(m Made) string {
 	case m.Noted():
 	case !found && !h.Complete:
 		return "the timeline of the issue is too long to tell what people did"
+	case m.Thing == effect.Openness && h.closedBefore(m):
+		return "it was closed before, and only the reason was changed"
 	case found && !h.Ours(e):
 		return fmt.Sprintf("%s changed it on %s", sanitize.Code(Who(e)), e.At.UTC().Format(time.DateOnly))
 	}
 	return ""
+}
+
+// closedBefore reports whether the issue was closed already when a task closed it for another
+// reason: the timeline has several closings in a row, and the task's is none but the first.
+func (h History) closedBefore(m Made) bool {
+	var row []time.Time
+	for _, e := range h.Events {
+		switch e.Kind {
+		case "closed":
+			row = append(row, e.At)
+		case "reopened":
+			row = nil
+		}
+	}
+	nearest := 0
+	for i, at := range row {
+		if at.Sub(m.At).Abs() < row[nearest].Sub(m.At).Abs() {
+			nearest = i
+		}
+	}
+	return nearest > 0
 }
 
 // code renders a name for people.

@@ -21,7 +21,8 @@ type Maker struct {
 	comments  map[string]int  // planned so far, by key
 	said      map[string]bool // keys of comments that are planned and posted once
 	now       effect.State
-	number    int // of the issue
+	number    int  // of the issue
+	closed    bool // the issue is, before the plan
 	commentID int64
 	// mayComment and agentMay are as in Input.
 	mayComment, agentMay bool
@@ -31,7 +32,7 @@ type Maker struct {
 func NewMaker(in Input) *Maker {
 	return &Maker{
 		policy: in.Policy, limits: in.Policy.EffectiveLimits(), used: map[string]int{}, comments: map[string]int{}, said: map[string]bool{},
-		now: effect.StateOf(in.Issue), number: in.Issue.Number, commentID: in.CommentID, mayComment: in.MayComment, agentMay: in.AgentMayComment,
+		now: effect.StateOf(in.Issue), number: in.Issue.Number, closed: in.Issue.State == "closed", commentID: in.CommentID, mayComment: in.MayComment, agentMay: in.AgentMayComment,
 	}
 }
 
@@ -235,8 +236,11 @@ func (m *Maker) judgeClose(s *Step) {
 	switch {
 	case !m.policy.AllowClose:
 		s.set(triage.Skip, "closing is not allowed: policy.allow_close (input allow-close) is false")
-	case !m.now.Open():
+	case m.now.Open():
+	case !m.closed, effect.Noted(s.Effect), effect.Holds(s.Effect, m.now):
 		s.set(triage.Skip, "already closed")
+	default:
+		s.Reason = "closed already, as " + m.now.Reason() + ": only the reason changes"
 	}
 }
 

@@ -292,7 +292,8 @@ func (r *reviewer) undone(s *Step, o effect.Outcome) (why string, ok bool) {
 }
 
 // stayOpen skips a close when a person reopened the issue after whoever asks for it had
-// closed it. When the memory does not know who asked for that, the issue stays open as well.
+// closed it, or when a person closed it: the reason is theirs as well. When the memory does not
+// know who asked for our closing, the issue stays open as well.
 func (r *reviewer) stayOpen(s *Step) bool {
 	why, ok := r.undone(s, effect.Outcome{Thing: effect.Openness})
 	switch {
@@ -319,8 +320,10 @@ func (r *reviewer) stayOpen(s *Step) bool {
 		}
 		if closedBy(rec, closed.At, s.Source) {
 			giveWay(s, fmt.Sprintf("%s reopened it on %s, and people have the last word (override_humans)", history.Who(e), e.At.UTC().Format(time.DateOnly)))
+			return true
 		}
 	}
+	giveWay(s, r.h.Override("closed", "closed it", history.Kinds("closed", "reopened")))
 	return true
 }
 

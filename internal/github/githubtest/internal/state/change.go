@@ -89,10 +89,12 @@ func (r *Repository) RemoveComment(i *Record, actor string, k int) {
 	}
 }
 
-// SetState closes or opens an issue. To do so twice is to do nothing, reason
-// included.
+// SetState closes or opens an issue. To do so twice is to do nothing, unless a closed issue
+// is closed for another reason: GitHub's timeline shows that as closed once more. Pull
+// requests have no reason.
 func (r *Repository) SetState(i *Record, actor, state, reason string) {
-	if i.State == state {
+	again := state == "closed" && reason != "" && reason != i.StateReason && !i.PullRequest
+	if i.State == state && !again {
 		return
 	}
 	i.State = state

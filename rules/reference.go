@@ -38,6 +38,7 @@ func issueNames() []Name {
 		{"issue.locked", "true or false", "whether it is locked", `not issue.locked`},
 		{"issue.created_at", "time", "when it was opened", `issue.created_at > date("2026-01-02")`},
 		{"issue.updated_at", "time", "when it was changed last", `now - issue.updated_at > duration("14d")`},
+		{"issue.closed_at", "time", "when it was closed; for an open issue the year 1, so ask for the state as well", `issue.state == "closed" and now - issue.closed_at > duration("90d")`},
 		{"issue.url", "text", "its address for people", `issue.url contains "/octo-org/"`},
 		{"issue.reactions.total", "whole number", "how many reactions it has", `issue.reactions.total > 20`},
 		{"issue.reactions.thumbs_up", "whole number", "how many of them are 👍", `issue.reactions.thumbs_up >= 5`},

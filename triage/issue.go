@@ -35,7 +35,8 @@ type Issue struct {
 	Locked      bool      `expr:"locked"`
 	CreatedAt   time.Time `expr:"created_at"`
 	UpdatedAt   time.Time `expr:"updated_at"`
-	URL         string    `expr:"url"` // for humans
+	ClosedAt    time.Time `expr:"closed_at"` // zero for an open issue
+	URL         string    `expr:"url"`       // for humans
 	Reactions   Reactions `expr:"reactions"`
 
 	NullBody    bool `expr:"-"` // the body is null, not ""
@@ -154,6 +155,7 @@ type wireIssue struct {
 	Locked      bool            `json:"locked"`
 	CreatedAt   time.Time       `json:"created_at"`
 	UpdatedAt   time.Time       `json:"updated_at"`
+	ClosedAt    *time.Time      `json:"closed_at"`
 	HTMLURL     string          `json:"html_url"`
 	PullRequest json.RawMessage `json:"pull_request"`
 	Reactions   Reactions       `json:"reactions"`
@@ -169,6 +171,9 @@ func (w wireIssue) issue() Issue {
 	}
 	if w.Body != nil {
 		i.Body = *w.Body
+	}
+	if w.ClosedAt != nil {
+		i.ClosedAt = *w.ClosedAt
 	}
 	if w.StateReason != nil {
 		i.StateReason = *w.StateReason

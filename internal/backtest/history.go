@@ -45,7 +45,7 @@ func (h history) came(e triage.TimelineEvent) bool {
 // opening is the issue when it was opened, with the body of today.
 func (h history) opening() triage.Issue {
 	i := h.issue
-	i.State, i.StateReason, i.Comments, i.Locked, i.UpdatedAt = "open", "", 0, false, i.CreatedAt
+	i.State, i.StateReason, i.Comments, i.Locked, i.UpdatedAt, i.ClosedAt = "open", "", 0, false, i.CreatedAt, time.Time{}
 	i.Labels, i.Assignees, i.Milestone, i.Type, i.Reactions = nil, nil, "", "", triage.Reactions{}
 	renamed := false
 	for _, e := range h.Events {

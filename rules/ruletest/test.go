@@ -157,6 +157,9 @@ func (d decoder) facts(keys testKeys) facts.Facts {
 	if !given(keys.Issue, "updated_at") {
 		f.Issue.UpdatedAt = defaultUpdate(f)
 	}
+	if !given(keys.Issue, "closed_at") && f.Issue.State == "closed" {
+		f.Issue.ClosedAt = f.Issue.UpdatedAt
+	}
 	if !given(keys.Issue, "url") {
 		f.Issue.URL = defaultURL(f)
 	}

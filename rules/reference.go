@@ -29,7 +29,7 @@ func issueNames() []Name {
 		{"issue.state_reason", "text", `why it was closed, such as "not_planned"; else ""`, `issue.state_reason == "completed"`},
 		{"issue.author", "text", "the login of who opened it", `issue.author == actor.login`},
 		{"issue.author_type", "text", `"User", "Bot" or "Organization"`, `issue.author_type == "Bot"`},
-		{"issue.association", "text", `the author's relation to the repository, such as "NONE" or "MEMBER"`, `issue.association in ["OWNER", "MEMBER"]`},
+		{"issue.association", "text", `the author's relation to the repository, such as "NONE" or "MEMBER"; it is "NONE" for most people who never came before: ask author.issues`, `issue.association in ["OWNER", "MEMBER"]`},
 		{"issue.labels", "list of texts", "its labels", `len(issue.labels) == 0`},
 		{"issue.assignees", "list of texts", "the logins of who is assigned", `"octocat" in issue.assignees`},
 		{"issue.milestone", "text", `the milestone's title; "" when there is none`, `issue.milestone == ""`},
@@ -84,11 +84,16 @@ func pullNames() []Name {
 		{"pr.additions", "whole number", "how many lines it adds", `pr.additions + pr.deletions < 10`},
 		{"pr.deletions", "whole number", "how many lines it takes away", `pr.deletions > pr.additions`},
 		{"pr.commits", "whole number", "how many commits it has", `pr.commits > 1`},
+		{"pr.commit_messages", "list of texts", "the messages of its commits, the oldest first, each cut to 10,000 characters; looked up when it is asked for, and when there are more than 250 commits, it cannot be", "any(pr.commit_messages, # matches `(?m)^BREAKING CHANGE: `)"},
+		{"pr.approved_by", "list of texts", "the logins of the owners, members and collaborators whose last review approves it; looked up when it is asked for", `len(pr.approved_by) >= 2 and len(pr.changes_requested_by) == 0`},
+		{"pr.changes_requested_by", "list of texts", "the logins of those whose last review requests changes", `len(pr.changes_requested_by) > 0`},
 	}
 }
 
 func declaredNames() []Name {
 	return []Name{
+		{"author.issues", "whole number", "how many issues the author of this one opened in the repository before it; looked up when it is asked for. Issues and pull requests count up to 100 together", `author.issues == 0 and author.pulls == 0`},
+		{"author.pulls", "whole number", "how many pull requests", `author.pulls > 2`},
 		{"memory.tasks", "whole number", "how often Foreman decided on the issue before", `memory.tasks == 0`},
 		{"memory.comments", "whole number", "how many comments it posted", `memory.comments < 3`},
 		{"memory.labels", "list of texts", "the labels that it added, whatever became of them", `"needs-info" in memory.labels`},

@@ -202,6 +202,14 @@ func (s *Set) AsksMemory() bool {
 	return s.has(action.Action.AsksMemory) || slices.ContainsFunc(s.all(), func(r *rule) bool { return r.when != nil && r.when.ReadsMemory() })
 }
 
+// AsksAuthor reports whether any rule depends on what the author of the issue opened before. A
+// nil set does not.
+func (s *Set) AsksAuthor() bool {
+	reads := (*expression.Expression).ReadsAuthor
+	return s.has(func(a action.Action) bool { return a.Reads(reads) }) ||
+		slices.ContainsFunc(s.all(), func(r *rule) bool { return r.when != nil && reads(r.when) })
+}
+
 // OverridesHumans reports whether the rule with that id has "override_humans: true":
 // its actions may undo what people did on the issue. It is false when there is no such
 // rule.

@@ -75,6 +75,15 @@ type Repository interface {
 	// Files returns the files that a pull request changes, an entry for each, and at most
 	// the first 3,000: GitHub lists no more, and does not report that.
 	Files(ctx context.Context, ref triage.Ref) ([]triage.ChangedFile, error)
+	// Messages returns the messages of the commits of a pull request, the oldest first, and at
+	// most the first 250: GitHub lists no more, and does not report that.
+	Messages(ctx context.Context, ref triage.Ref) ([]string, error)
+	// Reviews returns the reviews of a pull request, oldest first. ErrTruncated when there are
+	// more than 1,000.
+	Reviews(ctx context.Context, ref triage.Ref) ([]triage.Review, error)
+	// Opened returns the first 100 issues and pull requests that an account opened in the
+	// repository, oldest first, in one call.
+	Opened(ctx context.Context, ref triage.Ref, login string) ([]triage.Issue, error)
 }
 
 // Search finds what scheduled runs work on. Implementations are safe for concurrent use;

@@ -50,6 +50,9 @@ type reads struct {
 	permissions map[string]string
 	files       []string
 	listed      bool
+	messages    *[]string
+	reviews     *facts.Reviews
+	author      *facts.Author
 	// labels are those that were looked up: the repository's spelling by folded name, empty
 	// for one that it does not have.
 	labels map[string]string
@@ -229,6 +232,78 @@ func (r *reads) Files(ctx context.Context) ([]string, error) {
 	return r.files, nil
 }
 
+// pull returns a list that only a pull request has, which it reads at most once; it is empty for
+// an issue.
+func pull[T any](r *reads, kept **T, what string, read func(Repository) (T, error)) (value T, err error) {
+	switch {
+	case *kept != nil:
+		return **kept, nil
+	case !r.d.Issue.PullRequest:
+		return value, nil
+	case r.host.Repository == nil:
+		return value, fmt.Errorf("list the %s of %s: %w", what, r.d.Ref(), triage.ErrNeedsHost)
+	}
+	if value, err = read(r.host.Repository); err != nil {
+		return value, err
+	}
+	*kept = &value
+	return value, nil
+}
+
+// maxMessage is how many characters of a commit's message rules see.
+const maxMessage = 10_000
+
+// Messages returns the messages of a pull request's commits. The error means that there are
+// more commits than the host lists.
+func (r *reads) Messages(ctx context.Context) ([]string, error) {
+	return pull(r, &r.messages, "commits", func(host Repository) ([]string, error) {
+		list, err := host.Messages(ctx, r.d.Ref())
+		for i, message := range list {
+			list[i] = text.Shorten(message, maxMessage)
+		}
+		if p := r.d.Pull; err == nil && p != nil && p.Commits > len(list) {
+			err = fmt.Errorf("list the commits of %s: %w: GitHub lists %d of %d, and never more than 250", r.d.Ref(), triage.ErrTruncated, len(list), p.Commits)
+		}
+		return list, err
+	})
+}
+
+// Reviews returns the last word of those who reviewed a pull request and may approve it.
+func (r *reads) Reviews(ctx context.Context) (facts.Reviews, error) {
+	return pull(r, &r.reviews, "reviews", func(host Repository) (facts.Reviews, error) {
+		list, err := host.Reviews(ctx, r.d.Ref())
+		return lastReviews(list), err
+	})
+}
+
+// Author returns what the author of the issue opened before it; nothing for a deleted account.
+func (r *reads) Author(ctx context.Context) (facts.Author, error) {
+	login := r.d.Issue.Author
+	switch {
+	case r.author != nil:
+		return *r.author, nil
+	case login == "":
+		return facts.Author{}, nil
+	case r.host.Repository == nil:
+		return facts.Author{}, fmt.Errorf("list what %s opened: %w", text.Quote(login), triage.ErrNeedsHost)
+	}
+	list, err := r.host.Repository.Opened(ctx, r.d.Ref(), login)
+	if err != nil {
+		return facts.Author{}, err
+	}
+	r.author = &facts.Author{}
+	for _, i := range list {
+		switch {
+		case i.Number >= r.d.Issue.Number:
+		case i.PullRequest:
+			r.author.Pulls++
+		default:
+			r.author.Issues++
+		}
+	}
+	return *r.author, nil
+}
+
 // need reads what the review of a plan needs next.
 func (r *reads) need(ctx context.Context, n plan.Need, seen *plan.Seen) error {
 	switch {
@@ -268,6 +343,9 @@ type lookup struct {
 	permission func(login string) (string, error)
 	past       func() (facts.Past, error)
 	files      func() ([]string, error)
+	messages   func() ([]string, error)
+	reviews    func() (facts.Reviews, error)
+	author     func() (facts.Author, error)
 	memory     func() (facts.Memory, error)
 }
 
@@ -279,6 +357,15 @@ func (l lookup) Past() (facts.Past, error) { return l.past() }
 
 // Files implements [facts.Lookup].
 func (l lookup) Files() ([]string, error) { return l.files() }
+
+// Messages implements [facts.PullLookup].
+func (l lookup) Messages() ([]string, error) { return l.messages() }
+
+// Reviews implements [facts.PullLookup].
+func (l lookup) Reviews() (facts.Reviews, error) { return l.reviews() }
+
+// Author implements [facts.Lookup].
+func (l lookup) Author() (facts.Author, error) { return l.author() }
 
 // Memory implements [facts.Lookup].
 func (l lookup) Memory() (facts.Memory, error) { return l.memory() }
@@ -297,8 +384,11 @@ func (r *reads) lookup(ctx context.Context) lookup {
 			}
 			return rulesPast(r.history(t)), nil
 		},
-		files:  func() ([]string, error) { return r.Files(ctx) },
-		memory: func() (facts.Memory, error) { return rulesMemory(r.Remembered(ctx), r.task), nil },
+		files:    func() ([]string, error) { return r.Files(ctx) },
+		messages: func() ([]string, error) { return r.Messages(ctx) },
+		reviews:  func() (facts.Reviews, error) { return r.Reviews(ctx) },
+		author:   func() (facts.Author, error) { return r.Author(ctx) },
+		memory:   func() (facts.Memory, error) { return rulesMemory(r.Remembered(ctx), r.task), nil },
 	}
 }
 
@@ -323,6 +413,24 @@ func (r *reads) known(ctx context.Context) lookup {
 		}
 		return asks.files()
 	}
+	l.messages = func() ([]string, error) {
+		if r.messages == nil && r.d.Issue.PullRequest {
+			return nil, facts.ErrUnasked
+		}
+		return asks.messages()
+	}
+	l.reviews = func() (facts.Reviews, error) {
+		if r.reviews == nil && r.d.Issue.PullRequest {
+			return facts.Reviews{}, facts.ErrUnasked
+		}
+		return asks.reviews()
+	}
+	l.author = func() (facts.Author, error) {
+		if r.author == nil && r.d.Issue.Author != "" {
+			return facts.Author{}, facts.ErrUnasked
+		}
+		return asks.author()
+	}
 	l.memory = func() (facts.Memory, error) {
 		if r.record == nil {
 			return facts.Memory{}, facts.ErrUnasked
@@ -330,6 +438,32 @@ func (r *reads) known(ctx context.Context) lookup {
 		return asks.memory()
 	}
 	return l
+}
+
+// lastReviews is what reviews say in the end. A comment takes nothing back; a review that was
+// dismissed counts as none.
+func lastReviews(list []triage.Review) facts.Reviews {
+	last, order := map[string]string{}, []string(nil)
+	for _, r := range list {
+		known := r.State == "APPROVED" || r.State == "CHANGES_REQUESTED" || r.State == "DISMISSED"
+		if r.Author == "" || !known || !triage.IsMaintainer(r.Association) {
+			continue
+		}
+		if _, again := last[r.Author]; !again {
+			order = append(order, r.Author)
+		}
+		last[r.Author] = r.State
+	}
+	var out facts.Reviews
+	for _, login := range order {
+		switch last[login] {
+		case "APPROVED":
+			out.ApprovedBy = append(out.ApprovedBy, login)
+		case "CHANGES_REQUESTED":
+			out.ChangesRequestedBy = append(out.ChangesRequestedBy, login)
+		}
+	}
+	return out
 }
 
 // rulesPast is the history as rules see it.

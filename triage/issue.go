@@ -99,6 +99,13 @@ type ChangedFile struct {
 	Before string // its path before it was moved; else empty
 }
 
+// A Review is a review of a pull request.
+type Review struct {
+	Author      string // login; empty for a deleted account
+	Association string // of the author with the repository
+	State       string // "APPROVED", "CHANGES_REQUESTED", "COMMENTED", "DISMISSED" or "PENDING"
+}
+
 // A Reaction is an account's reaction to an issue or a comment.
 type Reaction struct {
 	Actor     string // login; empty for a deleted account

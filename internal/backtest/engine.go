@@ -167,9 +167,19 @@ func (l *lookup) Permission(string) (string, error) {
 	return "", errPermission
 }
 
-func (l *lookup) Past() (facts.Past, error)     { return l.past, nil }
-func (l *lookup) Files() ([]string, error)      { return nil, nil }
-func (l *lookup) Memory() (facts.Memory, error) { return facts.Memory{}, nil }
+// errAuthor is the answer because issues are replayed from the newest to the oldest.
+var errAuthor = errors.New("it asks for author.issues or author.pulls, and what the author opened before is not counted")
+
+func (l *lookup) Author() (facts.Author, error) {
+	l.unable = errAuthor
+	return facts.Author{}, errAuthor
+}
+
+func (l *lookup) Past() (facts.Past, error)       { return l.past, nil }
+func (l *lookup) Files() ([]string, error)        { return nil, nil }
+func (l *lookup) Messages() ([]string, error)     { return nil, nil }
+func (l *lookup) Reviews() (facts.Reviews, error) { return facts.Reviews{}, nil }
+func (l *lookup) Memory() (facts.Memory, error)   { return facts.Memory{}, nil }
 
 // unreplayed lists the events other than the replayed one that rules listen to.
 func (e *engine) unreplayed() []string {

@@ -16,6 +16,7 @@ type ListQuery struct {
 	Updated bool      // in the order of the last change, and not of creation
 	Oldest  bool      // the oldest first
 	Since   time.Time // those changed at this time or later; zero: all. GitHub keeps whole seconds
+	Creator string    // login of who opened them; empty: anybody
 	Page    int       // from 1; 0 is the first one too
 	// ETag is what the answer to the same question said before; empty: it is new. When
 	// nothing has changed, the answer costs nothing and says so.
@@ -35,6 +36,9 @@ func (q ListQuery) encode() string {
 	v := url.Values{"per_page": {strconv.Itoa(rest.PageSize)}, "direction": {"desc"}, "sort": {"created"}, "state": {"open"}}
 	if q.State != "" {
 		v.Set("state", q.State)
+	}
+	if q.Creator != "" {
+		v.Set("creator", q.Creator)
 	}
 	if q.Updated {
 		v.Set("sort", "updated")

@@ -16,8 +16,9 @@ import (
 )
 
 const (
-	maxLabelPages = 20
-	maxFilePages  = 30 // all that GitHub lists of the files of a pull request
+	maxLabelPages  = 20
+	maxFilePages   = 30 // all that GitHub lists of the files of a pull request
+	maxReviewPages = 10
 )
 
 // Label returns a label's name as the repository spells it. See [runner.Repository].
@@ -97,6 +98,64 @@ func (c *Client) Files(ctx context.Context, ref triage.Ref) ([]triage.ChangedFil
 		}
 	}
 	return files, nil
+}
+
+// Messages returns the messages of the commits of a pull request. See [runner.Repository].
+func (c *Client) Messages(ctx context.Context, ref triage.Ref) ([]string, error) {
+	o := rest.ReadIssue("list the commits of", ref)
+	o.Need = rest.NeedPullsRead
+	var list []string
+	path := fmt.Sprintf("repos/%s/%s/pulls/%d/commits?", ref.Owner, ref.Repo, ref.Number)
+	for page, err := range rest.Pages[pullCommit](ctx, c.caller, o, path) {
+		if err != nil {
+			return list, err
+		}
+		for _, commit := range page {
+			list = append(list, commit.Commit.Message)
+		}
+	}
+	return list, nil
+}
+
+// A pullCommit is a commit of a pull request in GitHub's JSON.
+type pullCommit struct {
+	Commit struct {
+		Message string `json:"message"`
+	} `json:"commit"`
+}
+
+// Reviews returns the reviews of a pull request. See [runner.Repository].
+func (c *Client) Reviews(ctx context.Context, ref triage.Ref) ([]triage.Review, error) {
+	o := rest.ReadIssue("list the reviews of", ref)
+	o.Need, o.Pages = rest.NeedPullsRead, maxReviewPages
+	var list []triage.Review
+	path := fmt.Sprintf("repos/%s/%s/pulls/%d/reviews?", ref.Owner, ref.Repo, ref.Number)
+	for page, err := range rest.Pages[review](ctx, c.caller, o, path) {
+		if err != nil {
+			return list, err
+		}
+		for _, r := range page {
+			list = append(list, triage.Review{Author: r.User.Login, Association: r.Association, State: r.State})
+		}
+	}
+	return list, nil
+}
+
+// A review is a review in GitHub's JSON.
+type review struct {
+	User        login  `json:"user"` // null for a deleted account
+	Association string `json:"author_association"`
+	State       string `json:"state"`
+}
+
+// Opened returns the first issues and pull requests of an account. See [runner.Repository].
+func (c *Client) Opened(ctx context.Context, ref triage.Ref, login string) ([]triage.Issue, error) {
+	page, err := c.ListIssues(ctx, ref.Owner, ref.Repo, ListQuery{State: "all", Oldest: true, Creator: login})
+	var list []triage.Issue
+	for _, i := range page.Issues {
+		list = append(list, i.Issue)
+	}
+	return list, err
 }
 
 // A changedFile is a file of a pull request in GitHub's JSON.

@@ -15,11 +15,22 @@ type Lookup interface {
 	Permission(login string) (string, error)
 	// Past returns what happened on the issue.
 	Past() (Past, error)
-	// Files returns the paths of the files that the pull request changes; nil for an
-	// issue.
-	Files() ([]string, error)
 	// Memory returns our earlier work on the issue.
 	Memory() (Memory, error)
+	// Author returns what the author of the issue opened before.
+	Author() (Author, error)
+	PullLookup
+}
+
+// A PullLookup answers what an event does not tell of a pull request. Its answers are empty
+// for an issue.
+type PullLookup interface {
+	// Files returns the paths of the files that the pull request changes.
+	Files() ([]string, error)
+	// Messages returns the messages of its commits, the oldest first.
+	Messages() ([]string, error)
+	// Reviews returns who approved it, and who requested changes.
+	Reviews() (Reviews, error)
 }
 
 // A Past is what happened on an issue.
@@ -58,6 +69,19 @@ type Memory struct {
 	Closing  bool     `expr:"closing"`  // it is to be closed after a grace period
 }
 
+// An Author is what the author of an issue opened in the repository before it.
+type Author struct {
+	Issues int `expr:"issues"` // issues and pull requests
+	Pulls  int `expr:"pulls"`  // count up to 100 together
+}
+
+// Reviews are the people whose last review of a pull request approves it or requests changes.
+// Those count who may approve it: owners, members and collaborators.
+type Reviews struct {
+	ApprovedBy         []string `expr:"approved_by"`          // logins
+	ChangesRequestedBy []string `expr:"changes_requested_by"` // logins
+}
+
 // A Known is a Lookup with answers that are known already. It is safe for concurrent use as
 // long as it is not changed. Missing answers are empty: accounts without an entry have
 // the permission "none".
@@ -65,6 +89,9 @@ type Known struct {
 	Permissions map[string]string // by login, as it is spelled
 	History     Past
 	Changed     []string // paths
+	Commits     []string // messages
+	Reviewed    Reviews
+	Opened      Author
 	Before      Memory
 }
 
@@ -81,6 +108,15 @@ func (k Known) Past() (Past, error) { return k.History, nil }
 
 // Files returns k.Changed.
 func (k Known) Files() ([]string, error) { return k.Changed, nil }
+
+// Messages returns k.Commits.
+func (k Known) Messages() ([]string, error) { return k.Commits, nil }
+
+// Reviews returns k.Reviewed.
+func (k Known) Reviews() (Reviews, error) { return k.Reviewed, nil }
+
+// Author returns k.Opened.
+func (k Known) Author() (Author, error) { return k.Opened, nil }
 
 // Memory returns k.Before.
 func (k Known) Memory() (Memory, error) { return k.Before, nil }

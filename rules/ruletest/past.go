@@ -29,12 +29,35 @@ func (d decoder) pull(n *yaml.Node, f *facts.Facts, known *facts.Known) {
 		d.f.Problemf(n, "pr: the events of issues are not about pull requests; those of pull_request are")
 		return
 	}
-	d.fields.fill("pr", n, reflect.ValueOf(&f.Pull).Elem(), "files")
-	if files := yamlfile.Child(n, "files"); files != nil {
-		d.f.DecodeKey("pr.files", files, &known.Changed)
-		if !given(n, "changed_files") {
-			f.Pull.ChangedFiles = len(known.Changed)
+	lists := pullLists(known)
+	keys := make([]string, len(lists))
+	for i, of := range lists {
+		keys[i] = of.key
+		if value := yamlfile.Child(n, of.key); value != nil {
+			d.f.DecodeKey("pr."+of.key, value, of.list)
 		}
+	}
+	d.fields.fill("pr", n, reflect.ValueOf(&f.Pull).Elem(), keys...)
+	if !given(n, "changed_files") {
+		f.Pull.ChangedFiles = max(f.Pull.ChangedFiles, len(known.Changed))
+	}
+	if !given(n, "commits") {
+		f.Pull.Commits = max(f.Pull.Commits, len(known.Commits))
+	}
+}
+
+// A pullList is a key of the section pr that is no field of the event.
+type pullList struct {
+	key, doc string
+	list     *[]string
+}
+
+func pullLists(known *facts.Known) []pullList {
+	return []pullList{
+		{"files", "Paths of the changed files.", &known.Changed},
+		{"commit_messages", "The messages of its commits, the oldest first.", &known.Commits},
+		{"approved_by", "The logins of those whose last review approves it.", &known.Reviewed.ApprovedBy},
+		{"changes_requested_by", "The logins of those whose last review requests changes.", &known.Reviewed.ChangesRequestedBy},
 	}
 }
 

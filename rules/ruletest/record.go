@@ -107,13 +107,15 @@ func recordText(name string, f facts.Facts, told facts.Known) string {
 	issue.URL, issue.UpdatedAt = defaultURL(f), defaultUpdate(f)
 	pull := defaultPull(f.Event)
 	pull.ChangedFiles = max(pull.ChangedFiles, len(told.Changed))
+	pull.Commits = max(pull.Commits, len(told.Commits))
 	comment.Author, actor.Login = f.Issue.Author, subjectOf(f).Login
 	b.WriteString(sectionText("issue", reflect.ValueOf(f.Issue), reflect.ValueOf(issue)))
 	if f.Event.Name == "issue_comment" {
 		b.WriteString(sectionText("comment", reflect.ValueOf(f.Event.Comment), reflect.ValueOf(comment)))
 	}
 	b.WriteString(permissionText(sectionText("actor", reflect.ValueOf(f.Actor), reflect.ValueOf(actor)), f, told))
-	b.WriteString(filesText(sectionText("pr", reflect.ValueOf(f.Pull), reflect.ValueOf(pull)), told))
+	b.WriteString(pullText(sectionText("pr", reflect.ValueOf(f.Pull), reflect.ValueOf(pull)), told))
+	b.WriteString(sectionText("author", reflect.ValueOf(told.Opened), reflect.ValueOf(facts.Author{})))
 	b.WriteString(sectionText("memory", reflect.ValueOf(told.Before), reflect.ValueOf(facts.Memory{})))
 	b.WriteString(pastText(told.History.Changes))
 	return b.String()

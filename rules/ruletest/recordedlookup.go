@@ -60,6 +60,21 @@ func (w *recordedLookup) Files() ([]string, error) {
 	return recordAnswer(w, func() ([]string, error) { return w.Lookup.Files() }, &w.answers.Changed)
 }
 
+// Messages asks, and keeps the answer.
+func (w *recordedLookup) Messages() ([]string, error) {
+	return recordAnswer(w, func() ([]string, error) { return w.Lookup.Messages() }, &w.answers.Commits)
+}
+
+// Reviews asks, and keeps the answer.
+func (w *recordedLookup) Reviews() (facts.Reviews, error) {
+	return recordAnswer(w, func() (facts.Reviews, error) { return w.Lookup.Reviews() }, &w.answers.Reviewed)
+}
+
+// Author asks, and keeps the answer.
+func (w *recordedLookup) Author() (facts.Author, error) {
+	return recordAnswer(w, func() (facts.Author, error) { return w.Lookup.Author() }, &w.answers.Opened)
+}
+
 // Memory asks, and keeps the answer.
 func (w *recordedLookup) Memory() (facts.Memory, error) {
 	return recordAnswer(w, func() (facts.Memory, error) { return w.Lookup.Memory() }, &w.answers.Before)
@@ -83,12 +98,14 @@ func permissionText(section string, f facts.Facts, told facts.Known) string {
 	return cmp.Or(section, "  actor:\n") + "    permission: " + p + "\n"
 }
 
-// filesText adds to the section of the pull request what it changes.
-func filesText(section string, told facts.Known) string {
-	if len(told.Changed) == 0 {
-		return section
+// pullText adds to the section of the pull request what was looked up of it.
+func pullText(section string, told facts.Known) string {
+	for _, of := range pullLists(&told) {
+		if len(*of.list) > 0 {
+			section = cmp.Or(section, "  pr:\n") + "    " + of.key + ": " + listText(*of.list) + "\n"
+		}
 	}
-	return cmp.Or(section, "  pr:\n") + "    files: " + listText(told.Changed) + "\n"
+	return section
 }
 
 func pastText(changes []facts.Change) string {

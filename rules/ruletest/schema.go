@@ -40,6 +40,7 @@ func testSchema() object {
 			"assignee":  "The login of who is assigned or unassigned.",
 			"milestone": "The title of the milestone that is set or removed.",
 			"pr":        "What a pull request has besides an issue.",
+			"author":    "What the author of the issue opened before.",
 			"memory":    "What was done on the issue before.",
 			"past":      "What happened on the issue before, the oldest first.",
 			"expect":    "What the rules do. What is not given is not compared.",
@@ -64,8 +65,13 @@ func testKey(key string) object {
 	case "comment":
 		return factSchema(reflect.TypeFor[triage.Comment](), key, nil)
 	case "pr":
-		files := object{"type": "array", "items": text, "description": "Paths of the changed files."}
-		return factSchema(reflect.TypeFor[triage.PullRequest](), key, object{"files": files})
+		lists := object{}
+		for _, of := range pullLists(&facts.Known{}) {
+			lists[of.key] = object{"type": "array", "items": text, "description": of.doc}
+		}
+		return factSchema(reflect.TypeFor[triage.PullRequest](), key, lists)
+	case "author":
+		return factSchema(reflect.TypeFor[facts.Author](), key, nil)
 	case "memory":
 		by := object{"type": "object", "additionalProperties": text, "description": "The rules that added labels, by label. Absent: those that name it."}
 		return factSchema(reflect.TypeFor[facts.Memory](), key, object{"by": by})

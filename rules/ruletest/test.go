@@ -44,6 +44,7 @@ type testKeys struct {
 	Assignee  *yaml.Node `yaml:"assignee"`
 	Milestone *yaml.Node `yaml:"milestone"`
 	Pull      *yaml.Node `mistaken:"pull_request,pull"          yaml:"pr"`
+	Author    *yaml.Node `yaml:"author"`
 	Memory    *yaml.Node `yaml:"memory"`
 	Past      *yaml.Node `mistaken:"timeline,history"           yaml:"past"`
 	Expect    *yaml.Node `mistaken:"want,expected,then,expects" yaml:"expect,required"`
@@ -180,6 +181,7 @@ func (d decoder) facts(keys testKeys) facts.Facts {
 	}
 	f.Actor = defaultActor(f, login)
 	d.actor(keys.Actor, &f, &known)
+	d.fields.fill("author", keys.Author, reflect.ValueOf(&known.Opened).Elem())
 	d.fields.fill("memory", keys.Memory, reflect.ValueOf(&known.Before).Elem(), "by")
 	known.History.Changes = d.past(keys.Past, f)
 	f.Lookup = known

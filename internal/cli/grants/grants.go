@@ -21,8 +21,11 @@ func Needs(c *config.Config, pulls bool) []string {
 		level = "read"
 	}
 	needs := []string{"contents: read", "issues: " + level}
-	if pulls || slices.ContainsFunc(rules.Infos(c.Rules), onPulls) {
+	switch {
+	case pulls || slices.ContainsFunc(rules.Infos(c.Rules), onPulls):
 		needs = append(needs, "pull-requests: "+level)
+	case c.Rules.AsksAuthor(): // it lists their pull requests too
+		needs = append(needs, "pull-requests: read")
 	}
 	if recalls(c) && c.Memory.Store == "" || c.Memory.Store == "artifact" {
 		needs = append(needs, "actions: read")

@@ -29,7 +29,7 @@ rules:
       - add_label: bug
   - id: welcome
     on: [issues.opened]
-    when: issue.association == "FIRST_TIME_CONTRIBUTOR" or issue.association == "NONE"
+    when: issue.association == "NONE" and author.issues == 0 and author.pulls == 0
     then:
       - comment: "Thanks for the report, {{ issue.author }}."
 `

@@ -98,14 +98,19 @@ func getCommit(in *input) answer {
 	if sha == "" {
 		return failure(http.StatusUnprocessableEntity, "No commit found for SHA: "+ref)
 	}
+	return reply(http.StatusOK, commit(in, sha, "Change"))
+}
+
+// commit is a commit of the owner of the repository.
+func commit(in *input, sha, message string) object {
 	at, who := render.API(in.repo, "/commits/%s", sha), render.User(in.repo.Owner)
 	by := object{"name": in.repo.Owner, "email": in.repo.Owner + "@example.com", "date": render.Stamp(in.repo.Created)}
-	return reply(http.StatusOK, object{
+	return object{
 		"sha": sha, "node_id": "C_" + sha, "url": at, "html_url": render.Web(in.repo, "/commit/%s", sha), "comments_url": at + "/comments",
 		"author": who, "committer": who, "parents": []object{},
 		"commit": object{
-			"author": by, "committer": by, "message": "Change", "comment_count": 0, "url": render.API(in.repo, "/git/commits/%s", sha),
+			"author": by, "committer": by, "message": message, "comment_count": 0, "url": render.API(in.repo, "/git/commits/%s", sha),
 			"tree": object{"sha": state.BlobSHA(sha), "url": render.API(in.repo, "/git/trees/%s", state.BlobSHA(sha))},
 		},
-	})
+	}
 }

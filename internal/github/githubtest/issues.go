@@ -16,7 +16,7 @@ func getIssue(in *input) answer {
 	return reply(http.StatusOK, render.Issue(in.repo, in.issue))
 }
 
-// listIssues knows the filters state, labels and since, and the orders by creation and
+// listIssues knows the filters state, labels, creator and since, and the orders by creation and
 // by the last change, either way.
 func listIssues(in *input) answer {
 	q := in.r.URL.Query()
@@ -28,7 +28,7 @@ func listIssues(in *input) answer {
 		if want == "" {
 			open = i.State == "open"
 		}
-		if open && i.Visible() && !i.Updated.Before(since) && bearsAll(i, q.Get("labels")) {
+		if open && i.Visible() && !i.Updated.Before(since) && bearsAll(i, q.Get("labels")) && by(i, q.Get("creator")) {
 			list = append(list, i)
 		}
 	}
@@ -44,6 +44,9 @@ func listIssues(in *input) answer {
 	}
 	return listed(in.r, list, with(in.repo, render.Issue))
 }
+
+// by reports whether an account opened the issue; the empty one stands for all.
+func by(i *state.Record, login string) bool { return login == "" || state.Same(login)(i.Author) }
 
 func bearsAll(i *state.Record, labels string) bool {
 	for name := range strings.SplitSeq(labels, ",") {

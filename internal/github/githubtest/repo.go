@@ -2,10 +2,8 @@ package githubtest
 
 import (
 	"cmp"
-	"fmt"
 	"maps"
 	"net/http"
-	"net/url"
 	"slices"
 	"strings"
 
@@ -58,26 +56,4 @@ func getPermission(in *input) answer {
 	// The field permission knows neither of the two roles.
 	base := map[string]string{"maintain": "write", "triage": "read"}
 	return reply(http.StatusOK, object{"permission": cmp.Or(base[permission], permission), "role_name": permission, "user": u})
-}
-
-// maxListed is all that is listed of the files of a pull request.
-const maxListed = 3000
-
-// listFiles lists what a pull request changes.
-func listFiles(in *input) answer {
-	if !in.issue.PullRequest {
-		return notFound()
-	}
-	files := in.issue.Files
-	return listed(in.r, files[:min(len(files), maxListed)], func(name string) object {
-		at := render.API(in.repo, "/contents/%s", (&url.URL{Path: name}).EscapedPath())
-		o := object{
-			"sha": fmt.Sprintf("%040x", len(name)), "filename": name, "status": "modified", "additions": 1, "deletions": 1, "changes": 2,
-			"blob_url": render.Web(in.repo, "/blob/main/%s", name), "raw_url": render.Web(in.repo, "/raw/main/%s", name), "contents_url": at,
-		}
-		if before := in.issue.Moved[name]; before != "" {
-			o["status"], o["previous_filename"] = "renamed", before
-		}
-		return o
-	})
 }

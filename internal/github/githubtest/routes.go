@@ -57,6 +57,8 @@ func routes() []route {
 		at("GET", one+"/reactions", onIssue(listReactions)),
 		at("POST", one+"/reactions", onIssue(createReaction)),
 		at("GET", repo+"/pulls/{number}/files", onIssue(listFiles)),
+		at("GET", repo+"/pulls/{number}/commits", onIssue(listCommits)),
+		at("GET", repo+"/pulls/{number}/reviews", onIssue(listReviews)),
 		at("GET", one+"/events", onIssue(listEvents)),
 		at("GET", one+"/timeline", onIssue(listTimeline)),
 	}

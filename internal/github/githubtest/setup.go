@@ -15,6 +15,8 @@ type (
 	Issue = state.Issue
 	// A Comment is a comment on an issue.
 	Comment = state.Comment
+	// A Review is a review of a pull request.
+	Review = state.Review
 	// A Reaction is a reaction to an issue or a comment.
 	Reaction = state.Reaction
 )

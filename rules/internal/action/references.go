@@ -72,15 +72,17 @@ func (a Action) References(names *symbols.Table) (labels []Reference, tables []e
 // AsksMemory reports whether the action depends on the memory of the issue: one of its
 // expressions reads it, or it comments once.
 func (a Action) AsksMemory() bool {
-	if a.Has("once") {
-		return true
-	}
+	return a.Has("once") || a.Reads((*expression.Expression).ReadsMemory)
+}
+
+// Reads reports whether one of the action's expressions reads something.
+func (a Action) Reads(something func(*expression.Expression) bool) bool {
 	for _, p := range a.params {
 		asked := []*expression.Expression{p.list, p.whole}
 		for _, t := range p.texts {
 			asked = append(asked, t.Expressions()...)
 		}
-		if slices.ContainsFunc(asked, func(x *expression.Expression) bool { return x != nil && x.ReadsMemory() }) {
+		if slices.ContainsFunc(asked, func(x *expression.Expression) bool { return x != nil && something(x) }) {
 			return true
 		}
 	}

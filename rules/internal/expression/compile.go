@@ -67,7 +67,7 @@ func (c *Compiler) check(src string, w Type) (*code, error) {
 	if err != nil {
 		return nil, located(tree, err)
 	}
-	g := guard{pattern: c.pattern, builtins: c.builder.config.Builtins, states: new(int), names: c.names, fields: map[string]*forms.Field{}, memory: new(bool)}
+	g := guard{pattern: c.pattern, builtins: c.builder.config.Builtins, states: new(int), names: c.names, fields: map[string]*forms.Field{}, reads: map[string]bool{}}
 	if err := g.check(&tree.Node, 0); err != nil {
 		return nil, located(tree, err)
 	}
@@ -83,7 +83,7 @@ func (c *Compiler) check(src string, w Type) (*code, error) {
 	if msg := w.check(tree.Node); msg != "" {
 		return nil, &Error{line: 1, col: 1, msg: msg}
 	}
-	x := &code{builder: c.builder, want: w, on: c.on, memory: *g.memory, tree: tree}
+	x := &code{builder: c.builder, want: w, on: c.on, memory: g.reads[memoryName], author: g.reads[authorName], tree: tree}
 	if w == Bool {
 		x.labels.collect(tree.Node)
 	}

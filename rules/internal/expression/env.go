@@ -100,7 +100,7 @@ func arg[T any](args []any, i int) T {
 func nouns() []reflect.Type {
 	return []reflect.Type{
 		reflect.TypeFor[issue](), reflect.TypeFor[event](), reflect.TypeFor[triage.Comment](), reflect.TypeFor[triage.Actor](), reflect.TypeFor[repo](),
-		reflect.TypeFor[triage.PullRequest](), reflect.TypeFor[triage.Reactions](), reflect.TypeFor[facts.Memory](), reflect.TypeFor[Person](),
+		reflect.TypeFor[triage.PullRequest](), reflect.TypeFor[triage.Reactions](), reflect.TypeFor[facts.Memory](), reflect.TypeFor[facts.Author](), reflect.TypeFor[Person](),
 	}
 }
 
@@ -115,15 +115,27 @@ func names(t reflect.Type) []string {
 			list = append(list, name)
 		}
 	}
-	if t == reflect.TypeFor[triage.Actor]() {
-		list = append(list, "permission")
+	for _, f := range lookedUp() {
+		if f.root == eventField(t) {
+			list = append(list, f.name)
+		}
 	}
 	return list
 }
 
+// eventField returns the field of env that has a type; "" when there is none, or several.
+func eventField(t reflect.Type) string {
+	for f := range reflect.TypeFor[env]().Fields() {
+		if f.Type == t {
+			return f.Tag.Get("expr")
+		}
+	}
+	return ""
+}
+
 // RootNames returns the names of values that rules may use.
 func RootNames() []string {
-	return append(eventFields(), formName, tablesName, nowName, memoryName)
+	return append(eventFields(), formName, tablesName, nowName, memoryName, authorName)
 }
 
 // The names that stand for no field of env; a guard replaces them.
@@ -132,6 +144,7 @@ const (
 	tablesName = "tables"
 	nowName    = "now"
 	memoryName = "memory"
+	authorName = "author"
 )
 
 // A caseCache keeps texts in lower or upper case: each is made once, and charged once for

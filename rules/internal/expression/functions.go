@@ -37,6 +37,10 @@ func functions() []*builtin.Function {
 		fn("__form_nil", formIsNil, reflect.TypeFor[func(*run, *forms.Field) bool]()),
 		fn("__form_any", formAny, reflect.TypeFor[func(*run, *forms.Field) any]()),
 		fn("__permission", permission, reflect.TypeFor[func(*run) string]()),
+		fn("__author", authorOf, reflect.TypeFor[func(*run) facts.Author]()),
+		fn("__commit_messages", commitMessages, reflect.TypeFor[func(*run) []string]()),
+		fn("__approved_by", approvedBy, reflect.TypeFor[func(*run) []string]()),
+		fn("__changes_requested_by", changesRequestedBy, reflect.TypeFor[func(*run) []string]()),
 		fn("__memory", remembered, reflect.TypeFor[func(*run) facts.Memory]()),
 		fn("label_age", labelAge, reflect.TypeFor[func(*run, string) time.Duration]()),
 		fn("idle", idle, reflect.TypeFor[func(*run) time.Duration]()),
@@ -97,6 +101,10 @@ func Names() []string {
 	}
 	fields("", reflect.TypeFor[env]())
 	fields(memoryName+".", reflect.TypeFor[facts.Memory]())
-	list = append(list, nowName, formName+".<name>", tablesName+".<name>", "actor.permission")
+	fields(authorName+".", reflect.TypeFor[facts.Author]())
+	list = append(list, nowName, formName+".<name>", tablesName+".<name>")
+	for _, f := range lookedUp() {
+		list = append(list, f.path())
+	}
 	return slices.Concat(list, functionNames(), allowed())
 }

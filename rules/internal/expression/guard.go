@@ -34,7 +34,7 @@ type guard struct {
 	states   *int                         // that the patterns for long texts go through
 	names    *symbols.Table
 	fields   map[string]*forms.Field // variables that are a field of a form
-	memory   *bool                   // set if the name memory is there
+	reads    map[string]bool         // those of the names memory and author that are there
 }
 
 // check visits the tree at place, which lies inside that many loops.
@@ -48,8 +48,8 @@ func (g guard) check(place *ast.Node, loops int) error {
 	if err := g.refuse(*place, loops); err != nil {
 		return err
 	}
-	if id, ok := (*place).(*ast.IdentifierNode); ok && id.Value == memoryName {
-		*g.memory = true
+	if id, ok := (*place).(*ast.IdentifierNode); ok && asked(id.Value) {
+		g.reads[id.Value] = true
 	}
 	if asks(place) {
 		return nil
@@ -76,7 +76,7 @@ func (g guard) refuse(n ast.Node, loops int) error {
 			return refuse(n, "%s is asked for a name: %s.name", n.Value, n.Value)
 		}
 	case *ast.VariableDeclaratorNode:
-		if n.Name == formName || n.Name == tablesName || n.Name == nowName || n.Name == memoryName {
+		if n.Name == formName || n.Name == tablesName || n.Name == nowName || asked(n.Name) {
 			return refuse(n, "cannot redeclare %s", n.Name)
 		}
 		g.fields[n.Name] = formFieldNamed(g.names, n.Value)
@@ -100,8 +100,8 @@ func (g guard) refuse(n ast.Node, loops int) error {
 		if callee.Value == nowName {
 			return refuse(n, "now is a time and no function; write it without ()")
 		}
-		if callee.Value == memoryName {
-			return refuse(n, "memory is no function; one of its fields is meant, such as memory.tasks")
+		if field := map[string]string{memoryName: "tasks", authorName: "issues"}[callee.Value]; field != "" {
+			return refuse(n, "%s is no function; one of its fields is meant, such as %s.%s", callee.Value, callee.Value, field)
 		}
 	case *ast.BinaryNode:
 		if n.Operator == ".." {

@@ -202,8 +202,11 @@ func fieldName(n ast.Node) string {
 	case *ast.IdentifierNode:
 		return n.Value
 	case *ast.CallNode:
-		if callee, ok := n.Callee.(*ast.IdentifierNode); ok && callee.Value == "__permission" {
-			return "actor.permission"
+		callee, ok := n.Callee.(*ast.IdentifierNode)
+		for _, f := range lookedUp() {
+			if ok && callee.Value == f.function {
+				return f.path()
+			}
 		}
 	case *ast.MemberNode:
 		root, name := fieldName(n.Node), n.Property

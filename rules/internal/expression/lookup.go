@@ -74,6 +74,49 @@ func remembered(args ...any) (any, error) {
 	return l.Memory()
 }
 
+// authorOf is author.
+func authorOf(args ...any) (any, error) {
+	l, err := arg[*run](args, 0).lookup()
+	if err != nil {
+		return nil, err
+	}
+	return l.Author()
+}
+
+// commitMessages is pr.commit_messages.
+func commitMessages(args ...any) (any, error) {
+	r := arg[*run](args, 0)
+	l, err := r.lookup()
+	if err != nil {
+		return nil, err
+	}
+	list, err := l.Messages()
+	if err != nil {
+		return nil, err
+	}
+	return list, r.meter.Steps.Charge(1 + len(list))
+}
+
+// approvedBy is pr.approved_by.
+func approvedBy(args ...any) (any, error) {
+	reviews, err := reviewsOf(args)
+	return reviews.ApprovedBy, err
+}
+
+// changesRequestedBy is pr.changes_requested_by.
+func changesRequestedBy(args ...any) (any, error) {
+	reviews, err := reviewsOf(args)
+	return reviews.ChangesRequestedBy, err
+}
+
+func reviewsOf(args []any) (facts.Reviews, error) {
+	l, err := arg[*run](args, 0).lookup()
+	if err != nil {
+		return facts.Reviews{}, err
+	}
+	return l.Reviews()
+}
+
 // labelAge is label_age(name). What the past is too short to tell began at the latest
 // where it does.
 func labelAge(args ...any) (any, error) {
@@ -181,19 +224,41 @@ func removedByHuman(args ...any) (any, error) {
 func asks(place *ast.Node) (ok bool) {
 	switch n := (*place).(type) {
 	case *ast.IdentifierNode:
-		if n.Value == memoryName {
-			*place = call("__memory", n)
+		if asked(n.Value) {
+			*place = call("__"+n.Value, n)
 			return true
 		}
 	case *ast.MemberNode:
 		root, ok := n.Node.(*ast.IdentifierNode)
 		name, named := n.Property.(*ast.StringNode)
-		if ok && named && root.Value == "actor" && name.Value == "permission" {
-			*place = call("__permission", n)
-			return true
+		if !ok || !named {
+			return false
+		}
+		for _, f := range lookedUp() {
+			if f.root == root.Value && f.name == name.Value {
+				*place = call(f.function, n)
+				return true
+			}
 		}
 	}
 	return false
+}
+
+// asked reports whether a name stands for something that is looked up as a whole.
+func asked(name string) bool { return name == memoryName || name == authorName }
+
+// A lookedUpField is a field below one of the event's that is looked up, by a function.
+type lookedUpField struct{ root, name, function string }
+
+func (f lookedUpField) path() string { return f.root + "." + f.name }
+
+func lookedUp() []lookedUpField {
+	return []lookedUpField{
+		{"actor", "permission", "__permission"},
+		{"pr", "commit_messages", "__commit_messages"},
+		{"pr", "approved_by", "__approved_by"},
+		{"pr", "changes_requested_by", "__changes_requested_by"},
+	}
 }
 
 // anyFile is any_file(glob, ...).

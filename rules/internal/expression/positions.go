@@ -31,6 +31,9 @@ func (x *Expression) ReadsLabels() bool { return x.code.labels.any }
 // ReadsMemory reports whether the value depends on the memory of the issue.
 func (x *Expression) ReadsMemory() bool { return x.code.memory }
 
+// ReadsAuthor reports whether the value depends on what the author of the issue opened before.
+func (x *Expression) ReadsAuthor() bool { return x.code.author }
+
 // AffectedBy reports whether the value may change with these labels, whose names are in
 // lower case.
 func (x *Expression) AffectedBy(changed []string) bool { return x.code.labels.affectedBy(changed) }

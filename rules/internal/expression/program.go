@@ -29,6 +29,7 @@ type code struct {
 	labels  labelReads // of a condition
 	on      []string   // the events that its rule names; nil: none
 	memory  bool       // it reads the memory of the issue
+	author  bool       // it reads what the author opened before
 
 	first   sync.Once
 	fast    fastPath

@@ -3,6 +3,7 @@
 package render
 
 import (
+	"cmp"
 	"encoding/base64"
 	"fmt"
 	"hash/fnv"
@@ -194,6 +195,22 @@ func Comment(r *state.Repository, i *state.Record, c state.Comment) Object {
 		"id": c.ID, "node_id": NodeID("IssueComment", c.ID), "user": User(c.Author),
 		"created_at": Stamp(c.CreatedAt), "updated_at": Stamp(c.UpdatedAt), "author_association": association(r, c.Author),
 		"body": c.Body, "reactions": rollup(at, c.Reactions), "performed_via_github_app": nil,
+	}
+}
+
+// Review is a review of a pull request.
+func Review(r *state.Repository, i *state.Record, v state.Review) Object {
+	id := UserID(v.Author) + int64(len(v.State))
+	page, pull := Web(r, "/pull/%d#pullrequestreview-%d", i.Number, id), API(r, "/pulls/%d", i.Number)
+	var user any
+	if v.Author != "" {
+		user = User(v.Author)
+	}
+	return Object{
+		"id": id, "node_id": NodeID("PullRequestReview", id), "user": user, "body": "", "state": v.State, "html_url": page,
+		"pull_request_url": pull, "_links": Object{"html": Object{"href": page}, "pull_request": Object{"href": pull}},
+		"commit_id": fmt.Sprintf("%040x", id), "submitted_at": Stamp(i.Updated),
+		"author_association": cmp.Or(v.Association, association(r, v.Author)),
 	}
 }
 

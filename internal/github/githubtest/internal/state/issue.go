@@ -26,6 +26,8 @@ type Issue struct {
 	PullRequest bool
 	Files       []string          // that a pull request changes
 	Moved       map[string]string // the paths of some of Files before
+	Commits     []string          // the messages of a pull request's commits
+	Reviews     []Review          // of a pull request
 	CreatedAt   time.Time         // zero when set up: now
 	Comments    []Comment
 	Reactions   []Reaction
@@ -37,6 +39,12 @@ type Comment struct {
 	Author, Body         string
 	CreatedAt, UpdatedAt time.Time
 	Reactions            []Reaction
+}
+
+// A Review is a review of a pull request.
+type Review struct {
+	Author, State string // such as "APPROVED"
+	Association   string // empty: that of the author of an issue
 }
 
 // A Reaction is a reaction to an issue or a comment.
@@ -67,6 +75,7 @@ func (i *Record) Snapshot() Issue {
 	c.Labels = slices.Clone(i.Labels)
 	c.Assignees = slices.Clone(i.Assignees)
 	c.Files, c.Moved = slices.Clone(i.Files), maps.Clone(i.Moved)
+	c.Commits, c.Reviews = slices.Clone(i.Commits), slices.Clone(i.Reviews)
 	c.Comments = slices.Clone(i.Comments)
 	for k := range c.Comments {
 		c.Comments[k].Reactions = slices.Clone(c.Comments[k].Reactions)

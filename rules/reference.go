@@ -108,7 +108,8 @@ func ownFunctions() []Name {
 	return []Name{
 		{"label", "(name) true or false", "whether the issue has the label, in any case", `label("kind/bug")`},
 		{"any_label", "(glob, ...) true or false", `whether any label matches any glob, in any case; "*" stands for any run of characters`, `not any_label("kind/*", "area/*")`},
-		{"command", "(name) true or false", `whether the event's comment, written by the actor, has a line "/foreman name", outside of quotes and code; who may give it is asked besides`, `command("triage") and actor.association == "MEMBER"`},
+		{"command", "(name) true or false", `whether the event's comment, written by the actor, has a line "/foreman name", outside of quotes and code; who may give it is asked besides. command(name).args is the list of the words behind the name, see [Commands](#commands)`, `command("triage") and actor.association == "MEMBER"`},
+		{"issue_number", "(text) whole number", `the issue of this repository that a text refers to, as "12", "#12", "owner/repo#12" or its address; 0 for any other text`, `issue_number("#12") == 12`},
 		{"semver", "(version, constraint) true or false", `whether a version is within the constraint: <, <=, >, >=, =, !=, ^ and ~, with commas or spaces for "and" and || for "or"; false for a text that is no version, and for the constraint ""`, `semver(form.version, ">= 1.2.0, < 2.0.0 || ^3.1")`},
 		{"duration", "(text) duration", "a length of time in w, d, h, m, s, ms, us and ns; a day is 24 hours", `now - issue.created_at > duration("1w2d12h")`},
 		{"join", "(list, separator) text", "the texts of a list in one; without a separator they follow each other", `join(issue.labels, ", ") contains "bug"`},

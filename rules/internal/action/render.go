@@ -66,12 +66,14 @@ func (p param) literal() (any, bool) {
 	return list[0], true
 }
 
-// render evaluates the parameter. ok is false for an empty computed list.
+// render evaluates the parameter. ok is false for an empty computed list, and for a computed
+// number below 1.
 func (p param) render(v *expression.Evaluation) (value any, ok bool, err error) {
 	switch {
 	case p.whole != nil:
 		value, err = v.Eval(p.whole)
-		return value, true, err
+		n, whole := value.(int)
+		return value, !whole || n > 0, err
 	case p.list != nil:
 		return p.renderList(v)
 	case p.spec.Kind == protocol.KindInt:
@@ -112,7 +114,7 @@ func (p param) renderList(v *expression.Evaluation) (any, bool, error) {
 }
 
 // Render evaluates the action's parameters. ok is false when there is nothing to
-// do, because a computed list is empty.
+// do, because a computed list is empty or a computed number below 1.
 func (a Action) Render(v *expression.Evaluation) (item protocol.ActionItem, ok bool, err error) {
 	params := make(map[string]any, len(a.params))
 	for _, p := range a.params {

@@ -174,6 +174,43 @@ func command(args ...any) (any, error) {
 	return slices.ContainsFunc(given, func(c slash.Command) bool { return strings.EqualFold(c.Name, name) }), r.meter.Steps.Charge(1 + len(given))
 }
 
+// commandArgs is command(name).args: those of all lines with the command, in order.
+func commandArgs(args ...any) (any, error) {
+	r, name := arg[*run](args, 0), arg[string](args, 1)
+	given, list := r.comment.commands(r.facts), []string{}
+	for _, c := range given {
+		if strings.EqualFold(c.Name, name) {
+			list = append(list, c.Args()...)
+		}
+	}
+	return list, r.meter.Steps.Charge(1 + len(given) + len(list))
+}
+
+// issueNumber is issue_number(text): of an issue of this repository that a text refers to and
+// does nothing else; 0 for any other text.
+func issueNumber(args ...any) (any, error) {
+	r, s := arg[*run](args, 0), strings.TrimSpace(arg[string](args, 1))
+	if err := r.meter.Steps.Charge(1 + len(s)/cost.BytesPerStep); err != nil {
+		return 0, err
+	}
+	repo := strings.ToLower(r.facts.Repo.Owner + "/" + r.facts.Repo.Name)
+	page, _, _ := strings.Cut(strings.ToLower(r.facts.Issue.URL), "/"+repo+"/")
+	digits := s
+	for _, before := range []string{"#", repo + "#", page + "/" + repo + "/issues/"} {
+		if len(s) > len(before) && strings.EqualFold(s[:len(before)], before) {
+			digits = s[len(before):]
+		}
+	}
+	if strings.Trim(digits, "0123456789") != "" || strings.HasPrefix(digits, "0") {
+		return 0, nil
+	}
+	n, err := strconv.Atoi(digits)
+	if err != nil || n > math.MaxInt32 {
+		return 0, nil //nolint:nilerr // a text that refers to no issue is none
+	}
+	return n, nil
+}
+
 // A commentReader reads the commands of the event's comment, once.
 type commentReader struct {
 	read bool

@@ -29,6 +29,8 @@ func functions() []*builtin.Function {
 		fn("matches", matches, reflect.TypeFor[func(*run, string, *match.Pattern) bool]()),
 		fn("semver", versionWithin, reflect.TypeFor[func(*run, string, *semver.Constraint) bool](), reflect.TypeFor[func(*run, string, string) bool]()),
 		fn("command", command, reflect.TypeFor[func(*run, string) bool]()),
+		fn("__args", commandArgs, reflect.TypeFor[func(*run, string) []string]()),
+		fn("issue_number", issueNumber, reflect.TypeFor[func(*run, string) int]()),
 		fn("duration", duration, reflect.TypeFor[func(string) time.Duration]()),
 		fn("__now", now, reflect.TypeFor[func(*run) time.Time]()),
 		fn("__form_text", formTextOf, reflect.TypeFor[func(*run, *forms.Field) string]()),

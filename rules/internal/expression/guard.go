@@ -131,7 +131,22 @@ func metered(name string) bool {
 	return slices.Contains([]string{
 		"label", "any_label", "join", "semver", "command",
 		"label_age", "idle", "last_human", "added_by_us", "removed_by_human", "any_file", "all_files", "similar",
+		"issue_number",
 	}, name)
+}
+
+// askedArgs returns the name in command(name).args, whose call is patched already; nil for any
+// other field.
+func askedArgs(n *ast.MemberNode) ast.Node {
+	c, called := n.Node.(*ast.CallNode)
+	field, named := n.Property.(*ast.StringNode)
+	if !called || !named || n.Optional || field.Value != "args" || len(c.Arguments) != 2 {
+		return nil
+	}
+	if callee, ok := c.Callee.(*ast.IdentifierNode); !ok || callee.Value != "command" {
+		return nil
+	}
+	return c.Arguments[1]
 }
 
 func (g guard) patch(place *ast.Node) error {
@@ -142,6 +157,10 @@ func (g guard) patch(place *ast.Node) error {
 		}
 	case *ast.PredicateNode:
 		n.Node = at(&ast.SequenceNode{Nodes: []ast.Node{call("__tick", n.Node), n.Node}}, n.Node)
+	case *ast.MemberNode:
+		if name := askedArgs(n); name != nil {
+			*place = call("__args", n, name)
+		}
 	case *ast.CallNode:
 		if err := constantArgument(n); err != nil {
 			return err

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"unicode"
 
 	"github.com/org/foreman-action/internal/text"
 	"github.com/org/foreman-action/rules/internal/markdown"
@@ -59,6 +60,33 @@ func commandOf(line string) (Command, bool) {
 		return Command{}, false
 	}
 	return Command{Name: name, Rest: text.Plain(strings.TrimSpace(rest), maxRest)}, true
+}
+
+// Args returns the arguments of a command: the words behind its name. A word that begins with a
+// double quote extends to the next one, or to the end of the line, spaces included. Empty words
+// are left out.
+func (c Command) Args() []string {
+	var list []string
+	for rest := c.Rest; ; {
+		rest = strings.TrimLeftFunc(rest, unicode.IsSpace)
+		if rest == "" {
+			return list
+		}
+		var word string
+		if quoted, ok := strings.CutPrefix(rest, `"`); ok {
+			word, rest, _ = strings.Cut(quoted, `"`)
+			word = strings.TrimSpace(word)
+		} else {
+			end := strings.IndexFunc(rest, unicode.IsSpace)
+			if end < 0 {
+				end = len(rest)
+			}
+			word, rest = rest[:end], rest[end:]
+		}
+		if word != "" {
+			list = append(list, word)
+		}
+	}
 }
 
 // CheckName returns why no command has that name; nil when one may.

@@ -8,6 +8,47 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
+func TestArgs(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		rest string
+		want []string
+	}{
+		{"", nil},
+		{" a  b\tc ", []string{"a", "b", "c"}},
+		{`bug "good first issue" docs`, []string{"bug", "good first issue", "docs"}},
+		{`" a "b`, []string{"a", "b"}},
+		{`"not closed at all`, []string{"not closed at all"}},
+		{`"" " " x`, []string{"x"}},
+		{`12" a"b "c`, []string{`12"`, `a"b`, "c"}},
+		{`'a b' “c d”`, []string{"'a", "b'", "“c", "d”"}},
+		{"a\u00a0b\u2003c", []string{"a", "b", "c"}},
+		{"--flag=x @octocat #12", []string{"--flag=x", "@octocat", "#12"}},
+	}
+	for _, tt := range tests {
+		if diff := cmp.Diff(tt.want, Command{Rest: tt.rest}.Args()); diff != "" {
+			t.Errorf("%q (-want +got):\n%s", tt.rest, diff)
+		}
+	}
+}
+
+// FuzzArgs looks for arguments that are blank, or that the line does not have in this order.
+func FuzzArgs(f *testing.F) {
+	for _, seed := range []string{`a "b c" d`, `"`, `""x"`, "\u2003\"\u00a0", `a"b c"`, "\xff \"\xff"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, rest string) {
+		left := rest
+		for _, arg := range (Command{Rest: rest}).Args() {
+			_, after, found := strings.Cut(left, arg)
+			if strings.TrimSpace(arg) == "" || !found {
+				t.Fatalf("%q: the argument %q", rest, arg)
+			}
+			left = after
+		}
+	})
+}
+
 func TestCommands(t *testing.T) {
 	t.Parallel()
 	tests := []struct {

@@ -41,6 +41,7 @@ func Limits() []Limit {
 		{"", symbols.MaxTables, "tables"},
 		{"", symbols.MaxRows, "rows of tables"},
 		{"a key or a text of a table", symbols.MaxCell, "characters"},
+		{"a list in a table", symbols.MaxItems, "texts"},
 		{"a field of the types list and checkboxes", forms.MaxItems, "items; later ones are left out"},
 		{"a comment", slash.MaxCommands, "commands; later ones are left out"},
 	}

@@ -100,7 +100,7 @@ func declaredNames() []Name {
 		{"memory.never", "list of texts", "labels that are never added again (never_again)", `not ("duplicate" in memory.never)`},
 		{"memory.closing", "true or false", "whether it is to be closed after a grace period", `not memory.closing`},
 		{"form.<name>", "by its type under forms", `what was filled into a field of the issue form: text, semver (a text such as "1.4.0"), number, list or checkboxes (the ticked ones). Compared with nil, or before ??, it is nil when nothing was filled in that its type can read; elsewhere it then is "", an empty list, or a number that compares with none`, `form.version != nil and semver(form.version, "< 2.0.0")`},
-		{"tables.<name>", "mapping of texts to texts, numbers, or true and false", `a table; tables.name[key] is "", 0 or false for a key that it does not hold, case counts`, `any(form.area, # in tables.area_of and tables.area_of[#] != "")`},
+		{"tables.<name>", "mapping of texts to texts, numbers, true and false, or lists of texts", `a table; tables.name[key] is "", 0, false or an empty list for a key that it does not hold, case counts`, `any(form.area, # in tables.area_of and tables.area_of[#] != "")`},
 	}
 }
 

@@ -97,12 +97,12 @@ func (p param) renderList(v *expression.Evaluation) (any, bool, error) {
 	if err != nil {
 		return nil, false, err
 	}
-	items, ok := expression.Strings(value)
+	items, ok := expression.Flat(value, MaxList+1)
 	if !ok {
 		return nil, false, p.list.Problem("want a list of strings, got something else in the list")
 	}
 	if len(items) > MaxList {
-		return nil, false, p.list.Problem(fmt.Sprintf("the list has %d items; at most %d are allowed", len(items), MaxList))
+		return nil, false, p.list.Problem(fmt.Sprintf("the list has more than %d items", MaxList))
 	}
 	var list []string
 	for _, item := range items {

@@ -112,6 +112,30 @@ func Strings(v any) ([]string, bool) {
 	return nil, false
 }
 
+// Flat returns the elements of a list of strings, in which lists of strings may stand for
+// their elements. It stops after most of them.
+func Flat(v any, most int) ([]string, bool) {
+	nested, ok := v.([]any)
+	if !ok {
+		return Strings(v)
+	}
+	var list []string
+	for _, e := range nested {
+		one, ok := e.(string)
+		items := []string{one}
+		if !ok {
+			items, ok = Strings(e)
+		}
+		if !ok {
+			return nil, false
+		}
+		if list = append(list, items...); len(list) >= most {
+			break
+		}
+	}
+	return list, true
+}
+
 // label is label(name).
 func label(args ...any) (any, error) {
 	return args[0].(*run).label(args[1].(string))

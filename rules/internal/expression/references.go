@@ -263,8 +263,15 @@ func (c *collector) results(n ast.Node) {
 
 // values collects the values of a table as labels, once.
 func (c *collector) values(t symbols.Rows) {
+	var cells []*yaml.Node
 	for i := 1; i < len(t.Node.Content); i += 2 {
-		n := t.Node.Content[i]
+		if n := t.Node.Content[i]; n.Kind == yaml.SequenceNode {
+			cells = append(cells, n.Content...)
+		} else {
+			cells = append(cells, n)
+		}
+	}
+	for _, n := range cells {
 		use := LabelReference{Label: n.Value, Place: t.File.At(n, 1, 1, ""), Row: true}
 		if n.Kind == yaml.ScalarNode && n.Value != "" && !slices.Contains(c.labels, use) {
 			c.labels = append(c.labels, use)

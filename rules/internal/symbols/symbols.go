@@ -16,7 +16,7 @@ import (
 // and is safe for concurrent use.
 type Table struct {
 	Forms  map[string]*forms.Field
-	Tables map[string]any  // maps of string to string, int, float64 or bool
+	Tables map[string]any  // maps of string to string, int, float64, bool or []string
 	RowsOf map[string]Rows // where the rows of each table are
 	rows   int             // of all tables
 }
@@ -81,9 +81,11 @@ func Schemas() map[string]any {
 
 // tableSchema is a table, whose values are of one kind.
 func tableSchema() map[string]any {
+	text := map[string]any{"type": "string"}
+	list := map[string]any{"type": "array", "maxItems": MaxItems, "items": text}
 	var kinds []any
-	for _, kind := range []string{"string", "number", "boolean"} {
-		kinds = append(kinds, map[string]any{"type": "object", "additionalProperties": map[string]any{"type": kind}})
+	for _, kind := range []map[string]any{{"anyOf": []any{text, list}}, {"type": "number"}, {"type": "boolean"}} {
+		kinds = append(kinds, map[string]any{"type": "object", "additionalProperties": kind})
 	}
 	return map[string]any{"anyOf": kinds}
 }

@@ -15,6 +15,7 @@ const (
 	MaxTables = 100    // of all files together
 	MaxRows   = 10_000 // of all tables together
 	MaxCell   = 1000   // characters of a key or a text
+	MaxItems  = 100    // texts of a list
 )
 
 // Rows are the rows of a table in its file.
@@ -56,17 +57,19 @@ type cell struct {
 	kind  string
 }
 
-// tableOf returns a map of text to text, int, float64 or bool, which is what all of
-// its values are.
+// tableOf returns a map of text to text, int, float64, bool or a list of texts, which is what
+// all of its values are. A text beside lists is a list of one.
 func tableOf(f *yamlfile.File, n *yaml.Node) any {
 	cells := map[string]any{}
-	kind, fraction := "", false
+	kind, fraction, lists := "", false, false
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		key, value := n.Content[i], n.Content[i+1]
-		c, ok := cellOf(value)
+		c, ok := cellOf(f, value)
 		switch {
+		case !ok && value.Kind == yaml.SequenceNode:
+			continue // its mistakes are reported
 		case !ok:
-			f.Problemf(value, "%s: want text, a number, or true or false, got %s", text.Shorten(key.Value, text.Quoted), yamlfile.Kind(value))
+			f.Problemf(value, "%s: want text, a number, true or false, or a list of texts, got %s", text.Shorten(key.Value, text.Quoted), yamlfile.Kind(value))
 			continue
 		case utf8.RuneCountInString(key.Value) > MaxCell || utf8.RuneCountInString(value.Value) > MaxCell:
 			f.Problemf(key, "a row has a key or a value of more than %d characters", MaxCell)
@@ -78,10 +81,13 @@ func tableOf(f *yamlfile.File, n *yaml.Node) any {
 			continue
 		}
 		_, isFloat := c.value.(float64)
-		fraction = fraction || isFloat
+		_, isList := c.value.([]string)
+		fraction, lists = fraction || isFloat, lists || isList
 		cells[key.Value] = c.value
 	}
 	switch {
+	case lists:
+		return listsOf(cells)
 	case fraction:
 		return floats(cells)
 	case kind == kindNumber:
@@ -98,7 +104,11 @@ const (
 	kindBool   = "true or false"
 )
 
-func cellOf(n *yaml.Node) (cell, bool) {
+// cellOf reads the value of a row. Mistakes inside of a list are recorded in f.
+func cellOf(f *yamlfile.File, n *yaml.Node) (cell, bool) {
+	if n.Kind == yaml.SequenceNode {
+		return listCell(f, n)
+	}
 	if n.Kind != yaml.ScalarNode {
 		return cell{}, false
 	}
@@ -118,6 +128,38 @@ func cellOf(n *yaml.Node) (cell, bool) {
 		return cell{x, kindNumber}, err == nil && x-x == 0 // neither infinite nor none
 	}
 	return cell{}, false
+}
+
+func listCell(f *yamlfile.File, n *yaml.Node) (cell, bool) {
+	if len(n.Content) > MaxItems {
+		f.Problemf(n, "a list has %d items; at most %d are allowed", len(n.Content), MaxItems)
+		return cell{}, false
+	}
+	list, before := []string{}, f.ErrorCount()
+	for _, item := range n.Content {
+		switch {
+		case item.Kind != yaml.ScalarNode || item.ShortTag() != "!!str":
+			f.Problemf(item, "want a text in the list, got %s; text that looks like something else is quoted", yamlfile.Kind(item))
+		case utf8.RuneCountInString(item.Value) > MaxCell:
+			f.Problemf(item, "a text of more than %d characters", MaxCell)
+		default:
+			list = append(list, item.Value)
+		}
+	}
+	return cell{list, kindText}, f.ErrorCount() == before
+}
+
+func listsOf(cells map[string]any) map[string][]string {
+	m := make(map[string][]string, len(cells))
+	for k, v := range cells {
+		switch v := v.(type) {
+		case string:
+			m[k] = []string{v}
+		case []string:
+			m[k] = v
+		}
+	}
+	return m
 }
 
 func typed[T any](cells map[string]any) map[string]T {

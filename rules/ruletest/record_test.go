@@ -58,7 +58,9 @@ func fuzzSet(tb testing.TB) *rules.Set {
 rules:
   - id: all
     on: [issues.opened, issue_comment.created]
-    when: actor.permission != "none" and memory.tasks >= 0 and last_human().login != "\x01"
+    when: |
+      actor.permission != "none" and memory.tasks >= 0 and author.issues + author.pulls >= 0
+      and len(pr.commit_messages) + len(pr.approved_by) + len(pr.changes_requested_by) >= 0 and last_human().login != "\x01"
     then: [{add_label: "{{ issue.title }}x"}, {comment: "{{ issue.body }}."}, {set_type: "{{ issue.author }}t"}]
 `))
 	if err != nil {
@@ -73,21 +75,27 @@ rules:
 
 func recordFacts(title, body, label, author string, comment bool) facts.Facts {
 	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	known := facts.Known{
+		Opened:      facts.Author{Issues: 3, Pulls: 1},
+		Permissions: map[string]string{author: "triage"},
+		History: facts.Past{Changes: []facts.Change{
+			{Kind: "labeled", Login: author, Label: label + "x", Human: true, At: at},
+			{Kind: "commented", Login: title, Ours: true, At: at.Add(time.Nanosecond)},
+			{Kind: "closed", At: at.Add(time.Hour)},
+		}},
+		Before: facts.Memory{Tasks: 2, Labels: []string{label}, Closing: true},
+	}
+	if comment { // on a pull request
+		known.Commits = []string{body, "x\n\ny"}
+		known.Reviewed = facts.Reviews{ApprovedBy: []string{author}, ChangesRequestedBy: []string{title, label}}
+	}
 	f := facts.Facts{
-		Lookup: facts.Known{
-			Permissions: map[string]string{author: "triage"},
-			History: facts.Past{Changes: []facts.Change{
-				{Kind: "labeled", Login: author, Label: label + "x", Human: true, At: at},
-				{Kind: "commented", Login: title, Ours: true, At: at.Add(time.Nanosecond)},
-				{Kind: "closed", At: at.Add(time.Hour)},
-			}},
-			Before: facts.Memory{Tasks: 2, Labels: []string{label}, Closing: true},
-		},
-		Now:   time.Date(2026, 4, 5, 6, 7, 8, 9, time.FixedZone("", 3600)),
-		Repo:  triage.Repo{Owner: "octo-org", Name: "hello"},
-		Issue: triage.Issue{Number: 7, Title: title, Body: body, Author: author, State: "open", Labels: []string{label, "b"}, Milestone: label, Reactions: triage.Reactions{Total: 1, Heart: 1}},
-		Event: triage.Event{Name: "issues", Action: "opened"},
-		Actor: triage.Actor{Login: author, Type: "Bot"},
+		Lookup: known,
+		Now:    time.Date(2026, 4, 5, 6, 7, 8, 9, time.FixedZone("", 3600)),
+		Repo:   triage.Repo{Owner: "octo-org", Name: "hello"},
+		Issue:  triage.Issue{Number: 7, Title: title, Body: body, Author: author, State: "open", Labels: []string{label, "b"}, Milestone: label, Reactions: triage.Reactions{Total: 1, Heart: 1}},
+		Event:  triage.Event{Name: "issues", Action: "opened"},
+		Actor:  triage.Actor{Login: author, Type: "Bot"},
 	}
 	if comment {
 		f.Event = triage.Event{Name: "issue_comment", Action: "created", Comment: triage.Comment{Body: body, Author: title, Association: "MEMBER"}}

@@ -143,8 +143,8 @@ func (s settings) actions() ([]act, findings) {
 		reason, more := s["lock-reason"].lockReason()
 		then, found = append(then, do("lock", reason)), append(found, more...)
 	}
-	if v := s["unlock"]; v.isTrue() {
-		found = append(found, lost(v.key, "there is no action that unlocks"))
+	if s["unlock"].isTrue() {
+		then = append(then, do("unlock", ""))
 	}
 	return then, found
 }

@@ -82,10 +82,10 @@ func compile(c Config, b sides, tests bool) (Config, error) {
 	if slices.ContainsFunc(sources, func(s rules.Source) bool { return s.Node != nil }) {
 		c.Rules = set
 	}
-	if c.Rules.Undoes() && c.Memory.Store == "off" {
+	if c.Rules.UndoesByMemory() && c.Memory.Store == "off" {
 		for _, s := range []side{b.mine, b.theirs} {
 			if at := s.at["memory"].child("store"); at.n != nil {
-				at.f.Warnf(at.n, "memory.store is off, and rules with else_undo take back only what is remembered: nothing; choose artifact, cache or file")
+				at.f.Warnf(at.n, "memory.store is off, and rules with else_undo take back only what is remembered, on issues nothing; choose artifact, cache or file")
 			}
 		}
 	}

@@ -217,15 +217,12 @@ func (s *Set) OverridesHumans(id string) bool {
 	return slices.ContainsFunc(s.all(), func(r *rule) bool { return r.id == id && r.override })
 }
 
-// Adds returns the labels that the rule with that id adds, as far as its text tells. It is
-// empty when there is no such rule.
-func (s *Set) Adds(id string) []string {
+// Adders returns the ids of the rules that add a label, in order, as far as their text tells.
+func (s *Set) Adders(label string) []string {
 	var list []string
 	for _, r := range s.all() {
-		for _, a := range r.actions {
-			if r.id == id && (a.Name() == protocol.ActionAddLabel || a.Name() == protocol.ActionAddLabels) {
-				list = append(list, a.Constants()...)
-			}
+		if slices.ContainsFunc(r.actions, func(a action.Action) bool { return a.Adds(label) }) {
+			list = append(list, r.id)
 		}
 	}
 	return list
@@ -245,9 +242,12 @@ func (s *Set) Knows(command string) bool {
 	return false
 }
 
-// Undoes reports whether a rule has "else_undo: true".
-func (s *Set) Undoes() bool {
-	return slices.ContainsFunc(s.all(), func(r *rule) bool { return r.undo })
+// UndoesByMemory reports whether a rule with "else_undo: true" takes the memory to know what it
+// did: it listens to more than the events of pull requests, whose timeline tells.
+func (s *Set) UndoesByMemory() bool {
+	return slices.ContainsFunc(s.all(), func(r *rule) bool {
+		return r.undo && slices.ContainsFunc(r.on, func(on string) bool { return !events.Covers("pull_request.*", on) })
+	})
 }
 
 // MayHaveLeft reports whether anything that the rule with that id does, and that can be

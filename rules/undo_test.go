@@ -1,6 +1,7 @@
 package rules_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/org/foreman-action/rules"
@@ -49,7 +50,7 @@ func TestKnows(t *testing.T) {
 		})
 	}
 	var none *rules.Set
-	if none.Knows("ship") || none.AsksMemory() || none.Undoes() || none.MayHaveLeft("a", triage.Issue{}) {
+	if none.Knows("ship") || none.AsksMemory() || none.UndoesByMemory() || none.MayHaveLeft("a", triage.Issue{}) {
 		t.Error("a nil set knows something")
 	}
 }
@@ -75,6 +76,44 @@ func TestAsksMemory(t *testing.T) {
 				t.Errorf("got %v, want %v", got, tt.want)
 			}
 		})
+	}
+}
+
+// TestUndoesByMemory tells which rules can be reverted by the timeline alone.
+func TestUndoesByMemory(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name, on string
+		want     bool
+	}{
+		{"a pull request", "pull_request.synchronize", false},
+		{"every event of pull requests", "'pull_request.*'", false},
+		{"an issue", "issues.edited", true},
+		{"both", "[pull_request.opened, issues.edited]", true},
+		{"comments", "issue_comment.created", true},
+		{"a dispatch", "workflow_dispatch", true},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			set := compiled(t, "  - {id: a, on: "+tt.on+", when: issue.locked, else_undo: true, then: [{add_label: x}]}\n"+
+				"  - {id: b, on: issues.edited, then: [{add_label: x}]}\n")
+			if got := set.UndoesByMemory(); got != tt.want {
+				t.Errorf("got %v, want %v", got, tt.want)
+			}
+		})
+	}
+}
+
+// TestAdders names the rules whose text adds a label.
+func TestAdders(t *testing.T) {
+	t.Parallel()
+	set := compiled(t, "  - {id: a, then: [{add_label: Bug}]}\n  - {id: b, then: [{add_labels: [docs, bug]}]}\n"+
+		"  - {id: c, then: [{remove_label: bug}, {never_again: bug}]}\n  - {id: d, then: [{add_label: \"{{ issue.author }}\"}]}\n")
+	for label, want := range map[string]string{"bug": "a b", "DOCS": "b", "x": ""} {
+		if got := strings.Join(set.Adders(label), " "); got != want {
+			t.Errorf("%s: got %q, want %q", label, got, want)
+		}
 	}
 }
 
@@ -107,8 +146,8 @@ func TestMayHaveLeft(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			set := compiled(t, "  - {id: a, on: issues.edited, when: issue.locked, else_undo: true, then: "+tt.then+"}\n")
-			if got := set.MayHaveLeft("a", tt.issue); got != tt.Type || !set.Undoes() || set.MayHaveLeft("b", tt.issue) {
-				t.Errorf("got %v, want %v; undoes %v", got, tt.Type, set.Undoes())
+			if got := set.MayHaveLeft("a", tt.issue); got != tt.Type || !set.UndoesByMemory() || set.MayHaveLeft("b", tt.issue) {
+				t.Errorf("got %v, want %v; undoes %v", got, tt.Type, set.UndoesByMemory())
 			}
 		})
 	}

@@ -44,5 +44,6 @@ func newAttempt(s setup, d triage.Delivery, g *given, warn func(format string, a
 	return attempt{setup: s, d: d, given: g, warn: warn, reads: &reads{
 		host: s.o.Host, memory: s.o.Memory, login: s.o.Host.Login, task: s.o.Task.ID, now: s.o.Clock.Now, warn: warn,
 		d: d, live: s.o.Live, since: since, resumed: s.o.Task.Resumed,
+		unkept: s.o.Memory.ReadOnly && s.o.Memory.Implicit && !s.c.Rules.AsksMemory() && !s.c.Rules.ClosesLater() && !s.forbidsLabels(),
 	}}
 }

@@ -439,21 +439,28 @@ func (a decider) later(t memory.Task) bool {
 // now (else_undo). It reads nothing when nothing of theirs can be on the issue, and leaves
 // alone what the decision itself asks for.
 func (a decider) withReversals(ctx context.Context, d plan.Decision, res *rules.Result) (plan.Decision, error) {
-	if res == nil || a.o.Memory.Store == nil || a.reads.fresh() || d.Message.Decision == protocol.Escalate {
+	if res == nil || a.reads.fresh() || d.Message.Decision == protocol.Escalate {
 		return d, nil
 	}
 	ids := slices.DeleteFunc(slices.Clone(res.Undone), func(id string) bool { return !a.c.Rules.MayHaveLeft(id, *a.d.Issue) })
-	if len(ids) == 0 {
+	labels := a.labelsOf(ids)
+	if len(ids) == 0 || a.o.Memory.Store == nil && (len(labels) == 0 || !a.d.Issue.PullRequest) {
 		return d, nil
 	}
 	r := a.reads.Remembered(ctx)
-	made := slices.DeleteFunc(history.LastMade(r, a.reads.isThis), func(m history.Made) bool { return !slices.Contains(ids, m.By) })
-	if len(made) == 0 {
+	list := history.LastMade(r, a.reads.isThis)
+	made := slices.DeleteFunc(slices.Clone(list), func(m history.Made) bool { return !slices.Contains(ids, m.By) })
+	if len(made)+len(labels) == 0 {
 		return d, nil
 	}
 	h, ok := a.reads.History(ctx)
 	if !ok {
 		return d, nil // it was warned of
+	}
+	for _, m := range labels {
+		if h.Recognizes(list, m.Outcome) {
+			made = append(made, m)
+		}
 	}
 	reversal, err := h.Revert(r, made)
 	if err != nil {
@@ -474,6 +481,21 @@ func (a decider) withReversals(ctx context.Context, d plan.Decision, res *rules.
 		d.Message.Rationale += "; taken back, for its condition is false now, is what was done by " + strings.Join(reverted, ", ")
 	}
 	return d, nil
+}
+
+// labelsOf returns the labels on the issue that rules add, and only those of the given ids: each
+// as what the first of these rules left there, should the timeline show that we did.
+func (a decider) labelsOf(ids []string) []history.Made {
+	var list []history.Made
+	for _, name := range a.d.Issue.Labels {
+		adders := a.c.Rules.Adders(name)
+		if len(adders) > 0 && !slices.ContainsFunc(adders, func(id string) bool { return !slices.Contains(ids, id) }) {
+			list = append(list, history.Made{
+				Outcome: effect.Outcome{Thing: effect.Label, Name: name, There: true}, Type: protocol.ActionAddLabel, By: adders[0],
+			})
+		}
+	}
+	return list
 }
 
 // effect returns a function that says, of an action of a rule, which labels it will really add

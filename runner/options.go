@@ -70,6 +70,9 @@ type Memory struct {
 	// Discards means that Store keeps nothing: what would have to be recorded for later
 	// is refused.
 	Discards bool
+	// ReadOnly means that nothing can be saved in Store here: what would have to be recorded for
+	// later is refused, and what is done is not remembered.
+	ReadOnly bool
 	// Unscheduled means that there are no scheduled runs, which would carry out the closes
 	// that are due: closes after a grace period are refused.
 	Unscheduled bool

@@ -38,6 +38,9 @@ type reads struct {
 	since time.Time // before this the task cannot have written
 	// resumed says that an earlier attempt at the task may have written already.
 	resumed bool
+	// unkept says that the memory is not worth a call: runs like this one keep nothing in it,
+	// and nobody asked for one.
+	unkept bool
 
 	timeline struct {
 		asked bool // it need not be read again
@@ -130,9 +133,7 @@ func (r *reads) Remembered(ctx context.Context) memory.Record {
 	if r.memory.Store == nil || r.fresh() {
 		return rec
 	}
-	bounded, cancel := context.WithTimeout(ctx, loadTime)
-	defer cancel()
-	loaded, err := r.memory.Store.Load(bounded, rec.Repo, rec.Issue)
+	loaded, err := r.load(ctx, rec)
 	if err == nil {
 		rec = loaded
 	} else if !errors.Is(err, memory.ErrNotFound) {
@@ -149,6 +150,16 @@ func (r *reads) Remembered(ctx context.Context) memory.Record {
 	}
 	history.RecordHumans(h, &rec)
 	return rec
+}
+
+// load reads the record in the memory.
+func (r *reads) load(ctx context.Context, rec memory.Record) (memory.Record, error) {
+	if r.unkept {
+		return memory.Record{}, memory.ErrNotFound
+	}
+	ctx, cancel := context.WithTimeout(ctx, loadTime)
+	defer cancel()
+	return r.memory.Store.Load(ctx, rec.Repo, rec.Issue)
 }
 
 // Recall is Remembered, with what was done before rebuilt from the timeline when there is no

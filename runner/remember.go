@@ -119,7 +119,7 @@ func quiet(d plan.Decision, actions int) bool {
 // did nothing and leave no trace. The error means that what is to be recorded for later is not,
 // and is in the report too; what else is lost is a warning.
 func (a *recorder) remember(ctx context.Context, rep *Report, dec decided, out execute.Outcome) error {
-	if a.o.Memory.Store == nil || a.dry || quiet(dec.Decision, len(rep.Actions)) {
+	if a.o.Memory.Store == nil || a.o.Memory.ReadOnly || a.dry || quiet(dec.Decision, len(rep.Actions)) {
 		return nil
 	}
 	// What was written must be remembered also when the run was asked to stop.

@@ -211,6 +211,8 @@ func input(a attempt, dec decided) plan.Input {
 	switch m := a.o.Memory; {
 	case m.Store == nil || m.Discards:
 		in.NoNotes = "there is no memory to keep it in: memory.store (input memory)"
+	case m.ReadOnly:
+		in.NoNotes = "the memory cannot be written on this event: memory.store (input memory)"
 	case m.Unscheduled:
 		in.NoSchedule = "nobody would carry it out when it is due: there are no scheduled runs here"
 	case m.Agenda == nil:

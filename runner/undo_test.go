@@ -173,3 +173,51 @@ func TestUndoSeveral(t *testing.T) {
 		t.Errorf("got %q, %+v", rep.Rationale, rep.Actions)
 	}
 }
+
+// TestUndoOnPull takes a label off a pull request when the timeline shows that we put it
+// there, and reads that only when there is something to take off.
+func TestUndoOnPull(t *testing.T) {
+	t.Parallel()
+	const (
+		small = "  - {id: small, on: ['pull_request.*'], when: pr.additions < 10, else_undo: true, then: [{add_label: docs}]}\n"
+		also  = "  - {id: also, on: ['pull_request.*'], when: pr.draft, else_undo: true, then: [{add_labels: [docs, triage]}]}\n"
+		moved = "  - {id: moved, on: issue_comment.created, then: [{add_label: docs}]}\n"
+		made  = "  - {id: made, on: ['pull_request.*'], when: pr.draft, else_undo: true, then: [{add_label: '{{ pr.base }}'}]}\n"
+	)
+	tests := []struct {
+		name, rules, by string // by added the label docs; empty: nobody did
+		lines           int
+		labels          string
+		reads           int // of the timeline
+	}{
+		{"ours", small, runner.DefaultBot, 20, "bug", 1},
+		{"a person's", small, "mona", 20, "bug docs", 1},
+		{"another program's", small, "dependabot[bot]", 20, "bug docs", 1},
+		{"not there", small, "", 20, "bug", 0},
+		{"its condition is true", small, runner.DefaultBot, 4, "bug docs", 0},
+		{"all that add it take it back", small + also, runner.DefaultBot, 20, "bug", 1},
+		{"another rule that adds it was not asked", small + moved, runner.DefaultBot, 20, "bug docs", 0},
+		{"another rule adds it", small + also, runner.DefaultBot, 4, "bug docs", 0},
+		{"no text names it", made, runner.DefaultBot, 20, "bug docs", 0},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			w := newUndoWorld(t, "rules:\n"+tt.rules)
+			w.o.Memory = runner.Memory{}
+			if tt.by != "" {
+				w.gh.Repo(repoName).LabelAs(tt.by, 1, "docs")
+			}
+			e := w.now("synchronize")
+			e.Name, e.Pull, e.Issue.PullRequest = triage.EventPullRequestTarget, &triage.PullRequest{Additions: tt.lines}, true
+			w.gh.ResetCalls()
+			w.run(t, "undo", e)
+			if got := w.labels(); got != tt.labels {
+				t.Errorf("got labels %q, want %q", got, tt.labels)
+			}
+			if n := strings.Count(strings.Join(w.gh.Log(), "\n"), "/timeline"); n != tt.reads {
+				t.Errorf("%d reads of the timeline, want %d", n, tt.reads)
+			}
+		})
+	}
+}

@@ -82,7 +82,7 @@ func adders(s *rules.Set, label string, by map[string]string) []string {
 	if id, ok := by[strings.ToLower(label)]; ok {
 		return []string{id}
 	}
-	return slices.DeleteFunc(s.IDs(), func(id string) bool { return !hasFold(s.Adds(id), label) })
+	return s.Adders(label)
 }
 
 // undoes reports whether all rules that may have added a label before revert it.

@@ -49,8 +49,8 @@ func remembered(s Settings, c config.Config, asks bool) (runner.Memory, notes) {
 		n.needs = append(n.needs, "actions: read")
 	}
 	m.Implicit = !asked && !asks
-	if c.Memory.Store == "off" && s.Overrides.Memory.Store == "off" && c.Rules.Undoes() {
-		n.warn("the memory is off (input memory), and rules with else_undo take back only what is remembered: nothing; choose artifact, cache or file")
+	if c.Memory.Store == "off" && s.Overrides.Memory.Store == "off" && c.Rules.UndoesByMemory() {
+		n.warn("the memory is off (input memory), and rules with else_undo take back only what is remembered, on issues nothing; choose artifact, cache or file")
 	}
 	if c.Memory.Path != "" && c.Memory.Store != "file" {
 		n.warn("memory.path (input memory-path) is for the store file, and the store is %s", c.Memory.Store)
@@ -74,7 +74,9 @@ func openMemory(s Settings, c config.Memory) (runner.Memory, error) {
 		return runner.Memory{Store: store, Agenda: store, Journal: store}, err
 	case "artifact":
 		store, err := results.NewArtifact(service(s))
-		return runner.Memory{Store: store, Agenda: store}, err
+		// An artifact counts when its run is one of the default branch. That of a pull request
+		// is of its author's branch.
+		return runner.Memory{Store: store, Agenda: store, ReadOnly: s.Event.Pull != nil}, err
 	case "cache":
 		store, err := results.NewCache(service(s))
 		return runner.Memory{Store: store}, err

@@ -43,7 +43,7 @@ func onPulls(i rules.Info) bool {
 // recalls reports whether anything that a configuration does takes what was done before.
 func recalls(c *config.Config) bool {
 	return c.Agent.URL != "" || c.Rules.AsksMemory() || c.Mode == config.ModeShadow && c.Rules.Len() > 0 ||
-		c.Rules.NeverAgain() || c.Rules.ClosesLater() || c.Rules.Undoes()
+		c.Rules.NeverAgain() || c.Rules.ClosesLater() || c.Rules.UndoesByMemory()
 }
 
 // Lack introduces a block after a call that was denied.

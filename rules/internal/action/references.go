@@ -102,6 +102,12 @@ func (a Action) Constants() []string {
 	return list
 }
 
+// Adds reports whether the action adds a label, as far as its text tells.
+func (a Action) Adds(label string) bool {
+	adds := a.spec.Name == protocol.ActionAddLabel || a.spec.Name == protocol.ActionAddLabels
+	return adds && slices.ContainsFunc(a.Constants(), func(name string) bool { return strings.EqualFold(name, label) })
+}
+
 // MainLiteral returns the value of the main parameter: a string or a list of strings, or nil
 // where it has expressions. ok is false when it is not given.
 func (a Action) MainLiteral() (value any, ok bool) {

@@ -460,6 +460,51 @@ func TestUndoneByCommand(t *testing.T) {
 	}
 }
 
+// TestRecognizes finds our label by the timeline where the record does not know of it.
+func TestRecognizes(t *testing.T) {
+	t.Parallel()
+	const ours = "2 github-actions[bot] labeled bug"
+	tests := []struct {
+		name, timeline, record string
+		issue, pull            bool
+	}{
+		{"we added it", ours, "", false, true},
+		{"in other letters", "2 github-actions[bot] labeled BUG", "", false, true},
+		{"a person added it", "2 mona labeled bug", "", false, false},
+		{"another program added it", "2 dependabot[bot] labeled bug", "", false, false},
+		{"a person added it again", ours + "; 3 mona unlabeled bug; 4 mona labeled bug", "", false, false},
+		{"we added it again", "2 mona labeled bug; 3 mona unlabeled bug; 4 github-actions[bot] labeled bug", "", false, true},
+		{"we removed it", ours + "; 3 github-actions[bot] unlabeled bug", "", false, false},
+		{"another label", "2 github-actions[bot] labeled docs", "", false, false},
+		{"nothing happened", "", "", false, false},
+		{"too long to tell", "… 9 mona commented x", "", false, false},
+		{"too long, and the end is known", "… 9 github-actions[bot] labeled bug", "", false, true},
+		{"an agent added it, by the record", ours, "t1 2 - add_label bug", false, false},
+		{"a rule added it, by the record", ours, "t1 2 r add_label bug", false, false},
+		{"the record knows an older state", ours, "t1 1 r remove_label bug", false, true},
+		{"the record knows another label", ours, "t1 1 r add_label docs", false, true},
+		{"the record was rebuilt", ours, "timeline 2 - add_label bug", true, true},
+		{"the record was rebuilt, and a person added it since", ours + "; 3 mona labeled bug", "timeline 2 - add_label bug", false, false},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			r := tasks(t, tt.record)
+			for i := range r.Tasks {
+				if r.Tasks[i].ID == "timeline" {
+					r.Tasks[i].By = memory.ByTimeline
+				}
+			}
+			h := historyOf(t, tt.timeline)
+			issue := h.Recognizes(LastMade(r, nil), labelThere)
+			h.Issue.PullRequest = true
+			if pull := h.Recognizes(LastMade(r, nil), labelThere); issue != tt.issue || pull != tt.pull {
+				t.Errorf("got %v on an issue and %v on a pull request, want %v and %v", issue, pull, tt.issue, tt.pull)
+			}
+		})
+	}
+}
+
 // TestRecordHumans keeps what people did before the part of a timeline that can be read.
 func TestRecordHumans(t *testing.T) {
 	t.Parallel()

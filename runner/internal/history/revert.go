@@ -25,6 +25,9 @@ type Made struct {
 	By   string // who asked for it, as records name the source
 	Task string // id
 	At   time.Time
+	// Rebuilt means that the record has it from the timeline, which does not tell who asked for
+	// it.
+	Rebuilt bool
 	// Canceled means that the same task had done the opposite before: together it did nothing.
 	Canceled bool
 }
@@ -61,7 +64,7 @@ func madeBy(t memory.Task) []Made {
 			continue
 		}
 		for _, o := range effect.Outcomes(a.Type, a.Values, a.Rule, a.Result == triage.Noted) {
-			list = append(list, Made{Outcome: o, Type: a.Type, By: a.Rule, Task: t.ID, At: t.At})
+			list = append(list, Made{Outcome: o, Type: a.Type, By: a.Rule, Task: t.ID, At: t.At, Rebuilt: t.By == memory.ByTimeline})
 		}
 	}
 	return list
@@ -180,16 +183,35 @@ func (m Made) Reverted() string {
 	return "the issue is opened again"
 }
 
+// Recognizes reports whether the timeline alone shows that we left an outcome, and nothing else
+// does: list, what a record has of us, knows nothing of it. The record of an issue is complete,
+// unless it was rebuilt from the timeline. That of a pull request may lack what its own runs did.
+func (h History) Recognizes(list []Made, o effect.Outcome) bool {
+	i := slices.IndexFunc(list, func(m Made) bool { return m.Key() == o.Key() })
+	known := i >= 0 && !list[i].Rebuilt
+	if known && list[i].There == o.There || (known || i < 0) && !h.Issue.PullRequest {
+		return false
+	}
+	_, ok := h.did(o)
+	return ok
+}
+
 // Undone returns when we reverted ourselves what an outcome would make so again, by the
 // timeline alone; ok is false when the last event about the thing is another one.
 func (h History) Undone(o effect.Outcome) (at triage.TimelineEvent, ok bool) {
-	there, gone := kindsOf(o.Thing)
-	opposite := there
-	if o.There {
-		opposite = gone
+	o.There = !o.There
+	return h.did(o)
+}
+
+// did returns the event by which we left an outcome; ok is false when the last event about the
+// thing is another one.
+func (h History) did(o effect.Outcome) (e triage.TimelineEvent, ok bool) {
+	kind, gone := kindsOf(o.Thing)
+	if !o.There {
+		kind = gone
 	}
 	e, found := h.Last(about(o))
-	return e, found && h.Ours(e) && e.Kind == opposite
+	return e, found && h.Ours(e) && e.Kind == kind
 }
 
 // UndoneByCommand reports whether that event was a person's undo command: the record says so,

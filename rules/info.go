@@ -5,6 +5,7 @@ import (
 
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/rules/internal/action"
+	"github.com/org/foreman-action/rules/internal/events"
 )
 
 // An Info is what can be told of a rule without an event.
@@ -23,6 +24,10 @@ type Info struct {
 	Labels   []string
 	Computed bool
 }
+
+// Events returns the names that "on" takes: events with each of their activities, and "*" for
+// all of them.
+func Events() []string { return events.Keys() }
 
 // Infos describes every rule of a set, which may be nil, in order.
 //

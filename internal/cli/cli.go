@@ -65,5 +65,6 @@ func commands(env process.Env) *cobra.Command {
 	}, env)
 	root.SetFlagErrorFunc(group.FlagError)
 	root.AddCommand(action.Command(env), triage.Command(env), rules.Command(env), agent.Command(env), start.Command(env))
+	group.Help(root)
 	return root
 }

@@ -31,6 +31,9 @@ type Request struct {
 
 // Read reads the event from a file, or makes one of an issue on GitHub.
 func Read(ctx context.Context, env process.Env, access remote.Access, r Request) (triage.Delivery, error) {
+	if err := checkName(r.Name); err != nil {
+		return triage.Delivery{}, err
+	}
 	src, err := source(ctx, env, access, r)
 	if err != nil {
 		return triage.Delivery{}, err

@@ -13,6 +13,7 @@ import (
 	"github.com/org/foreman-action/internal/cli/foremand/config"
 	"github.com/org/foreman-action/internal/cli/foremand/queue"
 	"github.com/org/foreman-action/internal/cli/foremand/serve"
+	"github.com/org/foreman-action/internal/cli/group"
 	"github.com/org/foreman-action/internal/cli/process"
 	"github.com/org/foreman-action/internal/command"
 	"github.com/org/foreman-action/internal/sanitize"
@@ -55,7 +56,7 @@ func commands(env process.Env) *cobra.Command {
 		Version:       env.Version,
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		Args:          cobra.NoArgs,
+		Args:          group.Known,
 		RunE: func(c *cobra.Command, _ []string) error {
 			c.SetOut(env.Stderr)
 			_ = c.Help() // the missing command is the error to report
@@ -64,5 +65,6 @@ func commands(env process.Env) *cobra.Command {
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.AddCommand(serve.Command(env), queue.Command(env), config.Command(env), backup.Command(env))
+	group.Help(root)
 	return root
 }

@@ -39,11 +39,13 @@ func Listing(c *cobra.Command) *cobra.Command {
 	return c
 }
 
-// names returns the names of the commands below c.
+// names returns the names of the commands below c, without hidden ones.
 func names(c *cobra.Command) []string {
 	var list []string
 	for _, sub := range c.Commands() {
-		list = append(list, sub.Name())
+		if !sub.Hidden {
+			list = append(list, sub.Name())
+		}
 	}
 	return list
 }
@@ -54,11 +56,30 @@ func Known(c *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
-	hint := yamlfile.DidYouMean(args[0], names(c))
-	if hint == "" {
-		hint = "; want one of " + strings.Join(names(c), ", ")
+	list := names(c)
+	hint := yamlfile.DidYouMean(args[0], list)
+	if hint == "" && len(list) > 0 {
+		hint = "; want one of " + strings.Join(list, ", ")
 	}
 	return command.Usagef("unknown command %q for %q%s", args[0], c.CommandPath(), hint)
+}
+
+// Help adds the help command to root, which must hold its other commands. It refuses a name
+// that no command has.
+func Help(root *cobra.Command) {
+	root.InitDefaultHelpCmd()
+	for _, c := range root.Commands() {
+		if c.Name() != "help" {
+			continue
+		}
+		c.Args = func(_ *cobra.Command, args []string) error {
+			found, rest, err := root.Find(args)
+			if err != nil {
+				return command.Usage(err)
+			}
+			return Known(found, rest)
+		}
+	}
 }
 
 // FlagError adds to the error of an unknown flag the flag that was most likely meant.

@@ -1,0 +1,45 @@
+package delivery
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/org/foreman-action/internal/command"
+	"github.com/org/foreman-action/internal/yamlfile"
+	"github.com/org/foreman-action/rules"
+	"github.com/org/foreman-action/triage"
+)
+
+// checkName refuses a name that no event has, with or without an activity, and says what was
+// probably meant. An empty name stands for the payload's own.
+func checkName(name string) error {
+	key := name
+	if rest, target := strings.CutPrefix(name, triage.EventPullRequestTarget); target {
+		key = triage.EventPullRequest + rest
+	}
+	event, _, _ := strings.Cut(key, ".")
+	var events, keys, activities []string
+	for _, k := range rules.Events() {
+		of, activity, _ := strings.Cut(k, ".")
+		if !slices.Contains(events, of) {
+			events = append(events, of)
+		}
+		if activity != "*" {
+			keys = append(keys, k)
+		}
+		if of == event && activity != "*" && activity != "" {
+			activities = append(activities, activity)
+		}
+	}
+	known := slices.Concat(events, keys)
+	switch hint := yamlfile.DidYouMean(name, known); {
+	case name == "" || slices.Contains(known, key) || event == triage.EventRepositoryDispatch:
+		return nil
+	case hint != "":
+		return command.Usagef("--event-name: unknown event %q%s", name, hint)
+	case len(activities) > 0:
+		return command.Usagef("--event-name: unknown event %q; %s takes %s", name, event, strings.Join(activities, ", "))
+	default:
+		return command.Usagef("--event-name: unknown event %q; want one of %s", name, strings.Join(events, ", "))
+	}
+}

@@ -75,8 +75,9 @@ func Executed(list []triage.ActionResult) int {
 func Run(ctx context.Context, made, reviewed plan.Plan, t Target) Outcome {
 	x := newExecution(made, t)
 	x.resumed, x.out.Steps = reviewed.Resumed, slices.Clone(reviewed.Steps)
-	for i := range x.out.Steps {
-		if !x.step(ctx, i) {
+	for i, n := 0, 0; i < len(x.out.Steps); i += n {
+		n = x.together(i)
+		if !x.advance(ctx, x.out.Steps[i:i+n]) {
 			break
 		}
 	}
@@ -150,9 +151,16 @@ func done(s *plan.Step) triage.ActionResult {
 	return r
 }
 
+// writes reports whether a step is to be carried out now.
+func (x *execution) writes(s *plan.Step) bool {
+	return s.Verdict == triage.Do && !s.Unknown && !x.DryRun
+}
+
+func (x *execution) result(s *plan.Step) *triage.ActionResult { return &x.out.Results[s.Index] }
+
 // step carries out one step, and reports whether the next one follows.
-func (x *execution) step(ctx context.Context, i int) bool {
-	s, r := &x.out.Steps[i], &x.out.Results[i]
+func (x *execution) step(ctx context.Context, s *plan.Step) bool {
+	r := x.result(s)
 	*r = untried(s)
 	switch {
 	case s.Unknown:
@@ -160,27 +168,40 @@ func (x *execution) step(ctx context.Context, i int) bool {
 		x.out.Err = &triage.UnknownActionError{Type: s.Action.Type, Index: s.Index}
 		x.Journal.mark(ctx, *r)
 		return false
-	case s.Verdict != triage.Do:
-		x.out.Deferred = x.out.Deferred || s.Deferred
-	case x.DryRun:
+	case x.writes(s):
+		_, err := x.carryOut(ctx, []*plan.Step{s})
+		return x.settle(ctx, s, err)
+	case s.Verdict == triage.Do:
 		r.State = triage.Planned
 	default:
-		err := x.carryOut(ctx, s)
-		switch {
-		case errors.Is(err, errNothing):
-			r.Verdict, r.State, r.Reason = triage.Skip, triage.Skipped, s.Reason
-		case errors.Is(err, triage.ErrNotFound), errors.Is(err, triage.ErrTruncated) && s.Action.Type != protocol.ActionComment:
-			r.Verdict, r.State, r.Reason = triage.Skip, triage.Skipped, err.Error()
-		case err != nil:
-			x.fail(ctx, r, err)
-			return false
-		default:
-			*r = done(s)
-		}
+		x.out.Deferred = x.out.Deferred || s.Deferred
 	}
-	x.Journal.mark(ctx, *r)
-	x.Log("%d. %s: %s", s.Index+1, s.Action.Type, describe(*r))
+	x.finish(ctx, *r)
 	return true
+}
+
+// settle sets the result of a step that was tried, and reports whether the next one follows.
+func (x *execution) settle(ctx context.Context, s *plan.Step, err error) bool {
+	r := x.result(s)
+	switch {
+	case errors.Is(err, errNothing):
+		r.Verdict, r.State, r.Reason = triage.Skip, triage.Skipped, s.Reason
+	case errors.Is(err, triage.ErrNotFound), errors.Is(err, triage.ErrTruncated) && s.Action.Type != protocol.ActionComment:
+		r.Verdict, r.State, r.Reason = triage.Skip, triage.Skipped, err.Error()
+	case err != nil:
+		x.fail(ctx, r, err)
+		return false
+	default:
+		*r = done(s)
+	}
+	x.finish(ctx, *r)
+	return true
+}
+
+// finish records the result of a step.
+func (x *execution) finish(ctx context.Context, r triage.ActionResult) {
+	x.Journal.mark(ctx, r)
+	x.Log("%d. %s: %s", r.Index+1, r.Action.Type, describe(r))
 }
 
 func describe(r triage.ActionResult) string {
@@ -211,36 +232,40 @@ var errNothing = errors.New("nothing was changed")
 // maxTries bounds how often a write of unknown outcome is tried.
 const maxTries = 3
 
-// carryOut makes one write, and makes sure of it.
-func (x *execution) carryOut(ctx context.Context, s *plan.Step) error {
-	if before, err := x.before(ctx, s); before || err != nil {
-		return err
+// carryOut makes one write for steps that go together, and makes sure of it. With an error it
+// returns those steps that were not carried out.
+func (x *execution) carryOut(ctx context.Context, steps []*plan.Step) (left []*plan.Step, err error) {
+	if before, err := x.before(ctx, steps[0]); before || err != nil {
+		return steps, err
 	}
+	left = slices.Clone(steps)
 	for try := 1; ; try++ {
 		if err := x.guard(ctx); err != nil {
-			return err
+			return left, err
 		}
-		if try == 1 {
-			r := s.ActionResult
-			r.State = triage.Trying
-			x.Journal.mark(ctx, r)
+		for _, s := range steps {
+			if r := x.result(s); try == 1 {
+				r.State = triage.Trying
+				x.Journal.mark(ctx, *r)
+			}
 		}
-		err := x.write(ctx, s)
+		err := x.write(ctx, left)
 		if !errors.Is(err, triage.ErrUncertain) {
-			return err
+			return left, err
 		}
-		x.Log("%d. %s: %v; looking whether it was carried out", s.Index+1, s.Action.Type, err)
+		x.Log("%d. %s: %v; looking whether it was carried out", left[0].Index+1, left[0].Action.Type, err)
 		if werr := x.sleep(ctx, time.Second<<(try-1)); werr != nil {
-			return errors.Join(err, werr)
+			return left, errors.Join(err, werr)
 		}
-		landed, rerr := x.landed(ctx, s)
+		var rerr error
+		left, rerr = x.missing(ctx, left)
 		switch {
 		case rerr != nil:
-			return fmt.Errorf("%w; and it could not be looked up: %w", err, rerr)
-		case landed:
-			return nil
+			return left, fmt.Errorf("%w; and it could not be looked up: %w", err, rerr)
+		case len(left) == 0:
+			return nil, nil
 		case try == maxTries:
-			return fmt.Errorf("gave up after %d tries: %w", maxTries, err)
+			return left, fmt.Errorf("gave up after %d tries: %w", maxTries, err)
 		}
 	}
 }
@@ -276,9 +301,9 @@ func (x *execution) before(ctx context.Context, s *plan.Step) (bool, error) {
 // time that the Actions runner gives.
 const grace = 5 * time.Second
 
-// write makes the call of a step. A run that is asked to stop lets it finish: the outcome of a
-// write that is cut off is unknown.
-func (x *execution) write(ctx context.Context, s *plan.Step) error {
+// write makes the call of steps that go together. A run that is asked to stop lets it finish:
+// the outcome of a write that is cut off is unknown.
+func (x *execution) write(ctx context.Context, steps []*plan.Step) error {
 	if err := ctx.Err(); err != nil {
 		return fmt.Errorf("%w: %w", triage.ErrHalted, err)
 	}
@@ -289,6 +314,7 @@ func (x *execution) write(ctx context.Context, s *plan.Step) error {
 			cancel()
 		}
 	})()
+	s := steps[0]
 	if s.Noted() {
 		return nil // the memory keeps it
 	}
@@ -297,6 +323,13 @@ func (x *execution) write(ctx context.Context, s *plan.Step) error {
 		return x.post(calm, s, e)
 	case effect.Assign:
 		return x.assign(calm, s, e)
+	case effect.AddLabels:
+		var names []string
+		for _, s := range steps {
+			names = append(names, effect.Values(s.Effect)...)
+		}
+		_, err := x.Host.Write(calm, x.Identity.Ref, effect.AddLabels{Names: names})
+		return err
 	default:
 		_, err := x.Host.Write(calm, x.Identity.Ref, e)
 		return err
@@ -373,19 +406,25 @@ func (x *execution) posted(ctx context.Context, s *plan.Step, c effect.Comment) 
 	return ok, nil
 }
 
-// landed reads back whether a write took effect.
-func (x *execution) landed(ctx context.Context, s *plan.Step) (bool, error) {
-	switch e := s.Effect.(type) {
+// missing reads back a write of unknown outcome, and returns those of its steps that did not
+// take effect.
+func (x *execution) missing(ctx context.Context, steps []*plan.Step) ([]*plan.Step, error) {
+	switch e := steps[0].Effect.(type) {
 	case effect.Comment:
-		return x.posted(ctx, s, e)
+		posted, err := x.posted(ctx, steps[0], e)
+		if posted && err == nil {
+			return nil, nil
+		}
+		return steps, err
 	case effect.React:
-		return false, nil // the same one twice is one
+		return steps, nil // the same one twice is one
 	default:
 		issue, err := x.Host.Issue(ctx, x.Identity.Ref)
 		if err != nil {
-			return false, err
+			return steps, err
 		}
-		return effect.Holds(e, effect.StateOf(issue.Issue)), nil
+		now := effect.StateOf(issue.Issue)
+		return slices.DeleteFunc(steps, func(s *plan.Step) bool { return effect.Holds(s.Effect, now) }), nil
 	}
 }
 

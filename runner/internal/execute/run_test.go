@@ -439,3 +439,125 @@ func TestAbort(t *testing.T) {
 		t.Errorf("gone: got %+v", gone)
 	}
 }
+
+// holding lets the issue bear labels, and answers as the error says.
+func holding(f *fixture, err error, labels ...string) func(context.Context, effect.Effect) error {
+	return func(context.Context, effect.Effect) error {
+		f.host.issue.Labels = append(f.host.issue.Labels, labels...)
+		return err
+	}
+}
+
+const (
+	addDocs = `{"type": "add_label", "label": "docs"}`
+	addTwo  = `{"type": "add_labels", "labels": ["p1", "ui"]}`
+)
+
+// TestLabelsTogether marks each of several labels before and after the one write that adds them.
+func TestLabelsTogether(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, addBug, addOld, addTwo, later, addDocs)
+	var wrote [][]string
+	f.host.write = func(_ context.Context, e effect.Effect) error {
+		wrote = append(wrote, effect.Values(e))
+		return nil
+	}
+	asked := 0
+	f.target.Guard = func(context.Context) error { asked++; return nil }
+	out := f.run(t.Context(), f.made)
+	f.wantLog(t,
+		`mark 0 trying []`, `mark 2 trying []`, `write add_labels`, `mark 0 done ["bug"]`, `mark 1 skipped [] already there`, `mark 2 done ["p1" "ui"]`,
+		`mark 3 trying []`, `mark 3 done [] to be closed after 72h`,
+		`mark 4 trying []`, `write add_labels`, `mark 4 done ["docs"]`,
+	)
+	if diff := cmp.Diff([][]string{{"bug", "p1", "ui"}, {"docs"}}, wrote); diff != "" || asked != 3 || out.Executed() != 4 {
+		t.Errorf("%d guards, %d carried out, wrote (-want +got):\n%s", asked, out.Executed(), diff)
+	}
+}
+
+// TestLabelsOutcomeUnknown repeats those labels only that the issue does not bear.
+func TestLabelsOutcomeUnknown(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, addBug, addDocs, addTwo, lockIt)
+	var wrote [][]string
+	f.host.write = func(ctx context.Context, e effect.Effect) error {
+		wrote = append(wrote, effect.Values(e))
+		return holding(f, triage.ErrUncertain, "Docs", "p1")(ctx, e)
+	}
+	out := f.run(t.Context(), f.made)
+	f.wantLog(t,
+		`mark 0 trying []`, `mark 1 trying []`, `mark 2 trying []`,
+		`write add_labels`, `issue`, `write add_labels`, `issue`, `write add_labels`, `issue`, `mark 1 done ["docs"]`,
+	)
+	if diff := cmp.Diff([][]string{{"bug", "docs", "p1", "ui"}, {"bug", "p1", "ui"}, {"bug", "p1", "ui"}}, wrote); diff != "" {
+		t.Errorf("wrote (-want +got):\n%s", diff)
+	}
+	const gaveUp = "failed: gave up after 3 tries: the outcome of the write is unknown"
+	if got, want := states(out), gaveUp+"; done; "+gaveUp+"; not_run"; got != want || !errors.Is(out.Err, triage.ErrUncertain) {
+		t.Errorf("got %s, %v, want %s", got, out.Err, want)
+	}
+}
+
+// TestLabelsApart tries labels that are refused together one by one, and ends at the one that is
+// refused by itself.
+func TestLabelsApart(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, addBug, addTwo, addDocs)
+	f.host.write = func(_ context.Context, e effect.Effect) error {
+		if strings.Contains(strings.Join(effect.Values(e), " "), "ui") {
+			return errors.New("422 too long")
+		}
+		return nil
+	}
+	out := f.run(t.Context(), f.made)
+	f.wantLog(t,
+		`mark 0 trying []`, `mark 1 trying []`, `mark 2 trying []`, `write add_labels`,
+		`mark 0 trying []`, `write add_labels`, `mark 0 done ["bug"]`,
+		`mark 1 trying []`, `write add_labels`, `mark 1 failed [] 422 too long`,
+	)
+	if got := states(out); got != "done; failed: 422 too long; not_run" {
+		t.Errorf("got %s", got)
+	}
+}
+
+// TestLabelsFail reports an error that holds for all labels of a write at each of them, and asks
+// for none alone.
+func TestLabelsFail(t *testing.T) {
+	t.Parallel()
+	denied := &triage.PermissionError{Need: "issues: write", Err: errors.New("403")}
+	halted := fmt.Errorf("%w: %w", triage.ErrHalted, errors.New("the lease is over"))
+	tests := []struct {
+		name  string
+		err   error
+		guard bool // the error is that of the guard
+		want  string
+		marks []string
+	}{
+		{name: "no permission", err: denied, want: "failed: R; failed: R", marks: []string{`mark 0 failed [] R`, `mark 1 failed [] R`}},
+		{name: "limited", err: triage.ErrLimited, want: "failed: R; failed: R", marks: []string{`mark 0 failed [] R`, `mark 1 failed [] R`}},
+		{name: "gone", err: triage.ErrGone, want: "not_run: R; not_run: R"},
+		{name: "halted before the request", err: halted, want: "failed: R; failed: R"},
+		{name: "halted before the write", err: halted, guard: true, want: "failed: R; not_run"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			f := newFixture(t, addBug, addDocs, lockIt)
+			want := []string{`mark 0 trying []`, `mark 1 trying []`, `write add_labels`}
+			f.host.write = func(context.Context, effect.Effect) error { return tt.err }
+			reason := tt.err.Error()
+			if tt.guard {
+				f.target.Guard = func(context.Context) error { return errors.New("the lease is over") }
+				want = nil
+			}
+			out := f.run(t.Context(), f.made)
+			for _, m := range tt.marks {
+				want = append(want, strings.ReplaceAll(m, "R", reason))
+			}
+			f.wantLog(t, want...)
+			if got := states(out); got != strings.ReplaceAll(tt.want, "R", reason)+"; not_run" || out.Executed() != 0 {
+				t.Errorf("got %s", got)
+			}
+		})
+	}
+}

@@ -41,9 +41,12 @@ func newAttempt(s setup, d triage.Delivery, g *given, warn func(format string, a
 	case d.Happened():
 		since = d.Issue.UpdatedAt
 	}
+	if s.labels == nil {
+		s.labels = newLabels(s.o.Host.Repository)
+	}
 	return attempt{setup: s, d: d, given: g, warn: warn, reads: &reads{
 		host: s.o.Host, memory: s.o.Memory, login: s.o.Host.Login, task: s.o.Task.ID, now: s.o.Clock.Now, warn: warn,
-		d: d, live: s.o.Live, since: since, resumed: s.o.Task.Resumed,
+		d: d, live: s.o.Live, since: since, resumed: s.o.Task.Resumed, labels: s.labels,
 		unkept: s.o.Memory.ReadOnly && s.o.Memory.Implicit && !s.c.Rules.AsksMemory() && !s.c.Rules.ClosesLater() && !s.forbidsLabels(),
 	}}
 }

@@ -542,13 +542,10 @@ func (a decider) takesEffect(ctx context.Context, o effect.Outcome, asks bool, f
 	if !o.There || a.c.Policy.CreateLabels {
 		return true
 	}
-	label, known := a.reads.labels[text.Fold(o.Name)]
-	if !known && asks {
-		var err error
-		if label, err = a.reads.Label(ctx, o.Name); err != nil {
-			return false
-		}
+	if asks && a.reads.labels.find(ctx, a.d.Ref(), o.Name) != nil {
+		return false
 	}
+	label := a.reads.labels.known[text.Fold(o.Name)]
 	return label != "" && a.c.Policy.MayLabel(label)
 }
 

@@ -69,6 +69,9 @@ type Repository interface {
 	// Label returns the name of a repository's label as the repository spells it;
 	// names match without regard to case. ErrNotFound when there is none.
 	Label(ctx context.Context, ref triage.Ref, name string) (string, error)
+	// LabelPage returns a page of the list of the repository's labels, as the repository
+	// spells them, and the number of the last page; the first one is 1.
+	LabelPage(ctx context.Context, ref triage.Ref, page int) (names []string, last int, err error)
 	// Permission returns what an account may do in the repository: "admin", "maintain",
 	// "write", "triage", "read" or "none".
 	Permission(ctx context.Context, ref triage.Ref, login string) (string, error)

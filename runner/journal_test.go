@@ -3,9 +3,12 @@ package runner_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/org/foreman-action/config"
 	"github.com/org/foreman-action/internal/github/githubtest"
@@ -256,5 +259,41 @@ func TestTimelineWithoutEnd(t *testing.T) {
 	}
 	if len(rep.Warnings) != 1 || !strings.Contains(rep.Warnings[0], "cannot be found") {
 		t.Errorf("got warnings %q", rep.Warnings)
+	}
+}
+
+// TestReadOnlyMemory reads the record of an issue where nothing can be saved, promises nothing
+// for later, and saves nothing.
+func TestReadOnlyMemory(t *testing.T) {
+	t.Parallel()
+	gh, e, o := world(t, `rules:
+  - {id: a, on: issues.opened, then: [{add_label: docs}, {add_label: triage}]}
+  - {id: b, on: issues.opened, then: [{never_again: bug}]}
+`)
+	store := &memorytest.Store{}
+	r := memory.Record{Repo: journalRepo, Issue: 1}
+	r.Forbid("docs")
+	if err := store.Save(t.Context(), r); err != nil {
+		t.Fatal(err)
+	}
+	keepIn(&o, readOnly{store})
+	o.Memory.ReadOnly, o.Live = true, false
+	rep, err := run(t, o, e)
+	if err != nil || len(rep.Warnings) > 0 || rep.Status != runner.StatusApplied {
+		t.Fatalf("got %v, status %s, warnings %q", err, rep.Status, rep.Warnings)
+	}
+	var got []string
+	for _, a := range rep.Actions {
+		got = append(got, fmt.Sprintf("%s: %s", a.State, a.Reason))
+	}
+	want := []string{
+		"skipped: docs: never again, as was decided before (never_again)", "done: ",
+		"refused: the memory cannot be written on this event: memory.store (input memory)",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("actions (-want +got):\n%s", diff)
+	}
+	if labels := gh.Issue(journalRepo, 1).Labels; !slices.Equal(labels, []string{"bug", "triage"}) {
+		t.Errorf("got labels %q", labels)
 	}
 }

@@ -109,8 +109,9 @@ type AgentOptions struct {
 type setup struct {
 	o       Options
 	c       config.Config
-	dry     bool // no writes, whether the caller or the mode asks for it
-	tryOnly bool // the caller asks for it
+	dry     bool    // no writes, whether the caller or the mode asks for it
+	tryOnly bool    // the caller asks for it
+	labels  *labels // those of the repository, for all attempts; nil: each looks them up itself
 }
 
 func newSetup(o Options) setup {

@@ -56,21 +56,19 @@ type reads struct {
 	messages    *[]string
 	reviews     *facts.Reviews
 	author      *facts.Author
-	// labels are those that were looked up: the repository's spelling by folded name, empty
-	// for one that it does not have.
-	labels map[string]string
+	labels      *labels
 }
 
 // freshTime is how old an issue may be on which nothing was done yet. A job that waited
 // for a machine may come late.
 const freshTime = 10 * time.Minute
 
-// fresh reports whether nothing can have happened on the issue before this event: it was
-// just opened, and this is the first attempt at its task. Others who got the same event may
-// act on it meanwhile.
+// fresh reports whether nothing can have happened on the issue or pull request before this
+// event: it was just opened, and this is the first attempt at its task. Others who got the same
+// event may act on it meanwhile.
 func (r *reads) fresh() bool {
-	return r.live && r.d.Name == triage.EventIssues && r.d.Action == "opened" && !r.resumed &&
-		r.now().Sub(r.d.Issue.CreatedAt) < freshTime
+	opened := r.d.Key() == "issues.opened" || r.d.Pull != nil && r.d.Action == "opened"
+	return r.live && opened && !r.resumed && r.now().Sub(r.d.Issue.CreatedAt) < freshTime
 }
 
 // Timeline returns the history of the issue. One whose end cannot be found is empty.
@@ -177,23 +175,6 @@ func (r *reads) Recall(ctx context.Context) memory.Record {
 
 // isThis reports whether a task of the record is the present one.
 func (r *reads) isThis(t memory.Task) bool { return t.ID == r.task }
-
-// Label returns the repository's spelling of a label, empty for one that it does not have.
-func (r *reads) Label(ctx context.Context, name string) (string, error) {
-	key := text.Fold(name)
-	if label, ok := r.labels[key]; ok {
-		return label, nil
-	}
-	label, err := r.host.Repository.Label(ctx, r.d.Ref(), name)
-	if err != nil && !errors.Is(err, triage.ErrNotFound) {
-		return "", err
-	}
-	if r.labels == nil {
-		r.labels = map[string]string{}
-	}
-	r.labels[key] = label
-	return label, nil
-}
 
 // Permission returns what an account may do in the repository.
 func (r *reads) Permission(ctx context.Context, login string) (string, error) {
@@ -340,13 +321,9 @@ func (r *reads) need(ctx context.Context, n plan.Need, seen *plan.Seen) error {
 		rec := r.Recall(ctx)
 		seen.Record = &rec
 	}
-	for _, name := range n.Labels {
-		if _, err := r.Label(ctx, name); err != nil {
-			return err
-		}
-	}
-	seen.Labels = r.labels
-	return nil
+	err := r.labels.find(ctx, r.d.Ref(), n.Labels...)
+	seen.Labels = r.labels.known
+	return err
 }
 
 // lookup answers what rules ask beyond the event.

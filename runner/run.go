@@ -261,7 +261,7 @@ func review(ctx context.Context, a attempt, p plan.Plan, identity history.Identi
 		Remembers:  a.o.Memory.Store != nil && !a.o.Memory.Discards,
 		AsksMemory: !a.o.Memory.Implicit || a.forbidsLabels() || a.reads.record != nil,
 	}
-	seen.Labels = a.reads.labels
+	seen.Labels = a.reads.labels.known
 	for {
 		need := plan.Needs(p, at, seen)
 		if need.Nothing() {

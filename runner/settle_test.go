@@ -82,7 +82,7 @@ func TestSettle(t *testing.T) {
 		{name: "closing is allowed", config: closes, decision: protocol.Close, actions: []string{closing}, status: runner.StatusApplied, by: "http://agent/task", calls: []string{issuePatch}},
 		{name: "skip", decision: protocol.Skip, actions: []string{hello}, status: runner.StatusSkipped, by: "http://agent/task"},
 		{name: "escalate", decision: protocol.Escalate, actions: []string{hello}, status: runner.StatusEscalated, by: "http://agent/task"},
-		{name: "a rule fires", config: fires, decision: protocol.LabelAndRespond, actions: []string{labelDocs}, status: runner.StatusApplied, by: "rules, http://agent/task", calls: []string{labelPost, labelPost}},
+		{name: "a rule fires", config: fires, decision: protocol.LabelAndRespond, actions: []string{labelDocs}, status: runner.StatusApplied, by: "rules, http://agent/task", calls: []string{labelPost}},
 		{name: "a rule stops", config: stops, decision: protocol.LabelAndRespond, actions: []string{labelDocs}, status: runner.StatusApplied, by: "rules", calls: []string{labelPost}},
 		{name: "a rule escalates", config: escalates, decision: protocol.LabelAndRespond, actions: []string{labelDocs}, status: runner.StatusEscalated, by: "rules"},
 		{name: "a rule fires on what is new", config: onDocs, since: func(r *githubtest.Repo) { r.LabelAs("mona", 1, "docs") }, status: runner.StatusApplied, by: "rules", calls: []string{labelPost}},

@@ -75,7 +75,7 @@ func (s *sweep) run(ctx context.Context) error {
 	case s.o.Host.Search == nil:
 		return errors.New("look for issues: the host cannot search")
 	}
-	s.o.Host.Repository = &labelCache{Repository: s.o.Host.Repository, known: map[string]string{}}
+	s.labels = newLabels(s.o.Host.Repository)
 	s.closeAll(ctx)
 	s.scan(ctx)
 	switch n := s.Failed; {
@@ -488,28 +488,4 @@ func vetoed(ctx context.Context, a attempt, c memory.Closing) (string, error) {
 	return schedule.Vetoed(ctx, a.reads.history(t), c, func(ctx context.Context, comment int64) ([]triage.Reaction, error) {
 		return a.o.Host.Search.Reactions(ctx, a.d.Ref(), comment, "-1")
 	})
-}
-
-// A labelCache looks every label of the repository up once. A scheduled run does one
-// thing after another.
-type labelCache struct {
-	Repository
-
-	known map[string]string // by folded name; empty: there is none
-}
-
-// Label implements [Repository].
-func (k *labelCache) Label(ctx context.Context, ref triage.Ref, name string) (string, error) {
-	label, ok := k.known[text.Fold(name)]
-	if !ok {
-		var err error
-		if label, err = k.Repository.Label(ctx, ref, name); err != nil && !errors.Is(err, triage.ErrNotFound) {
-			return "", err
-		}
-		k.known[text.Fold(name)] = label
-	}
-	if label == "" {
-		return "", triage.ErrNotFound
-	}
-	return label, nil
 }

@@ -37,6 +37,36 @@ func TestIssue(t *testing.T) {
 	}
 }
 
+func TestLabelPage(t *testing.T) {
+	t.Parallel()
+	s := fake(t)
+	repo := s.Repo("octo/many")
+	for i := range 250 {
+		repo.AddLabel(fmt.Sprintf("label %d", i))
+	}
+	s.Repo("octo/none")
+	c, _ := client(t, s.URL)
+	tests := []struct {
+		repo          string
+		page, n, last int
+		first         string
+	}{
+		{repo: "many", page: 1, n: 100, last: 3, first: "label 0"},
+		{repo: "many", page: 2, n: 100, last: 3, first: "label 100"},
+		{repo: "many", page: 3, n: 50, last: 3, first: "label 200"},
+		{repo: "none", page: 1, last: 1},
+	}
+	for _, tt := range tests {
+		got, last, err := c.LabelPage(t.Context(), triage.Ref{Owner: "octo", Repo: tt.repo, Number: 1}, tt.page)
+		if err != nil || len(got) != tt.n || last != tt.last || tt.n > 0 && got[0] != tt.first {
+			t.Errorf("page %d of %s: got %d labels, last %d, %v", tt.page, tt.repo, len(got), last, err)
+		}
+	}
+	if _, _, err := c.LabelPage(t.Context(), triage.Ref{Owner: "octo", Repo: "nope", Number: 1}, 1); !errors.Is(err, triage.ErrNotFound) {
+		t.Errorf("no repository: got %v", err)
+	}
+}
+
 func TestLabels(t *testing.T) {
 	t.Parallel()
 	for _, n := range []int{0, 450, 2001} {

@@ -39,6 +39,21 @@ func (c *Client) Label(ctx context.Context, ref triage.Ref, name string) (string
 	return found.Name, nil
 }
 
+// LabelPage returns a page of the names of a repository's labels. See [runner.Repository].
+func (c *Client) LabelPage(ctx context.Context, ref triage.Ref, page int) (names []string, last int, err error) {
+	o := rest.LookUp("list the labels for", ref)
+	var list []label
+	path := fmt.Sprintf("repos/%s/%s/labels?per_page=%d&page=%d", ref.Owner, ref.Repo, rest.PageSize, page)
+	r, err := c.caller.Do(ctx, o, rest.Call{Method: http.MethodGet, Path: path, Out: &list})
+	if err != nil {
+		return nil, 0, err
+	}
+	for _, l := range list {
+		names = append(names, l.Name)
+	}
+	return names, max(page, r.Next, r.Last), nil
+}
+
 // Labels returns the names of a repository's labels. ErrTruncated when there are more
 // than 2,000, with the first of them; ErrNotFound when there is no such repository, or
 // the token does not see it.

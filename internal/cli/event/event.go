@@ -68,6 +68,9 @@ func Run(ctx context.Context, s Settings) (report.Result, error) {
 		DryRun: s.DryRun, Live: s.Live, Explain: s.Live,
 		Clock: runner.Clock{Now: s.Env.Now, Sleep: s.Env.Sleep}, Audit: s.Audit, Log: s.Log,
 	}
+	if s.Event.Pull != nil && client != nil {
+		o.Host.Repository = &pullFiles{Repository: client}
+	}
 	var loaded *config.Config
 	var n notes
 	if s.Event.SkipReason(cmp.Or(s.Overrides.Bot, runner.DefaultBot)) == "" {
@@ -95,11 +98,30 @@ func Run(ctx context.Context, s Settings) (report.Result, error) {
 	res.Report.Warnings = append(n.warnings, res.Report.Warnings...)
 	if err == nil && client != nil {
 		err = reviewed(ctx, &res, review.Options{
-			Client: client, Event: s.Event, Load: s.Load, InForce: loaded, Effective: o.Config, Login: s.Overrides.Bot,
+			Client: client, Changed: o.Host.Repository, Event: s.Event, Load: s.Load, InForce: loaded, Effective: o.Config, Login: s.Overrides.Bot,
 			DryRun: s.DryRun, Task: s.Task, Clock: o.Clock, Log: s.Log,
 		})
 	}
 	return res, err
+}
+
+// pullFiles lists the files of the event's pull request once, for the rules and for the review
+// of changed rules.
+type pullFiles struct {
+	runner.Repository
+
+	listed bool
+	files  []triage.ChangedFile
+	err    error
+}
+
+// Files implements [runner.Repository].
+func (p *pullFiles) Files(ctx context.Context, ref triage.Ref) ([]triage.ChangedFile, error) {
+	if !p.listed {
+		p.files, p.err = p.Repository.Files(ctx, ref)
+		p.listed = true
+	}
+	return p.files, p.err
 }
 
 // client returns the client of GitHub; nil when there is no token, or no call is wanted.

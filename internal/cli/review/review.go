@@ -44,6 +44,7 @@ const (
 // otherwise.
 type Options struct {
 	Client  *github.Client
+	Changed Changed // by the pull request
 	Event   triage.Delivery
 	Load    config.Spec    // how the rules in force were loaded
 	InForce *config.Config // as loaded; nil: there are none
@@ -74,7 +75,7 @@ func Run(ctx context.Context, o Options) (Verdict, error) {
 	if o.Event.Pull == nil || !slices.Contains([]string{"opened", "reopened", "synchronize"}, o.Event.Action) || o.Event.SkipReason(o.bot()) != "" {
 		return v, nil
 	}
-	changed, err := changedPaths(ctx, o.Client, o.Event.Ref())
+	changed, err := changedPaths(ctx, o.Changed, o.Event.Ref())
 	if err != nil {
 		// What was triaged is triaged, and most pull requests change no rules.
 		v.Warnings = append(v.Warnings, fmt.Sprintf("whether the pull request changes the rules is not known: %v", err))
@@ -113,8 +114,13 @@ func Run(ctx context.Context, o Options) (Verdict, error) {
 
 func (o Options) bot() string { return cmp.Or(o.Login, runner.DefaultBot) }
 
+// Changed lists the files that a pull request changes, as [runner.Repository] does.
+type Changed interface {
+	Files(ctx context.Context, ref triage.Ref) ([]triage.ChangedFile, error)
+}
+
 // changedPaths are the paths that a pull request changes, those of moved files before too.
-func changedPaths(ctx context.Context, host *github.Client, ref triage.Ref) ([]string, error) {
+func changedPaths(ctx context.Context, host Changed, ref triage.Ref) ([]string, error) {
 	files, err := host.Files(ctx, ref)
 	paths := make([]string, 0, len(files))
 	for _, f := range files {

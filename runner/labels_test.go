@@ -1,0 +1,109 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/org/foreman-action/triage"
+)
+
+// A labelHost has labels in pages of two, and logs the calls.
+type labelHost struct {
+	Repository
+
+	labels []string
+	closed bool // the list is not shown
+	err    error
+	calls  []string
+}
+
+func (h *labelHost) Label(_ context.Context, _ triage.Ref, name string) (string, error) {
+	h.calls = append(h.calls, name)
+	i := slices.IndexFunc(h.labels, func(l string) bool { return strings.EqualFold(l, name) })
+	switch {
+	case h.err != nil:
+		return "", h.err
+	case i < 0:
+		return "", triage.ErrNotFound
+	}
+	return h.labels[i], nil
+}
+
+func (h *labelHost) LabelPage(_ context.Context, _ triage.Ref, page int) ([]string, int, error) {
+	h.calls = append(h.calls, fmt.Sprintf("page %d", page))
+	switch {
+	case h.err != nil:
+		return nil, 0, h.err
+	case h.closed:
+		return nil, 0, triage.ErrNotFound
+	}
+	pages := slices.Collect(slices.Chunk(h.labels, 2))
+	return pages[page-1], len(pages), nil
+}
+
+// TestLabels lists labels only where that costs fewer calls than looking them up.
+func TestLabels(t *testing.T) {
+	t.Parallel()
+	few, many := []string{"A", "b"}, strings.Split("A b c d e f g h i j", " ")
+	tests := []struct {
+		name   string
+		host   labelHost
+		ask    []string // the names of one question each, separated by spaces
+		want   []string // the calls
+		absent []string
+	}{
+		{name: "one", host: labelHost{labels: few}, ask: []string{"a"}, want: []string{"a"}},
+		{name: "one again", host: labelHost{labels: few}, ask: []string{"a", "A"}, want: []string{"a"}},
+		{name: "one twice", host: labelHost{labels: few}, ask: []string{"a A"}, want: []string{"a"}},
+		{name: "one that is absent", host: labelHost{labels: few}, ask: []string{"x", "x"}, want: []string{"x"}, absent: []string{"x"}},
+		{name: "two", host: labelHost{labels: few}, ask: []string{"a B"}, want: []string{"page 1"}},
+		{name: "one after the other", host: labelHost{labels: few}, ask: []string{"a", "b", "x"}, want: []string{"a", "page 1"}, absent: []string{"x"}},
+		{name: "all, of which one is absent", host: labelHost{labels: few}, ask: []string{"a b x"}, want: []string{"page 1"}, absent: []string{"x"}},
+		{name: "on the first page of many", host: labelHost{labels: many}, ask: []string{"a b"}, want: []string{"page 1"}},
+		{name: "one on a later page", host: labelHost{labels: many}, ask: []string{"a j"}, want: []string{"page 1", "j"}},
+		{name: "some on later pages", host: labelHost{labels: many}, ask: []string{"a g j"}, want: []string{"page 1", "g", "j"}},
+		{name: "more than the other pages", host: labelHost{labels: many[:6]}, ask: []string{"c d e f"}, want: []string{"page 1", "page 2", "page 3"}},
+		{name: "less and less", host: labelHost{labels: many[:6]}, ask: []string{"c d e"}, want: []string{"page 1", "page 2", "e"}},
+		{name: "known from a page", host: labelHost{labels: many}, ask: []string{"a j", "b"}, want: []string{"page 1", "j"}},
+		{name: "no list", host: labelHost{labels: few, closed: true}, ask: []string{"a b x", "y"}, want: []string{"page 1", "a", "b", "x", "y"}, absent: []string{"x", "y"}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			l := newLabels(&tt.host)
+			for _, names := range tt.ask {
+				asked := strings.Fields(names)
+				if err := l.find(t.Context(), triage.Ref{}, asked...); err != nil {
+					t.Fatal(err)
+				}
+				for _, name := range asked {
+					got, ok := l.known[strings.ToLower(name)]
+					if want := !slices.Contains(tt.absent, name); !ok || strings.EqualFold(got, name) != want || want && !slices.Contains(tt.host.labels, got) {
+						t.Errorf("%s: got %q, %t", name, got, ok)
+					}
+				}
+			}
+			if diff := cmp.Diff(tt.want, tt.host.calls); diff != "" {
+				t.Errorf("calls (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestLabelsFail learns nothing from a call that fails.
+func TestLabelsFail(t *testing.T) {
+	t.Parallel()
+	host := &labelHost{labels: []string{"a", "b"}, err: errors.New("no")}
+	l := newLabels(host)
+	for _, names := range [][]string{{"a"}, {"a", "b"}} {
+		if err := l.find(t.Context(), triage.Ref{}, names...); !errors.Is(err, host.err) || len(l.known) > 0 {
+			t.Errorf("%q: got %v, and %v is known", names, err, l.known)
+		}
+	}
+}

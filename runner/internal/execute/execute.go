@@ -75,11 +75,12 @@ func Executed(list []triage.ActionResult) int {
 func Run(ctx context.Context, made, reviewed plan.Plan, t Target) Outcome {
 	x := newExecution(made, t)
 	x.resumed, x.out.Steps = reviewed.Resumed, slices.Clone(reviewed.Steps)
-	for i, n := 0, 0; i < len(x.out.Steps); i += n {
-		n = x.together(i)
+	for i := 0; i < len(x.out.Steps); {
+		n := x.together(i)
 		if !x.advance(ctx, x.out.Steps[i:i+n]) {
 			break
 		}
+		i += n
 	}
 	return x.out
 }

@@ -25,6 +25,9 @@ type Facts struct {
 	// Now is the time of the run. When it is zero, expressions that name now, or that
 	// measure time, fail.
 	Now time.Time
+	// ByTimes lets conditions compare idle() and label_age() without the past where it cannot
+	// matter: where the times at which the issue was opened and changed last decide.
+	ByTimes bool `json:"-"`
 	// Scans are the queries that the issue of a schedule event was found by: rules with
 	// another "scan" do not listen. Nil: every rule does.
 	Scans []string

@@ -24,7 +24,10 @@ func charge(place *ast.Node, loop bool) {
 			*c = wrap("__pay", *c)
 		}
 	}
+	compared := compareAge(n)
 	switch {
+	case compared != nil:
+		*place = compared
 	case makesText(n):
 		*place = wrap("__made", n)
 	case changesCase(n):

@@ -46,6 +46,8 @@ func functions() []*builtin.Function {
 		fn("__memory", remembered, reflect.TypeFor[func(*run) facts.Memory]()),
 		fn("label_age", labelAge, reflect.TypeFor[func(*run, string) time.Duration]()),
 		fn("idle", idle, reflect.TypeFor[func(*run) time.Duration]()),
+		fn("__idle_is", idleIs, reflect.TypeFor[func(*run, string, time.Duration) bool]()),
+		fn("__label_age_is", labelAgeIs, reflect.TypeFor[func(*run, string, string, time.Duration) bool]()),
 		fn("last_human", lastHumanOf, reflect.TypeFor[func(*run) Person]()),
 		fn("added_by_us", addedByUs, reflect.TypeFor[func(*run, string) bool]()),
 		fn("removed_by_human", removedByHuman, reflect.TypeFor[func(*run, string) bool]()),

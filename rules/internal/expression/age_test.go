@@ -1,0 +1,108 @@
+package expression
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/org/foreman-action/rules/facts"
+	"github.com/org/foreman-action/rules/internal/symbols"
+	"github.com/org/foreman-action/triage"
+)
+
+// A pastOnly lookup has a past, and counts how often it is asked for.
+type pastOnly struct {
+	facts.Known
+	asked *int
+}
+
+func (p pastOnly) Past() (facts.Past, error) {
+	*p.asked++
+	return p.History, nil
+}
+
+// TestAges compares ages by the issue's own times where these decide, and by the past elsewhere:
+// the issue is 30 days old, was changed 10 days ago, and a person was active, and the label bug
+// was added, 20 days ago.
+func TestAges(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 4, 30, 12, 0, 0, 0, time.UTC)
+	ago := func(days int) time.Time { return now.AddDate(0, 0, -days) }
+	known := facts.Known{History: facts.Past{Changes: []facts.Change{
+		{Kind: "labeled", Label: "bug", Login: "mona", Human: true, At: ago(20)}, {Kind: "commented", Login: "robot[bot]", At: ago(10)},
+	}}}
+	tests := []struct {
+		src   string
+		want  bool
+		asked int // times that the past is asked for by the times; without them it always is
+	}{
+		{`idle() > duration("5d")`, true, 0},
+		{`idle() >= duration("10d")`, true, 0},
+		{`idle() < duration("10d")`, false, 0},
+		{`idle() <= duration("9d")`, false, 0},
+		{`idle() > duration("30d")`, false, 0},
+		{`idle() >= duration("31d")`, false, 0},
+		{`idle() < duration("31d")`, true, 0},
+		{`idle() <= duration("30d")`, true, 0},
+		{`duration("5d") < idle()`, true, 0},
+		{`duration("31d") <= idle()`, false, 0},
+		{`not (duration("10d") > idle()) and duration("30d") >= idle()`, true, 0},
+		{`idle() > duration("15d")`, true, 1},
+		{`idle() > duration("10d")`, true, 1},
+		{`idle() > duration("25d")`, false, 1},
+		{`idle() <= duration("25d")`, true, 1},
+		{`duration("25d") > idle()`, true, 1},
+		{`idle() == duration("480h")`, true, 1},
+		{`label_age("BUG") > duration("5d")`, true, 0},
+		{`duration("31d") < label_age("bug")`, false, 0},
+		{`label_age("bug") > duration("15d")`, true, 1},
+		{`label_age("bug") < duration("15d")`, false, 1},
+		{`label_age("none") > duration("1h")`, false, 0},
+		{`label_age("none") < duration("1h")`, true, 0},
+		{`idle() <= label_age("bug")`, true, 2},
+		{`idle() > duration("5d") ? label_age("bug") < duration("40d") : false`, true, 0},
+		{`any(issue.labels, idle() > duration(# == "bug" ? "5d" : "6d"))`, true, 0},
+	}
+	for _, tt := range tests {
+		t.Run(tt.src, func(t *testing.T) {
+			t.Parallel()
+			x, err := NewCompiler(symbols.New()).compile(tt.src, Bool)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, byTimes := range []bool{true, false} {
+				asked := 0
+				v := NewEvaluation(facts.Facts{
+					Now: now, Lookup: pastOnly{known, &asked}, ByTimes: byTimes,
+					Issue: triage.Issue{Labels: []string{"bug"}, CreatedAt: ago(30), UpdatedAt: ago(10)},
+				})
+				got, err := eval(&v.machine, x, v.env)
+				if err != nil || got != tt.want || byTimes && asked != tt.asked {
+					t.Errorf("by times %t: got %v, %v, asked %d times, want %t, %d times", byTimes, got, err, asked, tt.want, tt.asked)
+				}
+			}
+		})
+	}
+}
+
+// TestAgesUnknown asks for the past where the issue's times are missing, or make no sense, and
+// fails where the past cannot be had.
+func TestAgesUnknown(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 4, 30, 12, 0, 0, 0, time.UTC)
+	x, err := NewCompiler(symbols.New()).compile(`idle() > duration("5d") or label_age("a") > duration("5d")`, Bool)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, issue := range []triage.Issue{{}, {UpdatedAt: now.AddDate(0, -1, 0)}, {CreatedAt: now, UpdatedAt: now.AddDate(0, -1, 0)}} {
+		asked := 0
+		v := NewEvaluation(facts.Facts{Now: now, Lookup: pastOnly{asked: &asked}, ByTimes: true, Issue: issue})
+		if _, err := eval(&v.machine, x, v.env); err != nil || asked == 0 {
+			t.Errorf("%+v: asked %d times, %v", issue, asked, err)
+		}
+	}
+	v := NewEvaluation(facts.Facts{Now: now, ByTimes: true})
+	if _, err := eval(&v.machine, x, v.env); err == nil || !strings.Contains(err.Error(), ErrNoLookup.Error()) {
+		t.Errorf("no lookup: got %v", err)
+	}
+}

@@ -17,6 +17,9 @@ type attempt struct {
 	given *given // nil: the agent is still to be asked
 	reads *reads
 	due   *memory.Closing // the close that is carried out now; nil: an event is decided on
+	// first is whether this only finds out whether there is anything to do: what it decides is
+	// decided again on the issue as it is then.
+	first bool
 	warn  func(format string, args ...any)
 }
 
@@ -43,6 +46,11 @@ func newAttempt(s setup, d triage.Delivery, g *given, warn func(format string, a
 	}
 	if s.labels == nil {
 		s.labels = newLabels(s.o.Host.Repository)
+	}
+	if s.read != nil {
+		known := *s.read
+		known.d, known.warn = d, warn
+		return attempt{setup: s, d: d, given: g, warn: warn, reads: &known}
 	}
 	return attempt{setup: s, d: d, given: g, warn: warn, reads: &reads{
 		host: s.o.Host, memory: s.o.Memory, login: s.o.Host.Login, task: s.o.Task.ID, now: s.o.Clock.Now, warn: warn,

@@ -106,7 +106,7 @@ func (a decider) decide(ctx context.Context) (decided, error) {
 // facts returns the event as rules see it, with what they may look up.
 func (a decider) facts(ctx context.Context) facts.Facts {
 	f := factsOf(a.d, a.o.Clock.Now().UTC())
-	f.Lookup, f.Effect = a.reads.lookup(ctx), a.effect(ctx, true)
+	f.Lookup, f.Effect, f.ByTimes = a.reads.lookup(ctx), a.effect(ctx, !a.first), a.first
 	return f
 }
 

@@ -112,6 +112,7 @@ type setup struct {
 	dry     bool    // no writes, whether the caller or the mode asks for it
 	tryOnly bool    // the caller asks for it
 	labels  *labels // those of the repository, for all attempts; nil: each looks them up itself
+	read    *reads  // on the issue, by a first look at it; nil: there was none
 }
 
 func newSetup(o Options) setup {

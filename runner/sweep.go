@@ -245,9 +245,16 @@ func (s *sweep) search(ctx context.Context) []schedule.Candidate {
 	return list
 }
 
-// decideOn decides on one issue, as it is now.
+// decideOn decides on one issue: as the search returned it, and when there is anything to do, as
+// it is now.
 func (s *sweep) decideOn(ctx context.Context, c schedule.Candidate) (Report, error) {
 	rep := s.report(c.Issue.Number)
+	one := s.forTask(rep.TaskID)
+	if s.mayDecideFirst() {
+		if quiet, ok, err := s.firstLook(ctx, &one, c); ok {
+			return quiet, err
+		}
+	}
 	d, err := s.event(ctx, c.Issue.Number)
 	switch {
 	case errors.Is(err, triage.ErrGone):
@@ -263,7 +270,44 @@ func (s *sweep) decideOn(ctx context.Context, c schedule.Candidate) (Report, err
 		return rep, nil
 	}
 	d.Scans = c.Scans
-	return run(ctx, s.forTask(rep.TaskID), d, nil)
+	return run(ctx, one, d, nil)
+}
+
+// mayDecideFirst reports whether rules alone decide: no agent is asked about an issue that may
+// have changed since the search found it.
+func (s *sweep) mayDecideFirst() bool {
+	when := s.c.Agent.When
+	return s.o.Agent.Agent == nil || when == nil || !strings.Contains(when.String(), triage.EventSchedule)
+}
+
+// firstLook decides on an issue as the search returned it. ok is false when there may be anything
+// to do; then the setup of the task has what was read.
+func (s *sweep) firstLook(ctx context.Context, task *setup, c schedule.Candidate) (rep Report, ok bool, err error) {
+	rep = s.report(c.Issue.Number)
+	rep.IssueURL, rep.Title = c.Issue.URL, c.Issue.Title
+	d := s.d
+	d.Number = c.Issue.Number
+	d = d.WithIssue(triage.Snapshot{Issue: c.Issue})
+	d.Scans = c.Scans
+	if d.SkipReason(s.o.Host.Login) != "" {
+		return rep, false, nil
+	}
+	a := newAttempt(*task, d, nil, rep.warnf)
+	a.first = true
+	task.read = a.reads
+	rec := recorder{attempt: a}
+	if j := s.o.Memory.Journal; j != nil {
+		if _, err := j.Ledger(ctx, rec.ledgerKey()); !errors.Is(err, memory.ErrNotFound) {
+			return rep, false, nil // an earlier attempt has decided
+		}
+	}
+	dec, err := decider{a}.decide(ctx)
+	if err != nil || !quiet(dec.Decision, len(dec.Message.Actions)) {
+		return rep, false, nil // it is an error then, too
+	}
+	rep.tell(dec)
+	_, err = act(ctx, rec, &rep, dec, nil)
+	return rep, true, err
 }
 
 // event returns the event on one issue, which is read.

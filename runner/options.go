@@ -55,6 +55,9 @@ type Memory struct {
 	// Agenda lists the closes that are due, usually of the same store. Nil: closes after a
 	// grace period are refused.
 	Agenda memory.Agenda
+	// Batch is Store, for scheduled runs: their saves are made sure of together. Nil: each is by
+	// itself.
+	Batch memory.Batch
 	// Journal keeps each decision and how far its actions got, so that a later attempt
 	// at the task goes on with it. Nil: an attempt that is cut off is decided anew.
 	Journal memory.Journal
@@ -113,6 +116,7 @@ type setup struct {
 	tryOnly bool    // the caller asks for it
 	labels  *labels // those of the repository, for all attempts; nil: each looks them up itself
 	read    *reads  // on the issue, by a first look at it; nil: there was none
+	saves   *saves  // of a scheduled run; nil: each is sure when it is made
 }
 
 func newSetup(o Options) setup {

@@ -147,16 +147,15 @@ func (a *recorder) remember(ctx context.Context, rep *Report, dec decided, out e
 // save puts the task into the record. On an issue that was just opened there is none yet, as
 // far as anybody can tell without looking.
 func (a *recorder) save(ctx context.Context, task memory.Task, n noting) error {
-	repo, issue := a.d.FullRepo(), a.d.Number
 	if a.reads.fresh() {
-		r := memory.Record{Repo: repo, Issue: issue}
+		r := memory.Record{Repo: a.d.FullRepo(), Issue: a.d.Number}
 		n.put(&r)
 		r.Put(task)
 		if err := a.o.Memory.Store.Save(ctx, r); !errors.Is(err, memory.ErrConflict) {
 			return err
 		}
 	}
-	_, err := memory.Update(ctx, a.o.Memory.Store, repo, issue, func(r *memory.Record) error {
+	return a.update(ctx, a.d.Ref(), func(r *memory.Record) error {
 		if overtaken(*r, task.ID, n.out) {
 			return nil
 		}
@@ -172,7 +171,6 @@ func (a *recorder) save(ctx context.Context, task memory.Task, n noting) error {
 		}
 		return nil
 	})
-	return err
 }
 
 // overtaken reports whether a run that was stopped is behind another attempt at the task,

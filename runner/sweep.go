@@ -76,8 +76,13 @@ func (s *sweep) run(ctx context.Context) error {
 		return errors.New("look for issues: the host cannot search")
 	}
 	s.labels = newLabels(s.o.Host.Repository)
+	if b := s.o.Memory.Batch; b != nil && !s.dry {
+		b.Defer()
+		s.saves = &saves{}
+	}
 	s.closeAll(ctx)
 	s.scan(ctx)
+	s.settleSaves(ctx)
 	switch n := s.Failed; {
 	case n > 0:
 		s.errs = append([]error{fmt.Errorf("%d of %d issues failed", n, len(s.Reports))}, s.errs...)
@@ -184,6 +189,30 @@ func (s *sweep) take(rep Report, err error) {
 	if err != nil {
 		s.Failed++
 		s.errs = append(s.errs, fmt.Errorf("#%d: %w", rep.Issue, err))
+	}
+}
+
+// settleSaves makes sure of the records that were saved, and saves those anew that another run
+// has saved meanwhile.
+func (s *sweep) settleSaves(ctx context.Context) {
+	if s.saves == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveTime)
+	defer cancel()
+	lost, err := s.o.Memory.Batch.Settle(ctx)
+	if err != nil {
+		s.warnf("memory: %v; what was done is not remembered", err)
+	}
+	list := *s.saves
+	s.saves = nil
+	for _, save := range list {
+		if !slices.Contains(lost, save.ref.Number) {
+			continue
+		}
+		if err := s.setup.update(ctx, save.ref, save.change); err != nil {
+			s.errs = append(s.errs, fmt.Errorf("#%d: remember what was done: %w", save.ref.Number, err))
+		}
 	}
 }
 
@@ -423,7 +452,8 @@ func (s *sweep) letBe(ctx context.Context, rep *Report, why string, change func(
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveTime)
 	defer cancel()
-	_, err := memory.Update(ctx, s.o.Memory.Store, s.Repo, rep.Issue, func(r *memory.Record) error {
+	ref := triage.Ref{Owner: s.d.Repo.Owner, Repo: s.d.Repo.Name, Number: rep.Issue}
+	err := s.update(ctx, ref, func(r *memory.Record) error {
 		change(r)
 		return nil
 	})

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/org/foreman-action/internal/github/githubtest"
 	"github.com/org/foreman-action/memory"
 	"github.com/org/foreman-action/memory/memorytest"
@@ -410,5 +412,79 @@ func TestSweepCut(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// A losingBatch loses the record of issue 1 at the end of a run: another run has saved it.
+type losingBatch struct {
+	memory.Agenda
+
+	deferred bool
+	err      error
+}
+
+func (b *losingBatch) Defer() { b.deferred = true }
+
+func (b *losingBatch) Settle(ctx context.Context) ([]int, error) {
+	b.deferred = false
+	_, err := memory.Update(ctx, b.Agenda, sweepRepo, 1, func(r *memory.Record) error {
+		r.Tasks = []memory.Task{{ID: "another", By: "rules"}}
+		return nil
+	})
+	return []int{1}, errors.Join(err, b.err)
+}
+
+// TestSweepBatch saves anew what another run has overtaken, and warns of what is not stored.
+func TestSweepBatch(t *testing.T) {
+	t.Parallel()
+	for _, broken := range []error{nil, errors.New("the medium is full")} {
+		_, e, o := scheduled(t, scansBugs)
+		b := &losingBatch{Agenda: o.Memory.Store.(memory.Agenda), err: broken}
+		keepIn(&o, b)
+		o.Memory.Batch = b
+		s, err := sweep(t, o, e)
+		if err != nil || s.Executed != 1 || b.deferred {
+			t.Fatalf("got %+v, %v", s, err)
+		}
+		if got := strings.Join(s.Warnings, "\n"); (got != "") != (broken != nil) || broken != nil && !strings.Contains(got, broken.Error()) {
+			t.Errorf("got the warnings %q", got)
+		}
+		r, err := b.Load(t.Context(), sweepRepo, 1)
+		if err != nil || len(r.Tasks) != 2 || r.Tasks[0].ID != "another" || r.Tasks[1].ID != s.Reports[0].TaskID {
+			t.Errorf("got %+v, %v", r.Tasks, err)
+		}
+	}
+}
+
+// TestSweepReads reads an issue again, and its timeline, only when there is anything to do about
+// it; the issue that changed since the search is left alone.
+func TestSweepReads(t *testing.T) {
+	t.Parallel()
+	const rules = `rules:
+  - {id: r, on: schedule, scan: 'is:open', when: 'idle() > duration("60d") and not label("triage")', then: [{add_label: triage}]}
+`
+	gh, e, o := scheduled(t, rules)
+	now := o.Clock.Now()
+	repo := gh.Repo(sweepRepo)
+	repo.AddIssue(githubtest.Issue{Number: 1, CreatedAt: now.AddDate(0, 0, -10)})
+	for n, days := range map[int]int{2: 59, 3: 61, 4: 100} {
+		repo.AddIssue(githubtest.Issue{Number: n, CreatedAt: now.AddDate(0, 0, -days)})
+	}
+	repo.LagSearch(4).CloseAs("mona", 4, "")
+	gh.ResetCalls()
+	s, err := sweep(t, o, e)
+	if err != nil || s.Found != 4 || s.Executed != 1 {
+		t.Fatalf("got %+v, %v", s, err)
+	}
+	var got []string
+	for _, line := range gh.Log() {
+		got = append(got, strings.TrimPrefix(line, "GET /repos/"+sweepRepo+"/"))
+	}
+	want := []string{
+		"GET /search/issues 200", "issues/4 200", "issues/3 200", "issues/3/timeline 200", "labels/triage 200",
+		"POST /repos/" + sweepRepo + "/issues/3/labels 200",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("calls (-want +got):\n%s", diff)
 	}
 }

@@ -280,7 +280,7 @@ func (r *actReader) info(ctx context.Context, folder string) (results.Info, erro
 }
 
 // Recent implements results.Reader.
-func (*actReader) Recent(context.Context, string) ([]results.Info, bool, error) {
+func (*actReader) Recent(context.Context, int64) ([]results.Info, bool, error) {
 	return nil, false, errors.ErrUnsupported
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -47,11 +48,16 @@ type Artifact struct {
 	uploads uploader
 	saving  semaphore
 
-	mu   sync.Mutex
-	seen map[int]storedArtifact // the newest known one, by issue
+	mu        sync.Mutex
+	seen      map[int]storedArtifact // the newest known one, by issue
+	deferring bool
+	deferred  []deferred
 }
 
-var _ memory.Agenda = (*Artifact)(nil)
+var (
+	_ memory.Agenda = (*Artifact)(nil)
+	_ memory.Batch  = (*Artifact)(nil)
+)
 
 // A storedArtifact is the artifact with the record of an issue.
 type storedArtifact struct {
@@ -59,11 +65,12 @@ type storedArtifact struct {
 	revision int
 	due      time.Time // of its first closing; zero: it has none
 	err      error     // instead of a revision
+	text     []byte    // the record; nil: it is not kept
 }
 
-func storedAs(id int64, r memory.Record) storedArtifact {
+func storedAs(id int64, r memory.Record, text []byte) storedArtifact {
 	due, _ := r.Due()
-	return storedArtifact{id: id, revision: r.Revision, due: due}
+	return storedArtifact{id: id, revision: r.Revision, due: due, text: text}
 }
 
 // NewArtifact returns the store of the artifacts of o.Repo. It does no I/O; its
@@ -87,7 +94,7 @@ func NewArtifact(o Options) (*Artifact, error) {
 	return &Artifact{
 		repo: o.Repo, token: o.RuntimeToken, saving: newSemaphore(), seen: map[int]storedArtifact{},
 		uploads: uploader{
-			service: artifactService{c}, reader: o.Reader, trust: provenance{o.RepositoryID, o.DefaultBranch}, sleep: o.Sleep, log: o.Log,
+			service: artifactService{c}, reader: o.Reader, trust: provenance{o.RepositoryID, o.DefaultBranch}, lists: newLists(o.Now), sleep: o.Sleep, log: o.Log,
 		},
 	}, nil
 }
@@ -105,10 +112,11 @@ func (a *Artifact) load(ctx context.Context, repo string, issue int) (memory.Rec
 	if err := checkIssue(ctx, a.repo, repo, issue); err != nil {
 		return memory.Record{}, err
 	}
-	list, err := a.uploads.list(ctx, artifactName(issue))
+	all, err := a.uploads.known(ctx, artifactName(issue))
 	if err != nil {
 		return memory.Record{}, err
 	}
+	list := a.uploads.trust.trusted(all, artifactName(issue), a.uploads.log)
 	if len(list) == 0 {
 		return memory.Record{}, memory.ErrNotFound
 	}
@@ -141,25 +149,34 @@ func (a *Artifact) save(ctx context.Context, r memory.Record) error {
 		return err
 	}
 	defer a.saving.release()
-	u, err := a.uploads.prepare(ctx, job, artifactName(r.Issue), data)
+	name := artifactName(r.Issue)
+	_, listed := a.uploads.lists.get(name)
+	unlisted := r.Revision == 0 && !listed
+	if unlisted {
+		// There is none, as far as the caller knows; should there be one, the look back finds it.
+		a.uploads.lists.put(name, nil)
+	}
+	u, err := a.uploads.prepare(ctx, job, name, data)
 	if err != nil {
 		return err
 	}
+	u.unlisted = unlisted
 	stored, err := a.newest(ctx, u.trusted, r.Issue)
 	if err != nil {
 		return err
 	}
 	if err := checkRevision(r.Revision, stored.revision, stored.err); err != nil {
+		a.uploads.lists.forget(u.name)
 		return err
 	}
-	made := storedAs(0, next)
+	made := storedAs(0, next, data)
 	changed := !made.due.Truncate(time.Second).Equal(stored.due.Truncate(time.Second))
 	if changed && !made.due.IsZero() {
 		if err := a.announce(ctx, job, r.Issue, made.due); err != nil {
 			return err
 		}
 	}
-	if made.id, err = u.run(ctx); err != nil {
+	if made.id, err = a.run(ctx, u, r.Issue); err != nil {
 		return err
 	}
 	a.remember(r.Issue, made)
@@ -170,6 +187,32 @@ func (a *Artifact) save(ctx context.Context, r memory.Record) error {
 		}
 	}
 	return nil
+}
+
+// run makes the artifact of a record. In a batch it is made sure of later.
+func (a *Artifact) run(ctx context.Context, u *upload, issue int) (int64, error) {
+	a.mu.Lock()
+	deferring := a.deferring
+	a.mu.Unlock()
+	if !deferring {
+		return u.run(ctx)
+	}
+	id, err := u.create(ctx)
+	if err != nil {
+		u.lists.forget(u.name)
+		return 0, err
+	}
+	own := Info{ID: id, Name: u.name, Digest: digest(u.zip), CreatedAt: u.lists.now(), WorkflowRun: u.trust.own()}
+	u.lists.put(u.name, append(slices.Clone(u.existing), own))
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	// Of several saves of one record the last one counts, against what there was before the first.
+	if i := slices.IndexFunc(a.deferred, func(d deferred) bool { return d.issue == issue }); i >= 0 {
+		u.existing, u.trusted, u.replaces = a.deferred[i].existing, a.deferred[i].trusted, u.replaces || a.deferred[i].replaces
+		a.deferred = slices.Delete(a.deferred, i, i+1)
+	}
+	a.deferred = append(a.deferred, deferred{u, issue, id})
+	return id, nil
 }
 
 // newest returns the record in the first artifact of a list, which is downloaded
@@ -188,40 +231,50 @@ func (a *Artifact) newest(ctx context.Context, list []Info, issue int) (storedAr
 	if isServiceError(err) {
 		return storedArtifact{}, err
 	}
-	stored := storedAs(list[0].ID, r)
+	stored := storedAs(list[0].ID, r, nil)
 	stored.err = err
 	return stored, nil
 }
 
 // fetch reads the record in an artifact, and remembers its revision.
 func (a *Artifact) fetch(ctx context.Context, info Info, issue int) (memory.Record, error) {
-	r, err := a.download(ctx, info, issue)
+	a.mu.Lock()
+	known := a.seen[issue]
+	a.mu.Unlock()
+	if known.id == info.ID && known.text != nil {
+		return memory.Decode(known.text, a.repo, issue)
+	}
+	r, text, err := a.download(ctx, info, issue)
 	switch {
 	case errors.Is(err, ErrGone):
+		a.uploads.lists.forget(artifactName(issue))
 		return memory.Record{}, memory.ErrNotFound
 	case !isServiceError(err):
-		stored := storedAs(info.ID, r)
+		stored := storedAs(info.ID, r, text)
 		stored.err = err
 		a.remember(issue, stored)
 	}
 	return r, err
 }
 
-func (a *Artifact) download(ctx context.Context, info Info, issue int) (memory.Record, error) {
+// download returns the record in an artifact, and its text when it is one.
+func (a *Artifact) download(ctx context.Context, info Info, issue int) (r memory.Record, text []byte, err error) {
 	data, err := a.uploads.reader.Download(ctx, info.ID, maxZip)
 	switch {
 	case errors.Is(err, ErrTooLarge):
-		return memory.Record{}, broken(err)
+		return r, nil, broken(err)
 	case err != nil:
-		return memory.Record{}, err
+		return r, nil, err
 	case digest(data) != info.Digest:
-		return memory.Record{}, broken(errors.New("the zip is not the one that was uploaded: its digest is another"))
+		return r, nil, broken(errors.New("the zip is not the one that was uploaded: its digest is another"))
 	}
-	text, err := unpack(data)
-	if err != nil {
-		return memory.Record{}, err
+	if text, err = unpack(data); err != nil {
+		return r, nil, err
 	}
-	return memory.Decode(text, a.repo, issue)
+	if r, err = memory.Decode(text, a.repo, issue); err != nil {
+		return r, nil, err
+	}
+	return r, text, nil
 }
 
 func (a *Artifact) remember(issue int, stored storedArtifact) {

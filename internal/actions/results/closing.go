@@ -64,10 +64,11 @@ func (a *Artifact) Pending(ctx context.Context, repo string) (list []memory.Due,
 	if err := checkIssue(ctx, a.repo, repo, 1); err != nil {
 		return nil, false, fmt.Errorf("look for closings: %w", err)
 	}
-	all, whole, err := a.uploads.reader.Recent(ctx, closingPrefix)
+	all, whole, err := a.uploads.reader.Recent(ctx, 0)
 	if err != nil {
 		return nil, false, fmt.Errorf("look for closings: %w", err)
 	}
+	a.uploads.lists.putRecent(all, whole)
 	newest := map[int]Info{}
 	for _, info := range all {
 		issue, _, ok := parseClosing(info.Name)

@@ -13,6 +13,11 @@ type provenance struct {
 	branch string
 }
 
+// own returns the run of an artifact that is trusted.
+func (p provenance) own() Run {
+	return Run{RepositoryID: p.repoID, HeadRepositoryID: p.repoID, HeadBranch: p.branch}
+}
+
 // trusted returns the trusted artifacts of a name, newest first.
 func (p provenance) trusted(all []Info, name string, log *slog.Logger) []Info {
 	refused, why := 0, ""

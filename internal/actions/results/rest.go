@@ -10,7 +10,6 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/org/foreman-action/internal/actions/results/internal/rpc"
@@ -25,10 +24,9 @@ type Reader interface {
 	// Download returns the zip of an artifact if it has at most limit bytes. Errors:
 	// [ErrGone], [ErrTooLarge], ErrDenied, or one of the connection.
 	Download(ctx context.Context, id int64, limit int) ([]byte, error)
-	// Recent returns those of the newest 2,000 artifacts whose names begin with a prefix,
-	// in any order; whole is false when there are more than 2,000. Errors are those of
-	// List.
-	Recent(ctx context.Context, prefix string) (list []Info, whole bool, err error)
+	// Recent returns the newest 2,000 artifacts of all names, in any order, down to the one
+	// with the id after; whole is false when there are more. Errors are those of List.
+	Recent(ctx context.Context, after int64) (list []Info, whole bool, err error)
 }
 
 // Further errors of a [Reader]; test with errors.Is.
@@ -87,7 +85,7 @@ func newREST(o Options) (*rest, error) {
 
 // List implements [Reader].
 func (r *rest) List(ctx context.Context, name string) ([]Info, error) {
-	out, whole, err := r.pages(ctx, name, maxPages)
+	out, whole, err := r.pages(ctx, name, maxPages, 0)
 	if err == nil && !whole {
 		r.log.Warn("only a part of the artifacts was listed", "name", name, "listed", len(out))
 	}
@@ -95,13 +93,13 @@ func (r *rest) List(ctx context.Context, name string) ([]Info, error) {
 }
 
 // Recent implements [Reader].
-func (r *rest) Recent(ctx context.Context, prefix string) (list []Info, whole bool, err error) {
-	list, whole, err = r.pages(ctx, "", maxAll)
-	return slices.DeleteFunc(list, func(i Info) bool { return !strings.HasPrefix(i.Name, prefix) }), whole, err
+func (r *rest) Recent(ctx context.Context, after int64) (list []Info, whole bool, err error) {
+	return r.pages(ctx, "", maxAll, after)
 }
 
-// pages lists the artifacts of a name, of any name when it is empty, newest first.
-func (r *rest) pages(ctx context.Context, name string, most int) (out []Info, whole bool, err error) {
+// pages lists the artifacts of a name, of any name when it is empty, newest first, down to the
+// one with the id after.
+func (r *rest) pages(ctx context.Context, name string, most int, after int64) (out []Info, whole bool, err error) {
 	const what = "list the artifacts"
 	for page := 1; page <= most; page++ {
 		q := url.Values{"per_page": {strconv.Itoa(pageSize)}, "page": {strconv.Itoa(page)}}
@@ -119,7 +117,7 @@ func (r *rest) pages(ctx context.Context, name string, most int) (out []Info, wh
 			return nil, false, fmt.Errorf("%s: the answer is not the JSON that was expected", what)
 		}
 		out = append(out, *body.Artifacts...)
-		if len(*body.Artifacts) < pageSize {
+		if len(*body.Artifacts) < pageSize || slices.ContainsFunc(*body.Artifacts, func(i Info) bool { return i.ID <= after }) {
 			return out, true, nil
 		}
 	}

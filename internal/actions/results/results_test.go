@@ -220,15 +220,14 @@ func TestPages(t *testing.T) {
 	for range 150 {
 		s.Add(resultstest.Artifact{Name: "foreman-memory-i7", HeadRepositoryID: 666})
 	}
-	store := artifact(t, options(s))
-	if r := load(t, store); r.Revision != 3 {
+	if r := load(t, artifact(t, options(s))); r.Revision != 3 {
 		t.Errorf("got revision %d, want 3", r.Revision)
 	}
 	for range 1000 {
 		s.Add(resultstest.Artifact{Name: "foreman-memory-i7", HeadRepositoryID: 666})
 	}
 	before := len(s.Calls())
-	if _, err := store.Load(t.Context(), "org/repo", 7); !errors.Is(err, memory.ErrNotFound) {
+	if _, err := artifact(t, options(s)).Load(t.Context(), "org/repo", 7); !errors.Is(err, memory.ErrNotFound) {
 		t.Errorf("got %v, want ErrNotFound", err)
 	}
 	if n := len(s.Calls()) - before; n != 10 {
@@ -253,24 +252,23 @@ func TestNewestCounts(t *testing.T) {
 	}
 	o := options(s)
 	o.Reader = in
-	store := artifact(t, o)
-	if r := load(t, store); r.Revision != 9 {
+	if r := load(t, artifact(t, o)); r.Revision != 9 {
 		t.Errorf("got revision %d, want 9", r.Revision)
 	}
 	in.zips[9] = in.zips[5]
-	if _, err := store.Load(t.Context(), "org/repo", 7); !errors.Is(err, memory.ErrBroken) {
+	if _, err := artifact(t, o).Load(t.Context(), "org/repo", 7); !errors.Is(err, memory.ErrBroken) {
 		t.Errorf("got %v, want ErrBroken", err)
 	}
 	in.list[1].Name, in.list[2].ID = "foreman-memory-i71", -5
-	if r := load(t, store); r.Revision != 2 {
+	if r := load(t, artifact(t, o)); r.Revision != 2 {
 		t.Errorf("got revision %d, want 2", r.Revision)
 	}
 	in.list[0].Expired = true
-	if _, err := store.Load(t.Context(), "org/repo", 7); !errors.Is(err, memory.ErrNotFound) {
+	if _, err := artifact(t, o).Load(t.Context(), "org/repo", 7); !errors.Is(err, memory.ErrNotFound) {
 		t.Errorf("got %v, want ErrNotFound", err)
 	}
 	in.err = fmt.Errorf("%w: nobody may", results.ErrDenied)
-	if err := store.Save(t.Context(), record(2)); !errors.Is(err, results.ErrDenied) {
+	if err := artifact(t, o).Save(t.Context(), record(2)); !errors.Is(err, results.ErrDenied) {
 		t.Errorf("Save: got %v, want the reader's error", err)
 	}
 }
@@ -290,7 +288,7 @@ func (r *reader) Download(_ context.Context, id int64, _ int) ([]byte, error) {
 	return r.zips[id], r.err
 }
 
-func (r *reader) Recent(context.Context, string) ([]results.Info, bool, error) {
+func (r *reader) Recent(context.Context, int64) ([]results.Info, bool, error) {
 	return r.list, true, r.err
 }
 

@@ -17,8 +17,21 @@ type uploader struct {
 	service artifactService
 	reader  Reader
 	trust   provenance
+	lists   *lists
 	sleep   func(context.Context, time.Duration) error
 	log     *slog.Logger
+}
+
+// known returns the artifacts of a name, trusted or not, as they were listed a short time ago.
+func (p uploader) known(ctx context.Context, name string) ([]Info, error) {
+	if all, ok := p.lists.get(name); ok {
+		return all, nil
+	}
+	all, err := p.reader.List(ctx, name)
+	if err == nil {
+		p.lists.put(name, all)
+	}
+	return all, err
 }
 
 // list returns the trusted artifacts of a name, newest first.
@@ -30,13 +43,13 @@ func (p uploader) list(ctx context.Context, name string) ([]Info, error) {
 	return p.trust.trusted(all, name, p.log), nil
 }
 
-// prepare begins the upload of an artifact, with a list of those that exist.
+// prepare begins the upload of an artifact, with those that exist.
 func (p uploader) prepare(ctx context.Context, job jobIDs, name string, data []byte) (*upload, error) {
 	zip, err := pack(data)
 	if err != nil {
 		return nil, err
 	}
-	all, err := p.reader.List(ctx, name)
+	all, err := p.known(ctx, name)
 	if err != nil {
 		return nil, err
 	}
@@ -52,10 +65,23 @@ type upload struct {
 	existing []Info // artifacts of the name before the upload
 	trusted  []Info // those of them that count, newest first
 	replaces bool   // an existing artifact was removed for this one
+	unlisted bool   // nothing was listed before: it is made for an issue that has no record
 }
 
 // run makes the artifact, makes sure that it counts, and returns its id.
 func (u *upload) run(ctx context.Context) (int64, error) {
+	id, err := u.create(ctx)
+	if err == nil {
+		err = u.confirm(ctx, id)
+	}
+	if err != nil {
+		u.lists.forget(u.name)
+	}
+	return id, err
+}
+
+// create makes the artifact, and returns its id.
+func (u *upload) create(ctx context.Context) (int64, error) {
 	to, err := u.service.create(ctx, u.job, u.name)
 	if rpc.IsTaken(err) {
 		to, err = u.replace(ctx)
@@ -66,11 +92,7 @@ func (u *upload) run(ctx context.Context) (int64, error) {
 	if err := u.service.upload(ctx, to, u.zip); err != nil {
 		return 0, err
 	}
-	id, err := u.finalize(ctx)
-	if err != nil {
-		return 0, err
-	}
-	return id, u.confirm(ctx, id)
+	return u.finalize(ctx)
 }
 
 // replace creates the artifact where this run already has one of the name: the record
@@ -147,10 +169,20 @@ func (u *upload) confirm(ctx context.Context, id int64) error {
 			all, err = u.reader.List(ctx, u.name)
 		}
 	}
+	if err != nil && u.unlisted {
+		return err
+	}
 	if err != nil {
+		u.lists.forget(u.name)
 		u.log.Warn("whether somebody else saved meanwhile is not known", "name", u.name, "error", err.Error())
 		return nil
 	}
+	u.lists.put(u.name, all)
+	return u.check(ctx, id, all)
+}
+
+// check looks for a competing artifact in a list of those of the name.
+func (u *upload) check(ctx context.Context, id int64, all []Info) error {
 	own, rival, base := false, false, u.replaces || len(u.trusted) == 0
 	for _, info := range all {
 		reason := u.trust.check(info, u.name)
@@ -167,7 +199,7 @@ func (u *upload) confirm(ctx context.Context, id int64) error {
 	if own && base && !rival {
 		return nil
 	}
-	err = u.remove(ctx, func(x int64) bool { return x == id })
+	err := u.remove(ctx, func(x int64) bool { return x == id })
 	if err != nil && !errors.Is(err, memory.ErrConflict) {
 		u.log.Warn("an artifact that lost the race stays", "name", u.name, "id", id, "error", err.Error())
 	}

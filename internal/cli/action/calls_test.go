@@ -52,7 +52,7 @@ func TestSixLabels(t *testing.T) {
 	}{
 		{"a new pull request", "pull_request_target", "opened", []string{config, files, list, post}},
 		{"a push", "pull_request_target", "synchronize", []string{config, files, timeline, list, post}},
-		{"a new issue", "issues", "opened", []string{"artifacts", "artifacts", config, list, post}},
+		{"a new issue", "issues", "opened", []string{"artifacts", config, list, post}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -89,5 +89,54 @@ func TestSixLabels(t *testing.T) {
 				t.Errorf("%d calls, and actions/labeler makes %d (-want +got):\n%s", len(got), labeler, diff)
 			}
 		})
+	}
+}
+
+const staleRules = `version: 1
+rules:
+  - id: stale
+    on: [schedule]
+    scan: "is:open -label:stale"
+    when: idle() > duration("60d") and not any_label("pinned", "security")
+    then:
+      - comment: {body: Nothing happened here for 60 days., once: stale}
+      - add_label: stale
+`
+
+// TestScan decides on 95 issues, of which 5 change, with at most as many calls as actions/stale
+// makes on the same repository: it lists the issues, and reads the comments and the events of
+// those that may be stale.
+func TestScan(t *testing.T) {
+	t.Parallel()
+	const stale, reads = 26, 20
+	service := resultstest.New(t, resultstest.Config{})
+	s := newStep(t)
+	s.memoryIn(t, service, "artifact", 0)
+	s.SetInput("memory", "")
+	s.SetEvent("schedule", []byte(`{"schedule": "17 4 * * *"}`))
+	s.Setenv("GITHUB_REF", "refs/heads/"+service.Branch())
+	repo := s.gh.Repo(service.Repo()).AddLabel("stale").AddFile(".github/foreman.yml", staleRules)
+	for n := range 95 {
+		age := time.Duration(n+1) * 12 * time.Hour // 5 of them more than 60 days
+		if n >= 90 {
+			age += 60 * 24 * time.Hour
+		}
+		repo.AddIssue(githubtest.Issue{Number: 7 + n, CreatedAt: time.Now().Add(-age)})
+	}
+	if code := s.run(t.Context()); code != command.ExitOK {
+		t.Fatalf("exit code %d:\n%s", code, s.Log())
+	}
+	if got := s.Outputs()["issues"]; !strings.Contains(got, `"found":95,"decided":95,"executed":10,`) {
+		t.Errorf("got %s:\n%s", got, s.Log())
+	}
+	calls := s.apiCalls(service)
+	read := 0
+	for _, c := range calls {
+		if !strings.HasPrefix(c, "POST ") {
+			read++
+		}
+	}
+	if len(calls) > stale || read > reads {
+		t.Errorf("%d calls, %d of them reads, want at most %d and %d:\n%s", len(calls), read, stale, reads, strings.Join(calls, "\n"))
 	}
 }

@@ -76,7 +76,7 @@ func openMemory(s Settings, c config.Memory) (runner.Memory, error) {
 		store, err := results.NewArtifact(service(s))
 		// An artifact counts when its run is one of the default branch. That of a pull request
 		// is of its author's branch.
-		return runner.Memory{Store: store, Agenda: store, ReadOnly: s.Event.Pull != nil}, err
+		return runner.Memory{Store: store, Agenda: store, Batch: store, ReadOnly: s.Event.Pull != nil}, err
 	case "cache":
 		store, err := results.NewCache(service(s))
 		return runner.Memory{Store: store}, err

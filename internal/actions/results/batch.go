@@ -1,0 +1,77 @@
+package results
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/org/foreman-action/memory"
+)
+
+// A deferred upload is finished, and nobody has looked yet whether it lost a race.
+type deferred struct {
+	*upload
+	issue int
+	id    int64
+}
+
+// takenBack is the time within which a run may take its own artifact back.
+const takenBack = time.Hour
+
+// Defer implements memory.Batch. The announcements of closings are made sure of at once.
+func (a *Artifact) Defer() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.deferring = true
+}
+
+// Settle implements memory.Batch, by one list of the artifacts that are newer than those that
+// Pending listed.
+func (a *Artifact) Settle(ctx context.Context) (lost []int, err error) {
+	a.mu.Lock()
+	list := a.deferred
+	a.deferring, a.deferred = false, nil
+	a.mu.Unlock()
+	if len(list) == 0 {
+		return nil, nil
+	}
+	var all []Info
+	whole := false
+	if a.uploads.lists.listedAll() {
+		if all, whole, err = a.uploads.reader.Recent(ctx, a.uploads.lists.newest()); err != nil {
+			a.uploads.log.Warn("whether somebody else saved meanwhile is not known", "records", len(list), "error", err.Error())
+			return nil, nil
+		}
+	}
+	var errs []error
+	for _, d := range list {
+		switch err := d.settle(ctx, all, whole); {
+		case errors.Is(err, memory.ErrConflict):
+			a.uploads.lists.forget(d.name)
+			if !slices.Contains(lost, d.issue) {
+				lost = append(lost, d.issue)
+			}
+		case err != nil:
+			errs = append(errs, fmt.Errorf("save memory in artifact %s: %w", d.name, err))
+		}
+	}
+	return lost, errors.Join(errs...)
+}
+
+// settle looks for a competing artifact among the newest of all names. Where they do not tell,
+// those of its own name are listed.
+func (d deferred) settle(ctx context.Context, newest []Info, whole bool) error {
+	all := named(newest, d.name)
+	has := func(id int64) bool { return slices.ContainsFunc(all, func(i Info) bool { return i.ID == id }) }
+	if len(d.trusted) > 0 && !has(d.trusted[0].ID) {
+		if made := d.trusted[0].CreatedAt; !made.IsZero() && d.lists.now().Sub(made) > takenBack {
+			all = append(all, d.trusted[0])
+		}
+	}
+	if !whole || !has(d.id) || len(d.trusted) > 0 && !has(d.trusted[0].ID) {
+		return d.confirm(ctx, d.id)
+	}
+	return d.check(ctx, d.id, all)
+}

@@ -1,0 +1,16 @@
+package memory
+
+import "context"
+
+// A Batch is a [Store] without compare-and-swap, in which a save is made sure of afterwards. A
+// run that saves many records makes sure of all of them together, in the end.
+type Batch interface {
+	Store
+	// Defer lets Save return before it is sure that no other run has saved the same record
+	// meanwhile, until Settle is called.
+	Defer()
+	// Settle makes sure of what was saved since Defer. It returns the issues of which another run
+	// has saved the record meanwhile: what was saved of them here is taken back, and has to be
+	// saved anew. An error means that some records are not stored, or will not be found.
+	Settle(ctx context.Context) (lost []int, err error)
+}

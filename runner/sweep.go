@@ -210,7 +210,7 @@ func (s *sweep) settleSaves(ctx context.Context) {
 		if !slices.Contains(lost, save.ref.Number) {
 			continue
 		}
-		if err := s.setup.update(ctx, save.ref, save.change); err != nil {
+		if err := s.update(ctx, save.ref, save.change); err != nil {
 			s.errs = append(s.errs, fmt.Errorf("#%d: remember what was done: %w", save.ref.Number, err))
 		}
 	}
@@ -331,8 +331,8 @@ func (s *sweep) firstLook(ctx context.Context, task *setup, c schedule.Candidate
 		}
 	}
 	dec, err := decider{a}.decide(ctx)
-	if err != nil || !quiet(dec.Decision, len(dec.Message.Actions)) {
-		return rep, false, nil // it is an error then, too
+	if nothing := err == nil && quiet(dec.Decision, len(dec.Message.Actions)); !nothing {
+		return rep, false, nil // an error shows again
 	}
 	rep.tell(dec)
 	_, err = act(ctx, rec, &rep, dec, nil)

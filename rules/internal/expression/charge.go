@@ -3,6 +3,7 @@ package expression
 import (
 	"reflect"
 	"slices"
+	"time"
 
 	"github.com/expr-lang/expr/ast"
 )
@@ -108,5 +109,47 @@ func wrapped(name string, n, arg ast.Node, fn reflect.Type) ast.Node {
 	c.Callee.SetType(fn)
 	c.Arguments[0].SetType(reflect.TypeFor[*run]())
 	c.SetNature(*n.Nature())
+	return c
+}
+
+// compareAge returns a call in place of the comparison of idle() or label_age() with another
+// duration: it is made without the past where the issue's own times decide it. It is nil for
+// other nodes. The types of the tree are known.
+func compareAge(n ast.Node) ast.Node {
+	b, ok := n.(*ast.BinaryNode)
+	if !ok {
+		return nil
+	}
+	mirrored, ordered := map[string]string{"<": ">", "<=": ">=", ">": "<", ">=": "<="}[b.Operator]
+	left, right := ageCall(b.Left), ageCall(b.Right)
+	age, operator, than := left, b.Operator, b.Right
+	if right != nil {
+		age, operator, than = right, mirrored, b.Left
+	}
+	if !ordered || (left == nil) == (right == nil) || than.Type() != reflect.TypeFor[time.Duration]() {
+		return nil
+	}
+	op := at(&ast.StringNode{Value: operator}, n)
+	op.SetType(reflect.TypeFor[string]())
+	name, typ := "__idle_is", reflect.TypeFor[func(*run, string, time.Duration) bool]()
+	if len(age.Arguments) > 1 {
+		name, typ = "__label_age_is", reflect.TypeFor[func(*run, string, string, time.Duration) bool]()
+	}
+	c, _ := call(name, age, slices.Concat([]ast.Node{op}, age.Arguments[1:], []ast.Node{than})...).(*ast.CallNode)
+	c.Callee.SetType(typ)
+	c.Arguments[0].SetType(reflect.TypeFor[*run]())
+	c.SetNature(*n.Nature())
+	return c
+}
+
+// ageCall returns a node that is a call of idle() or label_age(); else nil.
+func ageCall(n ast.Node) *ast.CallNode {
+	c, ok := n.(*ast.CallNode)
+	if !ok {
+		return nil
+	}
+	if f, ok := c.Callee.(*ast.IdentifierNode); !ok || f.Value != "idle" && f.Value != "label_age" {
+		return nil
+	}
 	return c
 }

@@ -356,3 +356,59 @@ func wordSet(s string) map[string]bool {
 	}
 	return set
 }
+
+// idleIs compares idle() with a duration.
+func idleIs(args ...any) (any, error) {
+	r, op, than := arg[*run](args, 0), arg[string](args, 1), arg[time.Duration](args, 2)
+	if holds, sure := r.byTimes(op, than); sure {
+		return holds, nil
+	}
+	return compared(op, than)(idle(r))
+}
+
+// labelAgeIs compares label_age(name) with a duration.
+func labelAgeIs(args ...any) (any, error) {
+	r, op, name, than := arg[*run](args, 0), arg[string](args, 1), arg[string](args, 2), arg[time.Duration](args, 3)
+	if there := slices.ContainsFunc(r.facts.Issue.Labels, func(l string) bool { return strings.EqualFold(l, name) }); there {
+		if holds, sure := r.byTimes(op, than); sure {
+			return holds, nil
+		}
+	}
+	return compared(op, than)(labelAge(r, name))
+}
+
+// byTimes compares the time since something happened on the issue with a duration: it was not
+// before the issue was opened, and not after it changed last.
+func (r *run) byTimes(op string, than time.Duration) (holds, sure bool) {
+	i := r.facts.Issue
+	if !r.facts.ByTimes || r.facts.Now.IsZero() || i.CreatedAt.IsZero() || i.UpdatedAt.Before(i.CreatedAt) {
+		return false, false
+	}
+	least, most := max(0, r.facts.Now.Sub(i.UpdatedAt)), max(0, r.facts.Now.Sub(i.CreatedAt))
+	holds = ordered(op, least, than)
+	return holds, holds == ordered(op, most, than)
+}
+
+// compared returns the comparison of a duration that may be an error.
+func compared(op string, than time.Duration) func(age any, err error) (any, error) {
+	return func(age any, err error) (any, error) {
+		if err != nil {
+			return nil, err
+		}
+		d, _ := age.(time.Duration)
+		return ordered(op, d, than), nil
+	}
+}
+
+// ordered reports whether a op b.
+func ordered(op string, a, b time.Duration) bool {
+	switch op {
+	case "<":
+		return a < b
+	case "<=":
+		return a <= b
+	case ">":
+		return a > b
+	}
+	return a >= b
+}

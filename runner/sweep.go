@@ -280,9 +280,11 @@ func (s *sweep) decideOn(ctx context.Context, c schedule.Candidate) (Report, err
 	rep := s.report(c.Issue.Number)
 	one := s.forTask(rep.TaskID)
 	if s.mayDecideFirst() {
-		if quiet, ok, err := s.firstLook(ctx, &one, c); ok {
-			return quiet, err
+		look, ok, err := s.firstLook(ctx, &one, c)
+		if ok {
+			return look, err
 		}
+		rep.Warnings = look.Warnings
 	}
 	d, err := s.event(ctx, c.Issue.Number)
 	switch {
@@ -299,7 +301,9 @@ func (s *sweep) decideOn(ctx context.Context, c schedule.Candidate) (Report, err
 		return rep, nil
 	}
 	d.Scans = c.Scans
-	return run(ctx, one, d, nil)
+	out, err := run(ctx, one, d, nil)
+	out.Warnings = append(rep.Warnings, out.Warnings...)
+	return out, err
 }
 
 // mayDecideFirst reports whether rules alone decide: no agent is asked about an issue that may

@@ -488,3 +488,21 @@ func TestSweepReads(t *testing.T) {
 		t.Errorf("calls (-want +got):\n%s", diff)
 	}
 }
+
+// TestSweepWarnsOnce keeps the warnings of the first look at an issue that is then written.
+func TestSweepWarnsOnce(t *testing.T) {
+	t.Parallel()
+	_, e, o := scheduled(t, "rules:\n  - {id: r, on: schedule, scan: 'is:open', when: 'memory.tasks == 0', then: [{add_label: triage}]}\n")
+	keepIn(&o, unreadable{o.Memory.Store.(memory.Agenda)})
+	s, err := sweep(t, o, e)
+	if err != nil || s.Executed != 1 || len(s.Warnings) != 1 || !strings.Contains(s.Warnings[0], "the disk is gone") {
+		t.Errorf("got %+v, %v", s, err)
+	}
+}
+
+// An unreadable store loads nothing.
+type unreadable struct{ memory.Agenda }
+
+func (unreadable) Load(context.Context, string, int) (memory.Record, error) {
+	return memory.Record{}, errors.New("the disk is gone")
+}

@@ -19,14 +19,16 @@ import (
 // default branch, it has not expired, and its digest matches. Of these, the one with
 // the highest id is the record; no older one replaces it when it is broken.
 //
-// The service has no compare-and-swap. Save compares revisions with the newest
-// artifact before it uploads, and lists the artifacts again afterwards: if another one
-// was made meanwhile, or its own is gone, it removes its own and returns
-// memory.ErrConflict. So of two runs that save at once one wins, or both try again,
-// provided that a list shows every artifact that was finished before. Two races remain
-// between runs. If a program is killed between its upload and the second list, its
-// record may hide the other one. And a third run may read a record just before it is
-// removed. A "concurrency:" block in the workflow keeps the runs of an issue apart.
+// The service has no compare-and-swap. Save compares revisions with the newest artifact
+// of a list that is at most a minute old, and lists the artifacts after the upload: if
+// another one was made meanwhile, or its own is gone, it removes its own and returns
+// memory.ErrConflict. A record of revision 0 is uploaded without a list. Between Defer
+// and Settle the list after the upload is made once for all records. So of two runs that
+// save at once one wins, or both try again, provided that a list shows every artifact that
+// was finished before. Two races remain between runs. If a program is killed between its
+// upload and the list after it, its record may hide the other one. And a third run may
+// read a record just before it is removed. A "concurrency:" block in the workflow keeps
+// the runs of an issue apart.
 //
 // A record with a scheduled closing is announced by a second artifact, whose name
 // contains the time: "foreman-closing-i<N>-20260501T083000Z", or "-none" once the

@@ -85,7 +85,7 @@ func judge(results []result) error {
 	base, hasBase := find(results, yardstick)
 	var errs []error
 	for _, r := range results {
-		if r.name == yardstick || r.name == remembering { // the memory has no target
+		if slices.Contains([]string{yardstick, remembering, labeling, scanning}, r.name) { // they have no target
 			continue
 		}
 		wall, cpu, peak := median(r.walls()), median(r.cpus()), median(r.peaks())

@@ -68,9 +68,11 @@ func (s *stage) close() {
 func (s *stage) scenarios() []scenario {
 	list := []scenario{
 		{"foreman, one label: 1 look-up, 1 write", s.on("podman-compose does not start", 2)},
-		{"foreman, one comment: 1 write", s.on("Question: how does it start?", 1)},
+		{"foreman, one comment: 1 read, 1 write", s.on("Question: how does it start?", 2)},
 		{"foreman, no rule matches: no call", s.on("Spelling error", 0)},
 		{remembering, s.remembering("podman-compose does not start")},
+		{labeling, s.labeling},
+		{scanning, s.scanning},
 	}
 	if node, err := exec.LookPath("node"); err == nil {
 		list = slices.Insert(list, 0, scenario{yardstick, func() (command, func() error, error) {
@@ -86,7 +88,11 @@ func (s *stage) on(title string, calls int) func() (command, func() error, error
 	return func() (command, func() error, error) {
 		s.fake.Repo(repository).AddIssue(githubtest.Issue{Number: number, Title: title, Labels: []string{"bug"}})
 		s.fake.ResetCalls()
-		env, err := s.environment(title)
+		payload, err := s.payload(title)
+		if err != nil {
+			return command{}, nil, err
+		}
+		env, err := s.environment(payload)
 		if err != nil {
 			return command{}, nil, err
 		}
@@ -107,9 +113,7 @@ func (s *stage) remembering(title string) func() (command, func() error, error) 
 	plain := s.on(title, 2)
 	return func() (command, func() error, error) {
 		c, check, err := plain()
-		s.run++
-		c.env = append(c.env, "GITHUB_API_URL="+s.api.URL, fmt.Sprintf("GITHUB_REPOSITORY_ID=%d", s.results.RepositoryID()),
-			"ACTIONS_RESULTS_URL="+s.results.URL, "ACTIONS_RUNTIME_TOKEN="+s.results.RuntimeToken(resultstest.Job{Run: s.run}))
+		c = s.remembered(c)
 		before := len(s.results.Artifacts())
 		return c, func() error {
 			if n := len(s.results.Artifacts()); n != before+1 {
@@ -121,11 +125,7 @@ func (s *stage) remembering(title string) func() (command, func() error, error) 
 }
 
 // environment writes the files of one step and returns its variables.
-func (s *stage) environment(title string) ([]string, error) {
-	payload, err := s.payload(title)
-	if err != nil {
-		return nil, err
-	}
+func (s *stage) environment(payload []byte) ([]string, error) {
 	env := []string{
 		"CI=true", "GITHUB_ACTIONS=true", "GITHUB_API_URL=" + s.fake.URL, "GITHUB_EVENT_NAME=issues",
 		"GITHUB_JOB=triage", "GITHUB_ACTION=foreman", "GITHUB_REPOSITORY=" + repository,

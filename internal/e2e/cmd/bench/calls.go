@@ -42,8 +42,11 @@ func (s *stage) labeling() (command, func() error, error) {
 
 // scanning returns the preparation of a scheduled run that finds 95 issues, 5 of them stale.
 func (s *stage) scanning() (command, func() error, error) {
+	if err := s.forget(); err != nil {
+		return command{}, nil, err
+	}
 	repo := s.fake.Repo(repository).AddLabel("stale").DeleteIssue(number)
-	first := 1000 * int(s.run+1) // nothing is remembered of them
+	first := 1000 * int(s.run+1)
 	for n := range 95 {
 		age := time.Duration(n) * 12 * time.Hour
 		if n >= 90 {
@@ -63,6 +66,18 @@ func (s *stage) scanning() (command, func() error, error) {
 		}
 		return err
 	}, err
+}
+
+// forget begins with a memory that has nothing.
+func (s *stage) forget() error {
+	results, err := resultstest.Start(resultstest.Config{Repo: repository})
+	if err != nil {
+		return err
+	}
+	s.api.Close()
+	s.results.Close()
+	s.results, s.api = results, results.Front(s.fake)
+	return nil
 }
 
 // counted returns a run on an event, with a memory in artifacts, that must end after so many calls

@@ -1,0 +1,202 @@
+package handoff
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
+
+	"github.com/org/foreman-action/internal/text"
+)
+
+// decode returns the value of a JSON text. Maps keep keys case-sensitive, and numbers stay
+// text, so that none is out of range.
+func decode(data []byte) (any, error) {
+	if !utf8.Valid(data) {
+		return nil, errors.New("not UTF-8")
+	}
+	src := string(data)
+	if strings.HasPrefix(src, "\ufeff") {
+		return nil, errors.New("it begins with a byte order mark (U+FEFF)")
+	}
+	dec := json.NewDecoder(strings.NewReader(src))
+	dec.UseNumber()
+	var v any
+	if err := dec.Decode(&v); err != nil {
+		syntax, isSyntax := errors.AsType[*json.SyntaxError](err)
+		switch {
+		case errors.Is(err, io.EOF):
+			return nil, errors.New("empty")
+		case errors.Is(err, io.ErrUnexpectedEOF):
+			return nil, errors.New("it ends before the value does")
+		case isSyntax:
+			line, column := text.Position(src, max(0, int(syntax.Offset)-1))
+			return nil, fmt.Errorf("line %d, column %d: %w", line, column, err)
+		}
+		return nil, err
+	}
+	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
+		line, column := text.Position(src, int(dec.InputOffset()))
+		return nil, fmt.Errorf("more than one value: text follows the first from line %d, column %d on", line, column)
+	}
+	return v, nil
+}
+
+// A checker collects the problems of one result.
+type checker struct {
+	role     Role
+	problems []Problem
+}
+
+// add records a problem with the message "<path> must …".
+func (c *checker) add(path, code, must string) {
+	if len(c.problems) == MaxProblems {
+		return
+	}
+	subject := path
+	if path == Root {
+		subject = c.role.ResultName()
+	}
+	c.problems = append(c.problems, Problem{path, code, subject + " " + must})
+}
+
+func (c *checker) err() error {
+	if len(c.problems) == 0 {
+		return nil
+	}
+	return &ValidationError{c.role, c.problems}
+}
+
+// root decodes a result and returns its object, nil where it is none.
+func (c *checker) root(data []byte) map[string]any {
+	v, err := decode(data)
+	if err != nil {
+		c.add(Root, CodeInvalidJSON, "must be one JSON object: "+err.Error())
+		return nil
+	}
+	root, ok := v.(map[string]any)
+	if !ok {
+		c.add(Root, CodeType, "must be a JSON object"+hint(v))
+	}
+	return root
+}
+
+// hint explains the commonest mistake: an object that was encoded twice.
+func hint(v any) string {
+	s, ok := v.(string)
+	if ok && strings.HasPrefix(trim(s), "{") {
+		return ", not a string that holds one: pass the object itself, unquoted"
+	}
+	return ""
+}
+
+// run reads the part that both results share.
+func (c *checker) run(root map[string]any) Run {
+	run, ok := root["run"].(map[string]any)
+	if !ok {
+		c.add("run", CodeRequired, "must be an object")
+		return Run{}
+	}
+	return Run{
+		Status:     enum(c, run["status"], "run.status", OK, Failed),
+		FailedStep: c.optional(run["failed_step"], "run.failed_step"),
+		Error:      c.optional(run["error"], "run.error"),
+	}
+}
+
+// work returns the part "work", nil where it has none to read: a failed run has no work,
+// and any other, one of an unknown status too, must have some.
+func (c *checker) work(root map[string]any, run Run) map[string]any {
+	v, there := root["work"]
+	if run.Status == Failed {
+		if v != nil || !there {
+			c.add("work", CodeInvalid, "must be null when run.status is 'failed'")
+		}
+		return nil
+	}
+	work, ok := v.(map[string]any)
+	if !ok {
+		c.add("work", CodeRequired, "must be an object unless run.status is 'failed'")
+	}
+	return work
+}
+
+// optional reads a string that may be null or absent.
+func (c *checker) optional(v any, path string) *string {
+	switch v := v.(type) {
+	case nil:
+		return nil
+	case string:
+		return &v
+	}
+	c.add(path, CodeType, "must be a string or null")
+	return nil
+}
+
+// enum reads one of the known values; the result is empty for any other.
+func enum[T ~string](c *checker, v any, path string, known ...T) T {
+	if s, ok := v.(string); ok {
+		for _, k := range known {
+			if s == string(k) {
+				return k
+			}
+		}
+	}
+	c.add(path, CodeEnum, "must be "+alternatives(known))
+	return ""
+}
+
+// alternatives renders values as 'a', 'b' or 'c'.
+func alternatives[T ~string](list []T) string {
+	var b strings.Builder
+	for i, s := range list {
+		switch {
+		case i > 0 && i == len(list)-1:
+			b.WriteString(" or ")
+		case i > 0:
+			b.WriteString(", ")
+		}
+		b.WriteString("'" + string(s) + "'")
+	}
+	return b.String()
+}
+
+// phrase reads a string that is not blank; ok is false for any other value.
+func phrase(v any) (s string, ok bool) {
+	s, ok = v.(string)
+	return s, ok && trim(s) != ""
+}
+
+// phrases reads the strings of a list, none of which may be blank.
+func (c *checker) phrases(list []any, path string) []string {
+	out := make([]string, 0, len(list))
+	for i, v := range list {
+		s, ok := phrase(v)
+		if !ok {
+			c.add(at(path, i), CodeType, "must be a non-empty string")
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+func at(path string, i int) string { return path + "[" + strconv.Itoa(i) + "]" }
+
+// trim removes the white space that the published validators remove, which are written in
+// JavaScript: U+FEFF counts, U+0085 and U+001F do not.
+func trim(s string) string {
+	return strings.Trim(s, "\t\n\v\f\r \u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000\ufeff")
+}
+
+// length returns the length of a text in UTF-16 code units, as JavaScript counts.
+func length(s string) int {
+	n := 0
+	for _, r := range s {
+		n += utf16.RuneLen(r)
+	}
+	return n
+}

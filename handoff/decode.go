@@ -1,10 +1,10 @@
 package handoff
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"strconv"
 	"strings"
 	"unicode/utf16"
@@ -13,37 +13,28 @@ import (
 	"github.com/org/foreman-action/internal/text"
 )
 
-// decode returns the value of a JSON text. Maps keep keys case-sensitive, and numbers stay
-// text, so that none is out of range.
-func decode(data []byte) (any, error) {
-	if !utf8.Valid(data) {
-		return nil, errors.New("not UTF-8")
-	}
-	src := string(data)
-	if strings.HasPrefix(src, "\ufeff") {
+// decode returns the value of a JSON text. Maps keep keys case-sensitive.
+func decode(data []byte) (v any, err error) {
+	switch {
+	case !utf8.Valid(data):
+		return nil, errors.New("it is not UTF-8")
+	case bytes.HasPrefix(data, []byte("\ufeff")):
 		return nil, errors.New("it begins with a byte order mark (U+FEFF)")
+	case len(bytes.TrimSpace(data)) == 0:
+		return nil, errors.New("it is empty")
 	}
-	dec := json.NewDecoder(strings.NewReader(src))
-	dec.UseNumber()
-	var v any
-	if err := dec.Decode(&v); err != nil {
-		syntax, isSyntax := errors.AsType[*json.SyntaxError](err)
-		switch {
-		case errors.Is(err, io.EOF):
-			return nil, errors.New("empty")
-		case errors.Is(err, io.ErrUnexpectedEOF):
-			return nil, errors.New("it ends before the value does")
-		case isSyntax:
-			line, column := text.Position(src, max(0, int(syntax.Offset)-1))
-			return nil, fmt.Errorf("line %d, column %d: %w", line, column, err)
-		}
-		return nil, err
+	err = json.Unmarshal(data, &v)
+	if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
+		line, column := text.Position(string(data), max(0, int(syntax.Offset)-1))
+		return nil, fmt.Errorf("line %d, column %d: %w", line, column, err)
 	}
-	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
-		line, column := text.Position(src, int(dec.InputOffset()))
-		return nil, fmt.Errorf("more than one value: text follows the first from line %d, column %d on", line, column)
+	if err != nil {
+		// A number is out of range, which is no mistake: kept as text it has none.
+		dec := json.NewDecoder(bytes.NewReader(data))
+		dec.UseNumber()
+		err = dec.Decode(&v)
 	}
-	return v, nil
+	return v, err
 }
 
 // A checker collects the problems of one result.

@@ -1,0 +1,164 @@
+// Package workdir reads and writes files in a directory that an agent works in, so that no
+// name and no link leads out of it, whatever changes there meanwhile.
+package workdir
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+)
+
+// The reasons why a file is not read or written, besides [fs.ErrNotExist] and
+// [fs.ErrExist].
+var (
+	ErrEscape   = errors.New("it lies outside of the working directory")
+	ErrTooLarge = errors.New("it is too large")
+	ErrNoFile   = errors.New("it is not a regular file")
+)
+
+// A Dir is a directory, given by its path.
+type Dir string
+
+// Read returns the content of a regular file of at most so many bytes. Links within the
+// directory are followed, unless their target is absolute.
+func (d Dir) Read(name string, limit int64) (data []byte, err error) {
+	err = d.in(name, func(root *os.Root, name string) error {
+		// Without O_NONBLOCK opening a named pipe waits for a writer.
+		file, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+		if err != nil {
+			return err
+		}
+		defer file.Close()
+		if err := regular(file.Stat()); err != nil {
+			return err
+		}
+		data, err = io.ReadAll(io.LimitReader(file, limit+1))
+		if err == nil && int64(len(data)) > limit {
+			return fmt.Errorf("%w: more than %d bytes", ErrTooLarge, limit)
+		}
+		return err
+	})
+	if errors.Is(err, syscall.ENOTDIR) { // a file stands where a folder should
+		return nil, fmt.Errorf("%w: %w", fs.ErrNotExist, err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return data, nil
+}
+
+// Write puts a file in the place of a regular file or of none, as a whole or not at all,
+// and makes the folders above it. A file that was there keeps its permissions.
+func (d Dir) Write(name string, data []byte) error {
+	return d.in(name, func(root *os.Root, name string) error {
+		if inGit(name) {
+			return fmt.Errorf("%w: files of git are no part of it", ErrEscape)
+		}
+		old, err := replaceable(root, name)
+		if err != nil {
+			return err
+		}
+		folder := filepath.Dir(name)
+		if err := root.MkdirAll(folder, 0o777); err != nil {
+			return err
+		}
+		temp := filepath.Join(folder, ".foreman-"+rand.Text()+".tmp")
+		if err := create(root, temp, data); err != nil {
+			return err
+		}
+		if old != nil {
+			err = root.Chmod(temp, old.Mode().Perm())
+		}
+		if err == nil {
+			err = root.Rename(temp, name)
+		}
+		if err != nil {
+			return errors.Join(err, root.Remove(temp))
+		}
+		return nil
+	})
+}
+
+// Create writes a new file, and makes the folders above it. An error is [fs.ErrExist] where
+// there is something of that name, a dangling link included.
+func (d Dir) Create(name string, data []byte) error {
+	return d.in(name, func(root *os.Root, name string) error {
+		if err := root.MkdirAll(filepath.Dir(name), 0o777); err != nil {
+			return err
+		}
+		return create(root, name, data)
+	})
+}
+
+// create writes a file that must not be there. After an error there is none.
+func create(root *os.Root, name string, data []byte) error {
+	file, err := root.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o666) // the umask decides
+	if err != nil {
+		return err
+	}
+	_, err = file.Write(data)
+	if err := errors.Join(err, file.Sync(), file.Close()); err != nil {
+		return errors.Join(err, root.Remove(name))
+	}
+	return nil
+}
+
+// in calls f with the directory and the cleaned name of a file in it.
+func (d Dir) in(name string, f func(root *os.Root, name string) error) error {
+	clean := filepath.Clean(filepath.FromSlash(name))
+	if !filepath.IsLocal(clean) {
+		return ErrEscape
+	}
+	root, err := os.OpenRoot(string(d))
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	err = f(root, clean)
+	switch _, escape := root.Lstat(".."); {
+	case err == nil:
+		return nil
+	case errors.Is(err, errors.Unwrap(escape)): // os has no name for this error
+		return ErrEscape
+	}
+	return err
+}
+
+// replaceable returns the regular file of a name, nil where there is nothing.
+func replaceable(root *os.Root, name string) (fs.FileInfo, error) {
+	info, err := root.Lstat(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err == nil && info.Mode()&fs.ModeSymlink != 0 {
+		if _, err := root.Stat(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, err // it leads out of the directory
+		}
+		return nil, fmt.Errorf("%w: it is a symbolic link", ErrNoFile)
+	}
+	return info, regular(info, err)
+}
+
+func regular(info fs.FileInfo, err error) error {
+	if err == nil && !info.Mode().IsRegular() {
+		return ErrNoFile
+	}
+	return err
+}
+
+// inGit reports whether a path leads into a folder of git, however it is spelled on file
+// systems without case.
+func inGit(name string) bool {
+	for part := range strings.SplitSeq(filepath.ToSlash(name), "/") {
+		if strings.EqualFold(part, ".git") {
+			return true
+		}
+	}
+	return false
+}

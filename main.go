@@ -23,6 +23,7 @@ func main() {
 		Getenv: os.Getenv, Environ: os.Environ, Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
 		Colour:   term.IsTerminal(int(os.Stdout.Fd())) && os.Getenv("NO_COLOR") == "",
 		Terminal: term.IsTerminal(int(os.Stderr.Fd())),
+		Program:  os.Args[0],
 	}
 	code := cli.Main(ctx, env, os.Args[1:])
 	stop()

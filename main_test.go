@@ -26,7 +26,7 @@ import (
 var update = flag.Bool("update", false, "rewrite what the scripts expect")
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"foreman": main})
+	testscript.Main(m, map[string]func(){"foreman": main, "validate_builder_result": main, "validate_inspector_result": main})
 }
 
 // TestScripts runs every script of testdata/script against the real program and a

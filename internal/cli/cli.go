@@ -13,8 +13,11 @@ import (
 	"github.com/org/foreman-action/internal/cli/group"
 	"github.com/org/foreman-action/internal/cli/process"
 	"github.com/org/foreman-action/internal/cli/rules"
+	"github.com/org/foreman-action/internal/cli/schema"
 	"github.com/org/foreman-action/internal/cli/start"
+	"github.com/org/foreman-action/internal/cli/tool"
 	"github.com/org/foreman-action/internal/cli/triage"
+	"github.com/org/foreman-action/internal/cli/validate"
 	"github.com/org/foreman-action/internal/command"
 )
 
@@ -22,13 +25,17 @@ import (
 var buildVersion string
 
 // Main runs the command that args name, without the program's name, and returns the exit
-// code. Without arguments inside GitHub Actions it is the action. Only Stdout and Stderr
-// of the environment must be set; its version is that of the build.
+// code. Without arguments inside GitHub Actions it is the action; under the name of a
+// validator it is that one. Only Stdout and Stderr of the environment must be set; its
+// version is that of the build.
 func Main(ctx context.Context, env process.Env, args []string) int {
 	env = env.Complete()
 	env.Version = command.Version(buildVersion)
 	out := process.NewOutput(env.Stdout)
 	env.Stdout = out
+	if named := validate.Arguments(env.Program); named != nil {
+		args = append(named, args...)
+	}
 	if len(args) == 0 {
 		args = []string{} // nil would make cobra read the process's arguments
 		if env.Getenv("GITHUB_ACTIONS") == "true" {
@@ -64,7 +71,8 @@ func commands(env process.Env) *cobra.Command {
 		SilenceUsage:  true,
 	}, env)
 	root.SetFlagErrorFunc(group.FlagError)
-	root.AddCommand(action.Command(env), triage.Command(env), rules.Command(env), agent.Command(env), start.Command(env))
+	root.AddCommand(action.Command(env), triage.Command(env), rules.Command(env), agent.Command(env), start.Command(env),
+		validate.Command(env), schema.Command(env), tool.Command(env))
 	group.Help(root)
 	return root
 }

@@ -31,6 +31,7 @@ type Env struct {
 	// Terminal reports whether Stderr is one, on which a line can be rewritten in place.
 	Terminal bool
 	Version  string // of the program; empty: unknown
+	Program  string // the name that the program was started by, a path or not; empty: unknown
 
 	Now   func() time.Time
 	Sleep func(context.Context, time.Duration) error // nil: real

@@ -1,0 +1,195 @@
+// Package envelope is how the tools that agents call read and report: an object of JSON on
+// standard input, files below the working directory, and one line of JSON on standard
+// output, whatever happens.
+package envelope
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"unicode/utf8"
+
+	"github.com/org/foreman-action/handoff"
+	"github.com/org/foreman-action/internal/cli/format"
+	"github.com/org/foreman-action/internal/cli/process"
+	"github.com/org/foreman-action/internal/command"
+	"github.com/org/foreman-action/internal/text"
+	"github.com/org/foreman-action/internal/workdir"
+)
+
+// The limits of what tools read.
+const (
+	MaxInput = 2 << 20 // bytes on standard input
+	MaxFile  = 1 << 20 // bytes of a file
+)
+
+// The codes of problems with the input of a tool, besides those of package handoff.
+const (
+	CodeInput    = "invalid_input"
+	CodeNotFound = "file_not_found"
+	CodeRead     = "unreadable"
+	CodeEscape   = "path_escape"
+	CodeTooLarge = "too_large"
+)
+
+// The paths of problems that are in no result.
+const (
+	Stdin = "<stdin>"
+	Tool  = "<tool>"
+)
+
+// An Envelope is the report of a tool that judges or fails.
+type Envelope struct {
+	OK     bool              `json:"ok"`
+	Errors []handoff.Problem `json:"errors"` // never nil
+}
+
+// Of returns the envelope of problems, of which there may be none.
+func Of(problems ...handoff.Problem) Envelope {
+	return Envelope{len(problems) == 0, append([]handoff.Problem{}, problems...)}
+}
+
+// Print writes a report as one line, and ends the command with an exit code.
+func Print(env process.Env, report any, code int) error {
+	if err := env.Print(format.JSON(report, "") + "\n"); err != nil {
+		return err
+	}
+	return command.Reported(code)
+}
+
+// Usage reports a mistake in the arguments.
+func Usage(env process.Env, err error) error {
+	return Print(env, Of(handoff.Problem{Path: Tool, Code: CodeInput, Message: err.Error()}), command.ExitUsage)
+}
+
+// An Input holds the members of the object on standard input.
+type Input map[string]json.RawMessage
+
+// Read reads standard input. White space alone is an empty object, and so is nil.
+func Read(stdin io.Reader) (Input, *handoff.Problem) {
+	var data []byte
+	if stdin != nil {
+		var err error
+		if data, err = io.ReadAll(io.LimitReader(stdin, MaxInput+1)); err != nil {
+			return nil, &handoff.Problem{Path: Stdin, Code: CodeRead, Message: "read standard input: " + err.Error()}
+		}
+	}
+	if len(data) > MaxInput {
+		return nil, &handoff.Problem{Path: Stdin, Code: CodeTooLarge, Message: fmt.Sprintf("standard input has more than %d bytes", MaxInput)}
+	}
+	if len(bytes.TrimSpace(data)) == 0 {
+		return Input{}, nil
+	}
+	if err := Check(data); err != nil {
+		return nil, &handoff.Problem{Path: Stdin, Code: handoff.CodeInvalidJSON, Message: "standard input must be one JSON object: " + err.Error()}
+	}
+	var in Input
+	if err := json.Unmarshal(data, &in); err != nil || in == nil {
+		return nil, &handoff.Problem{Path: Stdin, Code: handoff.CodeType, Message: "standard input must be a JSON object, such as {} or {\"path\": \"file.json\"}"}
+	}
+	return in, nil
+}
+
+// Check reports why bytes are not one JSON value in UTF-8, with the position.
+func Check(data []byte) error {
+	if !utf8.Valid(data) {
+		return errors.New("it is not UTF-8")
+	}
+	var value json.RawMessage
+	err := json.Unmarshal(data, &value)
+	if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
+		line, column := text.Position(string(data), max(0, int(syntax.Offset)-1))
+		return fmt.Errorf("line %d, column %d: %w", line, column, err)
+	}
+	return err
+}
+
+// Text returns a member that must be a string, and whether it is there.
+func (in Input) Text(name string) (s string, there bool, problem *handoff.Problem) {
+	raw, there := in[name]
+	if !there {
+		return "", false, nil
+	}
+	var value *string
+	if err := json.Unmarshal(raw, &value); err != nil || value == nil {
+		return "", true, &handoff.Problem{Path: name, Code: handoff.CodeType, Message: name + " must be a string"}
+	}
+	return *value, true, nil
+}
+
+// Path returns the member "path", which must name a file.
+func (in Input) Path() (string, *handoff.Problem) {
+	path, there, problem := in.Text("path")
+	if problem == nil && (!there || path == "") {
+		problem = &handoff.Problem{Path: "path", Code: handoff.CodeRequired, Message: "path must name a file below the working directory"}
+	}
+	return path, problem
+}
+
+// Result returns the result that the input means: the member "data", else the file that
+// "path" names, else the role's own file. The name is that of the file, empty without one.
+func (in Input) Result(role handoff.Role, dir workdir.Dir) (data []byte, name string, problem *handoff.Problem) {
+	if data, there := in["data"]; there {
+		return data, "", nil
+	}
+	name = role.ResultFile()
+	if _, there := in["path"]; there {
+		if name, problem = in.Path(); problem != nil {
+			return nil, name, problem
+		}
+	} else if len(in) > 0 {
+		return nil, name, &handoff.Problem{Path: Stdin, Code: CodeInput, Message: fmt.Sprintf(
+			"standard input has neither \"data\" nor \"path\": pass a result as {\"data\": …}, a file as {\"path\": …}, and {} for %s", name)}
+	}
+	data, problem = ReadFile(dir, name)
+	return data, name, problem
+}
+
+// ReadFile reads a file below the working directory.
+func ReadFile(dir workdir.Dir, name string) ([]byte, *handoff.Problem) {
+	data, err := dir.Read(name, MaxFile)
+	if err != nil {
+		return nil, FileProblem("read", name, err)
+	}
+	return data, nil
+}
+
+// FileProblem returns the problem of reading or writing a file.
+func FileProblem(verb, name string, err error) *handoff.Problem {
+	name = text.Clip(name, 200)
+	code := CodeRead
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		code, err = CodeNotFound, errors.New("there is no such file")
+	case errors.Is(err, workdir.ErrEscape):
+		code = CodeEscape
+	case errors.Is(err, workdir.ErrTooLarge):
+		code = CodeTooLarge
+	}
+	return &handoff.Problem{Path: name, Code: code, Message: verb + " " + name + ": " + err.Error()}
+}
+
+// Parse validates a result, and returns its problems in the terms of the tool: what is no
+// JSON is a problem with the file. The value is nil where there are any.
+func Parse(role handoff.Role, data []byte, name string) (value any, problems []handoff.Problem) {
+	var err error
+	if role == handoff.Builder {
+		value, err = handoff.ParseBuilder(data)
+	} else {
+		value, err = handoff.ParseInspector(data)
+	}
+	if err == nil {
+		return value, nil
+	}
+	invalid, ok := errors.AsType[*handoff.ValidationError](err)
+	if !ok {
+		return nil, []handoff.Problem{{Path: Tool, Code: CodeRead, Message: err.Error()}}
+	}
+	if p := &invalid.Problems[0]; p.Code == handoff.CodeInvalidJSON && name != "" {
+		p.Path = text.Clip(name, 200)
+	}
+	return nil, invalid.Problems
+}

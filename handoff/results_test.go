@@ -309,6 +309,12 @@ func fuzz(t *testing.T, role handoff.Role, data []byte) {
 		if len(problems) != lenient || len(g.Problems) > 0 {
 			t.Fatalf("the gate passes %v", problems)
 		}
+	case handoff.StateFailed:
+		if len(g.Problems) > 0 || len(g.Warnings) < len(problems) {
+			t.Fatalf("the gate has %+v, the parser %v", g, problems)
+		}
+	case handoff.StateMissing:
+		t.Fatal("there is a file")
 	case handoff.StateInvalid, handoff.StateInvalidJSON:
 		if len(g.Problems) != len(problems)-lenient {
 			t.Fatalf("the gate has %v, the parser %v", g.Problems, problems)

@@ -15,6 +15,7 @@ import (
 	"github.com/org/foreman-action/config"
 	"github.com/org/foreman-action/internal/cli/files"
 	"github.com/org/foreman-action/internal/cli/process"
+	"github.com/org/foreman-action/internal/cli/wiring"
 	"github.com/org/foreman-action/internal/command"
 )
 
@@ -35,6 +36,9 @@ const help = `Writes a first workflow, .github/workflows/foreman.yml, and first 
 nothing until they say mode: apply. A file that is there is left alone: without --force
 nothing is written then.
 
+With --agents it writes something else: what opencode, Claude Code or Codex need to work as
+Builder and Inspector, in .foreman and in a folder for each agent. What is there is kept.
+
 Exit codes: 0 done, 1 a file could not be written, 2 a file is there already.`
 
 // Options are all that the command depends on.
@@ -42,6 +46,8 @@ type Options struct {
 	Env   process.Env
 	Dir   string // root of the repository
 	Force bool   // replace files that are there
+	// Agents are the coding agents to write files for, instead of the first files.
+	Agents []string
 }
 
 // Command returns the command with its flags.
@@ -51,24 +57,26 @@ func Command(env process.Env) *cobra.Command {
 		Use:     "init",
 		Short:   "Write a first workflow and a first rule file",
 		Long:    help,
-		Example: "  foreman init\n  foreman init --dir ../other --force",
+		Example: "  foreman init\n  foreman init --dir ../other --force\n  foreman init --agents opencode,claude",
 		Args:    cobra.NoArgs,
-		RunE:    func(*cobra.Command, []string) error { return Run(o) },
+		RunE: func(c *cobra.Command, _ []string) error {
+			if c.Flags().Changed("agents") {
+				return RunAgents(o)
+			}
+			return Run(o)
+		},
 	}
 	c.Flags().StringVar(&o.Dir, "dir", ".", "root `DIR` of the repository")
 	c.Flags().BoolVar(&o.Force, "force", false, "replace files that are there")
+	c.Flags().StringSliceVar(&o.Agents, "agents", nil, "write the files of coding agents instead: `NAMES` of "+strings.Join(wiring.Names(), ", "))
 	return c
 }
 
 // Run writes the first files below the root, and prints what to do next.
 func Run(o Options) error {
-	work, err := o.Env.WorkDir()
+	root, err := o.root()
 	if err != nil {
 		return err
-	}
-	root := process.Below(work, o.Dir)
-	if info, err := os.Stat(root); err != nil || !info.IsDir() {
-		return command.Usagef("--dir: there is no directory %s", o.Dir)
 	}
 	first := []struct {
 		name string
@@ -94,6 +102,19 @@ func Run(o Options) error {
 		}
 	}
 	return o.Env.Print(nextSteps(root))
+}
+
+// root returns the root of the repository.
+func (o Options) root() (string, error) {
+	work, err := o.Env.WorkDir()
+	if err != nil {
+		return "", err
+	}
+	root := process.Below(work, o.Dir)
+	if info, err := os.Stat(root); err != nil || !info.IsDir() {
+		return "", command.Usagef("--dir: there is no directory %s", o.Dir)
+	}
+	return root, nil
 }
 
 // nextSteps is what there is to do with the first files below root.

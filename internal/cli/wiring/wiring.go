@@ -4,6 +4,7 @@
 package wiring
 
 import (
+	"bytes"
 	"embed"
 	"errors"
 	"fmt"
@@ -130,9 +131,8 @@ func tree(from, to string, replace *strings.Replacer) ([]file, error) {
 func pointers() ([]file, error) {
 	list, err := tree("foreman/skills", "skills", strings.NewReplacer())
 	for i, s := range list {
-		// The front matter, with its end.
-		end := strings.Index(string(s.data), "\n---\n") + len("\n---\n")
-		list[i].data = append(s.data[:end:end], "\nRead `.foreman/"+s.name+"` and follow it.\n"...)
+		head, _, _ := bytes.Cut(s.data, []byte("\n---\n"))
+		list[i].data = fmt.Appendf(nil, "%s\n---\n\nRead `.foreman/%s` and follow it.\n", head, s.name)
 	}
 	return list, err
 }

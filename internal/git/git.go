@@ -78,8 +78,10 @@ func (r Repo) run(ctx context.Context, limit int, args []string) (out []byte, ov
 	cmd := exec.CommandContext(ctx, "git", append(r.flags(), args...)...) //nolint:gosec // its callers choose the arguments
 	cmd.Dir, cmd.Env = r.Dir, r.env()
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
-	cmd.WaitDelay = 5 * time.Second // for what inherited the pipes
-	err = cmd.Run()
+	cmd.WaitDelay = time.Second // for programs that git started and left behind with its pipes
+	if err = cmd.Run(); errors.Is(err, exec.ErrWaitDelay) {
+		err = nil
+	}
 	if stdout.over {
 		return stdout.buf.Bytes(), true, nil
 	}
@@ -97,7 +99,7 @@ func (r Repo) flags() []string {
 	config := []string{
 		"safe.directory=" + r.Dir,
 		"core.fsmonitor=false", "core.hooksPath=" + os.DevNull,
-		"core.pager=cat", "core.quotePath=false", "log.showSignature=false",
+		"core.quotePath=false", "log.showSignature=false",
 		"commit.gpgSign=false", "tag.gpgSign=false",
 		"gc.auto=0", "maintenance.auto=false", // they go on in the background
 		"submodule.recurse=false",

@@ -5,7 +5,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
+	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/org/foreman-action/internal/git"
@@ -48,13 +51,21 @@ func everything(t testing.TB, r git.Repo) ([]git.Change, string) {
 	return status(t, r, true), string(diff)
 }
 
-// changed makes a repository with a branch that changes a file, and an unstaged change.
+// changed makes a repository with a branch that changes a file and moves others, and with
+// changes that are not committed.
 func changed(t testing.TB) git.Repo {
 	t.Helper()
 	r := newRepo(t)
+	for _, name := range []string{"é", "moved.txt", "staged.txt"} {
+		write(t, r, name, "the content of "+name+"\n")
+	}
+	commit(t, r, "more files")
 	run(t, r, "checkout", "--quiet", "-b", "work")
 	write(t, r, "tracked.txt", "one\ntwo\n")
+	write(t, r, "é", "another content\n")
+	run(t, r, "mv", "moved.txt", "to.txt")
 	commit(t, r, "second")
+	run(t, r, "mv", "staged.txt", "staged.md")
 	write(t, r, "tracked.txt", "one\ntwo\nthree\n")
 	write(t, r, "new.txt", "x\n")
 	return r
@@ -66,6 +77,9 @@ func TestHostileConfig(t *testing.T) {
 	t.Parallel()
 	r := changed(t)
 	changes, diff := everything(t, r)
+	if !strings.Contains(diff, "--- a/é\n") {
+		t.Errorf("the diff escapes names:\n%s", diff)
+	}
 	program, marker := trap(t)
 	for _, name := range []string{"pre-commit", "post-commit", "post-index-change", "post-checkout", "commit-msg", "reference-transaction"} {
 		write(t, r, ".git/hooks/"+name, "#!/bin/sh\ntouch '"+marker+"'\n")
@@ -94,14 +108,52 @@ func TestHostileConfig(t *testing.T) {
 	write(t, r, "all", "*\n")
 	write(t, r, "attributes", "* diff=trap\n")
 	gotChanges, gotDiff := everything(t, r)
-	same(t, gotChanges, append(changes, git.Change{Path: "all", Code: "??"}, git.Change{Path: "attributes", Code: "??"}))
+	same(t, gotChanges, append(slices.Clip(changes), git.Change{Path: "all", Code: "??"}, git.Change{Path: "attributes", Code: "??"}))
 	if gotDiff != diff {
 		t.Errorf("got the diff\n%s\nwant\n%s", gotDiff, diff)
 	}
+	below := r
+	below.Dir = filepath.Join(r.Dir, ".git/..", "folder")
+	write(t, below, "x", "x\n")
+	if _, got := everything(t, below); got != diff {
+		t.Errorf("got the diff\n%s\nin a folder, want\n%s", got, diff)
+	}
 	run(t, r, "add", "--all")
 	run(t, r, "commit", "--quiet", "--message", "with every trap set")
-	run(t, r, "log", "--patch", "--no-ext-diff", "--no-textconv")
+	run(t, r, "log", "--patch", "--no-ext-diff", "--no-textconv", signed(t, r))
 	sprung(t, marker)
+}
+
+// signed makes a copy of the newest commit that claims to be signed.
+func signed(t testing.TB, r git.Repo) string {
+	t.Helper()
+	head, message, _ := strings.Cut(run(t, r, "cat-file", "commit", "HEAD"), "\n\n")
+	name := filepath.Join(t.TempDir(), "commit")
+	text := head + "\ngpgsig -----BEGIN PGP SIGNATURE-----\n \n x\n -----END PGP SIGNATURE-----\n\n" + message + "\n"
+	if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return run(t, r, "hash-object", "-t", "commit", "-w", name)
+}
+
+// TestConfiguration reads the configuration of the user and of the machine only on request.
+func TestConfiguration(t *testing.T) {
+	t.Parallel()
+	r := newRepo(t)
+	home := t.TempDir()
+	for _, name := range []string{"system", ".gitconfig"} {
+		if err := os.WriteFile(filepath.Join(home, name), []byte("[trap]\n\tfrom = "+name+"\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r.Vars = append(r.Vars, "HOME="+home, "GIT_CONFIG_SYSTEM="+filepath.Join(home, "system"))
+	if out, err := r.Run(t.Context(), "config", "--get-all", "trap.from"); err == nil {
+		t.Errorf("got %q", out)
+	}
+	r.UserConfig = true
+	if got := run(t, r, "config", "--get-all", "trap.from"); got != "system\n.gitconfig" {
+		t.Errorf("got %q", got)
+	}
 }
 
 // TestHostileEnvironment sets variables of git's around the program.
@@ -134,7 +186,7 @@ func TestHostileEnvironment(t *testing.T) {
 	// The user's own view: the ignore file counts, and still no program runs.
 	r.UserConfig = true
 	gotChanges, _ = everything(t, r)
-	same(t, gotChanges, []git.Change{{Path: "tracked.txt", Code: " M"}})
+	same(t, gotChanges, []git.Change{{Path: "tracked.txt", Code: " M"}, {Path: "staged.md", From: "staged.txt", Code: "R "}})
 	sprung(t, marker)
 }
 
@@ -154,6 +206,7 @@ func TestHostileSubmodule(t *testing.T) {
 	commit(t, inner, "moved")
 	program, marker := trap(t)
 	run(t, inner, "config", "filter.trap.clean", program)
+	run(t, r, "config", "diff.submodule", "log")
 	write(t, inner, ".git/info/attributes", "* filter=trap\n")
 	write(t, inner, "f", "3\n")
 
@@ -197,4 +250,51 @@ func TestMissingObject(t *testing.T) {
 		t.Errorf("got the diff %q without an object", out)
 	}
 	sprung(t, marker)
+}
+
+// TestLeftBehind has a filter whose child keeps the pipes of git open until the test lets
+// it go.
+func TestLeftBehind(t *testing.T) {
+	t.Parallel()
+	r := changed(t)
+	if runtime.GOOS == "windows" {
+		t.Skip("needs a named pipe")
+	}
+	pipe := filepath.Join(t.TempDir(), "pipe")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	run(t, r, "config", "filter.left.clean", "cat '"+pipe+"' > /dev/null & cat")
+	write(t, r, ".git/info/attributes", "tracked.txt filter=left\n")
+	write(t, r, "tracked.txt", "one\nTWO\n") // as long as it was, so that git compares
+	list, err := r.Status(t.Context(), false)
+	release, errRelease := os.OpenFile(pipe, os.O_WRONLY, 0)
+	if errRelease != nil {
+		t.Fatal(errRelease)
+	}
+	release.Close()
+	if err != nil || !slices.Contains(list, git.Change{Path: "tracked.txt", Code: " M"}) {
+		t.Errorf("got %+v, %v", list, err)
+	}
+}
+
+// TestForeignOwner reads a repository that belongs to somebody else, as it does in
+// containers.
+func TestForeignOwner(t *testing.T) {
+	t.Parallel()
+	if os.Getuid() != 0 {
+		t.Skip("only root can give files away")
+	}
+	r := changed(t)
+	changes, diff := everything(t, r)
+	if err := filepath.WalkDir(r.Dir, func(path string, _ fs.DirEntry, err error) error {
+		return errors.Join(err, os.Lchown(path, 1234, 1234))
+	}); err != nil {
+		t.Fatal(err)
+	}
+	gotChanges, gotDiff := everything(t, r)
+	same(t, gotChanges, changes)
+	if gotDiff != diff {
+		t.Errorf("got the diff\n%s\nwant\n%s", gotDiff, diff)
+	}
 }

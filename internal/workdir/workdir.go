@@ -115,6 +115,9 @@ func (d Dir) in(name string, f func(root *os.Root, name string) error) error {
 	if !filepath.IsLocal(clean) {
 		return ErrEscape
 	}
+	if strings.HasSuffix(name, "/") { // names a folder
+		return ErrNoFile
+	}
 	root, err := os.OpenRoot(string(d))
 	if err != nil {
 		return err

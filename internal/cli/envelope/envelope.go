@@ -26,11 +26,15 @@ const (
 	MaxFile  = 1 << 20 // bytes of a file
 )
 
+// maxName is about how much of a name a problem repeats.
+const maxName = 200
+
 // The codes of problems with the input of a tool, besides those of package handoff.
 const (
 	CodeInput    = "invalid_input"
 	CodeNotFound = "file_not_found"
 	CodeRead     = "unreadable"
+	CodeWrite    = "unwritable"
 	CodeEscape   = "path_escape"
 	CodeTooLarge = "too_large"
 )
@@ -151,24 +155,32 @@ func (in Input) Result(role handoff.Role, dir workdir.Dir) (data []byte, name st
 // ReadFile reads a file below the working directory.
 func ReadFile(dir workdir.Dir, name string) ([]byte, *handoff.Problem) {
 	data, err := dir.Read(name, MaxFile)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fileProblem(CodeNotFound, "read", name, errors.New("there is no such file"))
+	}
 	if err != nil {
-		return nil, FileProblem("read", name, err)
+		return nil, fileProblem(CodeRead, "read", name, err)
 	}
 	return data, nil
 }
 
-// FileProblem returns the problem of reading or writing a file.
-func FileProblem(verb, name string, err error) *handoff.Problem {
-	name = text.Clip(name, 200)
-	code := CodeRead
+// WriteFile writes a file below the working directory.
+func WriteFile(dir workdir.Dir, name string, data []byte) *handoff.Problem {
+	if err := dir.Write(name, data); err != nil {
+		return fileProblem(CodeWrite, "write", name, err)
+	}
+	return nil
+}
+
+// fileProblem returns the problem of a file, with a code unless the error has its own.
+func fileProblem(code, verb, name string, err error) *handoff.Problem {
 	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		code, err = CodeNotFound, errors.New("there is no such file")
 	case errors.Is(err, workdir.ErrEscape):
 		code = CodeEscape
 	case errors.Is(err, workdir.ErrTooLarge):
 		code = CodeTooLarge
 	}
+	name = text.Clip(name, maxName)
 	return &handoff.Problem{Path: name, Code: code, Message: verb + " " + name + ": " + err.Error()}
 }
 
@@ -189,7 +201,7 @@ func Parse(role handoff.Role, data []byte, name string) (value any, problems []h
 		return nil, []handoff.Problem{{Path: Tool, Code: CodeRead, Message: err.Error()}}
 	}
 	if p := &invalid.Problems[0]; p.Code == handoff.CodeInvalidJSON && name != "" {
-		p.Path = text.Clip(name, 200)
+		p.Path = text.Clip(name, maxName)
 	}
 	return nil, invalid.Problems
 }

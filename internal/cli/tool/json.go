@@ -48,8 +48,8 @@ func writeJSON(_ context.Context, c call) (any, int) {
 		return failed(&handoff.Problem{Path: "data", Code: handoff.CodeInvalidJSON, Message: "data must be JSON: " + err.Error()})
 	}
 	b.WriteByte('\n')
-	if err := c.dir.Write(name, b.Bytes()); err != nil {
-		return failed(envelope.FileProblem("write", name, err))
+	if problem := envelope.WriteFile(c.dir, name, b.Bytes()); problem != nil {
+		return failed(problem)
 	}
 	return struct {
 		OK bool `json:"ok"`

@@ -215,3 +215,12 @@ tool write_json_file: {"path":"a'b"}
 		t.Errorf("%v, got\n%s\nwant\n%s", err, out, want)
 	}
 }
+
+// TestDockerignore keeps the texts in the context of the image, from which other Markdown
+// is left out: the program builds without them too.
+func TestDockerignore(t *testing.T) {
+	t.Parallel()
+	if text := read(t, "../../..", ".dockerignore"); !strings.Contains(text, "\n**/*.md\n!internal/cli/wiring/files/**/*.md\n") {
+		t.Error(".dockerignore leaves out the texts of this package")
+	}
+}

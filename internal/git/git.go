@@ -5,8 +5,8 @@
 // git's that is set around the program counts, no prompt waits for an answer, and nothing is
 // fetched. Programs that a repository's configuration names for hooks, the file system
 // monitor, the pager, signatures and diffs do not run. Those of filter.*.clean and smudge
-// do, because git cannot switch them off together: who does not trust the configuration
-// compares it before calling git.
+// do, because git cannot switch them off together: a caller that does not trust the
+// configuration has to compare it with an earlier state first, without git.
 package git
 
 import (

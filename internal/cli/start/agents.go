@@ -32,11 +32,11 @@ func RunAgents(o Options) error {
 	if err != nil {
 		return command.Failed(err)
 	}
-	return o.Env.Print(told(written))
+	return o.Env.Print(agentSteps(written))
 }
 
-// told is what was written, and what there is to do next.
-func told(w wiring.Written) string {
+// agentSteps lists what was written, and what there is to do next.
+func agentSteps(w wiring.Written) string {
 	var b strings.Builder
 	paragraph := func(head string, names []string) {
 		if len(names) > 0 {

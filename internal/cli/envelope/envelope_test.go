@@ -77,7 +77,7 @@ func FuzzResult(f *testing.F) {
 		if problem == nil {
 			data, name, problem = in.Result(handoff.Inspector, dir)
 		}
-		report := envelope.Envelope{}
+		var report envelope.Envelope
 		if problem != nil {
 			report = envelope.Of(*problem)
 		} else {

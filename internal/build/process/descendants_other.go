@@ -1,0 +1,13 @@
+//go:build unix && !linux
+
+package process
+
+import "syscall"
+
+func adopt() error { return nil }
+
+// killDescendants kills the process group of the command.
+func killDescendants(group int) (left, survived int) {
+	signal(-group, syscall.SIGKILL)
+	return 0, 0
+}

@@ -1,0 +1,297 @@
+// Package process runs one command of an agent, of the setup or of the checks, within
+// limits, and leaves no process of it behind.
+//
+// A command does not run as a child of the program itself but below a supervisor: the same
+// executable, started with [Runner.Supervisor] and running [Supervise]. The supervisor
+// ends what it started when the command ends, when it is asked to, and when the program
+// that started it is gone, by whatever signal. On Linux it adopts processes whose parent
+// has ended (a child subreaper, prctl(2)), so that a daemon with a session of its own ends
+// as well. Elsewhere it ends the process group of the command; what leaves the group stays.
+package process
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strconv"
+	"sync"
+	"time"
+)
+
+// A Command is one command and its limits.
+type Command struct {
+	Args  []string // the program, found in the PATH of Env, and its arguments; no shell
+	Dir   string
+	Env   []string  // as [os.Environ] returns it; nil: empty
+	Stdin io.Reader // nil: empty
+	// Output receives the standard output and the standard error as they are written, from
+	// one goroutine, until LogBytes are through; an error of it ends the command. nil: the
+	// output is dropped.
+	Output io.Writer
+	// LogBytes is how much of the output is passed on; the rest is read and dropped.
+	// 0: no limit.
+	LogBytes int64
+	Timeout  time.Duration // of the whole command; 0: none
+	Idle     time.Duration // how long it may write nothing; 0: for ever
+	// Grace is how long the command has between SIGTERM and SIGKILL. 0: none.
+	Grace time.Duration
+}
+
+// A Cause is why a command ended.
+type Cause string
+
+// The causes.
+const (
+	Exited   Cause = "exited"   // by itself
+	TimedOut Cause = "timeout"  // it took longer than its Timeout
+	Idle     Cause = "idle"     // it wrote nothing for its Idle time
+	Canceled Cause = "canceled" // the context ended
+)
+
+// A Result is how a command ended.
+type Result struct {
+	Cause Cause
+	// ExitCode is the command's, or 128 and the signal's number where a signal ended it.
+	ExitCode int
+	// Left is how many processes the command left behind; they were killed.
+	Left int
+	// Truncated is set when the output was longer than LogBytes.
+	Truncated bool
+	Wall      time.Duration
+}
+
+// OK reports whether the command ended by itself with exit code 0.
+func (r Result) OK() bool { return r.Cause == Exited && r.ExitCode == 0 }
+
+// ErrNotStarted is the cause of an error of [Runner.Run] for a command that never ran: its
+// program is missing or cannot be executed.
+var ErrNotStarted = errors.New("the command was not started")
+
+// Streams are the standard streams of a supervisor.
+type Streams struct {
+	In       io.Reader
+	Out, Err io.Writer
+}
+
+// A Runner runs commands. Any number may run at once.
+type Runner struct {
+	// Supervisor starts this program so that it calls [Supervise]: an executable and its
+	// arguments.
+	Supervisor []string
+	Now        func() time.Time
+}
+
+// A report is what the supervisor sends at its end, as JSON.
+type report struct {
+	Error    string `json:"error,omitempty"` // the command was not started
+	ExitCode int    `json:"exit_code"`
+	Left     int    `json:"left"`
+	Survived int    `json:"survived"` // processes that could not be ended
+}
+
+// What the supervisor inherits besides the standard streams.
+const (
+	controlFD = 3 // a byte asks it to end the command; its end kills the command at once
+	reportFD  = 4 // takes the report
+)
+
+// Run runs a command and waits until no process of it is left. The error is for a command
+// that could not be run or controlled, or whose output could not be kept; how the command
+// itself ended is in the result.
+func (r Runner) Run(ctx context.Context, c Command) (Result, error) {
+	if len(c.Args) == 0 || len(r.Supervisor) == 0 {
+		return Result{}, errors.New("run a command: it is empty")
+	}
+	if _, err := os.Stat(c.Dir); c.Dir != "" && err != nil {
+		return Result{}, fmt.Errorf("run %s: %w", c.Args[0], err)
+	}
+	started := r.Now()
+	s, err := r.start(c)
+	if err != nil {
+		return Result{}, fmt.Errorf("run %s: %w", c.Args[0], err)
+	}
+	defer s.close()
+	output := &limited{to: c.Output, left: c.LogBytes, unlimited: c.LogBytes == 0, wrote: make(chan struct{}, 1), failed: make(chan error, 1)}
+	read := make(chan struct{})
+	go func() {
+		defer close(read)
+		// What the writer refuses is still read, so that the command does not wait for it.
+		_, _ = io.Copy(output, s.output)
+	}()
+	ended := make(chan report, 1)
+	go func() {
+		ended <- s.wait()
+	}()
+	cause, end, outputErr := watch(ctx, c, s, ended, output)
+	<-read
+	if outputErr == nil {
+		select {
+		case outputErr = <-output.failed:
+		default:
+		}
+	}
+	result := Result{Cause: cause, ExitCode: end.ExitCode, Left: end.Left, Truncated: output.truncated, Wall: r.Now().Sub(started)}
+	switch {
+	case end.Error != "":
+		return result, fmt.Errorf("run %s: %w: %s", c.Args[0], ErrNotStarted, end.Error)
+	case end.Survived > 0:
+		return result, fmt.Errorf("run %s: %d processes of it could not be ended", c.Args[0], end.Survived)
+	case outputErr != nil:
+		return result, fmt.Errorf("run %s: keep its output: %w", c.Args[0], outputErr)
+	}
+	return result, nil
+}
+
+// watch waits for the end of a command, and asks for it when a limit is reached, the
+// context ends or the output cannot be kept.
+func watch(ctx context.Context, c Command, s *supervised, ended <-chan report, output *limited) (Cause, report, error) {
+	var deadline, idle <-chan time.Time
+	if c.Timeout > 0 {
+		t := time.NewTimer(c.Timeout)
+		defer t.Stop()
+		deadline = t.C
+	}
+	var idleTimer *time.Timer
+	if c.Idle > 0 {
+		idleTimer = time.NewTimer(c.Idle)
+		defer idleTimer.Stop()
+		idle = idleTimer.C
+	}
+	for {
+		select {
+		case end := <-ended:
+			return Exited, end, nil
+		case <-output.wrote:
+			if idleTimer != nil {
+				idleTimer.Reset(c.Idle)
+			}
+			continue
+		case err := <-output.failed:
+			s.stop()
+			return Exited, <-ended, err
+		case <-deadline:
+			s.stop()
+			return TimedOut, <-ended, nil
+		case <-idle:
+			s.stop()
+			return Idle, <-ended, nil
+		case <-ctx.Done():
+			s.stop()
+			return Canceled, <-ended, nil
+		}
+	}
+}
+
+// A supervised is a running supervisor with the pipes to it.
+type supervised struct {
+	cmd     *exec.Cmd
+	control *os.File // write end
+	report  *os.File // read end
+	output  *os.File // read end
+	once    sync.Once
+}
+
+func (r Runner) start(c Command) (*supervised, error) {
+	var files []*os.File
+	closeAll := func() {
+		for _, f := range files {
+			f.Close()
+		}
+	}
+	pipe := func() (read, write *os.File, err error) {
+		read, write, err = os.Pipe()
+		if err == nil {
+			files = append(files, read, write)
+		}
+		return read, write, err
+	}
+	controlRead, control, err1 := pipe()
+	reportRead, reportWrite, err2 := pipe()
+	output, outputWrite, err3 := pipe()
+	if err := errors.Join(err1, err2, err3); err != nil {
+		closeAll()
+		return nil, err
+	}
+	args := append(append([]string(nil), r.Supervisor[1:]...), strconv.FormatInt(c.Grace.Milliseconds(), 10), "--")
+	cmd := exec.Command(r.Supervisor[0], append(args, c.Args...)...) //nolint:gosec,noctx // The command is the consumer's own, and the control pipe ends it.
+	cmd.Dir, cmd.Env, cmd.Stdin = c.Dir, c.Env, c.Stdin
+	if cmd.Env == nil {
+		cmd.Env = []string{}
+	}
+	cmd.Stdout, cmd.Stderr = outputWrite, outputWrite
+	cmd.ExtraFiles = []*os.File{controlRead, reportWrite}
+	detach(cmd)
+	// What feeds the standard input may outlive a command that does not read it.
+	cmd.WaitDelay = time.Second
+	if err := cmd.Start(); err != nil {
+		closeAll()
+		return nil, err
+	}
+	controlRead.Close()
+	reportWrite.Close()
+	outputWrite.Close()
+	return &supervised{cmd: cmd, control: control, report: reportRead, output: output}, nil
+}
+
+// stop asks the supervisor to end the command; a second call does nothing.
+func (s *supervised) stop() {
+	s.once.Do(func() {
+		// A supervisor that has ended does not read it.
+		_, _ = s.control.Write([]byte{0})
+	})
+}
+
+// wait waits for the supervisor's report and end.
+func (s *supervised) wait() report {
+	var end report
+	decodeErr := json.NewDecoder(s.report).Decode(&end)
+	waitErr := s.cmd.Wait()
+	if decodeErr != nil && end.Error == "" {
+		// The supervisor was killed: by the system's memory limit, or by the command.
+		return report{ExitCode: 128 + 9, Error: fmt.Sprintf("its supervisor ended without a report: %v", errors.Join(waitErr, decodeErr))}
+	}
+	return end
+}
+
+func (s *supervised) close() {
+	s.control.Close()
+	s.report.Close()
+	s.output.Close()
+}
+
+// A limited passes on as many bytes as are left, and notes that something was written.
+type limited struct {
+	to        io.Writer
+	left      int64
+	unlimited bool
+	truncated bool
+	broken    bool
+	wrote     chan struct{}
+	failed    chan error
+}
+
+func (l *limited) Write(p []byte) (int, error) {
+	select {
+	case l.wrote <- struct{}{}:
+	default:
+	}
+	pass := p
+	if !l.unlimited && int64(len(pass)) > l.left {
+		pass, l.truncated = pass[:l.left], true
+	}
+	if l.to == nil || l.broken || len(pass) == 0 {
+		return len(p), nil
+	}
+	if !l.unlimited {
+		l.left -= int64(len(pass))
+	}
+	if _, err := l.to.Write(pass); err != nil {
+		l.broken = true
+		l.failed <- err
+	}
+	return len(p), nil
+}

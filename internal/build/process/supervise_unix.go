@@ -1,0 +1,108 @@
+//go:build unix
+
+package process
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strconv"
+	"syscall"
+	"time"
+)
+
+// refuse is for somebody who started the supervisor by hand.
+func refuse(streams Streams) int {
+	fmt.Fprintln(streams.Err, "foreman: this command is for the program's own use; foreman build run starts agents")
+	return 2
+}
+
+// Supervise runs the command that args name below this process and ends all of it; it is
+// for a process that [Runner.Run] started. The first argument is the grace in
+// milliseconds, the second "--", the command follows. The streams become the command's. It
+// returns the exit code for the process.
+func Supervise(streams Streams, args []string) int {
+	if len(args) < 3 || args[1] != "--" {
+		return refuse(streams)
+	}
+	syscall.CloseOnExec(controlFD)
+	syscall.CloseOnExec(reportFD)
+	control := os.NewFile(controlFD, "control")
+	reports := os.NewFile(reportFD, "report")
+	if _, err := control.Stat(); err != nil {
+		return refuse(streams)
+	}
+	grace, err := strconv.Atoi(args[0])
+	end := report{}
+	if err == nil {
+		cmd := exec.Command(args[2], args[3:]...) //nolint:gosec,noctx // The command is the consumer's own, and the control pipe ends it.
+		cmd.Stdin, cmd.Stdout, cmd.Stderr = streams.In, streams.Out, streams.Err
+		end, err = supervise(cmd, control, time.Duration(grace)*time.Millisecond)
+	}
+	if err != nil {
+		end.Error = err.Error()
+	}
+	if err := json.NewEncoder(reports).Encode(end); err != nil {
+		return 1
+	}
+	return 0
+}
+
+// detach keeps the signals of a terminal away from the supervisor: they are for the
+// program, which then asks for the end.
+func detach(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} }
+
+func supervise(cmd *exec.Cmd, control io.Reader, grace time.Duration) (report, error) {
+	if err := adopt(); err != nil {
+		return report{}, fmt.Errorf("adopt its descendants: %w", err)
+	}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	if err := cmd.Start(); err != nil {
+		return report{}, err
+	}
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		_ = cmd.Wait() // how it ended is in its ProcessState
+	}()
+	asked := make(chan bool, 1)
+	go func() {
+		n, err := control.Read(make([]byte, 1))
+		asked <- n > 0 && err == nil
+	}()
+	group := cmd.Process.Pid
+	select {
+	case <-ended:
+	case politely := <-asked:
+		if politely && grace > 0 && signal(-group, syscall.SIGTERM) {
+			timer := time.NewTimer(grace)
+			select {
+			case <-ended:
+			case <-timer.C:
+			}
+			timer.Stop()
+		}
+	}
+	end := report{}
+	end.Left, end.Survived = killDescendants(group)
+	<-ended
+	end.ExitCode = exitCode(cmd.ProcessState)
+	return end, nil
+}
+
+// signal sends a signal to a process or, negative, to a group, and reports whether there
+// was one to take it.
+func signal(pid int, s syscall.Signal) bool { return syscall.Kill(pid, s) == nil }
+
+// exitCode is the command's, or 128 and its signal's number.
+func exitCode(state *os.ProcessState) int {
+	if state == nil {
+		return 128 + int(syscall.SIGKILL)
+	}
+	if status, ok := state.Sys().(syscall.WaitStatus); ok && status.Signaled() {
+		return 128 + int(status.Signal())
+	}
+	return state.ExitCode()
+}

@@ -1,0 +1,124 @@
+package config
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+)
+
+const (
+	builder   = "builder"
+	inspector = "inspector"
+)
+
+// Placeholders returns the names that {{ }} replaces in the arguments of an agent's
+// command:
+//
+//	prompt        the prompt itself; a long one does not fit into an argument
+//	prompt_file   the path of a file with the prompt
+//	title         a title for the agent's session
+//	role          builder or inspector
+//	model         the model from the file
+//	result        the path of the file that the result is expected in
+//	message_file  the path of a file for the final message
+//	schema_file   the path of the JSON Schema of the result
+//
+// An agent whose command names neither prompt nor prompt_file gets the prompt on its
+// standard input.
+func Placeholders() []string {
+	return []string{"prompt", "prompt_file", "title", "role", "model", "result", "message_file", "schema_file"}
+}
+
+var placeholder = regexp.MustCompile(`\{\{([^{}]*)\}\}`)
+
+func unknownPlaceholders(command []string) []string {
+	var unknown []string
+	for _, argument := range command {
+		for _, match := range placeholder.FindAllStringSubmatch(argument, -1) {
+			if name := strings.TrimSpace(match[1]); !slices.Contains(Placeholders(), name) {
+				unknown = append(unknown, name)
+			}
+		}
+	}
+	return unknown
+}
+
+// Uses reports whether the agent's command contains a placeholder.
+func (a Agent) Uses(name string) bool {
+	return slices.ContainsFunc(a.Command, func(argument string) bool {
+		return slices.ContainsFunc(placeholder.FindAllStringSubmatch(argument, -1), func(match []string) bool {
+			return strings.TrimSpace(match[1]) == name
+		})
+	})
+}
+
+// Expand returns the agent's command with its placeholders replaced. Values are not
+// expanded again; a name without a value is replaced by nothing.
+func (a Agent) Expand(values map[string]string) []string {
+	expanded := make([]string, len(a.Command))
+	for i, argument := range a.Command {
+		expanded[i] = placeholder.ReplaceAllStringFunc(argument, func(match string) string {
+			return values[strings.TrimSpace(match[2:len(match)-2])]
+		})
+	}
+	return expanded
+}
+
+// complete sets what the preset and the role give.
+func (a Agent) complete(role string) Agent {
+	if p, ok := preset(a.Preset, role); ok {
+		a.Command = p.command
+		if p.model != nil && a.Model != "" {
+			a.Command = slices.Concat(a.Command[:p.at], p.model, a.Command[p.at:])
+		}
+		if a.From == File && p.from != "" {
+			a.From = p.from
+		}
+	}
+	if a.Result == "" {
+		a.Result = role + "_result.json"
+	}
+	return a
+}
+
+// A known is a preset: how an agent's own command line works.
+type known struct {
+	command []string
+	from    Source   // empty: a file
+	model   []string // arguments that choose the model
+	at      int      // where those stand in the command
+}
+
+const readPrompt = "Read {{prompt_file}} and do what it asks, completely."
+
+// preset returns what is known of an agent in a role. An Inspector that need not write gets
+// no permission to: its final message is the result.
+func preset(name, role string) (known, bool) {
+	p, ok := map[string]known{
+		"opencode/builder":   {command: []string{"opencode", "run", "--agent", "builder", "--title", "{{title}}", readPrompt}, model: []string{"--model", "{{model}}"}, at: 2},
+		"opencode/inspector": {command: []string{"opencode", "run", "--agent", "inspector", "--title", "{{title}}", readPrompt}, model: []string{"--model", "{{model}}"}, at: 2},
+		"claude/builder": {
+			command: []string{"claude", "-p", "--output-format", "stream-json", "--verbose", "--permission-mode", "acceptEdits", "--allowedTools", "Bash,Edit,Write,Read,Glob,Grep"},
+			model:   []string{"--model", "{{model}}"}, at: 2,
+		},
+		"claude/inspector": {
+			command: []string{"claude", "-p", "--output-format", "stream-json", "--verbose", "--allowedTools", "Read,Glob,Grep,Bash(git diff:*),Bash(git log:*),Bash(git show:*)"},
+			from:    Message, model: []string{"--model", "{{model}}"}, at: 2,
+		},
+		"codex/builder": {command: []string{"codex", "exec", "--sandbox", "workspace-write", "-o", "{{message_file}}", "-"}, model: []string{"--model", "{{model}}"}, at: 2},
+		"codex/inspector": {
+			command: []string{"codex", "exec", "--sandbox", "read-only", "--output-schema", "{{schema_file}}", "-o", "{{message_file}}", "-"},
+			from:    Message, model: []string{"--model", "{{model}}"}, at: 2,
+		},
+		"aider/builder": {command: []string{"aider", "--yes-always", "--no-check-update", "--message-file", "{{prompt_file}}"}, model: []string{"--model", "{{model}}"}, at: 1},
+	}[name+"/"+role]
+	return p, ok
+}
+
+// presets returns the names of the presets for a role. Aider has no part that only reads.
+func presets(role string) []string {
+	return slices.DeleteFunc([]string{"opencode", "claude", "codex", "aider"}, func(name string) bool {
+		_, ok := preset(name, role)
+		return !ok
+	})
+}

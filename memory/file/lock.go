@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"os"
 	"time"
+
+	"github.com/org/foreman-action/internal/filelock"
 )
 
 // A lock that another writer holds is tried again every lockEvery, for lockWait at
@@ -24,11 +26,11 @@ func lock(ctx context.Context, root *os.Root) (unlock func(), err error) {
 	t := time.NewTicker(lockEvery)
 	defer t.Stop()
 	for {
-		unlock, err := tryLock(root, ".lock")
+		unlock, err := filelock.Try(root, ".lock")
 		if err == nil {
 			return unlock, nil
 		}
-		if !errors.Is(err, errLocked) {
+		if !errors.Is(err, filelock.ErrLocked) {
 			return nil, fmt.Errorf("lock: %w", err)
 		}
 		select {
@@ -38,6 +40,3 @@ func lock(ctx context.Context, root *os.Root) (unlock func(), err error) {
 		}
 	}
 }
-
-// errLocked means that another writer holds the lock.
-var errLocked = errors.New("another writer holds the lock")

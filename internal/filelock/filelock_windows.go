@@ -1,4 +1,4 @@
-package file
+package filelock
 
 import (
 	"errors"
@@ -10,9 +10,10 @@ import (
 // errSharing is ERROR_SHARING_VIOLATION.
 const errSharing = syscall.Errno(32)
 
-// tryLock opens a file without sharing; it makes the file when it is missing.
-// The kernel closes it when the process ends, however it ends.
-func tryLock(root *os.Root, name string) (unlock func(), err error) {
+// Try opens a file without sharing; it makes the file when it is missing.
+// The kernel closes it when the process ends, however it ends. The error is [ErrLocked]
+// where somebody else has the lock.
+func Try(root *os.Root, name string) (unlock func(), err error) {
 	p, err := syscall.UTF16PtrFromString(filepath.Join(root.Name(), name))
 	if err != nil {
 		return nil, err
@@ -21,13 +22,10 @@ func tryLock(root *os.Root, name string) (unlock func(), err error) {
 	h, err := syscall.CreateFile(p, syscall.GENERIC_READ|syscall.GENERIC_WRITE, noSharing, nil,
 		syscall.OPEN_ALWAYS, syscall.FILE_ATTRIBUTE_NORMAL, 0)
 	if errors.Is(err, errSharing) {
-		return nil, errLocked
+		return nil, ErrLocked
 	}
 	if err != nil {
 		return nil, err
 	}
 	return func() { syscall.CloseHandle(h) }, nil
 }
-
-// syncDir does nothing: a directory cannot be flushed here.
-func syncDir(*os.Root, string) error { return nil }

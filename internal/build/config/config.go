@@ -29,7 +29,7 @@ type Config struct {
 	Checks    []Check    `yaml:"checks"` // commands that judge each round
 	Limits    Limits     `yaml:"limits"`
 	Env       []string   `yaml:"env"` // names of variables that commands get, besides the common ones
-	Sandbox   Sandbox    `default:"none"  yaml:"sandbox"`
+	Sandbox   Sandbox    `default:"none"            yaml:"sandbox"`
 	Image     string     `yaml:"image"` // of the containers; empty exactly where Sandbox is [NoSandbox]
 	Commit    Identity   `yaml:"commit"`
 	Publish   Publish    `yaml:"publish"`
@@ -49,9 +49,9 @@ type Agent struct {
 	// role's usual one.
 	Result string `yaml:"result"`
 	// From is where the result comes from.
-	From    Source        `default:"file"        yaml:"result_from"`
-	Timeout time.Duration `default:"30m"         yaml:"timeout"`
-	Idle    time.Duration `default:"5m"          yaml:"idle_timeout"`
+	From    Source        `default:"file" yaml:"result_from"`
+	Timeout time.Duration `default:"30m"  yaml:"timeout"`
+	Idle    time.Duration `default:"5m"   yaml:"idle_timeout"`
 }
 
 // A Source is where an agent leaves its result.
@@ -83,9 +83,9 @@ func (c Check) Title() string { return strings.Join(c.Run, " ") }
 
 // Limits bound a run.
 type Limits struct {
-	Rounds     int           `default:"3"    yaml:"rounds"`
-	Attempts   int           `default:"3"    yaml:"attempts"` // of one agent in one round
-	RunTimeout time.Duration `default:"2h"   yaml:"run_timeout"`
+	Rounds     int           `default:"3"       yaml:"rounds"`
+	Attempts   int           `default:"3"       yaml:"attempts"` // of one agent in one round
+	RunTimeout time.Duration `default:"2h"      yaml:"run_timeout"`
 	LogBytes   Bytes         `yaml:"log_bytes"`  // of one command
 	DiffBytes  Bytes         `yaml:"diff_bytes"` // of the patch the Inspector gets
 	// MinSeverity is how grave a finding must be for another round; empty: the Inspector's
@@ -95,7 +95,7 @@ type Limits struct {
 
 // An Identity is the author of the commits that Foreman makes itself.
 type Identity struct {
-	Name  string `default:"Foreman"                   yaml:"name"`
+	Name  string `default:"Foreman"                          yaml:"name"`
 	Email string `default:"foreman@users.noreply.github.com" yaml:"email"`
 }
 

@@ -1,0 +1,134 @@
+// Package agent runs a Builder or an Inspector once: a command of the consumer's choice,
+// or recorded steps in its place.
+package agent
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/org/foreman-action/internal/build/config"
+	"github.com/org/foreman-action/internal/build/process"
+)
+
+// An Invocation is one run of an agent. All paths are absolute.
+type Invocation struct {
+	Role    string // "builder" or "inspector"
+	Number  int    // of the role's run in this task, from 1
+	Title   string // for the agent's session
+	Dir     string // the worktree
+	Prompt  string
+	Log     io.Writer // receives what the agent prints
+	LogSize int64     // bytes of it; 0: no limit
+	Env     []string
+
+	PromptFile  string // contains Prompt
+	ResultFile  string // where the result is expected; there is none yet
+	MessageFile string // where the agent may leave its final message; there is none yet
+	SchemaFile  string // contains the JSON Schema of the result
+}
+
+// An Agent works once. What it left is in the worktree and in the result file; the result
+// of the process is about its end alone. It may be called again after it returned.
+type Agent interface {
+	Run(ctx context.Context, in Invocation) (process.Result, error)
+}
+
+// grace is how long an agent has to save its work after SIGTERM.
+const grace = 10 * time.Second
+
+// maxMessage is how many bytes of a final message are looked at, from its end.
+const maxMessage = 1 << 20
+
+// A Command is an agent that is a program.
+type Command struct {
+	Runner process.Runner
+	Config config.Agent
+}
+
+// Run runs the program. Where the result is the final message, it is taken out of that and
+// written to the result file; a message without one leaves none.
+func (c Command) Run(ctx context.Context, in Invocation) (process.Result, error) {
+	command := process.Command{
+		Args: c.Config.Expand(map[string]string{
+			"prompt": in.Prompt, "prompt_file": in.PromptFile, "title": in.Title, "role": in.Role, "model": c.Config.Model,
+			"result": in.ResultFile, "message_file": in.MessageFile, "schema_file": in.SchemaFile,
+		}),
+		Dir: in.Dir, Env: in.Env, Output: in.Log, LogBytes: in.LogSize,
+		Timeout: c.Config.Timeout, Idle: c.Config.Idle, Grace: grace,
+	}
+	if !c.Config.Uses("prompt") && !c.Config.Uses("prompt_file") {
+		command.Stdin = strings.NewReader(in.Prompt)
+	}
+	if c.Config.From != config.Message {
+		return c.Runner.Run(ctx, command)
+	}
+	printed := &tail{to: in.Log, limit: maxMessage}
+	command.Output, command.LogBytes = printed, 0
+	printed.left = in.LogSize
+	result, err := c.Runner.Run(ctx, command)
+	result.Truncated = printed.truncated
+	if err != nil {
+		return result, err
+	}
+	message := printed.data
+	if c.Config.Uses("message_file") {
+		if message, err = end(in.MessageFile); err != nil {
+			return result, fmt.Errorf("read the agent's final message: %w", err)
+		}
+	}
+	if found, ok := Extract(message); ok {
+		if err := os.WriteFile(in.ResultFile, append(found, '\n'), 0o600); err != nil {
+			return result, fmt.Errorf("write the agent's result: %w", err)
+		}
+	}
+	return result, nil
+}
+
+// end returns the end of a regular file; nil when there is none.
+func end(path string) ([]byte, error) {
+	info, err := os.Lstat(path)
+	if err != nil || !info.Mode().IsRegular() {
+		return nil, nil // the agent left no message
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	if _, err := file.Seek(max(0, info.Size()-maxMessage), io.SeekStart); err != nil {
+		return nil, err
+	}
+	return io.ReadAll(io.LimitReader(file, maxMessage))
+}
+
+// A tail passes the start of what is written on, and keeps the end.
+type tail struct {
+	to        io.Writer
+	left      int64 // bytes that are passed on; 0 at the start: all
+	passed    int64
+	truncated bool
+	data      []byte
+	limit     int
+}
+
+func (t *tail) Write(p []byte) (int, error) {
+	t.data = append(t.data, p...)
+	if len(t.data) > 2*t.limit {
+		t.data = append(t.data[:0], t.data[len(t.data)-t.limit:]...)
+	}
+	pass := p
+	if t.left > 0 && t.passed+int64(len(p)) > t.left {
+		pass, t.truncated = p[:t.left-t.passed], true
+	}
+	t.passed += int64(len(pass))
+	if t.to != nil && len(pass) > 0 {
+		if _, err := t.to.Write(pass); err != nil {
+			return 0, err
+		}
+	}
+	return len(p), nil
+}

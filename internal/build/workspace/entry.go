@@ -1,0 +1,100 @@
+package workspace
+
+import (
+	"bytes"
+	"errors"
+	"io/fs"
+	"os"
+	"path"
+)
+
+// An entry is a file, a folder or a link as it was; nil is none.
+type entry struct {
+	mode fs.FileMode
+	data []byte // of a regular file; the target of a link
+}
+
+func (e *entry) equal(other *entry) bool {
+	if e == nil || other == nil {
+		return e == other
+	}
+	return e.mode == other.mode && bytes.Equal(e.data, other.data)
+}
+
+// read returns what stands at a name. The name does not lead out of the root, and no link
+// is followed at its end.
+func read(root *os.Root, name string) (*entry, error) {
+	info, err := root.Lstat(name)
+	if errors.Is(err, fs.ErrNotExist) || err != nil && belowNoFolder(root, name) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	e := &entry{mode: info.Mode()}
+	switch {
+	case e.mode.IsRegular():
+		e.data, err = root.ReadFile(name)
+	case e.mode&fs.ModeSymlink != 0:
+		var target string
+		target, err = root.Readlink(name)
+		e.data = []byte(target)
+	}
+	return e, err
+}
+
+// belowNoFolder reports whether something above a name is no folder: a link, which may lead
+// out of the root, or a file.
+func belowNoFolder(root *os.Root, name string) bool {
+	for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {
+		if info, err := root.Lstat(dir); err == nil && !info.IsDir() {
+			return true
+		}
+	}
+	return false
+}
+
+// restore makes a name hold an entry again. A device or a pipe is not made again.
+func restore(root *os.Root, name string, e *entry) error {
+	if e != nil && e.mode.IsDir() {
+		if now, err := root.Lstat(name); err == nil && now.IsDir() {
+			return root.Chmod(name, e.mode.Perm())
+		}
+	}
+	if err := removeAll(root, name); err != nil || e == nil {
+		return err
+	}
+	if err := root.MkdirAll(path.Dir(name), 0o755); err != nil {
+		return err
+	}
+	switch {
+	case e.mode.IsDir():
+		return root.Mkdir(name, e.mode.Perm())
+	case e.mode&fs.ModeSymlink != 0:
+		return root.Symlink(string(e.data), name)
+	case !e.mode.IsRegular():
+		return nil
+	}
+	if err := root.WriteFile(name, e.data, 0o600); err != nil {
+		return err
+	}
+	return root.Chmod(name, e.mode.Perm())
+}
+
+// removeAll removes what stands at a name, also folders that may not be written to.
+func removeAll(root *os.Root, name string) error {
+	err := root.RemoveAll(name)
+	if err == nil || belowNoFolder(root, name) {
+		return nil
+	}
+	walkErr := fs.WalkDir(root.FS(), name, func(below string, d fs.DirEntry, _ error) error {
+		if d != nil && d.IsDir() {
+			return root.Chmod(below, 0o700)
+		}
+		return nil // what stays is reported below
+	})
+	if err := root.RemoveAll(name); err != nil {
+		return errors.Join(err, walkErr)
+	}
+	return nil
+}

@@ -1,0 +1,154 @@
+// Package workspace is where a run works: a worktree of the consumer's repository, on a
+// branch of its own, and the guard around it that compares what agents must not change and
+// puts it back.
+//
+// A worktree shares the configuration, the hooks and the refs of the repository, so an
+// agent can change what git does everywhere. After every run of an agent, the files that
+// steer git are compared without git, and put back before git is called.
+package workspace
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/org/foreman-action/internal/git"
+)
+
+// A Repository is a checkout of the consumer.
+type Repository struct {
+	Root   string // of the checkout; absolute
+	common string // the folder of git that all worktrees share; absolute
+	own    string // the folder of git of this checkout; absolute
+	git    git.Repo
+}
+
+// Open finds the repository that a folder is in.
+func Open(ctx context.Context, dir string, environ []string) (*Repository, error) {
+	g := git.Repo{Dir: dir, Environ: environ}
+	bare, err := g.Run(ctx, "rev-parse", "--is-inside-work-tree")
+	if err != nil {
+		return nil, fmt.Errorf("open the repository in %s: %w", dir, err)
+	}
+	if strings.TrimSpace(string(bare)) != "true" {
+		return nil, fmt.Errorf("open the repository in %s: it has no working tree", dir)
+	}
+	var paths [3]string
+	for i, what := range []string{"--show-toplevel", "--git-common-dir", "--absolute-git-dir"} {
+		out, err := g.Run(ctx, "rev-parse", "--path-format=absolute", what)
+		if err != nil {
+			return nil, fmt.Errorf("open the repository in %s: %w", dir, err)
+		}
+		paths[i] = strings.TrimSuffix(string(out), "\n")
+	}
+	g.Dir = paths[0]
+	if _, err := g.Resolve(ctx, "HEAD"); errors.Is(err, git.ErrNoCommit) {
+		return nil, fmt.Errorf("open the repository in %s: it has no commit yet; make the first one", dir)
+	} else if err != nil {
+		return nil, err
+	}
+	return &Repository{Root: paths[0], common: paths[1], own: paths[2], git: g}, nil
+}
+
+// Base returns the commit that a change starts from, and the name of its branch: ref, or
+// where that is empty the default branch of the remote origin, or else the present commit.
+// The branch is empty for a commit that no branch names.
+func (r *Repository) Base(ctx context.Context, ref string) (commit, branch string, err error) {
+	if ref == "" {
+		if out, err := r.git.Run(ctx, "symbolic-ref", "--quiet", "--short", "refs/remotes/origin/HEAD"); err == nil {
+			ref = strings.TrimSpace(string(out))
+		}
+	}
+	candidates := []string{ref, "origin/" + ref}
+	if ref == "" {
+		candidates = []string{"HEAD"}
+		if out, err := r.git.Run(ctx, "symbolic-ref", "--quiet", "--short", "HEAD"); err == nil {
+			branch = strings.TrimSpace(string(out))
+		}
+	} else {
+		branch = strings.TrimPrefix(ref, "origin/")
+	}
+	for _, candidate := range candidates {
+		commit, err = r.git.Resolve(ctx, candidate)
+		if err == nil || !errors.Is(err, git.ErrNoCommit) {
+			return commit, branch, err
+		}
+	}
+	return "", "", fmt.Errorf("find the base: no branch or commit is called %s; in a workflow, check out with fetch-depth: 0", ref)
+}
+
+// File returns a file of a commit; nil when it has none.
+func (r *Repository) File(ctx context.Context, commit, path string) ([]byte, error) {
+	listed, err := r.git.Run(ctx, "ls-tree", "-z", commit, "--", path)
+	if err != nil || len(listed) == 0 {
+		return nil, err
+	}
+	if !strings.HasPrefix(string(listed), "100") {
+		return nil, fmt.Errorf("read %s of %.12s: it is not a regular file", path, commit)
+	}
+	return r.git.Run(ctx, "cat-file", "blob", commit+":"+path)
+}
+
+// Folder writes a folder of a commit, with all below it, to a new folder. Links are left
+// out.
+func (r *Repository) Folder(ctx context.Context, commit, path, to string) error {
+	out, err := r.git.Run(ctx, "ls-tree", "-r", "-z", "--full-tree", commit, "--", strings.TrimSuffix(path, "/")+"/")
+	if err != nil {
+		return err
+	}
+	if len(out) == 0 {
+		return fmt.Errorf("read the folder %s of %.12s: there is none", path, commit)
+	}
+	root, err := os.OpenRoot(to)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	for entry := range strings.SplitSeq(strings.TrimRight(string(out), "\x00"), "\x00") {
+		about, name, ok := strings.Cut(entry, "\t")
+		fields := strings.Fields(about)
+		if !ok || len(fields) != 3 || !strings.HasPrefix(fields[0], "100") {
+			continue
+		}
+		data, err := r.git.Run(ctx, "cat-file", "blob", fields[2])
+		if err != nil {
+			return err
+		}
+		below := strings.TrimPrefix(name, strings.TrimSuffix(path, "/")+"/")
+		if err := root.MkdirAll(filepath.Dir(below), 0o750); err != nil {
+			return err
+		}
+		if err := root.WriteFile(below, data, 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Exclude keeps paths out of every commit that git adds all files to, in all worktrees.
+func (r *Repository) Exclude(patterns ...string) error {
+	name := filepath.Join(r.common, "info", "exclude")
+	old, err := os.ReadFile(name)
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	text := string(old)
+	if text != "" && !strings.HasSuffix(text, "\n") {
+		text += "\n"
+	}
+	for _, pattern := range patterns {
+		if !strings.Contains("\n"+text, "\n"+pattern+"\n") {
+			text += pattern + "\n"
+		}
+	}
+	if text == string(old) {
+		return nil
+	}
+	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+		return err
+	}
+	return os.WriteFile(name, []byte(text), 0o644) //nolint:gosec // as git makes it
+}

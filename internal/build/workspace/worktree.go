@@ -1,0 +1,237 @@
+package workspace
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/org/foreman-action/internal/git"
+)
+
+// BranchPrefix begins the names of the branches of runs.
+const BranchPrefix = "foreman/"
+
+// A Worktree is the folder that agents work in.
+type Worktree struct {
+	Dir    string // absolute
+	Branch string // checked out there; only this run uses it
+	repo   *Repository
+	git    git.Repo
+	admin  string // the folder of git that belongs to it, relative to the common one
+}
+
+// An Author is who makes Foreman's own commits.
+type Author struct{ Name, Email string }
+
+// Add makes a worktree with a branch that starts, or starts again, at a commit. A folder
+// that an earlier run left in its place goes; one that is not a worktree of ours is an
+// error.
+func (r *Repository) Add(ctx context.Context, dir, branch, commit string) (*Worktree, error) {
+	if err := r.checkBranch(ctx, branch); err != nil {
+		return nil, err
+	}
+	w := r.worktree(dir, branch)
+	if err := w.Remove(ctx); err != nil {
+		return nil, err
+	}
+	if entries, err := os.ReadDir(dir); err == nil && len(entries) > 0 {
+		return nil, fmt.Errorf("make the worktree %s: the folder is not empty and is no worktree of this repository; move it away", dir)
+	}
+	if err := os.MkdirAll(filepath.Dir(dir), 0o750); err != nil {
+		return nil, fmt.Errorf("make the worktree %s: %w", dir, err)
+	}
+	if _, err := r.git.Run(ctx, "worktree", "add", "--quiet", "--force", "-B", branch, "--", dir, commit); err != nil {
+		return nil, fmt.Errorf("make the worktree %s: %w", dir, err)
+	}
+	admin, err := adminFolder(r.common, dir)
+	w.admin = admin
+	return w, err
+}
+
+func (r *Repository) worktree(dir, branch string) *Worktree {
+	g := r.git
+	g.Dir = dir
+	return &Worktree{Dir: dir, Branch: branch, repo: r, git: g}
+}
+
+// adminFolder returns the folder in which git keeps what it knows of a worktree, relative
+// to the common folder.
+func adminFolder(common, dir string) (string, error) {
+	data, err := os.ReadFile(filepath.Join(dir, ".git"))
+	if err != nil {
+		return "", err
+	}
+	target, ok := strings.CutPrefix(strings.TrimSpace(string(data)), "gitdir: ")
+	name, err := filepath.Rel(common, target)
+	if !ok || err != nil || !strings.HasPrefix(filepath.ToSlash(name), "worktrees/") {
+		return "", fmt.Errorf("the file .git of the worktree %s leads elsewhere", dir)
+	}
+	return filepath.ToSlash(name), nil
+}
+
+// checkBranch refuses a branch that cannot be made because another has the name of its
+// folder, or that another worktree has checked out.
+func (r *Repository) checkBranch(ctx context.Context, branch string) error {
+	if _, err := r.git.Run(ctx, "check-ref-format", "--branch", branch); err != nil {
+		return fmt.Errorf("git has no branches called %q: choose another task id", branch)
+	}
+	for i, c := range branch {
+		if c != '/' {
+			continue
+		}
+		if _, err := r.git.Resolve(ctx, "refs/heads/"+branch[:i]); err == nil {
+			return fmt.Errorf("make the branch %s: a branch called %s is in the way; rename it", branch, branch[:i])
+		}
+	}
+	return nil
+}
+
+// Remove removes a worktree with its folder; the branch stays. A worktree that is not there
+// is no error.
+func (w *Worktree) Remove(ctx context.Context) error {
+	ours, err := w.registered(ctx)
+	if err != nil {
+		return err
+	}
+	if ours {
+		if _, err := w.repo.git.Run(ctx, "worktree", "remove", "--force", "--force", "--", w.Dir); err != nil {
+			// Its files may have lost their permissions, or the folder its .git.
+			if err := w.removeFolder(); err != nil {
+				return fmt.Errorf("remove the worktree %s: %w", w.Dir, err)
+			}
+		}
+	}
+	if _, err := w.repo.git.Run(ctx, "worktree", "prune"); err != nil {
+		return fmt.Errorf("remove the worktree %s: %w", w.Dir, err)
+	}
+	return nil
+}
+
+func (w *Worktree) removeFolder() error {
+	root, err := os.OpenRoot(filepath.Dir(w.Dir))
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	return removeAll(root, filepath.Base(w.Dir))
+}
+
+// registered reports whether git lists the worktree.
+func (w *Worktree) registered(ctx context.Context) (bool, error) {
+	out, err := w.repo.git.Run(ctx, "worktree", "list", "--porcelain", "-z")
+	if err != nil {
+		return false, err
+	}
+	dir := w.Dir
+	if parent, err := filepath.EvalSymlinks(filepath.Dir(dir)); err == nil {
+		dir = filepath.Join(parent, filepath.Base(dir))
+	}
+	for field := range strings.SplitSeq(string(out), "\x00") {
+		if path, ok := strings.CutPrefix(field, "worktree "); ok && (path == dir || path == w.Dir) {
+			return path != w.repo.Root, nil
+		}
+	}
+	return false, nil
+}
+
+// Head returns the commit that is checked out, and its tree.
+func (w *Worktree) Head(ctx context.Context) (commit, tree string, err error) {
+	out, err := w.git.Run(ctx, "rev-parse", "HEAD^{commit}", "HEAD^{tree}")
+	if err != nil {
+		return "", "", err
+	}
+	commit, tree, _ = strings.Cut(strings.TrimSpace(string(out)), "\n")
+	return commit, tree, nil
+}
+
+// Commit commits everything that differs from start, but for the paths in without, and
+// returns the new HEAD. Commits that were made since start stay, unless one of them has a
+// path that must not be there: then they become one. The message is for Foreman's own
+// commit.
+func (w *Worktree) Commit(ctx context.Context, start string, by Author, message string, without []string) (head string, err error) {
+	if _, err := w.git.Run(ctx, "symbolic-ref", "HEAD", "refs/heads/"+w.Branch); err != nil {
+		return "", err
+	}
+	touched, err := w.touches(ctx, start, without)
+	if err != nil {
+		return "", err
+	}
+	if touched {
+		if _, err := w.git.Run(ctx, "reset", "--quiet", "--soft", start); err != nil {
+			return "", err
+		}
+	}
+	if _, err := w.git.Run(ctx, "add", "--all", "--", "."); err != nil {
+		return "", err
+	}
+	if len(without) > 0 {
+		// Back to what they are at the start, which may be nothing.
+		reset := append([]string{"reset", "--quiet", start, "--"}, literal(without)...)
+		if _, err := w.git.Run(ctx, reset...); err != nil {
+			return "", err
+		}
+	}
+	head, _, err = w.Head(ctx)
+	if err != nil {
+		return "", err
+	}
+	if _, err := w.git.Run(ctx, "diff", "--cached", "--quiet", "--no-ext-diff", head, "--"); err == nil {
+		return head, nil
+	}
+	g := w.git
+	g.Vars = append(g.Vars, "GIT_AUTHOR_NAME="+by.Name, "GIT_AUTHOR_EMAIL="+by.Email, "GIT_COMMITTER_NAME="+by.Name, "GIT_COMMITTER_EMAIL="+by.Email)
+	if _, err := g.Run(ctx, "commit", "--quiet", "--no-verify", "--cleanup=whitespace", "--message", message); err != nil {
+		return "", err
+	}
+	head, _, err = w.Head(ctx)
+	return head, err
+}
+
+// touches reports whether a commit since start changes one of the paths.
+func (w *Worktree) touches(ctx context.Context, start string, paths []string) (bool, error) {
+	if len(paths) == 0 {
+		return false, nil
+	}
+	out, err := w.git.Run(ctx, append([]string{"log", "--format=%H", "--max-count=1", start + "..HEAD", "--"}, literal(paths)...)...)
+	return len(bytes.TrimSpace(out)) > 0, err
+}
+
+// literal returns paths so that git takes no character of them as a pattern.
+func literal(paths []string) []string {
+	all := make([]string, 0, len(paths))
+	for _, path := range paths {
+		all = append(all, ":(top,literal)"+path)
+	}
+	return all
+}
+
+// Reset puts the branch, the index and the files back to a commit, and removes files that
+// git does not track; what it ignores stays.
+func (w *Worktree) Reset(ctx context.Context, commit string) error {
+	return reset(ctx, w.git, w.Branch, commit)
+}
+
+func reset(ctx context.Context, g git.Repo, branch, commit string) error {
+	if _, err := g.Run(ctx, "symbolic-ref", "HEAD", "refs/heads/"+branch); err != nil {
+		return err
+	}
+	if _, err := g.Run(ctx, "reset", "--quiet", "--hard", commit); err != nil {
+		return err
+	}
+	_, err := g.Run(ctx, "clean", "--quiet", "-d", "--force", "--force")
+	return err
+}
+
+// Diff returns the change from base to HEAD, at most limit bytes of it, and the list of its
+// files.
+func (w *Worktree) Diff(ctx context.Context, base string, limit int) (diff []byte, cut bool, stat string, err error) {
+	diff, cut, err = w.git.Diff(ctx, base, "HEAD", limit)
+	if err != nil {
+		return nil, false, "", err
+	}
+	out, err := w.git.Run(ctx, "diff", "--stat=120", "--no-color", "--no-ext-diff", "--no-textconv", base+"...HEAD", "--")
+	return diff, cut, string(out), err
+}

@@ -15,15 +15,8 @@ package machine
 import (
 	"slices"
 	"strings"
-)
 
-// A Role is which of the two agents.
-type Role string
-
-// The roles.
-const (
-	Builder   Role = "builder"
-	Inspector Role = "inspector"
+	"github.com/org/foreman-action/handoff"
 )
 
 // A Phase is how far a round is: what the run does now, or does again when it was
@@ -37,7 +30,6 @@ const (
 	Checks  Phase = "checks"  // the consumer's own commands judge
 	Diff    Phase = "diff"    // the change to the base is written down
 	Inspect Phase = "inspect" // the Inspector judges
-	Ended   Phase = "ended"
 )
 
 // A Status is what a run came to.
@@ -73,40 +65,15 @@ type End struct {
 	Status Status `json:"status"`
 	Reason Reason `json:"reason,omitempty"` // empty: approved
 	// Role is the agent that the reason is about; empty: neither.
-	Role Role `json:"role,omitempty"`
+	Role handoff.Role `json:"role,omitempty"`
 	// Errors are the details, for people and for the report.
-	Errors []Problem `json:"errors,omitempty"`
+	Errors []handoff.Problem `json:"errors,omitempty"`
 }
 
-// A Problem is one thing that is wrong with a result, or with the run.
-type Problem struct {
-	Path    string `json:"path"`
-	Code    string `json:"code"`
-	Message string `json:"message"`
-}
-
-// An Issue is a finding of the Inspector.
-type Issue struct {
-	Severity    Severity `json:"severity"`
-	Description string   `json:"description"`
-	Paths       []string `json:"paths"`
-}
-
-// A Severity is how grave a finding is.
-type Severity string
-
-// The severities, the gravest first.
-const (
-	Blocker Severity = "blocker"
-	Major   Severity = "major"
-	Minor   Severity = "minor"
-)
-
-// atLeast reports whether a severity is as grave as another, or graver. An unknown one is
-// as grave as a blocker, and every one is as grave as the empty one.
-func (s Severity) atLeast(other Severity) bool {
-	order := []Severity{Blocker, Major, Minor}
-	return other == "" || slices.Index(order, s) <= slices.Index(order, other)
+// atLeast reports whether a severity is as grave as another, or graver.
+func atLeast(s, other handoff.Severity) bool {
+	order := []handoff.Severity{handoff.Blocker, handoff.Major, handoff.Minor}
+	return slices.Index(order, s) <= slices.Index(order, other)
 }
 
 // A Check is how one of the consumer's commands ended.
@@ -123,7 +90,7 @@ type Policy struct {
 	Attempts int // runs of one agent in one round, at least 1
 	// MinSeverity is how grave a finding must be for another round; the rest is reported
 	// as open. Empty: the Inspector's verdict alone decides.
-	MinSeverity Severity
+	MinSeverity handoff.Severity
 }
 
 // A State is all that the machine knows of a run. The zero value is a run that has not
@@ -138,7 +105,7 @@ type State struct {
 	// Attempt counts the runs of the present agent in this round, from 1.
 	Attempt int `json:"attempt"`
 	// Objections are why the last attempt did not count, for the next one's prompt.
-	Objections []Problem `json:"objections,omitempty"`
+	Objections []handoff.Problem `json:"objections,omitempty"`
 	// Summary and Complexity are what the Builder last reported.
 	Summary    string `json:"summary,omitempty"`
 	Complexity string `json:"complexity,omitempty"`
@@ -146,15 +113,15 @@ type State struct {
 	Checks []Check `json:"checks,omitempty"`
 	// Issues and Tasks are the last findings: for the Builder in the next round, and for
 	// the Inspector to see again. Failed are the required checks that opened this round.
-	Issues []Issue  `json:"issues,omitempty"`
-	Tasks  []string `json:"tasks,omitempty"`
-	Failed []Check  `json:"failed,omitempty"`
+	Issues []handoff.Issue `json:"issues,omitempty"`
+	Tasks  []string        `json:"tasks,omitempty"`
+	Failed []Check         `json:"failed,omitempty"`
 	// End is set when the run is over.
 	End *End `json:"end,omitempty"`
 }
 
 // OpenIssues returns the findings that a run ends with.
-func (s State) OpenIssues() []Issue { return slices.Clone(s.Issues) }
+func (s State) OpenIssues() []handoff.Issue { return slices.Clone(s.Issues) }
 
 // An Action is the one thing to do next; its fields are in the state.
 type Action string
@@ -181,7 +148,7 @@ type Begun struct{}
 type SetupDone struct{}
 
 // SetupStopped is a setup that failed.
-type SetupStopped struct{ Problem Problem }
+type SetupStopped struct{ Problem handoff.Problem }
 
 // A Verdict is how one run of an agent ended, in the order in which it is looked at.
 type Verdict string
@@ -206,7 +173,7 @@ const (
 // Built is a run of the Builder that ended.
 type Built struct {
 	Verdict  Verdict
-	Problems []Problem // for every verdict but Valid
+	Problems []handoff.Problem // for every verdict but Valid
 	Summary  string
 	// Complexity is what the Builder reported.
 	Complexity string
@@ -223,17 +190,17 @@ type Diffed struct{ Empty bool }
 // Inspected is a run of the Inspector that ended.
 type Inspected struct {
 	Verdict  Verdict
-	Problems []Problem // for every verdict but Valid
+	Problems []handoff.Problem // for every verdict but Valid
 	Approved bool
-	Issues   []Issue
+	Issues   []handoff.Issue
 	Tasks    []string
 }
 
 // Stopped ends a run from outside, in any phase.
 type Stopped struct {
 	Reason  Reason // Timeout, Cancelled, DiskFull or PolicyBroken
-	Role    Role
-	Problem Problem
+	Role    handoff.Role
+	Problem handoff.Problem
 }
 
 func (Begun) event()        {}
@@ -244,6 +211,23 @@ func (Checked) event()      {}
 func (Diffed) event()       {}
 func (Inspected) event()    {}
 func (Stopped) event()      {}
+
+// Resume returns the state of a run that ended for a reason that people or time can take
+// away, so that it goes on where it was with all attempts of the round. It reports false for
+// other runs.
+func Resume(s State) (State, bool) {
+	if s.End == nil {
+		return s, true
+	}
+	switch s.End.Reason {
+	case SetupFailed, AgentFailed, HandoffInvalid, Timeout, Cancelled, DiskFull:
+		s.End = nil
+		s.Attempt = min(s.Attempt, 1)
+		return s, true
+	default:
+		return s, false
+	}
+}
 
 // Next returns the state after an event, and what to do then. It does not change s. An
 // event that does not belong to the phase changes nothing: the action of the phase is
@@ -258,10 +242,10 @@ func Next(s State, e Event, p Policy) (State, Action) {
 			s.Phase, s.Round = Setup, 1
 		}
 	case Stopped:
-		return end(s, End{Status: Failed, Reason: e.Reason, Role: e.Role, Errors: []Problem{e.Problem}})
+		return end(s, End{Status: Failed, Reason: e.Reason, Role: e.Role, Errors: []handoff.Problem{e.Problem}})
 	case SetupStopped:
 		if s.Phase == Setup {
-			return end(s, End{Status: Failed, Reason: SetupFailed, Errors: []Problem{e.Problem}})
+			return end(s, End{Status: Failed, Reason: SetupFailed, Errors: []handoff.Problem{e.Problem}})
 		}
 	case SetupDone:
 		switch {
@@ -300,8 +284,6 @@ func action(phase Phase) Action {
 		return DoDiff
 	case Inspect:
 		return DoInspect
-	case Ended:
-		return DoEnd
 	default:
 		return DoSetup
 	}
@@ -316,20 +298,20 @@ func begin(s State, phase Phase) (State, Action) {
 }
 
 func end(s State, e End) (State, Action) {
-	s.Phase, s.End = Ended, &e
+	s.End = &e
 	return s, DoEnd
 }
 
 func built(s State, e Built, p Policy) (State, Action) {
 	if e.Verdict != Valid {
-		return repeat(s, attempt{Builder, e.Verdict, e.Problems}, p)
+		return repeat(s, attempt{handoff.Builder, e.Verdict, e.Problems}, p)
 	}
 	s.Summary, s.Complexity = e.Summary, e.Complexity
 	if !e.Changed {
 		if s.Round == 1 {
-			return end(s, End{Status: Failed, Reason: NoChanges, Role: Builder, Errors: []Problem{{Path: "<run>", Code: "no_changes", Message: "the Builder reported success and changed no file"}}})
+			return end(s, End{Status: Failed, Reason: NoChanges, Role: handoff.Builder, Errors: []handoff.Problem{{Path: "<run>", Code: "no_changes", Message: "the Builder reported success and changed no file"}}})
 		}
-		return end(s, End{Status: ChangesRequested, Reason: Stalled, Role: Builder, Errors: []Problem{{Path: "<run>", Code: "stalled", Message: "the Builder changed nothing in answer to the findings"}}})
+		return end(s, End{Status: ChangesRequested, Reason: Stalled, Role: handoff.Builder, Errors: []handoff.Problem{{Path: "<run>", Code: "stalled", Message: "the Builder changed nothing in answer to the findings"}}})
 	}
 	return begin(s, Checks)
 }
@@ -342,9 +324,9 @@ func checked(s State, e Checked, p Policy) (State, Action) {
 		return begin(s, Diff)
 	}
 	if s.lastRound(p) {
-		var problems []Problem
+		var problems []handoff.Problem
 		for _, c := range failed {
-			problems = append(problems, Problem{Path: "<checks>", Code: "check_failed", Message: "the required check " + c.Name + " fails"})
+			problems = append(problems, handoff.Problem{Path: "<checks>", Code: "check_failed", Message: "the required check " + c.Name + " fails"})
 		}
 		return end(s, End{Status: Failed, Reason: PreflightFailed, Errors: problems})
 	}
@@ -354,14 +336,14 @@ func checked(s State, e Checked, p Policy) (State, Action) {
 
 func diffed(s State, e Diffed) (State, Action) {
 	if e.Empty {
-		return end(s, End{Status: Failed, Reason: NoChanges, Role: Builder, Errors: []Problem{{Path: "<run>", Code: "no_changes", Message: "the branch is the same as its base"}}})
+		return end(s, End{Status: Failed, Reason: NoChanges, Role: handoff.Builder, Errors: []handoff.Problem{{Path: "<run>", Code: "no_changes", Message: "the branch is the same as its base"}}})
 	}
 	return begin(s, Inspect)
 }
 
 func inspected(s State, e Inspected, p Policy) (State, Action) {
 	if e.Verdict != Valid {
-		return repeat(s, attempt{Inspector, e.Verdict, e.Problems}, p)
+		return repeat(s, attempt{handoff.Inspector, e.Verdict, e.Problems}, p)
 	}
 	before := fingerprints(s.Issues)
 	s.Issues, s.Tasks = slices.Clone(e.Issues), slices.Clone(e.Tasks)
@@ -370,10 +352,10 @@ func inspected(s State, e Inspected, p Policy) (State, Action) {
 	}
 	now := fingerprints(s.Issues)
 	if len(now) > 0 && slices.Equal(before, now) {
-		return end(s, End{Status: ChangesRequested, Reason: Stalled, Errors: []Problem{{Path: "<run>", Code: "stalled", Message: "the Inspector found the same in two rounds running"}}})
+		return end(s, End{Status: ChangesRequested, Reason: Stalled, Errors: []handoff.Problem{{Path: "<run>", Code: "stalled", Message: "the Inspector found the same in two rounds running"}}})
 	}
 	if s.lastRound(p) {
-		return end(s, End{Status: ChangesRequested, Reason: RoundsExhausted, Errors: []Problem{{Path: "<run>", Code: "rounds_exhausted", Message: "the last round still has findings"}}})
+		return end(s, End{Status: ChangesRequested, Reason: RoundsExhausted, Errors: []handoff.Problem{{Path: "<run>", Code: "rounds_exhausted", Message: "the last round still has findings"}}})
 	}
 	return nextRound(s)
 }
@@ -382,9 +364,9 @@ func inspected(s State, e Inspected, p Policy) (State, Action) {
 // without a blocker, or findings that are all less grave than the policy asks for.
 func accepted(e Inspected, p Policy) bool {
 	if e.Approved {
-		return !slices.ContainsFunc(e.Issues, func(i Issue) bool { return i.Severity == Blocker })
+		return !slices.ContainsFunc(e.Issues, func(i handoff.Issue) bool { return i.Severity == handoff.Blocker })
 	}
-	return p.MinSeverity != "" && !slices.ContainsFunc(e.Issues, func(i Issue) bool { return i.Severity.atLeast(p.MinSeverity) })
+	return p.MinSeverity != "" && !slices.ContainsFunc(e.Issues, func(i handoff.Issue) bool { return atLeast(i.Severity, p.MinSeverity) })
 }
 
 func (s State) lastRound(p Policy) bool { return s.Review || s.Round >= p.Rounds }
@@ -396,9 +378,9 @@ func nextRound(s State) (State, Action) {
 
 // An attempt is one run of an agent that does not count.
 type attempt struct {
-	role     Role
+	role     handoff.Role
 	verdict  Verdict
-	problems []Problem
+	problems []handoff.Problem
 }
 
 // repeat runs an agent again, or ends the run.
@@ -407,7 +389,7 @@ func repeat(s State, a attempt, p Policy) (State, Action) {
 	switch {
 	case a.verdict == Reported:
 		ended.Reason = AgentFailed
-	case a.verdict == Violated && a.role == Builder:
+	case a.verdict == Violated && a.role == handoff.Builder:
 		ended.Reason = PolicyBroken
 	case s.Attempt >= p.Attempts:
 		ended.Reason = exhausted(a.verdict)
@@ -435,7 +417,7 @@ func exhausted(last Verdict) Reason {
 
 // fingerprints returns the findings in a form that is the same for findings that differ
 // only in their order, spaces and case.
-func fingerprints(issues []Issue) []string {
+func fingerprints(issues []handoff.Issue) []string {
 	var all []string
 	for _, i := range issues {
 		paths := slices.Sorted(slices.Values(i.Paths))

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/org/foreman-action/handoff"
 	"github.com/org/foreman-action/internal/build/machine"
 )
 
@@ -54,6 +55,14 @@ func playFile(t *testing.T, file string) {
 				t.Fatalf("%s: no ->", where)
 			}
 			want, part, _ := strings.Cut(after, " ")
+			if name == "resume" {
+				var ok bool
+				if state, ok = machine.Resume(state); fmt.Sprint(ok) != want {
+					t.Errorf("%s: resume gives %v, want %s", where, ok, want)
+				}
+				contains(t, where, state, part)
+				continue
+			}
 			var action machine.Action
 			state, action = machine.Next(state, event(t, where, name, before), policy)
 			if string(action) != want {
@@ -171,7 +180,7 @@ func FuzzNext(f *testing.F) {
 			case machine.DoEnd:
 				t.Fatalf("the action is to end, and the state is %+v", state)
 			case machine.DoInspect:
-				e = machine.Inspected{Verdict: verdicts[choice%len(verdicts)], Approved: choice%5 == 0, Issues: []machine.Issue{{Severity: "major", Description: fmt.Sprint(choice), Paths: []string{"a"}}}}
+				e = machine.Inspected{Verdict: verdicts[choice%len(verdicts)], Approved: choice%5 == 0, Issues: []handoff.Issue{{Severity: "major", Description: fmt.Sprint(choice), Paths: []string{"a"}}}}
 			}
 			data, err := json.Marshal(state)
 			if err != nil {

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/org/foreman-action/handoff"
 	"github.com/org/foreman-action/internal/build/machine"
 	"github.com/org/foreman-action/internal/build/prompt"
 	"github.com/org/foreman-action/internal/golden"
@@ -33,14 +34,14 @@ func FuzzWrite(f *testing.F) {
 	f.Fuzz(func(t *testing.T, task, description, output string) {
 		const mark = "~~mark~~"
 		state := machine.State{
-			Round: 2, Summary: task, Tasks: []string{output}, Objections: []machine.Problem{{Path: task, Message: description}},
-			Issues: []machine.Issue{{Severity: "major", Description: description, Paths: []string{output}}},
+			Round: 2, Summary: task, Tasks: []string{output}, Objections: []handoff.Problem{{Path: task, Message: description}},
+			Issues: []handoff.Issue{{Severity: "major", Description: description, Paths: []string{output}}},
 			Failed: []machine.Check{{Name: "test", Output: output}}, Checks: []machine.Check{{Name: "test", Output: output}},
 		}
-		for _, role := range []machine.Role{machine.Builder, machine.Inspector} {
+		for _, role := range []handoff.Role{handoff.Builder, handoff.Inspector} {
 			harmless := prompt.Write(prompt.Input{Role: role, Task: "t", Mark: mark, State: machine.State{
-				Round: 2, Summary: "s", Tasks: []string{"t"}, Objections: []machine.Problem{{Path: "p", Message: "m"}},
-				Issues: []machine.Issue{{Severity: "major", Description: "d", Paths: []string{"p"}}},
+				Round: 2, Summary: "s", Tasks: []string{"t"}, Objections: []handoff.Problem{{Path: "p", Message: "m"}},
+				Issues: []handoff.Issue{{Severity: "major", Description: "d", Paths: []string{"p"}}},
 				Failed: []machine.Check{{Name: "test"}}, Checks: []machine.Check{{Name: "test"}},
 			}})
 			got := prompt.Write(prompt.Input{Role: role, Task: task, Mark: mark, State: state})

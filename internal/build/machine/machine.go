@@ -70,6 +70,14 @@ type End struct {
 	Errors []handoff.Problem `json:"errors,omitempty"`
 }
 
+// String names an end in a sentence: the status, and the reason where there is one.
+func (e *End) String() string {
+	if e.Reason == "" {
+		return string(e.Status)
+	}
+	return string(e.Status) + ", " + string(e.Reason)
+}
+
 // atLeast reports whether a severity is as grave as another, or graver.
 func atLeast(s, other handoff.Severity) bool {
 	order := []handoff.Severity{handoff.Blocker, handoff.Major, handoff.Minor}

@@ -3,6 +3,7 @@ package workspace
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -234,4 +235,26 @@ func (w *Worktree) Diff(ctx context.Context, base string, limit int) (diff []byt
 	}
 	out, err := w.git.Run(ctx, "diff", "--stat=120", "--no-color", "--no-ext-diff", "--no-textconv", base+"...HEAD", "--")
 	return diff, cut, string(out), err
+}
+
+// SameTree reports whether two commits have the same files.
+func (w *Worktree) SameTree(ctx context.Context, a, b string) (bool, error) {
+	out, err := w.git.Run(ctx, "rev-parse", a+"^{tree}", b+"^{tree}")
+	if err != nil {
+		return false, err
+	}
+	first, second, _ := strings.Cut(strings.TrimSpace(string(out)), "\n")
+	return first == second, nil
+}
+
+// Forget removes a worktree with its folder, and its branch.
+func (r *Repository) Forget(ctx context.Context, dir, branch string) error {
+	if err := r.worktree(dir, branch).Remove(ctx); err != nil {
+		return err
+	}
+	if _, err := r.git.Resolve(ctx, "refs/heads/"+branch); errors.Is(err, git.ErrNoCommit) {
+		return nil
+	}
+	_, err := r.git.Run(ctx, "branch", "--quiet", "-D", "--", branch)
+	return err
 }

@@ -1,0 +1,317 @@
+// Package build runs the pipeline of Builder and Inspector: two coding agents, one that
+// changes the code of a repository and one that judges the change, in rounds, until the
+// change is approved or the run ends for another reason.
+//
+// [Run] is a loop around package machine, which decides. Before each step the state is
+// stored in .foreman/runs, so that a run that was killed goes on where it was. Agents work
+// in a git worktree on a branch of its own; what they must not change is compared and put
+// back after each of their runs (package workspace). The configuration comes from the base
+// commit. Nothing is sent anywhere: package publish does that with what a run leaves.
+package build
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/org/foreman-action/handoff"
+	"github.com/org/foreman-action/internal/build/agent"
+	"github.com/org/foreman-action/internal/build/config"
+	"github.com/org/foreman-action/internal/build/machine"
+	"github.com/org/foreman-action/internal/build/process"
+	"github.com/org/foreman-action/internal/build/workspace"
+)
+
+// Options are what a run needs.
+type Options struct {
+	Dir     string   // a folder in the consumer's checkout
+	Environ []string // of the program; commands get a part of it
+	TaskID  string
+	// Prompt is what is asked for. It may come from anybody. A run that goes on has it
+	// already.
+	Prompt string
+	Source string // where the prompt comes from, for the report
+	Base   string // the branch or commit that the change starts from; empty: the default
+	// Worktrees is the folder for worktrees, outside of the checkout where possible, for
+	// other tools would look into them.
+	Worktrees string
+	Runner    process.Runner
+	Now       func() time.Time
+	Mark      func() string  // returns a random line that delimits quoted text in prompts
+	Progress  func(Progress) // called from one goroutine at a time; nil: dropped
+}
+
+// A Progress is what a run does now.
+type Progress struct {
+	Action  machine.Action
+	Round   int
+	Attempt int
+	Command string // the command that runs; empty: none
+	Line    string // what it printed last; empty: the step begins
+}
+
+// A UsageError is a mistake of the caller: a task id that cannot be used, a configuration
+// that is missing or wrong, a run that exists.
+type UsageError struct{ Err error }
+
+func (e *UsageError) Error() string { return e.Err.Error() }
+
+// Unwrap returns the mistake.
+func (e *UsageError) Unwrap() error { return e.Err }
+
+func usagef(format string, args ...any) error { return &UsageError{fmt.Errorf(format, args...)} }
+
+var taskID = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
+
+// CheckTaskID reports why a task id cannot be part of a branch and of paths.
+func CheckTaskID(id string) error {
+	switch {
+	case !taskID.MatchString(id):
+		return usagef("the task id %q must have 1 to 64 letters, digits, dots, dashes and underscores, and begin with a letter or digit", id)
+	case strings.Contains(id, "..") || strings.HasSuffix(id, ".lock") || strings.HasSuffix(id, "."):
+		return usagef("the task id %q must not contain .. nor end in . or .lock, which git's branches may not", id)
+	}
+	return nil
+}
+
+// Run starts a run, and returns its report. The error is for a run that could not go on; it
+// has a report too, and [Resume] goes on with it. A context that ends cancels the run.
+func Run(ctx context.Context, o Options) (Report, error) { return open(ctx, o, start) }
+
+// Review runs the checks and the Inspector alone, on the branch of a task as it is.
+func Review(ctx context.Context, o Options) (Report, error) { return open(ctx, o, review) }
+
+// Resume goes on with a run that was interrupted, or that ended for a reason that people or
+// time can take away.
+func Resume(ctx context.Context, o Options) (Report, error) { return open(ctx, o, resume) }
+
+type mode int
+
+const (
+	start mode = iota
+	review
+	resume
+)
+
+func open(ctx context.Context, o Options, how mode) (Report, error) {
+	if err := CheckTaskID(o.TaskID); err != nil {
+		return Report{}, err
+	}
+	repo, err := workspace.Open(ctx, o.Dir, o.Environ)
+	if err != nil {
+		return Report{}, &UsageError{err}
+	}
+	j, err := openJournal(repo.Root, o.TaskID)
+	if err != nil {
+		return Report{}, err
+	}
+	defer j.close()
+	if err := repo.Exclude("/"+runsFolder+"/", "/"+handoffFolder+"/"); err != nil {
+		return Report{}, fmt.Errorf("keep the files of runs out of commits: %w", err)
+	}
+	r, err := prepare(ctx, o, repo, j, how)
+	if err != nil {
+		return Report{}, err
+	}
+	return r.run(ctx)
+}
+
+// prepare makes or reads the record of a run, and its configuration.
+func prepare(ctx context.Context, o Options, repo *workspace.Repository, j *journal, how mode) (*run, error) {
+	rec, found, err := j.load()
+	if err != nil {
+		return nil, err
+	}
+	branch := workspace.BranchPrefix + o.TaskID
+	switch how {
+	case start:
+		if found {
+			return nil, usagef("there is a run %s already: go on with it by foreman build resume, or remove it by foreman build clean", o.TaskID)
+		}
+		rec = record{Version: 1, TaskID: o.TaskID, Prompt: o.Prompt, Source: o.Source, Branch: branch, Started: o.Now()}
+		rec.Base, rec.BaseBranch, err = repo.Base(ctx, o.Base)
+		rec.Head = rec.Base
+	case review:
+		if !found {
+			rec = record{Version: 1, TaskID: o.TaskID, Prompt: o.Prompt, Source: o.Source, Branch: branch, Started: o.Now()}
+			rec.Base, rec.BaseBranch, err = repo.Base(ctx, o.Base)
+		}
+		if err == nil {
+			rec.Head, _, err = repo.Base(ctx, branch)
+		}
+		rec.State = machine.State{Review: true, Summary: rec.State.Summary, Complexity: rec.State.Complexity, Issues: rec.State.Issues, Tasks: rec.State.Tasks}
+		rec.Ended = nil
+	case resume:
+		var ok bool
+		if rec.State, ok = machine.Resume(rec.State); found && !ok {
+			return nil, usagef("the run %s ended as %s: there is nothing to go on with", o.TaskID, rec.State.End)
+		} else if !found {
+			return nil, usagef("there is no run %s here; foreman build status lists them", o.TaskID)
+		}
+		rec.Ended = nil
+	}
+	if err != nil {
+		return nil, &UsageError{err}
+	}
+	r := &run{o: o, repo: repo, journal: j, rec: rec}
+	return r, r.configure(ctx)
+}
+
+// configure reads the configuration of the base commit.
+func (r *run) configure(ctx context.Context) error {
+	src, err := r.repo.File(ctx, r.rec.Base, config.Name)
+	if err != nil {
+		return fmt.Errorf("read the configuration: %w", err)
+	}
+	if src == nil {
+		if _, err := os.Stat(filepath.Join(r.repo.Root, config.Name)); err == nil {
+			return usagef("commit %s first: it is read from the base commit %.12s, which does not have it", config.Name, r.rec.Base)
+		}
+		return usagef("there is no %s in the base commit %.12s: foreman init --agents makes a first one", config.Name, r.rec.Base)
+	}
+	if r.config, err = config.Parse(src); err != nil {
+		return &UsageError{err}
+	}
+	r.policy = machine.Policy{Rounds: r.config.Limits.Rounds, Attempts: r.config.Limits.Attempts, MinSeverity: handoff.Severity(r.config.Limits.MinSeverity)}
+	if r.config.Sandbox == config.Docker {
+		return usagef("%s: sandbox: docker is not available in this version; use none, in a container or a virtual machine of your own", config.Name)
+	}
+	return nil
+}
+
+// agent returns the agent of a role.
+func (r *run) agent(ctx context.Context, role handoff.Role) (agent.Agent, error) {
+	c := r.agentConfig(role)
+	if c.Script == "" {
+		return agent.Command{Runner: r.o.Runner, Config: c}, nil
+	}
+	steps := filepath.Join(r.journal.dir, "script-"+string(role))
+	if err := os.RemoveAll(steps); err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(steps, 0o750); err != nil {
+		return nil, err
+	}
+	if err := r.repo.Folder(ctx, r.rec.Base, c.Script, steps); err != nil {
+		return nil, fmt.Errorf("read the %s's script: %w", role, err)
+	}
+	return agent.Script{Steps: os.DirFS(steps)}, nil
+}
+
+func (r *run) agentConfig(role handoff.Role) config.Agent {
+	if role == handoff.Inspector {
+		return r.config.Inspector
+	}
+	return r.config.Builder
+}
+
+// A run is one run of the pipeline in this process.
+type run struct {
+	o       Options
+	repo    *workspace.Repository
+	journal *journal
+	rec     record
+	config  config.Config
+	policy  machine.Policy
+	tree    *workspace.Worktree // nil until it is made
+}
+
+// run takes steps until the end, and reports.
+func (r *run) run(ctx context.Context) (Report, error) {
+	limited, cancel := context.WithTimeoutCause(ctx, r.config.Limits.RunTimeout, errDeadline)
+	defer cancel()
+	err := r.steps(limited)
+	// The end is written even when the context has ended.
+	ctx = context.WithoutCancel(ctx)
+	if r.tree != nil {
+		err = errors.Join(err, r.tree.Remove(ctx))
+	}
+	ended := r.o.Now()
+	r.rec.Ended = &ended
+	report := r.report(err)
+	return report, errors.Join(err, r.journal.save(r.rec), r.journal.writeReport(report))
+}
+
+var errDeadline = errors.New("the run took longer than limits.run_timeout")
+
+func (r *run) steps(ctx context.Context) error {
+	var event machine.Event = machine.Begun{}
+	for {
+		var action machine.Action
+		r.rec.State, action = machine.Next(r.rec.State, event, r.policy)
+		if err := errors.Join(r.journal.append(r.o.Now(), event, action), r.journal.save(r.rec)); err != nil && !full(err) {
+			return fmt.Errorf("store the state: %w", err)
+		} else if err != nil && action != machine.DoEnd {
+			event = machine.Stopped{Reason: machine.DiskFull, Problem: problem("<run>", "disk_full", err.Error())}
+			continue
+		}
+		if action == machine.DoEnd {
+			return nil
+		}
+		r.progress(action, "", "")
+		var err error
+		if event, err = r.step(ctx, action); err != nil {
+			if event = r.stopped(ctx, err); event == nil {
+				return err
+			}
+		}
+	}
+}
+
+// stopped returns the event for an error that ends the run; nil: the error is one of this
+// machine, and the run can go on later.
+func (r *run) stopped(ctx context.Context, err error) machine.Event {
+	switch cause := context.Cause(ctx); {
+	case errors.Is(cause, errDeadline):
+		return machine.Stopped{Reason: machine.Timeout, Problem: problem("<run>", "deadline", cause.Error())}
+	case cause != nil:
+		return machine.Stopped{Reason: machine.Cancelled, Problem: problem("<run>", "cancelled", "the run was cancelled")}
+	case full(err):
+		return machine.Stopped{Reason: machine.DiskFull, Problem: problem("<run>", "disk_full", err.Error())}
+	}
+	return nil
+}
+
+// full reports whether an error means that the disk, or the share of it, is used up.
+func full(err error) bool { return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) }
+
+func problem(path, code, message string) handoff.Problem {
+	return handoff.Problem{Path: path, Code: code, Message: message}
+}
+
+func (r *run) progress(action machine.Action, command, line string) {
+	if r.o.Progress != nil {
+		r.o.Progress(Progress{Action: action, Round: r.rec.State.Round, Attempt: r.rec.State.Attempt, Command: command, Line: line})
+	}
+}
+
+// Clean removes what is left of a run: its worktree, its branch and its folder in
+// .foreman/runs. A run that goes on is an error.
+func Clean(ctx context.Context, o Options) error {
+	if err := CheckTaskID(o.TaskID); err != nil {
+		return err
+	}
+	repo, err := workspace.Open(ctx, o.Dir, o.Environ)
+	if err != nil {
+		return &UsageError{err}
+	}
+	if _, err := os.Stat(filepath.Join(repo.Root, runsFolder, o.TaskID)); errors.Is(err, fs.ErrNotExist) {
+		return usagef("there is no run %s here; foreman build status lists them", o.TaskID)
+	}
+	j, err := openJournal(repo.Root, o.TaskID)
+	if err != nil {
+		return err
+	}
+	defer j.close()
+	if err := repo.Forget(ctx, filepath.Join(o.Worktrees, o.TaskID), workspace.BranchPrefix+o.TaskID); err != nil {
+		return err
+	}
+	return os.RemoveAll(j.dir)
+}

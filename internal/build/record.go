@@ -1,0 +1,200 @@
+package build
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"github.com/org/foreman-action/handoff"
+	"github.com/org/foreman-action/internal/build/machine"
+	"github.com/org/foreman-action/internal/filelock"
+	"github.com/org/foreman-action/internal/workdir"
+)
+
+const (
+	// runsFolder holds a folder for each run, in the consumer's checkout.
+	runsFolder = ".foreman/runs"
+	// handoffFolder holds the files of one run of an agent, in the worktree.
+	handoffFolder = ".foreman/tmp"
+)
+
+// A record is all that is stored of a run, before each step.
+type record struct {
+	Version    int            `json:"version"`
+	TaskID     string         `json:"task_id"`
+	Prompt     string         `json:"prompt"`
+	Source     string         `json:"source"`
+	Branch     string         `json:"branch"`
+	BaseBranch string         `json:"base_branch"`
+	Base       string         `json:"base_sha"`
+	Head       string         `json:"head_sha"` // what the last step that counted left
+	Runs       map[string]int `json:"runs"`     // of each agent, those that did not count too
+	DiffBytes  int            `json:"diff_bytes"`
+	State      machine.State  `json:"state"`
+	Started    time.Time      `json:"started"`
+	Ended      *time.Time     `json:"ended,omitempty"`
+}
+
+// A journal is the folder of one run, locked.
+type journal struct {
+	dir    string
+	root   *os.Root
+	unlock func()
+}
+
+// openJournal makes and locks the folder of a run.
+func openJournal(checkout, id string) (*journal, error) {
+	dir := filepath.Join(checkout, runsFolder, id)
+	if err := os.MkdirAll(dir, 0o750); err != nil {
+		return nil, fmt.Errorf("make the folder of the run: %w", err)
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, err
+	}
+	unlock, err := filelock.Try(root, "lock")
+	if err != nil {
+		root.Close()
+		if errors.Is(err, filelock.ErrLocked) {
+			return nil, usagef("the run %s goes on in another process", id)
+		}
+		return nil, fmt.Errorf("lock the run: %w", err)
+	}
+	return &journal{dir: dir, root: root, unlock: unlock}, nil
+}
+
+func (j *journal) close() {
+	j.unlock()
+	j.root.Close()
+}
+
+func (j *journal) load() (rec record, found bool, err error) {
+	rec, err = readRecord(j.dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return record{}, false, nil
+	}
+	return rec, err == nil, err
+}
+
+// maxRecord bounds what is read of a state file.
+const maxRecord = 64 << 20
+
+func readRecord(dir string) (record, error) {
+	var rec record
+	data, err := workdir.Dir(dir).Read("state.json", maxRecord)
+	if err != nil {
+		return rec, err
+	}
+	if err := json.Unmarshal(data, &rec); err != nil {
+		return rec, fmt.Errorf("read %s: %w", filepath.Join(dir, "state.json"), err)
+	}
+	if rec.Version != 1 {
+		return rec, fmt.Errorf("read %s: this program reads version 1, not %d", filepath.Join(dir, "state.json"), rec.Version)
+	}
+	return rec, nil
+}
+
+func (j *journal) save(rec record) error { return j.writeJSON("state.json", rec) }
+
+func (j *journal) writeReport(r Report) error { return j.writeJSON("report.json", r) }
+
+func (j *journal) writeJSON(name string, value any) error {
+	data, err := json.MarshalIndent(value, "", "  ")
+	if err != nil {
+		return err
+	}
+	return workdir.Dir(j.dir).Write(name, append(data, '\n'))
+}
+
+// append adds a line to events.jsonl.
+func (j *journal) append(at time.Time, event machine.Event, next machine.Action) error {
+	line, err := json.Marshal(struct {
+		Time  time.Time      `json:"time"`
+		Event string         `json:"event"`
+		Of    machine.Event  `json:"of"`
+		Next  machine.Action `json:"next"`
+	}{at, fmt.Sprintf("%T", event)[len("machine."):], event, next})
+	if err != nil {
+		return err
+	}
+	file, err := j.root.OpenFile("events.jsonl", os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = file.Write(append(line, '\n'))
+	return errors.Join(err, file.Close())
+}
+
+// attempt makes the folder for one run of an agent or of a command, and returns its path.
+func (j *journal) attempt(round int, name string, n int) (string, error) {
+	dir := filepath.Join(j.dir, "attempts", strconv.Itoa(round)+"-"+name+"-"+strconv.Itoa(n))
+	if err := os.RemoveAll(dir); err != nil {
+		return "", err
+	}
+	return dir, os.MkdirAll(dir, 0o750)
+}
+
+// A Status is a run as it is stored.
+type Status struct {
+	TaskID  string         `json:"task_id"`
+	Phase   machine.Phase  `json:"phase"`
+	Round   int            `json:"round"`
+	Status  machine.Status `json:"status,omitempty"` // empty: the run has not ended
+	Reason  machine.Reason `json:"reason,omitempty"`
+	Role    handoff.Role   `json:"role,omitempty"`
+	Running bool           `json:"running"` // a process works on it
+	Branch  string         `json:"branch"`
+	Head    string         `json:"head_sha"`
+	Started time.Time      `json:"started"`
+	Ended   *time.Time     `json:"ended"`
+}
+
+// List returns the runs of a checkout, by their ids. A run that cannot be read is in the
+// error, and the others are returned.
+func List(checkout string) ([]Status, error) {
+	folders, err := os.ReadDir(filepath.Join(checkout, runsFolder))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	var all []Status
+	var problems []error
+	for _, folder := range folders {
+		dir := filepath.Join(checkout, runsFolder, folder.Name())
+		rec, err := readRecord(dir)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // it never began
+		}
+		if err != nil {
+			problems = append(problems, err)
+			continue
+		}
+		s := Status{
+			TaskID: rec.TaskID, Phase: rec.State.Phase, Round: rec.State.Round, Branch: rec.Branch, Head: rec.Head,
+			Started: rec.Started, Ended: rec.Ended, Running: locked(dir),
+		}
+		if end := rec.State.End; end != nil {
+			s.Status, s.Reason, s.Role = end.Status, end.Reason, end.Role
+		}
+		all = append(all, s)
+	}
+	return all, errors.Join(problems...)
+}
+
+// locked reports whether a process works on a run.
+func locked(dir string) bool {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return false
+	}
+	defer root.Close()
+	unlock, err := filelock.Try(root, "lock")
+	if err == nil {
+		unlock()
+	}
+	return errors.Is(err, filelock.ErrLocked)
+}

@@ -1,0 +1,247 @@
+package build
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/org/foreman-action/handoff"
+	"github.com/org/foreman-action/internal/build/machine"
+	"github.com/org/foreman-action/internal/build/process"
+	"github.com/org/foreman-action/internal/build/workspace"
+	"github.com/org/foreman-action/internal/workdir"
+)
+
+// step does what the machine asks for. An error ends the run, or leaves it to be resumed.
+func (r *run) step(ctx context.Context, action machine.Action) (machine.Event, error) {
+	if err := context.Cause(ctx); err != nil {
+		return nil, err
+	}
+	if r.tree == nil {
+		if event, err := r.setup(ctx); err != nil || event != nil {
+			return event, err
+		}
+	}
+	switch action {
+	case machine.DoSetup:
+		return machine.SetupDone{}, nil
+	case machine.DoBuild:
+		return r.build(ctx)
+	case machine.DoChecks:
+		return r.checks(ctx)
+	case machine.DoDiff:
+		return r.diff(ctx)
+	case machine.DoInspect:
+		return r.inspect(ctx)
+	case machine.DoEnd:
+	}
+	return nil, fmt.Errorf("there is no step %s", action)
+}
+
+// setup makes the worktree at the last commit that counts, and runs the consumer's setup in
+// it. It returns nil when all went well, in whatever phase the run is.
+func (r *run) setup(ctx context.Context) (machine.Event, error) {
+	dir := filepath.Join(r.o.Worktrees, r.rec.TaskID)
+	tree, err := r.repo.Add(ctx, dir, r.rec.Branch, r.rec.Head)
+	if err != nil {
+		return machine.Stopped{Reason: machine.SetupFailed, Problem: problem("<setup>", "worktree", err.Error())}, context.Cause(ctx)
+	}
+	r.tree = tree
+	for i, command := range r.config.Setup {
+		result, output, found, err := r.command(ctx, "setup", i+1, command)
+		if err != nil && !errors.Is(err, process.ErrNotStarted) {
+			return nil, err
+		}
+		if event := violation(found, ""); event != nil {
+			return event, nil
+		}
+		if err == nil && result.OK() {
+			continue
+		}
+		message := strings.Join(command, " ") + " " + ending(result, err)
+		if output != "" {
+			message += ":\n" + output
+		}
+		return machine.Stopped{Reason: machine.SetupFailed, Problem: problem("<setup>", "failed", message)}, nil
+	}
+	return nil, nil
+}
+
+// violation returns the event for what a command changed outside of the worktree; nil when
+// that is nothing.
+func violation(found []string, role handoff.Role) machine.Event {
+	if len(found) == 0 {
+		return nil
+	}
+	return machine.Stopped{Reason: machine.PolicyBroken, Role: role, Problem: outside(found)}
+}
+
+func outside(found []string) handoff.Problem {
+	return problem("<worktree>", "outside", "it changed what lies outside of its worktree, which was put back: "+strings.Join(found, ", "))
+}
+
+// tailBytes is how much of a command's output prompts and reports get.
+const tailBytes = 16 << 10
+
+// command runs a command of the consumer in the worktree, within limits, and returns the
+// end of what it printed and what it changed outside.
+func (r *run) command(ctx context.Context, name string, n int, args []string) (result process.Result, output string, found []string, err error) {
+	dir, err := r.journal.attempt(r.rec.State.Round, name, n)
+	if err != nil {
+		return result, "", nil, err
+	}
+	log, err := os.Create(filepath.Join(dir, "log.txt"))
+	if err != nil {
+		return result, "", nil, err
+	}
+	defer log.Close()
+	guard, err := workspace.Watch(ctx, r.tree, false, nil)
+	if err != nil {
+		return result, "", nil, err
+	}
+	title := strings.Join(args, " ")
+	r.progress(action(r.rec.State), title, "")
+	out := &lines{to: log, each: func(line string) { r.progress(action(r.rec.State), title, line) }}
+	result, err = r.o.Runner.Run(ctx, process.Command{
+		Args: args, Dir: r.tree.Dir, Env: r.env(), Output: out, LogBytes: int64(r.config.Limits.LogBytes), Grace: time.Second,
+	})
+	found, guardErr := guard.Check(context.WithoutCancel(ctx), filepath.Join(dir, "outside"), nil)
+	switch {
+	case guardErr != nil:
+		err = fmt.Errorf("put back what a command changed: %w", guardErr)
+	case context.Cause(ctx) != nil:
+		err = context.Cause(ctx)
+	}
+	return result, out.tail(), found, err
+}
+
+func action(s machine.State) machine.Action { return machine.Action(s.Phase) }
+
+// env returns the environment of commands. An agent that commits needs an author, which an
+// empty home folder does not have.
+func (r *run) env() []string {
+	env := process.Environment(r.o.Environ, r.config.Env)
+	for _, who := range []string{"AUTHOR", "COMMITTER"} {
+		env = append(env, "GIT_"+who+"_NAME="+r.config.Commit.Name, "GIT_"+who+"_EMAIL="+r.config.Commit.Email)
+	}
+	return env
+}
+
+// ending describes how a command ended.
+func ending(result process.Result, err error) string {
+	switch {
+	case err != nil:
+		return "did not start: " + err.Error()
+	case result.Cause == process.TimedOut:
+		return "took too long"
+	case result.Cause == process.Idle:
+		return "printed nothing for too long"
+	default:
+		return "ended with exit code " + strconv.Itoa(result.ExitCode)
+	}
+}
+
+// checks runs the consumer's commands, which judge the Builder's work. They run what the
+// Builder wrote, so they are watched as it is.
+func (r *run) checks(ctx context.Context) (machine.Event, error) {
+	event := machine.Checked{Checks: []machine.Check{}}
+	for i, check := range r.config.Checks {
+		result, output, found, err := r.command(ctx, "check", i+1, check.Run)
+		if err != nil && !errors.Is(err, process.ErrNotStarted) {
+			return nil, err
+		}
+		if event := violation(found, handoff.Builder); event != nil {
+			return event, nil
+		}
+		done := machine.Check{Name: check.Title(), Required: check.Required, Passed: err == nil && result.OK()}
+		if !done.Passed {
+			done.Output = output + "\n" + ending(result, err) + "\n"
+			if err := r.noSpace(); err != nil {
+				return nil, err
+			}
+		}
+		event.Checks = append(event.Checks, done)
+		// What a check leaves behind is no part of the change.
+		if err := r.tree.Reset(ctx, r.rec.Head); err != nil {
+			return nil, err
+		}
+	}
+	return event, nil
+}
+
+// diff writes down what the branch changes, for the Inspector and for people.
+func (r *run) diff(ctx context.Context) (machine.Event, error) {
+	diff, cut, stat, err := r.tree.Diff(ctx, r.rec.Base, int(r.config.Limits.DiffBytes))
+	if err != nil {
+		return nil, err
+	}
+	r.rec.DiffBytes = len(diff)
+	folder := workdir.Dir(r.journal.dir)
+	if err := errors.Join(folder.Write("change.diff", diff), folder.Write("change.stat", []byte(stat))); err != nil {
+		return nil, err
+	}
+	if cut {
+		err = folder.Write("change.cut", nil)
+	} else {
+		err = os.RemoveAll(filepath.Join(r.journal.dir, "change.cut"))
+	}
+	return machine.Diffed{Empty: stat == ""}, err
+}
+
+// noSpace returns an error when no file can be written any more, which explains why a
+// command failed.
+func (r *run) noSpace() error {
+	const probe = 64 << 10
+	for _, dir := range []string{r.journal.dir, r.o.Worktrees} {
+		name := filepath.Join(dir, ".probe")
+		err := errors.Join(os.WriteFile(name, make([]byte, probe), 0o600), os.Remove(name))
+		if full(err) {
+			return err
+		}
+	}
+	return nil
+}
+
+// lines passes on what a command prints, calls each with every line, and keeps the end.
+type lines struct {
+	to   io.Writer
+	each func(string)
+	part []byte // of a line that has not ended
+	last []byte // the end of all that was printed
+}
+
+// maxLine is how much of a line without an end is kept.
+const maxLine = 4 << 10
+
+func (l *lines) Write(p []byte) (int, error) {
+	l.last = append(l.last, p...)
+	if len(l.last) > 2*tailBytes {
+		l.last = append(l.last[:0], l.last[len(l.last)-tailBytes:]...)
+	}
+	l.part = append(l.part, p...)
+	for {
+		line, rest, ok := bytes.Cut(l.part, []byte{'\n'})
+		if !ok {
+			break
+		}
+		l.each(strings.ToValidUTF8(string(line[:min(len(line), maxLine)]), "\uFFFD"))
+		l.part = rest
+	}
+	if len(l.part) > maxLine {
+		l.part = append([]byte(nil), l.part[:maxLine]...)
+	}
+	return l.to.Write(p)
+}
+
+// tail returns the end of what was printed.
+func (l *lines) tail() string {
+	end := l.last[max(0, len(l.last)-tailBytes):]
+	return strings.TrimSpace(strings.ToValidUTF8(string(end), "\uFFFD"))
+}

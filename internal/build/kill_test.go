@@ -1,0 +1,175 @@
+//go:build unix
+
+package build_test
+
+import (
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/org/foreman-action/internal/build"
+	"github.com/org/foreman-action/internal/build/machine"
+)
+
+var every = flag.Int("kill.every", 31, "kill the pipeline after every so many calls of git")
+
+// TestKilled kills the pipeline after calls of git, which are between all steps, and goes on
+// with it: the outcome is the same, and no work is lost or done twice.
+func TestKilled(t *testing.T) {
+	t.Parallel()
+	git, err := exec.LookPath("git")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for at, ended := 1, false; !ended; at += *every {
+		// The last kill comes when there is no call of git left.
+		t.Run(strconv.Itoa(at), func(t *testing.T) {
+			shim := t.TempDir()
+			script := fmt.Sprintf("#!/bin/sh\n%s \"$@\"; code=$?\necho x >>%s/calls; [ $(wc -l <%s/calls) = %d ] && kill -9 $PPID\nexit $code\n", git, shim, shim, at)
+			if err := os.WriteFile(filepath.Join(shim, "git"), []byte(script), 0o755); err != nil { //nolint:gosec // a program
+				t.Fatal(err)
+			}
+			c := newConsumer(t, work+result("builder", built), `if grep -q "Round\|round before" .foreman/tmp/prompt.md; then `+result("inspector", approved)+"; else "+result("inspector", changes)+"; fi",
+				"setup: [['true']]\nchecks: [{run: ['true']}]\n")
+			pipeline := func(how string) error {
+				cmd := exec.CommandContext(t.Context(), os.Args[0], "run", how, c.root, c.worktrees) //nolint:gosec // the test binary
+				cmd.Env = append(os.Environ(), "PATH="+shim+":"+os.Getenv("PATH"))
+				out, err := cmd.CombinedOutput()
+				if err != nil {
+					t.Logf("%s: %v %s", how, err, out)
+				}
+				return err
+			}
+			err := pipeline("run")
+			killed, _ := errors.AsType[*exec.ExitError](err)
+			if err == nil {
+				ended = true
+			} else if killed == nil || killed.Sys().(syscall.WaitStatus).Signal() != syscall.SIGKILL {
+				t.Fatalf("it ended: %v", err)
+			}
+			if err != nil {
+				if _, err := os.Stat(filepath.Join(c.root, ".foreman/runs/t-1/state.json")); err != nil {
+					err = pipeline("run") // it had not begun
+				} else {
+					err = pipeline("resume")
+				}
+				if stored := readReport(t, c.root); err != nil && stored.Status != machine.Approved {
+					t.Fatalf("after the kill: %v", err)
+				}
+			}
+			c.clean(readReport(t, c.root))
+			if got := c.sh("git show foreman/t-1:a.txt; git log --format=%s main..foreman/t-1"); got != "one\nwork\nwork\nMend the sum\nMend the sum" {
+				t.Errorf("the branch: %s", got)
+			}
+		})
+	}
+}
+
+func readReport(t *testing.T, root string) build.Report {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join(root, ".foreman/runs/t-1/report.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var report build.Report
+	if err := json.Unmarshal(data, &report); err != nil {
+		t.Fatal(err)
+	}
+	return report
+}
+
+// TestStored begins runs on what earlier ones left.
+func TestStored(t *testing.T) {
+	t.Parallel()
+	c := newConsumer(t, once("b", work+result("builder", failed), work+result("builder", built)), once("i", result("inspector", approved), result("inspector", changes)), "")
+	o := options(c.root, c.worktrees)
+	if r := c.run(); r.ExitCode() != 4 {
+		t.Fatalf("%+v", r)
+	}
+	if _, err := build.Run(t.Context(), o); usage(err) == "" || !strings.Contains(err.Error(), "foreman build resume") {
+		t.Errorf("a second run: %v", err)
+	}
+	// A person mended what failed hard.
+	r, err := build.Resume(t.Context(), o)
+	if err != nil || r.ExitCode() != 0 {
+		t.Fatalf("%+v %v", r, err)
+	}
+	c.clean(r)
+	if _, err := build.Resume(t.Context(), o); !strings.Contains(usage(err), "approved") {
+		t.Errorf("resume after an approval: %v", err)
+	}
+	r, err = build.Review(t.Context(), o)
+	if err != nil || r.ExitCode() != 3 || len(r.OpenIssues) != 1 || r.Data == nil || r.Data.Summary != "Mend the sum" {
+		t.Fatalf("review: %+v %v", r, err)
+	}
+	all, err := build.List(c.root)
+	if err != nil || len(all) != 1 || all[0].TaskID != "t-1" || all[0].Status != machine.ChangesRequested || all[0].Running {
+		t.Errorf("status: %+v %v", all, err)
+	}
+	if err := build.Clean(t.Context(), o); err != nil {
+		t.Fatal(err)
+	}
+	if got := c.sh("ls .foreman/runs; git branch --list foreman/t-1; git worktree list | wc -l"); got != "1" {
+		t.Errorf("after clean: %s", got)
+	}
+	if err := build.Clean(t.Context(), o); usage(err) == "" {
+		t.Errorf("clean again: %v", err)
+	}
+	if _, err := build.Resume(t.Context(), o); usage(err) == "" {
+		t.Errorf("resume of nothing: %v", err)
+	}
+}
+
+func usage(err error) string {
+	if e, ok := errors.AsType[*build.UsageError](err); ok {
+		return e.Error()
+	}
+	return ""
+}
+
+func TestUsage(t *testing.T) {
+	t.Parallel()
+
+	for name, c := range map[string]struct {
+		prepare, id, want string
+	}{
+		"task id":          {"", "a b", "must have 1 to 64"},
+		"dots":             {"", "a..b", "must not contain"},
+		"no configuration": {"git rm -q .foreman/build.yml; git commit -qm x", "t-2", "there is no .foreman/build.yml"},
+		"not committed":    {"git rm -q --cached .foreman/build.yml; git commit -qm x", "t-2", "commit .foreman/build.yml first"},
+		"mistakes":         {"echo 'builder: 5' >.foreman/build.yml; git commit -qam x", "t-2", ".foreman/build.yml:1:10"},
+		"no commit":        {"rm -rf .git; git init -q .", "t-2", "no commit yet"},
+		"no repository":    {"rm -rf .git", "t-2", "not a git repository"},
+		"branch":           {"git branch foreman", "t-2", "a branch called foreman is in the way"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c2 := newConsumer(t, "true", "true", "")
+			c2.sh(c.prepare)
+			o := options(c2.root, c2.worktrees)
+			o.TaskID = c.id
+			report, err := build.Run(t.Context(), o)
+			if name == "branch" {
+				if err != nil || report.ExitCode() != 1 || !strings.Contains(report.Errors[0].Message, c.want) {
+					t.Errorf("%+v %v", report, err)
+				}
+				return
+			}
+			if !strings.Contains(usage(err), c.want) {
+				t.Errorf("got %v, want %s", err, c.want)
+			}
+			if _, err := os.Stat(filepath.Join(c2.root, ".foreman/runs", c.id, "state.json")); err == nil {
+				t.Error("a run was stored")
+			}
+		})
+	}
+
+}

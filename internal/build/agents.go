@@ -285,7 +285,7 @@ func (r *run) invocation(ctx context.Context, role handoff.Role, dir string) (ag
 // input returns what a prompt is written from.
 func (r *run) input(ctx context.Context, role handoff.Role) (prompt.Input, error) {
 	in := prompt.Input{Role: role, Task: r.rec.Prompt, State: r.rec.State, Base: r.rec.Base, Mark: r.o.Mark()}
-	instructions, err := r.repo.File(ctx, r.rec.Base, ".foreman/"+string(role)+".prompt.md")
+	instructions, err := r.repo.File(ctx, r.rec.Base, ".foreman/"+string(role)+".md")
 	if err != nil {
 		return in, err
 	}

@@ -55,12 +55,15 @@ type Progress struct {
 	Attempt int
 	Command string // the command that runs; empty: none
 	Line    string // what it printed last; empty: the step begins
+	// Outcome is what the step before came to, in a sentence; empty: nothing to tell.
+	Outcome string
 }
 
 // A UsageError is a mistake of the caller: a task id that cannot be used, a configuration
 // that is missing or wrong, a run that exists.
 type UsageError struct{ Err error }
 
+// Error returns the mistake.
 func (e *UsageError) Error() string { return e.Err.Error() }
 
 // Unwrap returns the mistake.
@@ -235,7 +238,7 @@ func (r *run) run(ctx context.Context) (Report, error) {
 	}
 	ended := r.o.Now()
 	r.rec.Ended = &ended
-	report := r.report(err)
+	report := newReport(r.rec, err)
 	return report, errors.Join(err, r.journal.save(r.rec), r.journal.writeReport(report))
 }
 
@@ -255,7 +258,9 @@ func (r *run) steps(ctx context.Context) error {
 		if action == machine.DoEnd {
 			return nil
 		}
-		r.progress(action, "", "")
+		if r.o.Progress != nil {
+			r.o.Progress(Progress{Action: action, Round: r.rec.State.Round, Attempt: r.rec.State.Attempt, Outcome: outcome(event)})
+		}
 		var err error
 		if event, err = r.step(ctx, action); err != nil {
 			if event = r.stopped(ctx, err); event == nil {
@@ -263,6 +268,41 @@ func (r *run) steps(ctx context.Context) error {
 			}
 		}
 	}
+}
+
+// outcome tells people what a step came to, where the next one does not show it.
+func outcome(event machine.Event) string {
+	switch e := event.(type) {
+	case machine.Built:
+		if e.Verdict != machine.Valid {
+			return "the run of the Builder does not count: " + messages(e.Problems)
+		}
+		return "the Builder: " + e.Summary
+	case machine.Checked:
+		for _, c := range e.Checks {
+			if c.Required && !c.Passed {
+				return "the required check " + c.Name + " fails"
+			}
+		}
+	case machine.Inspected:
+		if e.Verdict != machine.Valid {
+			return "the run of the Inspector does not count: " + messages(e.Problems)
+		}
+		var found []string
+		for _, i := range e.Issues {
+			found = append(found, string(i.Severity)+": "+i.Description)
+		}
+		return "the Inspector asks for changes: " + strings.Join(found, "; ")
+	}
+	return ""
+}
+
+func messages(problems []handoff.Problem) string {
+	var all []string
+	for _, p := range problems {
+		all = append(all, p.Message)
+	}
+	return strings.Join(all, "; ")
 }
 
 // stopped returns the event for an error that ends the run; nil: the error is one of this

@@ -31,13 +31,13 @@ type Report struct {
 	Ended      time.Time            `json:"ended"`
 }
 
-// report describes the run as it ended; failure is an error of this machine.
-func (r *run) report(failure error) Report {
-	s := r.rec.State
+// newReport describes a run that ended; failure is an error of this machine.
+func newReport(rec record, failure error) Report {
+	s := rec.State
 	report := Report{
-		Version: 1, TaskID: r.rec.TaskID, Status: machine.Failed, Round: s.Round, Errors: []handoff.Problem{}, OpenIssues: []handoff.Issue{}, Checks: []machine.Check{},
-		Source: r.rec.Source, Branch: r.rec.Branch, BaseBranch: r.rec.BaseBranch, BaseSHA: r.rec.Base, HeadSHA: r.rec.Head, DiffBytes: r.rec.DiffBytes,
-		Started: r.rec.Started, Ended: *r.rec.Ended,
+		Version: 1, TaskID: rec.TaskID, Status: machine.Failed, Round: s.Round, Errors: []handoff.Problem{}, OpenIssues: []handoff.Issue{}, Checks: []machine.Check{},
+		Source: rec.Source, Branch: rec.Branch, BaseBranch: rec.BaseBranch, BaseSHA: rec.Base, HeadSHA: rec.Head, DiffBytes: rec.DiffBytes,
+		Started: rec.Started, Ended: *rec.Ended,
 	}
 	report.OpenIssues = append(report.OpenIssues, s.Issues...)
 	report.Checks = append(report.Checks, s.Checks...)

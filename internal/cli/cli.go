@@ -10,6 +10,7 @@ import (
 
 	"github.com/org/foreman-action/internal/cli/action"
 	"github.com/org/foreman-action/internal/cli/agent"
+	"github.com/org/foreman-action/internal/cli/build"
 	"github.com/org/foreman-action/internal/cli/group"
 	"github.com/org/foreman-action/internal/cli/process"
 	"github.com/org/foreman-action/internal/cli/rules"
@@ -72,7 +73,7 @@ func commands(env process.Env) *cobra.Command {
 	}, env)
 	root.SetFlagErrorFunc(group.FlagError)
 	root.AddCommand(action.Command(env), triage.Command(env), rules.Command(env), agent.Command(env), start.Command(env),
-		validate.Command(env), schema.Command(env), tool.Command(env))
+		validate.Command(env), schema.Command(env), tool.Command(env), build.Command(env))
 	group.Help(root)
 	return root
 }

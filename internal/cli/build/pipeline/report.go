@@ -1,0 +1,82 @@
+package pipeline
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/org/foreman-action/internal/build"
+	"github.com/org/foreman-action/internal/build/machine"
+	"github.com/org/foreman-action/internal/sanitize"
+)
+
+// headline returns what a run came to, in a sentence.
+func headline(r build.Report) string {
+	rounds := fmt.Sprintf("%d rounds", r.Round)
+	if r.Round == 1 {
+		rounds = "1 round"
+	}
+	what := map[machine.Status]string{
+		machine.Approved: "approved", machine.ChangesRequested: "not approved", machine.Failed: "failed",
+	}[r.Status]
+	if r.Reason != nil {
+		what += " (" + strings.ReplaceAll(string(*r.Reason), "_", " ") + ")"
+	}
+	return fmt.Sprintf("%s: %s after %s and %s", r.TaskID, what, rounds, r.Ended.Sub(r.Started).Round(time.Second))
+}
+
+// human returns the report for a terminal.
+func human(r build.Report) string {
+	var b strings.Builder
+	line := func(format string, args ...any) {
+		b.WriteString(sanitize.Log(fmt.Sprintf(format, args...)) + "\n")
+	}
+	line("%s", headline(r))
+	if r.Data != nil {
+		line("  %s", r.Data.Summary)
+	}
+	for _, p := range r.Errors {
+		line("  %s", strings.ReplaceAll(p.Message, "\n", "\n    "))
+	}
+	for _, i := range r.OpenIssues {
+		line("  open, %s: %s (%s)", i.Severity, i.Description, strings.Join(i.Paths, ", "))
+	}
+	for _, c := range r.Checks {
+		if !c.Passed {
+			line("  the check %s fails", c.Name)
+		}
+	}
+	line("  branch %s, %.12s..%.12s", r.Branch, r.BaseSHA, r.HeadSHA)
+	line("  everything is in .foreman/runs/%s", r.TaskID)
+	return b.String()
+}
+
+// Markdown returns the report for a job's summary or a comment.
+func Markdown(r build.Report) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "### %s\n\n", sanitize.Markdown(headline(r)))
+	if r.Data != nil {
+		fmt.Fprintf(&b, "%s\n\n", sanitize.Markdown(r.Data.Summary))
+	}
+	for _, p := range r.Errors {
+		fmt.Fprintf(&b, "- %s\n", sanitize.Markdown(p.Message))
+	}
+	if len(r.OpenIssues) > 0 {
+		b.WriteString("\n| open | finding | where |\n| --- | --- | --- |\n")
+		for _, i := range r.OpenIssues {
+			fmt.Fprintf(&b, "| %s | %s | %s |\n", i.Severity, sanitize.Markdown(i.Description), sanitize.Markdown(strings.Join(i.Paths, ", ")))
+		}
+	}
+	if len(r.Checks) > 0 {
+		b.WriteString("\n| check | |\n| --- | --- |\n")
+		for _, c := range r.Checks {
+			outcome := "passed"
+			if !c.Passed {
+				outcome = "**failed**"
+			}
+			fmt.Fprintf(&b, "| %s | %s |\n", sanitize.Markdown(c.Name), outcome)
+		}
+	}
+	fmt.Fprintf(&b, "\nBranch `%s`, %d bytes of changes.\n", r.Branch, r.DiffBytes)
+	return b.String()
+}

@@ -1,0 +1,192 @@
+// Package task finds out, for the commands of build, what a run is about: the repository,
+// the task and where its text comes from.
+package task
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/org/foreman-action/internal/build"
+	"github.com/org/foreman-action/internal/build/process"
+	"github.com/org/foreman-action/internal/build/workspace"
+	"github.com/org/foreman-action/internal/cli/delivery"
+	"github.com/org/foreman-action/internal/cli/files"
+	cli "github.com/org/foreman-action/internal/cli/process"
+	"github.com/org/foreman-action/internal/cli/remote"
+	"github.com/org/foreman-action/internal/command"
+)
+
+// Flags are what people give.
+type Flags struct {
+	TaskID     string
+	Prompt     string
+	PromptFile string
+	Issue      string
+	Event      string
+	Base       string
+	Worktrees  string
+}
+
+// Register adds the flags of every command that works on one run.
+func (f *Flags) Register(c *cobra.Command) {
+	c.Flags().StringVar(&f.TaskID, "task-id", "", "name of the run and of its branch, foreman/ID")
+	c.Flags().StringVar(&f.Worktrees, "worktrees", "", "folder for worktrees (default: in the user's cache)")
+}
+
+// RegisterText adds the flags of commands that begin a run.
+func (f *Flags) RegisterText(c *cobra.Command) {
+	c.Flags().StringVar(&f.Prompt, "prompt", "", "what is to be done")
+	c.Flags().StringVar(&f.PromptFile, "prompt-file", "", "file with what is to be done; - is standard input")
+	c.Flags().StringVar(&f.Issue, "issue", "", "issue that describes it, owner/repo#N or its address")
+	c.Flags().StringVar(&f.Event, "event", "", "payload of the event; its issue is taken as it was then")
+	c.Flags().StringVar(&f.Base, "base", "", "branch or commit to start from (default: origin's default branch, else HEAD)")
+}
+
+// Options returns what a run needs, without its text.
+func (f *Flags) Options(ctx context.Context, env cli.Env) (build.Options, error) {
+	dir, err := env.WorkDir()
+	if err != nil {
+		return build.Options{}, command.Failed(err)
+	}
+	if f.TaskID == "" {
+		return build.Options{}, command.Usagef("name the run by --task-id")
+	}
+	program, err := os.Executable()
+	if err != nil {
+		return build.Options{}, command.Failed(err)
+	}
+	o := build.Options{
+		Dir: dir, Environ: env.Environ(), TaskID: f.TaskID, Base: f.Base, Worktrees: f.Worktrees,
+		Runner: process.Runner{Supervisor: []string{program, "build", "supervise"}, Now: env.Now}, Now: env.Now,
+		Mark: func() string { return "=====" + rand.Text() },
+	}
+	if o.Worktrees == "" {
+		o.Worktrees, err = worktrees(ctx, o)
+	}
+	o.Worktrees = env.Path(o.Worktrees)
+	return o, err
+}
+
+// worktrees returns a folder of its own for the repository, outside of it: other tools look
+// into folders of the checkout.
+func worktrees(ctx context.Context, o build.Options) (string, error) {
+	repo, err := workspace.Open(ctx, o.Dir, o.Environ)
+	if err != nil {
+		return "", command.Usage(err)
+	}
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		cache = os.TempDir()
+	}
+	sum := sha256.Sum256([]byte(repo.Root))
+	return filepath.Join(cache, "foreman", "worktrees", filepath.Base(repo.Root)+"-"+hex.EncodeToString(sum[:4])), nil
+}
+
+// maxText is the most bytes of a task's text.
+const maxText = 1 << 20
+
+// Text returns what is to be done, and where that comes from. With a payload, the issue is
+// taken as it was at the event: nobody can change it afterwards.
+func (f *Flags) Text(ctx context.Context, env cli.Env) (prompt, source string, err error) {
+	given := 0
+	for _, value := range []string{f.Prompt, f.PromptFile, f.Issue} {
+		if value != "" {
+			given++
+		}
+	}
+	if given != 1 {
+		return "", "", command.Usagef("give exactly one of --prompt, --prompt-file and --issue")
+	}
+	switch {
+	case f.Prompt != "":
+		prompt, source = f.Prompt, "--prompt"
+	case f.PromptFile == "-":
+		var data []byte
+		data, err = files.ReadAll(env.Stdin, "standard input", maxText)
+		prompt, source = string(data), "standard input"
+	case f.PromptFile != "":
+		var file *os.File
+		if file, err = os.Open(env.Path(f.PromptFile)); err == nil {
+			defer file.Close()
+			var data []byte
+			data, err = files.ReadAll(file, f.PromptFile, maxText)
+			prompt = string(data)
+		}
+		source = "the file " + f.PromptFile
+	default:
+		prompt, source, err = f.issue(ctx, env)
+	}
+	if err == nil && strings.TrimSpace(prompt) == "" {
+		err = command.Usagef("what is to be done is empty, from %s", source)
+	}
+	return prompt, source, err
+}
+
+// issue returns the text of an issue.
+func (f *Flags) issue(ctx context.Context, env cli.Env) (prompt, source string, err error) {
+	access := remote.FromEnv(env)
+	ref, err := delivery.ParseIssue(f.Issue, access.APIURL)
+	if err != nil {
+		return "", "", command.Usage(err)
+	}
+	if f.Event != "" {
+		file, err := os.Open(env.Path(f.Event))
+		if err != nil {
+			return "", "", command.Usage(err)
+		}
+		defer file.Close()
+		return snapshot(file, f.Event, ref.Number, ref.String())
+	}
+	client, err := access.Client()
+	if err != nil {
+		return "", "", err
+	}
+	if client == nil {
+		return "", "", command.Usagef("fetch %s: set GITHUB_TOKEN, or give the event's payload by --event", ref)
+	}
+	issue, err := client.Issue(ctx, ref)
+	if err != nil {
+		return "", "", command.Failed(fmt.Errorf("fetch %s: %w", ref, err))
+	}
+	return issueText(issue.Title, issue.Body), "the issue " + ref.String() + ", fetched now", nil
+}
+
+// snapshot returns the text of the issue in an event's payload.
+func snapshot(in io.Reader, name string, number int, ref string) (prompt, source string, err error) {
+	data, err := files.ReadAll(in, name, delivery.MaxSize)
+	if err != nil {
+		return "", "", err
+	}
+	var payload struct {
+		Issue struct {
+			Number int     `json:"number"`
+			Title  string  `json:"title"`
+			Body   *string `json:"body"`
+		} `json:"issue"`
+	}
+	if err := json.Unmarshal(data, &payload); err != nil {
+		return "", "", command.Usagef("read the payload %s: %w", name, err)
+	}
+	if payload.Issue.Number != number {
+		return "", "", command.Usagef("the payload %s is about issue %d, not about %s", name, payload.Issue.Number, ref)
+	}
+	body := ""
+	if payload.Issue.Body != nil {
+		body = *payload.Issue.Body
+	}
+	return issueText(payload.Issue.Title, body), "the issue " + ref + ", as it was at the event", nil
+}
+
+func issueText(title, body string) string {
+	return strings.TrimSpace("# " + title + "\n\n" + body)
+}

@@ -152,11 +152,15 @@ func prepare(ctx context.Context, o Options, repo *workspace.Repository, j *jour
 		rec.State = machine.State{Review: true, Summary: rec.State.Summary, Complexity: rec.State.Complexity, Issues: rec.State.Issues, Tasks: rec.State.Tasks}
 		rec.Ended = nil
 	case resume:
-		var ok bool
-		if rec.State, ok = machine.Resume(rec.State); found && !ok {
-			return nil, usagef("the run %s ended as %s: there is nothing to go on with", o.TaskID, rec.State.End)
-		} else if !found {
+		if !found {
 			return nil, usagef("there is no run %s here; foreman build status lists them", o.TaskID)
+		}
+		if rec.Ended == nil && rec.State.End != nil {
+			break // killed between its end and its report
+		}
+		var ok bool
+		if rec.State, ok = machine.Resume(rec.State); !ok {
+			return nil, usagef("the run %s ended as %s: there is nothing to go on with", o.TaskID, rec.State.End)
 		}
 		rec.Ended = nil
 	}
@@ -233,14 +237,16 @@ func (r *run) run(ctx context.Context) (Report, error) {
 	err := r.steps(limited)
 	// The end is written even when the context has ended.
 	ctx = context.WithoutCancel(ctx)
-	if r.tree != nil {
-		err = errors.Join(err, r.tree.Remove(ctx))
-	}
+	err = errors.Join(err, r.repo.Remove(ctx, r.folder()))
 	ended := r.o.Now()
 	r.rec.Ended = &ended
 	report := newReport(r.rec, err)
-	return report, errors.Join(err, r.journal.save(r.rec), r.journal.writeReport(report))
+	// The record comes last: without its end, the run is still to be resumed.
+	return report, errors.Join(err, r.journal.writeReport(report), r.journal.save(r.rec))
 }
+
+// folder returns the folder of the run's worktree.
+func (r *run) folder() string { return filepath.Join(r.o.Worktrees, r.rec.TaskID) }
 
 var errDeadline = errors.New("the run took longer than limits.run_timeout")
 

@@ -48,8 +48,7 @@ func (r *run) step(ctx context.Context, action machine.Action) (machine.Event, e
 // setup makes the worktree at the last commit that counts, and runs the consumer's setup in
 // it. It returns nil when all went well, in whatever phase the run is.
 func (r *run) setup(ctx context.Context) (machine.Event, error) {
-	dir := filepath.Join(r.o.Worktrees, r.rec.TaskID)
-	tree, err := r.repo.Add(ctx, dir, r.rec.Branch, r.rec.Head)
+	tree, err := r.repo.Add(ctx, r.folder(), r.rec.Branch, r.rec.Head)
 	if err != nil {
 		return machine.Stopped{Reason: machine.SetupFailed, Problem: problem("<setup>", "worktree", err.Error())}, context.Cause(ctx)
 	}

@@ -247,9 +247,14 @@ func (w *Worktree) SameTree(ctx context.Context, a, b string) (bool, error) {
 	return first == second, nil
 }
 
+// Remove removes the worktree in a folder, if there is one; its branch stays.
+func (r *Repository) Remove(ctx context.Context, dir string) error {
+	return r.worktree(dir, "").Remove(ctx)
+}
+
 // Forget removes a worktree with its folder, and its branch.
 func (r *Repository) Forget(ctx context.Context, dir, branch string) error {
-	if err := r.worktree(dir, branch).Remove(ctx); err != nil {
+	if err := r.Remove(ctx, dir); err != nil {
 		return err
 	}
 	if _, err := r.git.Resolve(ctx, "refs/heads/"+branch); errors.Is(err, git.ErrNoCommit) {

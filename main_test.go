@@ -106,6 +106,11 @@ func setUp(e *testscript.Env, root string) error {
 			return err
 		}
 	}
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		return err
+	}
+	e.Setenv("CACHE", cache) // with what go has built, for scripts that run go
 	e.Setenv("REPO", root)
 	e.Setenv("EVENTS", filepath.Join(root, "testdata/events"))
 	e.Setenv("GITHUB_API_URL", gh.URL)

@@ -72,6 +72,10 @@ bench-queue: ## the queue beside backlite, River, the disk and a bare HTTP handl
 kill: ## kill the server and an agent at 500 steps, and look for lost or doubled writes
 	go test ./internal/faults -run '^TestKill' -v -timeout 60m -kill.rounds=$(KILL_ROUNDS)
 
+.PHONY: kill-build
+kill-build: ## kill the pipeline of Builder and Inspector after every call of git, and go on with it
+	go test ./internal/build -run '^TestKilled$$' -v -timeout 30m -kill.every=1
+
 .PHONY: crash
 crash: ## kill the program at 1,000 random calls and more, and look for lost or doubled writes
 	go test . -run '^TestCrash' -v -timeout 20m -crash.rounds=$(CRASH_ROUNDS)

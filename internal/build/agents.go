@@ -186,7 +186,7 @@ func (r *run) runAgent(ctx context.Context, role handoff.Role) (ended, error) {
 		}
 	}
 	e.data, e.problem = readResult(r.tree.Dir, result)
-	return e, errors.Join(r.keep(dir, e, result), r.clear(result))
+	return e, errors.Join(keep(dir, e), r.clear(result))
 }
 
 // readResult returns what an agent left as its result; nil for nothing. A result that is no
@@ -206,7 +206,7 @@ func readResult(dir, name string) ([]byte, *handoff.Problem) {
 }
 
 // keep stores what is worth knowing of a run.
-func (r *run) keep(dir string, e ended, result string) error {
+func keep(dir string, e ended) error {
 	about := struct {
 		Cause     process.Cause `json:"cause"`
 		ExitCode  int           `json:"exit_code"`

@@ -168,7 +168,8 @@ func prepare(ctx context.Context, o Options, repo *workspace.Repository, j *jour
 		return nil, &UsageError{err}
 	}
 	r := &run{o: o, repo: repo, journal: j, rec: rec}
-	return r, r.configure(ctx)
+	err = r.configure(ctx)
+	return r, err
 }
 
 // configure reads the configuration of the base commit.

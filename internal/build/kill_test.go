@@ -34,13 +34,13 @@ func TestKilled(t *testing.T) {
 		t.Run(strconv.Itoa(at), func(t *testing.T) {
 			shim := t.TempDir()
 			script := fmt.Sprintf("#!/bin/sh\n%s \"$@\"; code=$?\necho x >>%s/calls; [ $(wc -l <%s/calls) = %d ] && kill -9 $PPID\nexit $code\n", git, shim, shim, at)
-			if err := os.WriteFile(filepath.Join(shim, "git"), []byte(script), 0o755); err != nil { //nolint:gosec // a program
+			if err := os.WriteFile(filepath.Join(shim, "git"), []byte(script), 0o755); err != nil {
 				t.Fatal(err)
 			}
 			c := newConsumer(t, work+result("builder", built), `if grep -q "Round\|round before" .foreman/tmp/prompt.md; then `+result("inspector", approved)+"; else "+result("inspector", changes)+"; fi",
 				"setup: [['true']]\nchecks: [{run: ['true']}]\n")
 			pipeline := func(how string) error {
-				cmd := exec.CommandContext(t.Context(), os.Args[0], "run", how, c.root, c.worktrees) //nolint:gosec // the test binary
+				cmd := exec.CommandContext(t.Context(), os.Args[0], "run", how, c.root, c.worktrees)
 				cmd.Env = append(os.Environ(), "PATH="+shim+":"+os.Getenv("PATH"))
 				out, err := cmd.CombinedOutput()
 				if err != nil {
@@ -49,27 +49,33 @@ func TestKilled(t *testing.T) {
 				return err
 			}
 			err := pipeline("run")
-			killed, _ := errors.AsType[*exec.ExitError](err)
 			if err == nil {
 				ended = true
-			} else if killed == nil || killed.Sys().(syscall.WaitStatus).Signal() != syscall.SIGKILL {
-				t.Fatalf("it ended: %v", err)
-			}
-			if err != nil {
-				if _, err := os.Stat(filepath.Join(c.root, ".foreman/runs/t-1/state.json")); err != nil {
-					err = pipeline("run") // it had not begun
-				} else {
-					err = pipeline("resume")
-				}
-				if stored := readReport(t, c.root); err != nil && stored.Status != machine.Approved {
-					t.Fatalf("after the kill: %v", err)
-				}
+			} else {
+				goOn(t, c, err, pipeline)
 			}
 			c.clean(readReport(t, c.root))
 			if got := c.sh("git show foreman/t-1:a.txt; git log --format=%s main..foreman/t-1"); got != "one\nwork\nwork\nMend the sum\nMend the sum" {
 				t.Errorf("the branch: %s", got)
 			}
 		})
+	}
+}
+
+// goOn resumes a pipeline that was killed, or runs it again where it had not begun.
+func goOn(t *testing.T, c *consumer, end error, pipeline func(string) error) {
+	t.Helper()
+	killed, _ := errors.AsType[*exec.ExitError](end)
+	if status, ok := killed.Sys().(syscall.WaitStatus); !ok || status.Signal() != syscall.SIGKILL {
+		t.Fatalf("it ended: %v", end)
+	}
+	how := "resume"
+	if _, err := os.Stat(filepath.Join(c.root, ".foreman/runs/t-1/state.json")); err != nil {
+		how = "run"
+	}
+	// A run that was killed behind its last step has nothing to go on with.
+	if err := pipeline(how); err != nil && readReport(t, c.root).Status != machine.Approved {
+		t.Fatalf("after the kill: %v", err)
 	}
 }
 
@@ -171,5 +177,4 @@ func TestUsage(t *testing.T) {
 			}
 		})
 	}
-
 }

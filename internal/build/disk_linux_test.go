@@ -1,0 +1,51 @@
+package build_test
+
+import (
+	"os"
+	"syscall"
+	"testing"
+
+	"github.com/org/foreman-action/internal/build"
+	"github.com/org/foreman-action/internal/build/machine"
+)
+
+// TestDiskFull lets an agent fill the disk that the worktree is on, and the one that the
+// state is on. It needs the right to mount.
+func TestDiskFull(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"worktrees", "checkout"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			fill := "head -c 100000000 /dev/zero >fill || true; " + result("builder", built)
+			if name == "checkout" {
+				fill = `D=$(dirname "$(git rev-parse --path-format=absolute --git-common-dir)"); head -c 100000000 /dev/zero >"$D/.foreman/runs/fill" || true; ` + work + result("builder", built)
+			}
+			c := newConsumer(t, fill, result("inspector", approved), "")
+			dir := c.worktrees
+			if name == "checkout" {
+				dir = c.root + "/.foreman/runs"
+			}
+			if err := os.MkdirAll(dir, 0o750); err != nil {
+				t.Fatal(err)
+			}
+			if err := syscall.Mount("none", dir, "tmpfs", 0, "size=2m"); err != nil {
+				t.Skipf("no right to mount: %v", err)
+			}
+			t.Cleanup(func() {
+				if err := syscall.Unmount(dir, syscall.MNT_DETACH); err != nil {
+					t.Error(err)
+				}
+			})
+			report, err := build.Run(t.Context(), options(c.root, c.worktrees))
+			if report.ExitCode() != 1 || value(report.Reason) != machine.DiskFull {
+				t.Errorf("%+v %v, want %s", report, err, machine.DiskFull)
+			}
+			if left, err := os.ReadDir(c.worktrees); err == nil && len(left) > 0 {
+				t.Errorf("a worktree is left: %v", left)
+			}
+			if name == "worktrees" {
+				c.clean(report)
+			}
+		})
+	}
+}

@@ -24,7 +24,7 @@ func TestMain(m *testing.M) {
 	if len(os.Args) > 1 {
 		switch os.Args[1] {
 		case "supervise":
-			os.Exit(process.Supervise(process.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}, os.Args[2:]))
+			os.Exit(process.Supervise(os.Stderr, os.Args[2:]))
 		case "run":
 			f := build.Run
 			if os.Args[2] == "resume" {

@@ -19,7 +19,7 @@ import (
 // The test binary is the supervisor as well.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == "supervise" {
-		os.Exit(process.Supervise(process.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}, os.Args[2:]))
+		os.Exit(process.Supervise(os.Stderr, os.Args[2:]))
 	}
 	os.Exit(m.Run())
 }

@@ -71,12 +71,6 @@ func (r Result) OK() bool { return r.Cause == Exited && r.ExitCode == 0 }
 // program is missing or cannot be executed.
 var ErrNotStarted = errors.New("the command was not started")
 
-// Streams are the standard streams of a supervisor.
-type Streams struct {
-	In       io.Reader
-	Out, Err io.Writer
-}
-
 // A Runner runs commands. Any number may run at once.
 type Runner struct {
 	// Supervisor starts this program so that it calls [Supervise]: an executable and its

@@ -4,12 +4,13 @@ package process
 
 import (
 	"fmt"
+	"io"
 	"os/exec"
 )
 
 // Supervise is not available on this system.
-func Supervise(streams Streams, _ []string) int {
-	fmt.Fprintln(streams.Err, "foreman: build runs agents on Linux, macOS and other Unix systems")
+func Supervise(out io.Writer, _ []string) int {
+	fmt.Fprintln(out, "foreman: build runs agents on Linux, macOS and other Unix systems")
 	return 1
 }
 

@@ -14,31 +14,33 @@ import (
 )
 
 // refuse is for somebody who started the supervisor by hand.
-func refuse(streams Streams) int {
-	fmt.Fprintln(streams.Err, "foreman: this command is for the program's own use; foreman build run starts agents")
+func refuse(out io.Writer) int {
+	fmt.Fprintln(out, "foreman: this command is for the program's own use; foreman build run starts agents")
 	return 2
 }
 
 // Supervise runs the command that args name below this process and ends all of it; it is
 // for a process that [Runner.Run] started. The first argument is the grace in
-// milliseconds, the second "--", the command follows. The streams become the command's. It
-// returns the exit code for the process.
-func Supervise(streams Streams, args []string) int {
+// milliseconds, the second "--", the command follows. The command gets the
+// standard streams of the process itself; out takes a message for somebody who started it by
+// hand. It returns the exit code for the process.
+func Supervise(out io.Writer, args []string) int {
 	if len(args) < 3 || args[1] != "--" {
-		return refuse(streams)
+		return refuse(out)
 	}
 	syscall.CloseOnExec(controlFD)
 	syscall.CloseOnExec(reportFD)
 	control := os.NewFile(controlFD, "control")
 	reports := os.NewFile(reportFD, "report")
 	if _, err := control.Stat(); err != nil {
-		return refuse(streams)
+		return refuse(out)
 	}
 	grace, err := strconv.Atoi(args[0])
 	end := report{}
 	if err == nil {
 		cmd := exec.Command(args[2], args[3:]...) //nolint:gosec,noctx // The command is the consumer's own, and the control pipe ends it.
-		cmd.Stdin, cmd.Stdout, cmd.Stderr = streams.In, streams.Out, streams.Err
+		// Files and no writers: a copy would wait for all who inherit the pipe.
+		cmd.Stdin, cmd.Stdout, cmd.Stderr = os.NewFile(0, "stdin"), os.NewFile(1, "stdout"), os.NewFile(2, "stderr")
 		end, err = supervise(cmd, control, time.Duration(grace)*time.Millisecond)
 	}
 	if err != nil {

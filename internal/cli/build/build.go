@@ -36,7 +36,7 @@ func supervise(env cli.Env) *cobra.Command {
 	return &cobra.Command{
 		Use: "supervise", Hidden: true, DisableFlagParsing: true,
 		RunE: func(_ *cobra.Command, args []string) error {
-			return command.Reported(process.Supervise(process.Streams{In: env.Stdin, Out: env.Stdout, Err: env.Stderr}, args))
+			return command.Reported(process.Supervise(env.Stderr, args))
 		},
 	}
 }

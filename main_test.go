@@ -218,6 +218,8 @@ func actAs(ts *testscript.TestScript, repo *githubtest.Repo, args []string) {
 		repo.ReactAs(who, n, comments[len(comments)-1].ID, rest)
 	case "unlock":
 		repo.UnlockAs(who, n)
+	case "review":
+		repo.ReviewAs(who, n, rest)
 	default:
 		ts.Fatalf("gh as: unknown verb %s", verb)
 	}

@@ -23,6 +23,10 @@ func scriptIssue(ts *testscript.TestScript, args []string) githubtest.Issue {
 			i.State = value
 		case "pr":
 			i.PullRequest, i.Files = true, strings.Fields(strings.ReplaceAll(value, ",", " "))
+		case "draft":
+			i.Draft = true
+		case "reviewer":
+			i.Reviewers = append(i.Reviewers, value)
 		case "author":
 			i.Author = value
 		case "title":

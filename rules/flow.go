@@ -8,6 +8,7 @@ import (
 	"github.com/org/foreman-action/rules/internal/action"
 	"github.com/org/foreman-action/rules/internal/events"
 	"github.com/org/foreman-action/rules/internal/match"
+	"github.com/org/foreman-action/triage"
 )
 
 // checkFlow looks at how rules follow each other: it refuses those that ask for labels
@@ -129,11 +130,48 @@ func matching(writers map[string][]int, glob string) map[string][]int {
 // meet reports whether one event may be listened to by both rules.
 func meet(a, b *rule) bool {
 	for _, on := range a.on {
-		if slices.ContainsFunc(b.on, func(other string) bool { return events.Covers(on, other) || events.Covers(other, on) }) {
+		if slices.ContainsFunc(b.on, func(other string) bool { return events.Covers(on, other) || events.Covers(other, on) }) &&
+			(on != events.Schedule || overlap(a.scans, b.scans)) {
 			return true
 		}
 	}
 	return false
+}
+
+// overlap reports whether one issue may be found by a scan of both lists.
+func overlap(a, b []scan) bool {
+	return slices.ContainsFunc(a, func(s scan) bool {
+		return slices.ContainsFunc(b, func(other scan) bool { return !s.excludes(other) })
+	})
+}
+
+// excludes reports whether surely no issue is found by both scans: what one asks for, the
+// other rules out, such as "label:stale" and "-label:stale".
+func (s scan) excludes(other scan) bool {
+	if strings.Contains(s.query+other.query, "(") || strings.Contains(s.query+" "+other.query, " OR ") {
+		return false
+	}
+	if triage.FindsPulls(s.query) != triage.FindsPulls(other.query) {
+		return true
+	}
+	mine, theirs := s.words(), other.words()
+	rulesOut := func(words, others []string) bool {
+		return slices.ContainsFunc(words, func(w string) bool { return slices.Contains(others, "-"+w) })
+	}
+	return rulesOut(mine, theirs) || rulesOut(theirs, mine)
+}
+
+// words returns the words of a query in lower case, without quotes.
+func (s scan) words() []string {
+	quoted := false
+	list := strings.FieldsFunc(strings.ToLower(s.query), func(r rune) bool {
+		quoted = quoted != (r == '"')
+		return r == ' ' && !quoted
+	})
+	for i, w := range list {
+		list[i] = strings.ReplaceAll(w, `"`, "")
+	}
+	return list
 }
 
 // checkReach warns of rules that never fire.
@@ -160,7 +198,9 @@ func hides(earlier, r *rule) bool {
 	if earlier.when != nil && (!constant || !always) && !same {
 		return false
 	}
-	if r.scan != earlier.scan && r.scan != "" {
+	if slices.ContainsFunc(r.scans, func(s scan) bool {
+		return !slices.ContainsFunc(earlier.scans, func(other scan) bool { return other.query == s.query })
+	}) {
 		return false
 	}
 	return !slices.ContainsFunc(r.on, func(on string) bool {

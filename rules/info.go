@@ -2,10 +2,12 @@ package rules
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/rules/internal/action"
 	"github.com/org/foreman-action/rules/internal/events"
+	"github.com/org/foreman-action/triage"
 )
 
 // An Info is what can be told of a rule without an event.
@@ -16,6 +18,8 @@ type Info struct {
 	// On are the events that it listens to, as the file names them; those of a rule
 	// without "on" too.
 	On []string
+	// Pulls is whether it may decide on pull requests.
+	Pulls bool
 	// Actions are the types of its actions, each once, in their order; "escalate" and
 	// the others that only rules have among them.
 	Actions []string
@@ -35,7 +39,7 @@ func Events() []string { return events.Keys() }
 func Infos(s *Set) []Info {
 	list := make([]Info, 0, s.Len())
 	for _, r := range s.all() {
-		i := Info{ID: r.id, File: r.file.Name(), Line: r.node.Line, On: slices.Clone(r.on)}
+		i := Info{ID: r.id, File: r.file.Name(), Line: r.node.Line, On: slices.Clone(r.on), Pulls: r.takesPulls()}
 		for _, a := range r.actions {
 			if !slices.Contains(i.Actions, a.Name()) {
 				i.Actions = append(i.Actions, a.Name())
@@ -45,6 +49,17 @@ func Infos(s *Set) []Info {
 		list = append(list, i)
 	}
 	return list
+}
+
+// takesPulls reports whether the rule may decide on a pull request: one event of
+// issue_comment is for both, and so is a condition that does not tell them apart.
+func (r *rule) takesPulls() bool {
+	if r.when != nil && r.when.OnlyIssues() {
+		return false
+	}
+	return slices.ContainsFunc(r.on, func(on string) bool {
+		return strings.HasPrefix(on, triage.EventPullRequest+".") || strings.HasPrefix(on, triage.EventIssueComment+".")
+	}) || slices.ContainsFunc(r.scans, func(s scan) bool { return triage.FindsPulls(s.query) })
 }
 
 // addLabels notes the labels that an action adds.

@@ -40,6 +40,7 @@ func issueNames() []Name {
 		{"issue.updated_at", "time", "when it was changed last", `now - issue.updated_at > duration("14d")`},
 		{"issue.closed_at", "time", "when it was closed; for an open issue the year 1, so ask for the state as well", `issue.state == "closed" and now - issue.closed_at > duration("90d")`},
 		{"issue.url", "text", "its address for people", `issue.url contains "/octo-org/"`},
+		{"issue.pull_request", "true or false", "whether it is a pull request, which issue_comment and schedule are about, too", `not issue.pull_request`},
 		{"issue.reactions.total", "whole number", "how many reactions it has", `issue.reactions.total > 20`},
 		{"issue.reactions.thumbs_up", "whole number", "how many of them are 👍", `issue.reactions.thumbs_up >= 5`},
 		{"issue.reactions.thumbs_down", "whole number", "👎", `issue.reactions.thumbs_down > issue.reactions.thumbs_up`},
@@ -87,6 +88,9 @@ func pullNames() []Name {
 		{"pr.commit_messages", "list of texts", "the messages of its commits, the oldest first, each cut to 10,000 characters; looked up when it is asked for, and when there are more than 250 commits, it cannot be", "any(pr.commit_messages, # matches `(?m)^BREAKING CHANGE: `)"},
 		{"pr.approved_by", "list of texts", "the logins of the owners, members and collaborators whose last review approves it; looked up when it is asked for", `len(pr.approved_by) >= 2 and len(pr.changes_requested_by) == 0`},
 		{"pr.changes_requested_by", "list of texts", "the logins of those whose last review requests changes", `len(pr.changes_requested_by) > 0`},
+		{"pr.requested_reviewers", "list of texts", "the logins of people whose review it waits for", `len(pr.requested_reviewers) == 0`},
+		{"pr.requested_teams", "list of texts", "the names of teams whose review it waits for, as their addresses have them", `"docs" in pr.requested_teams`},
+		{"pr.reviewers", "list of texts", "the logins of who has reviewed it; looked up when it is asked for", `len(pr.reviewers) == 0 and idle() > duration("7d")`},
 	}
 }
 
@@ -120,7 +124,7 @@ func ownFunctions() []Name {
 func pastFunctions() []Name {
 	return []Name{
 		{"label_age", "(name) duration", "how long the issue has had a label; nothing for one that it does not have", `label_age("needs-info") > duration("14d")`},
-		{"idle", "() duration", "how long ago a person did something on the issue; programs do not count", `idle() > duration("60d")`},
+		{"idle", "() duration", `how long ago a person did something on the issue; programs do not count, but in idle("bots"), where all count but Foreman`, `idle() > duration("60d")`},
 		{"last_human", "() person", "who did something on it last: .login, and .at for when; its author when nobody did", `last_human().login != issue.author`},
 		{"added_by_us", "(label) true or false", "whether it was Foreman that added the label last, be it there or taken off again", `added_by_us(event.label)`},
 		{"removed_by_human", "(label) true or false", "whether a person took the label off, and nobody added it since", `not removed_by_human("duplicate")`},

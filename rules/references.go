@@ -45,7 +45,9 @@ func labelUses(names *symbols.Table, rules []*rule) []LabelUse {
 	c := collector{names: names}
 	for _, r := range rules {
 		c.condition(r.when)
-		c.scan(r)
+		for _, s := range r.scans {
+			c.scan(r.file, s)
+		}
 		for _, a := range r.actions {
 			c.action(a)
 		}
@@ -92,17 +94,17 @@ func (c *collector) action(a action.Action) {
 
 // scan collects the labels of a search: what follows label: in its words, which may be
 // several with commas between them.
-func (c *collector) scan(r *rule) {
+func (c *collector) scan(f *yamlfile.File, s scan) {
 	const qualifier = "label:"
 	inQuotes, start := false, 0
-	for i, ch := range r.scan + " " {
+	for i, ch := range s.query + " " {
 		if ch == '"' {
 			inQuotes = !inQuotes
 		}
-		if ch != ' ' || inQuotes && i < len(r.scan) {
+		if ch != ' ' || inQuotes && i < len(s.query) {
 			continue
 		}
-		word, at := r.scan[start:i], start
+		word, at := s.query[start:i], start
 		start = i + 1
 		before, names, found := cutFold(word, qualifier)
 		if !found || strings.Trim(before, "-(") != "" {
@@ -110,10 +112,10 @@ func (c *collector) scan(r *rule) {
 		}
 		at += len(before) + len(qualifier)
 		for name := range strings.SplitSeq(names, ",") {
-			line, col := text.Position(r.scan, at)
+			line, col := text.Position(s.query, at)
 			at += len(name) + 1
 			if bare := strings.Trim(strings.TrimRight(name, ")"), `"`); bare != "" {
-				c.labels = append(c.labels, LabelUse{Label: bare, Place: r.file.At(r.scanNode, line, col, "")})
+				c.labels = append(c.labels, LabelUse{Label: bare, Place: f.At(s.node, line, col, "")})
 			}
 		}
 	}

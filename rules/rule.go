@@ -14,6 +14,7 @@ import (
 	"github.com/org/foreman-action/rules/internal/action"
 	"github.com/org/foreman-action/rules/internal/events"
 	"github.com/org/foreman-action/rules/internal/expression"
+	"github.com/org/foreman-action/triage"
 )
 
 // A rule is one compiled rule.
@@ -28,10 +29,14 @@ type rule struct {
 	// override is whether its actions may undo the changes of people.
 	override bool
 	// undo is whether its actions are reverted when its condition is false.
-	undo bool
-	// scan is the query that finds the issues of a scheduled run.
-	scan     string
-	scanNode *yaml.Node // nil: there is none
+	undo  bool
+	scans []scan // the searches for the issues of a scheduled run
+}
+
+// A scan is a query with its place.
+type scan struct {
+	query string
+	node  *yaml.Node
 }
 
 // ruleKeys are the keys of a rule in the file.
@@ -68,8 +73,7 @@ func compileRule(c *expression.Compiler, specs []protocol.ActionSpec, f *yamlfil
 	if keys.Then != nil {
 		r.actions = action.Compile(c, specs, f, keys.Then)
 	}
-	r.scanNode = keys.Scan
-	r.decodeScan(f, keys.Scan)
+	r.decodeScans(keys.Scan)
 	r.checkComments()
 	r.checkEscalate()
 	r.checkUndo()
@@ -128,27 +132,60 @@ func (r *rule) checkUndo() {
 	}
 }
 
-const maxScan = 256 // characters, as GitHub's search takes them
+const (
+	maxScan  = 256 // characters, as GitHub's search takes them
+	maxScans = 5   // of a rule
+)
 
-// decodeScan reads the value of "scan", which goes together with the event schedule.
-func (r *rule) decodeScan(f *yamlfile.File, n *yaml.Node) {
+// decodeScans reads the value of "scan", which goes together with the event schedule: a
+// query, or a list of them.
+func (r *rule) decodeScans(n *yaml.Node) {
 	listens := slices.Contains(r.on, events.Schedule)
 	switch {
 	case n == nil && listens:
-		f.Problemf(r.node, "a rule that listens to %s needs scan, the search that finds its issues, such as \"is:open label:needs-info\"", events.Schedule)
-	case n == nil || !f.DecodeKey("scan", n, &r.scan):
+		r.file.Problemf(r.node, "a rule that listens to %s needs scan, the search that finds its issues, such as \"is:open label:needs-info\"", events.Schedule)
+		return
+	case n == nil:
+		return
 	case !listens:
-		f.Problemf(n, "scan is for rules that listen to %s", events.Schedule)
-	case strings.TrimSpace(r.scan) == "" || len([]rune(r.scan)) > maxScan || strings.ContainsAny(r.scan, "\r\n"):
-		f.Problemf(n, "scan: want one line of at most %d characters, as GitHub's issue search takes it", maxScan)
-	default:
-		for word := range strings.FieldsSeq(r.scan) {
-			name, _, ok := strings.Cut(strings.ToLower(strings.TrimLeft(word, "-(")), ":")
-			if ok && slices.Contains([]string{"repo", "org", "user"}, name) {
-				f.Problemf(n, "scan: leave out %s; only issues of this repository are looked for", text.Shorten(word, text.Quoted))
-			}
+		r.file.Problemf(n, "scan is for rules that listen to %s", events.Schedule)
+		return
+	}
+	items := []*yaml.Node{n}
+	if n.Kind == yaml.SequenceNode {
+		items = n.Content
+	}
+	if len(items) == 0 || len(items) > maxScans {
+		r.file.Problemf(n, "scan: want one search, or a list of at most %d", maxScans)
+	}
+	for _, item := range items {
+		s := scan{node: item}
+		if r.file.DecodeKey("scan", item, &s.query) && s.check(r.file) {
+			r.scans = append(r.scans, s)
 		}
 	}
+}
+
+// check records the mistakes of a query; ok is false when it is none.
+func (s scan) check(f *yamlfile.File) (ok bool) {
+	if strings.TrimSpace(s.query) == "" || len([]rune(s.query)) > maxScan || strings.ContainsAny(s.query, "\r\n") {
+		f.Problemf(s.node, "scan: want one line of at most %d characters, as GitHub's issue search takes it", maxScan)
+		return false
+	}
+	kinds := map[string]bool{}
+	for word := range strings.FieldsSeq(s.query) {
+		name, value, ok := strings.Cut(strings.ToLower(strings.TrimLeft(word, "-(")), ":")
+		if ok && slices.Contains([]string{"repo", "org", "user"}, name) {
+			f.Problemf(s.node, "scan: leave out %s; only issues of this repository are looked for", text.Shorten(word, text.Quoted))
+		}
+		if (name == "is" || name == "type") && !strings.HasPrefix(word, "-") {
+			kinds[map[string]string{"issue": "issue", "pr": "pull", "pull-request": "pull"}[value]] = true
+		}
+	}
+	if kinds["issue"] && kinds["pull"] && !strings.Contains(s.query, " OR ") {
+		f.Problemf(s.node, "scan: GitHub's search finds issues or pull requests; for both, write a list: [\"is:issue …\", \"is:pr …\"]")
+	}
+	return true
 }
 
 // compileCondition compiles the value of "when".
@@ -175,8 +212,17 @@ func compileCondition(c *expression.Compiler, f *yamlfile.File, n *yaml.Node) *e
 
 // listens reports whether the rule is asked about the facts, whose event is e.
 func (r *rule) listens(f *facts.Facts, e events.Event) bool {
-	if f.Event.Name == events.Schedule && f.Scans != nil && !slices.Contains(f.Scans, r.scan) {
+	if f.Event.Name == events.Schedule && !slices.ContainsFunc(r.scans, func(s scan) bool { return s.found(f) }) {
 		return false
 	}
 	return events.Listens(r.on, e)
+}
+
+// found reports whether the issue of a scheduled run was found by the scan. When a person
+// named the issue, no search was made, and the scan only tells issues from pull requests.
+func (s scan) found(f *facts.Facts) bool {
+	if f.Scans != nil {
+		return slices.Contains(f.Scans, s.query)
+	}
+	return strings.Contains(s.query, " OR ") || triage.FindsPulls(s.query) == f.Issue.PullRequest
 }

@@ -44,7 +44,7 @@ func ruleKey(key string) map[string]any {
 	case "then":
 		s = object{"type": "array", "minItems": 1, "maxItems": action.MaxActions, "items": action.Schema()}
 	case "scan":
-		s = object{"type": "string", "minLength": 1}
+		s = oneOrMore(object{"type": "string", "minLength": 1})
 	}
 	s["description"] = object{
 		"id":              "Name of the rule, which reports and disable use.",
@@ -54,7 +54,7 @@ func ruleKey(key string) map[string]any {
 		"stop":            "Whether later rules, and the agent, are left out when it fires.",
 		"override_humans": "Whether it may undo what people did on the issue.",
 		"else_undo":       "Whether what this rule did is taken back when its condition is false.",
-		"scan":            "GitHub search query that finds the issues of a scheduled run; with on: [schedule] only.",
+		"scan":            "GitHub search queries that find the issues, or with is:pr the pull requests, of a scheduled run; with on: [schedule] only.",
 	}[key]
 	return s
 }

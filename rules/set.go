@@ -170,8 +170,10 @@ func (s *Set) IDs() []string {
 func (s *Set) Scans() []string {
 	var list []string
 	for _, r := range s.all() {
-		if r.scan != "" && !slices.Contains(list, r.scan) {
-			list = append(list, r.scan)
+		for _, s := range r.scans {
+			if !slices.Contains(list, s.query) {
+				list = append(list, s.query)
+			}
 		}
 	}
 	return list

@@ -186,7 +186,7 @@ func (a decider) wantsAgent(f facts.Facts, res *rules.Result) (bool, error) {
 		return false, nil // a scheduled run may find a hundred issues
 	case when != nil:
 		return when.Eval(f)
-	case f.Pull != (triage.PullRequest{}):
+	case f.Issue.PullRequest:
 		return false, nil // tasks are about issues, unless the configuration says more
 	}
 	return res == nil || len(res.Fired) == 0, nil

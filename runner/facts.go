@@ -21,10 +21,7 @@ func factsOf(d triage.Delivery, now time.Time) facts.Facts {
 		Now: now, Issue: *d.Issue, Event: d.Event, Repo: d.Repo, Scans: d.Scans,
 		Actor: triage.Actor{Login: d.Sender.Login, Type: d.Sender.Type},
 	}
-	f.Event.Name = d.RuleName()
-	if d.Pull != nil {
-		f.Pull = *d.Pull
-	}
+	f.Event.Name, f.Pull = d.RuleName(), d.Pull
 	if d.HasComment() && d.Comment.Author == d.Sender.Login {
 		f.Actor.Association = d.Comment.Association
 	}

@@ -75,6 +75,8 @@ type Repository interface {
 	// Permission returns what an account may do in the repository: "admin", "maintain",
 	// "write", "triage", "read" or "none".
 	Permission(ctx context.Context, ref triage.Ref, login string) (string, error)
+	// Pull returns what only pull requests have. ErrNotFound for an issue.
+	Pull(ctx context.Context, ref triage.Ref) (triage.PullRequest, error)
 	// Files returns the files that a pull request changes, an entry for each, and at most
 	// the first 3,000: GitHub lists no more, and does not report that.
 	Files(ctx context.Context, ref triage.Ref) ([]triage.ChangedFile, error)

@@ -3,6 +3,7 @@ package runner_test
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -227,6 +228,56 @@ func TestChangedFiles(t *testing.T) {
 			}
 		})
 	}
+}
+
+// After a comment the number of files is looked up only where the list may not be whole, and
+// an issue has none.
+func TestChangedFilesAfterAComment(t *testing.T) {
+	t.Parallel()
+	for files, want := range map[int]string{2999: "", 3000: "", 3001: "lists 3000 of the 3001"} {
+		gh, _, o := world(t, "rules:\n  - {id: r, on: [issue_comment.created], when: 'any_file(\"docs/**\")', then: [add_label: docs]}\n")
+		in := githubtest.Issue{Number: 7, PullRequest: true}
+		for i := range files {
+			in.Files = append(in.Files, fmt.Sprintf("docs/%04d.md", i))
+		}
+		gh.Repo("o/r").AddLabel("docs").AddIssue(in)
+		_, err := run(t, o, commentOn(t, `, "pull_request": {}`))
+		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%d files: got the error %v, want %q", files, err, want)
+		}
+		if asked := slices.Contains(gh.Log(), "GET /repos/o/r/pulls/7 200"); asked != (files >= 3000) {
+			t.Errorf("%d files: asked for the pull request is %t", files, asked)
+		}
+	}
+	gh, _, o := world(t, "rules:\n  - {id: r, on: [issue_comment.created], when: 'any_file(\"**\") or pr.commits > 0 or len(pr.reviewers) > 0', then: [add_label: docs]}\n")
+	gh.Repo("o/r").AddIssue(githubtest.Issue{Number: 7})
+	if _, err := run(t, o, commentOn(t, "")); err != nil || len(gh.Log()) > 0 {
+		t.Errorf("an issue: got %v after %v", err, gh.Log())
+	}
+}
+
+// TestCommitOfTheFuture: the date of a commit is its author's word, and no activity to come.
+func TestCommitOfTheFuture(t *testing.T) {
+	t.Parallel()
+	gh, _, o := world(t, "rules:\n  - {id: r, on: [issue_comment.created], when: last_human().at > date(\"2098-01-01\") or last_human().login != \"hubot\", then: [add_label: docs]}\n")
+	gh.Repo("o/r").AddLabel("docs").AddIssue(githubtest.Issue{Number: 7, PullRequest: true}).ReviewAs("hubot", 7, "x").
+		PushAs("mallory", 7, time.Date(2099, 1, 1, 0, 0, 0, 0, time.UTC))
+	e := commentOn(t, `, "pull_request": {}`)
+	e.Sender.Type = "Bot"
+	if _, err := run(t, o, e); err != nil || len(gh.Issue("o/r", 7).Labels) > 0 {
+		t.Errorf("got %v, labels %q", err, gh.Issue("o/r", 7).Labels)
+	}
+}
+
+// commentOn is a comment on issue 7, with more of its fields.
+func commentOn(t *testing.T, more string) triage.Delivery {
+	t.Helper()
+	e, err := triage.ParseEvent(triage.EventSource{Name: "issue_comment", Payload: []byte(`{"action": "created", "repository": {"full_name": "o/r"}, "sender": {"login": "u"},
+		"comment": {"id": 1, "body": "x", "user": {"login": "u"}}, "issue": {"number": 7, "title": "T", "user": {"login": "u"}, "created_at": "2026-04-10T12:00:00Z"` + more + `}}`)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
 }
 
 // Rules listen to pull requests, and see what they change.

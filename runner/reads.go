@@ -51,6 +51,7 @@ type reads struct {
 	record      *memory.Record // nil: not loaded
 	warned      bool           // of trouble with the memory
 	permissions map[string]string
+	request     *triage.PullRequest // nil: not read, and not in the event
 	files       []string
 	listed      bool
 	messages    *[]string
@@ -196,6 +197,27 @@ func (r *reads) Permission(ctx context.Context, login string) (string, error) {
 	return p, nil
 }
 
+// Pull returns what only pull requests have.
+func (r *reads) Pull(ctx context.Context) (triage.PullRequest, error) {
+	switch {
+	case r.d.Pull != nil:
+		return *r.d.Pull, nil
+	case r.request != nil:
+		return *r.request, nil
+	case r.host.Repository == nil:
+		return triage.PullRequest{}, fmt.Errorf("read pull request %s: %w", r.d.Ref(), triage.ErrNeedsHost)
+	}
+	p, err := r.host.Repository.Pull(ctx, r.d.Ref())
+	if err != nil {
+		return triage.PullRequest{}, err
+	}
+	r.request = &p
+	return p, nil
+}
+
+// maxFiles is how many files of a pull request a host lists.
+const maxFiles = 3000
+
 // Files returns the paths that a pull request changes; an issue changes none. A file that is
 // moved counts with both its paths. The error means that there are more files than the host
 // lists: the rest may be anything.
@@ -210,9 +232,15 @@ func (r *reads) Files(ctx context.Context) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	if p := r.d.Pull; p != nil && p.ChangedFiles > len(files) {
-		return nil, fmt.Errorf("list the files of %s: %w: GitHub lists %d of the %d that it changes, and never more than 3,000",
-			r.d.Ref(), triage.ErrTruncated, len(files), p.ChangedFiles)
+	if r.d.Pull != nil || len(files) >= maxFiles {
+		p, err := r.Pull(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if p.ChangedFiles > len(files) {
+			return nil, fmt.Errorf("list the files of %s: %w: GitHub lists %d of the %d that it changes, and never more than 3,000",
+				r.d.Ref(), triage.ErrTruncated, len(files), p.ChangedFiles)
+		}
 	}
 	for _, f := range files {
 		r.files = append(r.files, f.Path)
@@ -242,6 +270,9 @@ func pull[T any](r *reads, kept **T, what string, read func(Repository) (T, erro
 	return value, nil
 }
 
+// maxCommits is how many commits of a pull request a host lists.
+const maxCommits = 250
+
 // maxMessage is how many characters of a commit's message rules see.
 const maxMessage = 10_000
 
@@ -253,7 +284,11 @@ func (r *reads) Messages(ctx context.Context) ([]string, error) {
 		for i, message := range list {
 			list[i] = text.Shorten(message, maxMessage)
 		}
-		if p := r.d.Pull; err == nil && p != nil && p.Commits > len(list) {
+		if err != nil || r.d.Pull == nil && len(list) < maxCommits {
+			return list, err
+		}
+		p, err := r.Pull(ctx)
+		if err == nil && p.Commits > len(list) {
 			err = fmt.Errorf("list the commits of %s: %w: GitHub lists %d of %d, and never more than 250", r.d.Ref(), triage.ErrTruncated, len(list), p.Commits)
 		}
 		return list, err
@@ -330,6 +365,7 @@ func (r *reads) need(ctx context.Context, n plan.Need, seen *plan.Seen) error {
 type lookup struct {
 	permission func(login string) (string, error)
 	past       func() (facts.Past, error)
+	pull       func() (triage.PullRequest, error)
 	files      func() ([]string, error)
 	messages   func() ([]string, error)
 	reviews    func() (facts.Reviews, error)
@@ -342,6 +378,9 @@ func (l lookup) Permission(login string) (string, error) { return l.permission(l
 
 // Past implements [facts.Lookup].
 func (l lookup) Past() (facts.Past, error) { return l.past() }
+
+// Pull implements [facts.Lookup].
+func (l lookup) Pull() (triage.PullRequest, error) { return l.pull() }
 
 // Files implements [facts.Lookup].
 func (l lookup) Files() ([]string, error) { return l.files() }
@@ -370,13 +409,14 @@ func (r *reads) lookup(ctx context.Context) lookup {
 			if err != nil {
 				return facts.Past{}, err
 			}
-			return rulesPast(r.history(t)), nil
+			return rulesPast(r.history(t), r.now()), nil
 		},
 		files:    func() ([]string, error) { return r.Files(ctx) },
 		messages: func() ([]string, error) { return r.Messages(ctx) },
 		reviews:  func() (facts.Reviews, error) { return r.Reviews(ctx) },
 		author:   func() (facts.Author, error) { return r.Author(ctx) },
 		memory:   func() (facts.Memory, error) { return rulesMemory(r.Remembered(ctx), r.task), nil },
+		pull:     func() (triage.PullRequest, error) { return r.Pull(ctx) },
 	}
 }
 
@@ -394,6 +434,12 @@ func (r *reads) known(ctx context.Context) lookup {
 			return facts.Past{}, facts.ErrUnasked
 		}
 		return asks.past()
+	}
+	l.pull = func() (triage.PullRequest, error) {
+		if r.request == nil && r.d.Pull == nil {
+			return triage.PullRequest{}, facts.ErrUnasked
+		}
+		return asks.pull()
 	}
 	l.files = func() ([]string, error) {
 		if !r.listed && r.d.Issue.PullRequest {
@@ -454,10 +500,14 @@ func lastReviews(list []triage.Review) facts.Reviews {
 	return out
 }
 
-// rulesPast is the history as rules see it.
-func rulesPast(h history.History) facts.Past {
+// rulesPast is the history as rules see it. A commit can have a date to come, and would keep
+// its pull request from ever being idle.
+func rulesPast(h history.History, now time.Time) facts.Past {
 	p := facts.Past{Partial: !h.Complete, Changes: make([]facts.Change, 0, len(h.Events))}
 	for _, e := range h.Events {
+		if e.Kind == "committed" && e.At.After(now) {
+			continue
+		}
 		p.Changes = append(p.Changes, facts.Change{
 			Kind: e.Kind, At: e.At, Login: e.Actor, Label: e.Label, Ours: h.Ours(e), Human: h.Human(e),
 		})

@@ -43,7 +43,7 @@ type Delivery struct {
 	// Issue is nil when the payload only names the issue: the caller fetches it and calls
 	// [Delivery.WithIssue].
 	Issue  *Issue
-	Pull   *PullRequest // of pull request events; else nil
+	Pull   *PullRequest // of pull request events; else nil, also where the issue is a pull request
 	Sender Actor        // who caused the event
 	// Scans are the queries that found the issue, in a scheduled run.
 	Scans []string
@@ -109,6 +109,9 @@ func (d Delivery) RuleName() string {
 	return d.Name
 }
 
+// OnPull reports whether the event is about a pull request.
+func (d Delivery) OnPull() bool { return d.Pull != nil || d.Issue != nil && d.Issue.PullRequest }
+
 // HasComment reports whether the event is about a comment.
 func (d Delivery) HasComment() bool { return d.Comment != Comment{} }
 
@@ -143,22 +146,25 @@ func (d Delivery) AsOpened() Delivery {
 	}
 	payload["action"] = json.RawMessage(`"opened"`)
 	name := d.Name
-	if d.Pull == nil {
+	switch {
+	case !d.OnPull():
 		name = EventIssues
+	case d.Pull == nil:
+		name = EventPullRequestTarget
 	}
 	d.Event, d.payload = Event{Name: name, Action: "opened"}, payload
 	return d
 }
 
 // SkipReason returns why no decision is due on the event, or is empty: the issue is a pull
-// request, the event was caused by the account bot, or the comment is our own. A dispatch
+// request and the event one that is for issues, such as a dispatch, the event was caused by the account bot, or the comment is our own. A dispatch
 // is a person's request, whoever sent it. Our marker makes a comment ours only under the
 // account bot, or under another app's: bot may be the wrong one, and answering our own
 // comments would never end. A person cannot hide a comment by it, unless bot is empty.
 func (d Delivery) SkipReason(bot string) string {
 	switch {
-	case d.Issue != nil && d.Issue.PullRequest && d.Pull == nil:
-		return fmt.Sprintf("#%d is a pull request; they are triaged on the event pull_request_target", d.Number)
+	case d.OnPull() && d.Pull == nil && d.Name != EventIssueComment && d.Name != EventSchedule:
+		return fmt.Sprintf("#%d is a pull request; they are triaged on pull_request_target, issue_comment and schedule", d.Number)
 	case !d.Happened():
 		return ""
 	case bot != "" && strings.EqualFold(d.Sender.Login, bot):

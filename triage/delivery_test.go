@@ -142,11 +142,14 @@ func TestAsOpened(t *testing.T) {
 				}
 				d := parse(t, kind, string(data))
 				before, payload := plain(d), payloadOf(t, d)
-				opened := d.AsOpened()
-				if opened.Key() != "issues.opened" || opened.Ref() != d.Ref() || opened.Sender != d.Sender || opened.Issue != d.Issue {
+				opened, name := d.AsOpened(), "issues"
+				if d.OnPull() {
+					name = "pull_request_target"
+				}
+				if opened.Key() != name+".opened" || opened.Ref() != d.Ref() || opened.Sender != d.Sender || opened.Issue != d.Issue {
 					t.Errorf("got %s on %s by %v", opened.Key(), opened.Ref(), opened.Sender)
 				}
-				if got := opened.Event; got != (triage.Event{Name: "issues", Action: "opened"}) {
+				if got := opened.Event; got != (triage.Event{Name: name, Action: "opened"}) {
 					t.Errorf("got %+v, want nothing of the event itself", got)
 				}
 				want := payloadOf(t, d)
@@ -215,7 +218,9 @@ func TestSkipReason(t *testing.T) {
 		{"our marker in our comment, edited by a person", "issue_comment", strings.Replace(marked, "hubot[bot]", "mona", 1), "hubot[bot]", "our marker"},
 		{"our marker under our own account", "issue_comment", strings.Replace(forged, "mona", "octo", 1), "mona", "our marker"},
 		{"comment of another program", "issue_comment", comment("hello"), "github-actions[bot]", ""},
-		{"comment on a pull request", "issue_comment", `{"action": "created", "issue": {"number": 7, "pull_request": {}}, "comment": {"body": "x"}}`, "", "pull_request_target"},
+		{"comment on a pull request", "issue_comment", `{"action": "created", "issue": {"number": 7, "pull_request": {}}, "comment": {"body": "x"}}`, "", ""},
+		{"milestone of a pull request", "issues", `{"action": "milestoned", "issue": {"number": 7, "pull_request": {}}}`, "", "pull_request_target"},
+		{"schedule on a pull request", "schedule", `{"issue": {"number": 7, "pull_request": {}}}`, "", ""},
 		{"pull request", "pull_request", `{"action": "opened", "pull_request": {"number": 7}}`, "", ""},
 		{"dispatch by our bot", "workflow_dispatch", `{"sender": {"login": "hubot[bot]"}}`, "hubot[bot]", ""},
 	}

@@ -35,12 +35,13 @@ type Issue struct {
 	Locked      bool      `expr:"locked"`
 	CreatedAt   time.Time `expr:"created_at"`
 	UpdatedAt   time.Time `expr:"updated_at"`
-	ClosedAt    time.Time `expr:"closed_at"` // zero for an open issue
-	URL         string    `expr:"url"`       // for humans
+	ClosedAt    time.Time `expr:"closed_at"`    // zero for an open issue
+	URL         string    `expr:"url"`          // for humans
+	PullRequest bool      `expr:"pull_request"` // GitHub lists pull requests as issues; this is one
 	Reactions   Reactions `expr:"reactions"`
 
-	NullBody    bool `expr:"-"` // the body is null, not ""
-	PullRequest bool `expr:"-"` // GitHub lists pull requests as issues; this is one
+	NullBody bool `expr:"-"` // the body is null, not ""
+	Draft    bool `expr:"-"` // of a pull request; GitHub tells it wherever it lists one as an issue
 }
 
 // Reactions counts the reactions to an issue, as GitHub names them.
@@ -67,6 +68,10 @@ type PullRequest struct {
 	Additions    int    `expr:"additions"` // lines
 	Deletions    int    `expr:"deletions"` // lines
 	Commits      int    `expr:"commits"`
+	// RequestedReviewers are the logins of people whose review is asked for and who have
+	// not given one since; RequestedTeams the names of teams, as their addresses have them.
+	RequestedReviewers []string `expr:"requested_reviewers"`
+	RequestedTeams     []string `expr:"requested_teams"`
 }
 
 // A Comment is a comment on an issue. Fields that its source does not report are empty.
@@ -165,6 +170,7 @@ type wireIssue struct {
 	ClosedAt    *time.Time      `json:"closed_at"`
 	HTMLURL     string          `json:"html_url"`
 	PullRequest json.RawMessage `json:"pull_request"`
+	Draft       bool            `json:"draft"`
 	Reactions   Reactions       `json:"reactions"`
 }
 
@@ -174,6 +180,7 @@ func (w wireIssue) issue() Issue {
 		Comments: w.Comments, Locked: w.Locked, CreatedAt: w.CreatedAt, UpdatedAt: w.UpdatedAt,
 		URL: w.HTMLURL, Reactions: w.Reactions,
 		NullBody:    w.Body == nil,
+		Draft:       w.Draft,
 		PullRequest: len(w.PullRequest) > 0 && string(w.PullRequest) != "null",
 	}
 	if w.Body != nil {
@@ -239,21 +246,34 @@ type wirePull struct {
 	Additions    int  `json:"additions"`
 	Deletions    int  `json:"deletions"`
 	Commits      int  `json:"commits"`
+	// Reviewers and Teams are those that a review is asked of.
+	Reviewers []wireUser `json:"requested_reviewers"`
+	Teams     []struct {
+		Slug string `json:"slug"`
+	} `json:"requested_teams"`
 }
 
-// parsePull decodes a pull request: what it has in common with an issue, and the rest.
-func parsePull(raw json.RawMessage) (Snapshot, PullRequest, error) {
-	issue, err := ParseIssue(raw)
+// ParsePull decodes a pull request as GitHub's REST API and its webhooks write it: the
+// part that it has in common with an issue, and the rest. It fails as [ParseIssue] does.
+func ParsePull(data []byte) (Snapshot, PullRequest, error) {
+	issue, err := ParseIssue(data)
 	if err != nil {
 		return Snapshot{}, PullRequest{}, err
 	}
 	var w wirePull
-	if err := json.Unmarshal(raw, &w); err != nil {
+	if err := json.Unmarshal(issue.Raw, &w); err != nil {
 		return Snapshot{}, PullRequest{}, fmt.Errorf("decode pull request: %w", err)
 	}
 	issue.PullRequest = true
-	return issue, PullRequest{
+	p := PullRequest{
 		Head: w.Head.Ref, Base: w.Base.Ref, Draft: w.Draft, Merged: w.Merged, ChangedFiles: w.ChangedFiles,
 		Additions: w.Additions, Deletions: w.Deletions, Commits: w.Commits,
-	}, nil
+	}
+	for _, u := range w.Reviewers {
+		p.RequestedReviewers = append(p.RequestedReviewers, u.Login)
+	}
+	for _, t := range w.Teams {
+		p.RequestedTeams = append(p.RequestedTeams, t.Slug)
+	}
+	return issue, p, nil
 }

@@ -167,7 +167,7 @@ func (e *Delivery) setIssue(src EventSource, w wireEvent) error {
 		if len(w.Pull) == 0 || string(w.Pull) == "null" {
 			return placed(src.Payload, valueAt(src.Payload, "pull_request"), fmt.Errorf("the %s event carries no pull request", e.Name))
 		}
-		issue, pull, err := parsePull(w.Pull)
+		issue, pull, err := ParsePull(w.Pull)
 		if err != nil {
 			return placed(src.Payload, valueAt(src.Payload, "pull_request"), err)
 		}

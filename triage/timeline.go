@@ -15,8 +15,8 @@ type Timeline struct {
 // have are empty.
 type TimelineEvent struct {
 	ID        int64
-	Kind      string // GitHub's name for it, such as "labeled", "closed" or "commented"
-	At        time.Time
+	Kind      string    // GitHub's name for it, such as "labeled", "closed" or "commented"
+	At        time.Time // of a commit what its author's machine wrote: any time
 	Actor     string    // login; empty for a deleted account
 	ActorType string    // "User", "Bot" or another type of account; empty when not reported
 	Label     string    // of labeled and unlabeled

@@ -181,6 +181,9 @@ func (l *lookup) Messages() ([]string, error)     { return nil, nil }
 func (l *lookup) Reviews() (facts.Reviews, error) { return facts.Reviews{}, nil }
 func (l *lookup) Memory() (facts.Memory, error)   { return facts.Memory{}, nil }
 
+// Pull is not called: only issues are replayed.
+func (l *lookup) Pull() (triage.PullRequest, error) { return triage.PullRequest{}, nil }
+
 // unreplayed lists the events other than the replayed one that rules listen to.
 func (e *engine) unreplayed() []string {
 	events := map[string]bool{}

@@ -82,8 +82,13 @@ func FuzzTimelineEvent(f *testing.F) {
 
 func encodeTimelineEvent(t *testing.T, e triage.TimelineEvent) []byte {
 	t.Helper()
+	name := ""
+	if e.Kind == "committed" && e.ActorType == "Bot" {
+		name = "a[bot]"
+	}
 	raw, err := json.Marshal(map[string]any{
-		"id": e.ID, "event": e.Kind, "created_at": e.At.Format(time.RFC3339Nano), "body": e.Body, "html_url": e.URL,
+		"author": map[string]string{"name": name},
+		"id":     e.ID, "event": e.Kind, "created_at": e.At.Format(time.RFC3339Nano), "body": e.Body, "html_url": e.URL,
 		"actor": map[string]string{"login": e.Actor, "type": e.ActorType}, "label": map[string]string{"name": e.Label},
 		"assignee": map[string]string{"login": e.Assignee}, "milestone": map[string]string{"title": e.Milestone},
 		"issue_type": map[string]string{"name": e.IssueType}, "prev_issue_type": map[string]string{"name": e.IssueType},

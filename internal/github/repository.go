@@ -95,6 +95,22 @@ func (c *Client) Permission(ctx context.Context, ref triage.Ref, login string) (
 	return answer.Permission, nil
 }
 
+// Pull returns what only pull requests have. See [runner.Repository].
+func (c *Client) Pull(ctx context.Context, ref triage.Ref) (triage.PullRequest, error) {
+	o := rest.LookUp("read pull request", ref)
+	o.Need = rest.NeedPullsRead
+	var raw json.RawMessage
+	path := fmt.Sprintf("repos/%s/%s/pulls/%d", ref.Owner, ref.Repo, ref.Number)
+	if _, err := c.caller.Do(ctx, o, rest.Call{Method: http.MethodGet, Path: path, Out: &raw}); err != nil {
+		return triage.PullRequest{}, err
+	}
+	_, p, err := triage.ParsePull(raw)
+	if err != nil {
+		return triage.PullRequest{}, fmt.Errorf("%s: %w", o, err)
+	}
+	return p, nil
+}
+
 // Files returns the files that a pull request changes. See [runner.Repository].
 func (c *Client) Files(ctx context.Context, ref triage.Ref) ([]triage.ChangedFile, error) {
 	o := rest.ReadIssue("list the files of", ref)

@@ -14,18 +14,11 @@ const maxFound = 1000
 // searchFor is the query for one repository. GitHub wants to know whether issues or pull
 // requests are looked for.
 func searchFor(ref triage.Ref, query string) string {
-	pulls := false
-	for word := range strings.FieldsSeq(strings.ToLower(query)) {
-		switch word {
-		case "is:pr", "is:pull-request", "type:pr":
-			pulls = true
-		}
+	within := fmt.Sprintf("%s repo:%s/%s", query, ref.Owner, ref.Repo)
+	if !triage.FindsPulls(query) {
+		within += " is:issue"
 	}
-	query += fmt.Sprintf(" repo:%s/%s", ref.Owner, ref.Repo)
-	if !pulls {
-		query += " is:issue"
-	}
-	return query
+	return within
 }
 
 // found decodes what a search found. A query in which words are joined by OR may find

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/org/foreman-action/internal/github/rest"
@@ -23,7 +24,14 @@ func readTimeline(ctx context.Context, c *rest.Caller, ref triage.Ref) (t triage
 	if err != nil {
 		return triage.Timeline{}, r.asked, err
 	}
-	return triage.Timeline{Events: r.events(), Complete: complete}, r.asked, nil
+	t = triage.Timeline{Events: r.events(), Complete: complete}
+	if !complete {
+		// The date of a commit is its author's word, and no sign of how far back the part goes.
+		for len(t.Events) > 0 && t.Events[0].Kind == "committed" {
+			t.Events = t.Events[1:]
+		}
+	}
+	return t, r.asked, nil
 }
 
 // A timelineReader collects the pages of one timeline.
@@ -165,6 +173,10 @@ func decodeTimelineEvent(raw json.RawMessage) (triage.TimelineEvent, bool) {
 		e.IssueType = field(in["prev_issue_type"], "name")
 	case "closed":
 		e.Reason = rest.Text(in["state_reason"])
+	case "committed":
+		if strings.HasSuffix(field(in["author"], "name"), "[bot]") {
+			e.ActorType = "Bot"
+		}
 	case "locked":
 		e.Reason = rest.Text(in["lock_reason"])
 	case "renamed":

@@ -103,6 +103,18 @@ func TestTimelineIsPaged(t *testing.T) {
 	}
 }
 
+// TestTimelineOldCommits: the date of a commit does not show how far back a part of a timeline goes.
+func TestTimelineOldCommits(t *testing.T) {
+	t.Parallel()
+	s := long(t, 600)
+	s.Repo("octo/hello").PushAs("alice", quiet.Number, time.Date(2001, 1, 1, 0, 0, 0, 0, time.UTC))
+	c, _ := client(t, s.URL)
+	got, err := c.Timeline(t.Context(), quiet)
+	if err != nil || got.Complete || got.Events[0].Kind != "commented" {
+		t.Errorf("got %v, complete %t, first %+v", err, got.Complete, got.Events[0])
+	}
+}
+
 // long is a GitHub on which the quiet issue has comments with the bodies 0, 1, 2….
 func long(t *testing.T, comments int) *githubtest.Server {
 	t.Helper()

@@ -2,6 +2,7 @@ package importer_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -88,7 +89,14 @@ func TestStale(t *testing.T) {
 		{"exempt", unmarked, []string{"pinned"}, []facts.Change{comment(80)}, ""},
 		{"marked for long", marked, []string{"stale"}, []facts.Change{comment(80), labeled(8)}, "close-stale-issues"},
 		{"marked, but not long", marked, []string{"stale"}, []facts.Change{comment(80), labeled(6)}, ""},
-		{"answered since", marked, []string{"stale"}, []facts.Change{labeled(20), comment(10)}, ""},
+		{"answered since", marked, []string{"stale"}, []facts.Change{labeled(20), comment(10)}, "no-longer-stale-issues"},
+		{"assigned since", marked, []string{"stale"}, []facts.Change{labeled(20), {Kind: "assigned", At: ago(1), Human: true}}, "no-longer-stale-issues"},
+		{"a program did something since", marked, []string{"stale"}, []facts.Change{comment(80), labeled(20), {Kind: "labeled", At: ago(10), Label: "x"}}, "close-stale-issues"},
+		{"marked by a person", marked, []string{"stale"}, []facts.Change{{Kind: "labeled", Label: "stale", At: ago(8), Human: true}}, "close-stale-issues"},
+		{"marked by a person, with another label", marked, []string{"stale"}, []facts.Change{
+			{Kind: "labeled", Label: "stale", At: ago(8), Human: true}, {Kind: "labeled", Label: "x", At: ago(8).Add(2 * time.Second), Human: true},
+		}, "close-stale-issues"},
+		{"open with the label of closed ones", "is:open is:issue label:closed", []string{"closed"}, nil, "reopened-issues"},
 		{"marked and exempt", marked, []string{"stale", "Pinned"}, []facts.Change{comment(80), labeled(8)}, ""},
 		{"marked before, and again now", unmarked, nil, []facts.Change{labeled(200), comment(100)}, "stale-issues"},
 	}
@@ -101,21 +109,113 @@ func TestStale(t *testing.T) {
 	}
 }
 
-// TestStaleActivity: what a person does takes the label off.
+// TestStaleActivity: what a person does takes the label off, at once.
 func TestStaleActivity(t *testing.T) {
 	t.Parallel()
-	tests := []struct{ name, event, action, actor, url, label, want string }{
-		{"a comment", "issue_comment", "created", "User", "https://github.com/o/r/issues/7", "stale", "no-longer-stale-issues"},
-		{"a program's comment", "issue_comment", "created", "Bot", "https://github.com/o/r/issues/7", "stale", ""},
-		{"on a pull request", "issue_comment", "created", "User", "https://github.com/o/r/pull/7", "stale", ""},
-		{"not marked", "issue_comment", "created", "User", "https://github.com/o/r/issues/7", "bug", ""},
-		{"opened again", "issues", "reopened", "User", "https://github.com/o/r/issues/7", "closed", "reopened-issues"},
+	both := strings.ReplaceAll(staleInput, "-1", "60") + "stale-pr-label: stale\n"
+	same := "days-before-stale: 60\nstale-pr-label: stale\nstale-issue-label: stale\n"
+	tests := []struct {
+		name, input, key, actor string
+		pull                    bool
+		label, added, want      string
+	}{
+		{"a comment", staleInput, "issue_comment.created", "User", false, "stale", "", "no-longer-stale-issues"},
+		{"a program's comment", staleInput, "issue_comment.created", "Bot", false, "stale", "", ""},
+		{"on a pull request", staleInput, "issue_comment.created", "User", true, "stale", "", ""},
+		{"not marked", staleInput, "issue_comment.created", "User", false, "bug", "", ""},
+		{"opened again", staleInput, "issues.reopened", "User", false, "closed", "", "reopened-issues"},
+		{"edited", staleInput, "issues.edited", "User", false, "stale", "", "no-longer-stale-issues"},
+		{"assigned", staleInput, "issues.assigned", "User", false, "stale", "", "no-longer-stale-issues"},
+		{"another label", staleInput, "issues.labeled", "User", false, "stale", "bug", "no-longer-stale-issues"},
+		{"the label itself", staleInput, "issues.labeled", "User", false, "stale", "stale", ""},
+		{"a comment on a pull request", both, "issue_comment.created", "User", true, "stale", "", "no-longer-stale"},
+		{"a push", both, "pull_request.synchronize", "User", true, "stale", "", "no-longer-stale"},
+		{"a review asked for", both, "pull_request.review_requested", "User", true, "stale", "", "no-longer-stale"},
+		{"a program's push", both, "pull_request.synchronize", "Bot", true, "stale", "", ""},
+		{"one rule for both, issue", same, "issue_comment.created", "User", false, "stale", "", "no-longer-stale"},
+		{"one rule for both, pull request", same, "pull_request.edited", "User", true, "stale", "", "no-longer-stale"},
 	}
 	for _, tt := range tests {
-		f := facts.Facts{Event: triage.Event{Name: tt.event, Action: tt.action}, Actor: triage.Actor{Login: "ann", Type: tt.actor}}
-		f.Issue = triage.Issue{State: "open", Labels: []string{tt.label}, URL: tt.url}
-		if got := decide(t, "stale", staleInput, f); got != tt.want {
+		event, action, _ := strings.Cut(tt.key, ".")
+		since := ago(9)
+		if tt.added == "stale" {
+			since = now
+		}
+		f := facts.Facts{
+			Event: triage.Event{Name: event, Action: action, Label: tt.added}, Actor: triage.Actor{Login: "ann", Type: tt.actor},
+			Lookup: facts.Known{History: facts.Past{Changes: []facts.Change{{Kind: "labeled", Label: tt.label, At: since, Ours: true}}}},
+		}
+		f.Issue = triage.Issue{State: "open", CreatedAt: ago(90), UpdatedAt: now, Labels: []string{tt.label}, PullRequest: tt.pull}
+		if got := decide(t, "stale", tt.input, f); got != tt.want {
 			t.Errorf("%s: got %q, want %q", tt.name, got, tt.want)
+		}
+		if f.Issue.State = "closed"; tt.key != "issues.reopened" && decide(t, "stale", tt.input, f) != "" {
+			t.Errorf("%s: something is done when it is closed", tt.name)
+		}
+	}
+}
+
+// TestStalePulls: pull requests go stale as issues do, with their own exceptions.
+func TestStalePulls(t *testing.T) {
+	t.Parallel()
+	const input = "days-before-stale: 60\ndays-before-pr-stale: 30\ndays-before-pr-close: 5\nexempt-draft-pr: true\nexempt-pr-labels: keep, wip\n" +
+		"stale-pr-label: stale\nclose-pr-label: rotten\nexempt-pr-milestones: V1\nexempt-pr-assignees: ann\nonly-pr-labels: ours\nany-of-pr-labels: a,b\n" +
+		"start-date: 2020-01-01\nignore-issue-updates: true\nremove-pr-stale-when-updated: true\ninclude-only-assigned: true\n"
+	const unmarked, marked = "is:open is:pr -label:stale label:ours", "is:open is:pr label:stale label:ours"
+	since := func(days int) []facts.Change { return []facts.Change{{Kind: "reviewed", At: ago(days), Human: true}} }
+	base := triage.Issue{State: "open", CreatedAt: ago(300), PullRequest: true, Labels: []string{"ours", "a"}, Assignees: []string{"bob"}}
+	stale := append(since(50), facts.Change{Kind: "labeled", Label: "stale", At: ago(6), Ours: true})
+	tests := []struct {
+		name, scan string
+		change     func(*triage.Issue)
+		past       []facts.Change
+		want       string
+	}{
+		{"idle", unmarked, func(*triage.Issue) {}, since(31), "stale-prs"},
+		{"not idle", unmarked, func(*triage.Issue) {}, since(29), ""},
+		{"a person asks about it", "", func(*triage.Issue) {}, since(31), "stale-prs"},
+		{"a person asks about an issue", "", func(i *triage.Issue) { i.PullRequest, i.CreatedAt = false, ago(59) }, since(31), ""},
+		{"a draft", unmarked, func(i *triage.Issue) { i.Draft = true }, since(31), ""},
+		{"exempt", unmarked, func(i *triage.Issue) { i.Labels = append(i.Labels, "WIP") }, since(31), ""},
+		{"its milestone", unmarked, func(i *triage.Issue) { i.Milestone = "v1" }, since(31), ""},
+		{"its assignee", unmarked, func(i *triage.Issue) { i.Assignees = []string{"Ann"} }, since(31), ""},
+		{"no assignee", unmarked, func(i *triage.Issue) { i.Assignees = nil }, since(31), ""},
+		{"none of the labels", unmarked, func(i *triage.Issue) { i.Labels = []string{"ours"} }, since(31), ""},
+		{"too old", unmarked, func(i *triage.Issue) { i.CreatedAt = ago(9000) }, since(31), ""},
+		{"locked", unmarked, func(i *triage.Issue) { i.Locked = true }, since(31), ""},
+		{"stale for long", marked, func(i *triage.Issue) { i.Labels = append(i.Labels, "stale") }, stale, "close-stale-prs"},
+		{"reviewed since", marked, func(i *triage.Issue) { i.Labels = append(i.Labels, "stale") }, append(stale, since(1)...), "no-longer-stale-prs"},
+		{"pushed since", marked, func(i *triage.Issue) { i.Labels = append(i.Labels, "stale") }, append(stale, facts.Change{Kind: "committed", At: ago(1), Human: true}), "no-longer-stale-prs"},
+		{"open again", "is:open is:pr label:rotten label:ours", func(i *triage.Issue) { i.Labels = append(i.Labels, "rotten") }, nil, "reopened-prs"},
+	}
+	for _, tt := range tests {
+		f := facts.Facts{Event: triage.Event{Name: "schedule"}, Lookup: facts.Known{History: facts.Past{Changes: tt.past}}}
+		if tt.scan != "" {
+			f.Scans = []string{tt.scan}
+		}
+		f.Issue = base
+		f.Issue.Labels = slices.Clone(base.Labels)
+		tt.change(&f.Issue)
+		if got := decide(t, "stale", input, f); got != tt.want {
+			t.Errorf("%s: got %q, want %q", tt.name, got, tt.want)
+		}
+	}
+}
+
+// TestStaleAgainstPeople: the rules take off what people put on, as the source does.
+func TestStaleAgainstPeople(t *testing.T) {
+	t.Parallel()
+	res, err := importer.Import(importer.Request{Tool: "stale", File: importer.Source{Name: "in.yml", Data: []byte(staleInput)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := config.Parse("imported.yml", res.Config, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, id := range c.Rules.IDs() {
+		if !c.Rules.OverridesHumans(id) {
+			t.Errorf("the rule %s leaves alone what people did", id)
 		}
 	}
 }
@@ -150,7 +250,7 @@ large: [{changed-files: [{any-glob-to-any-file: 'big/**'}]}, {base-branch: main}
 	}
 	for _, tt := range tests {
 		f := facts.Facts{Event: triage.Event{Name: "pull_request", Action: "opened"}, Lookup: facts.Known{Changed: tt.files}}
-		f.Pull = triage.PullRequest{Head: tt.head, Base: tt.head, ChangedFiles: len(tt.files)}
+		f.Issue.PullRequest, f.Pull = true, &triage.PullRequest{Head: tt.head, Base: tt.head, ChangedFiles: len(tt.files)}
 		if got := added(t, importer.Request{Tool: "labeler", File: importer.Source{Name: "in.yml", Data: []byte(src)}}, f); got != tt.want {
 			t.Errorf("%q on %s: got %q, want %q", tt.files, tt.head, got, tt.want)
 		}

@@ -123,7 +123,7 @@ func (g gathering) addedLabels(given ids, most int) gathering {
 	var groups [][]slot
 	var with [][]rule
 	adds := func(r rule) string {
-		if r.elseUndo || r.scan != "" || len(r.labels) > 0 || r.when.empty() || len(r.then) != 1 ||
+		if r.elseUndo || len(r.scans) > 0 || len(r.labels) > 0 || r.when.empty() || len(r.then) != 1 ||
 			r.then[0].name != "add_label" || strings.Contains(r.when.line()+r.then[0].params[0].value, "{{") {
 			return ""
 		}

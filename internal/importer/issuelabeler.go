@@ -53,6 +53,7 @@ func readIssueLabeler(doc document, s step) reading {
 		}
 		eachPair(pairs, everyKey, l.label)(yield)
 	}
+	r.after = append(r.after, peopleHints("github/issue-labeler", undo)...)
 	if !s.given {
 		r.after = append(r.after, general("The workflow was not read: name it with --workflow when it sets inputs such as include-title, sync-labels or not-before."))
 	}

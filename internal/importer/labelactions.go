@@ -76,6 +76,7 @@ func (t threads) labelActions(p pair) part {
 		if r.then = then; t.step.version.before(4) {
 			reopenFirst(r.then)
 		}
+		r.override = slices.ContainsFunc(then, func(a act) bool { return a.name != "comment" })
 		out.rules, out.found = append(out.rules, r), append(out.found, found...)
 		out.comments = out.comments || r.count("comment") > 0
 	}

@@ -53,6 +53,7 @@ func readLabeler(doc document, s step) reading {
 		}
 		r.limits["add_label"] = beyondUsual("add_label", min(n, 100))
 	}
+	r.after = append(r.after, peopleHints("actions/labeler", undo)...)
 	if !s.given {
 		r.after = append(r.after, general("The workflow was not read: name it with --workflow when it sets inputs such as sync-labels."))
 	}

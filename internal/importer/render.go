@@ -119,11 +119,21 @@ func (w *writer) entry(e entry) {
 func (w *writer) rule(r rule) {
 	w.lines("  - id: " + layout.Scalar(r.id))
 	w.lines(layout.List(4, "on", r.on)...)
-	if r.scan != "" {
-		w.lines(layout.Text(4, "scan", r.scan)...)
+	switch {
+	case len(r.scans) == 1:
+		w.lines(layout.Text(4, "scan", r.scans[0])...)
+	case len(r.scans) > 1:
+		scans := make([]string, len(r.scans))
+		for i, s := range r.scans {
+			scans[i] = layout.Scalar(s)
+		}
+		w.lines(layout.List(4, "scan", scans)...)
 	}
 	if when := r.condition(); !when.empty() {
 		w.lines(layout.Condition(4, "when", when.lines())...)
+	}
+	if r.override {
+		w.lines("    override_humans: true")
 	}
 	if r.elseUndo {
 		w.lines("    else_undo: true")

@@ -17,9 +17,10 @@ type rule struct {
 	name     string // that the id is made of
 	id       string // empty before numbering
 	on       []string
-	scan     string
 	labels   []string // one of them is the label of the event; empty: no such condition
 	when     term     // empty: always
+	scans    []string
+	override bool // it acts against people, too
 	elseUndo bool
 	then     []act
 }
@@ -73,7 +74,10 @@ func (r rule) condition() term {
 
 // size returns the length of a rule in the file, roughly, in bytes.
 func (r rule) size() int {
-	size := 100 + len(r.scan) + r.condition().size()
+	size := 100 + r.condition().size()
+	for _, s := range r.scans {
+		size += len(s) + 10
+	}
 	for _, a := range r.then {
 		for _, p := range a.params {
 			size += len(p.value) + len(p.key) + 30

@@ -86,7 +86,8 @@ func staleHints(workflow *yaml.Node) findings {
 	}
 	return findings{
 		general("The workflow that runs Foreman needs the events schedule" + when + " and those that the rules name."),
-		general("idle() is the time since a person did something; actions/stale counts programs as well."),
+		general(`idle() is the time since a person did something; actions/stale counts programs as well, as idle("bots") would.`),
+		general("After activity the label goes from what is exempt or locked, too; actions/stale leaves it there."),
 		general("A comment is posted once for an issue, also when it goes stale again."),
 	}
 }
@@ -136,7 +137,7 @@ func (r lasting) both(o lasting) lasting {
 			r.on = append(r.on, e)
 		}
 	}
-	r.scan = strings.Replace(r.scan, "is:open is:issue", "is:open", 1)
+	r.scans = slices.Concat(r.scans, o.scans)
 	r.kind = term{}
 	return r
 }

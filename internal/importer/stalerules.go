@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+
+	"gopkg.in/yaml.v3"
 )
 
 // span writes a number of days as a duration.
@@ -25,8 +27,7 @@ func staleRules(in *inputs, kind string) []lasting {
 	label := in.label("Stale", "stale-"+kind+"-label")
 	stale := is(call("label", label))
 	exempt := exempt(in, kind)
-	mark := lasting{rule: rule{name: "stale", on: []string{"schedule"}}}
-	mark.scan = scan(in, kind, search("-label", label))
+	mark := lastingRule("stale", scan(in, kind, search("-label", label)))
 	if days := in.days(60, "days-before-"+kind+"-stale", "days-before-stale"); days >= 0 {
 		since := is(`idle() > duration("` + span(days) + `")`)
 		if in.on("ignore-"+kind+"-updates", "ignore-updates") {
@@ -38,9 +39,17 @@ func staleRules(in *inputs, kind string) []lasting {
 	}
 	shut := closing(in, kind, label, exempt)
 	if len(mark.then)+len(shut.then) == 0 {
-		return []lasting{mark, mark, mark, shut} // this kind is left alone
+		many := map[string]string{"issue": "Issues", "pr": "Pull requests"}[kind]
+		in.add(general(many + " are left alone, as neither marking nor closing is on; actions/stale takes a label off that somebody else put on."))
+		return []lasting{mark, mark, mark, shut}
 	}
 	return []lasting{mark, unmark(in, kind, label), reopened(in, kind), shut}
+}
+
+// lastingRule returns a rule of a scheduled run, which also changes what people did: so does
+// the source.
+func lastingRule(name, scan string) lasting {
+	return lasting{rule: rule{name: name, on: []string{"schedule"}, scans: []string{scan}, override: true}}
 }
 
 // scan returns the search of a scheduled rule: what cannot be put into it is asked in the
@@ -66,22 +75,19 @@ func exempt(in *inputs, kind string) term {
 	case in.on("exempt-all-"+kind+"-milestones", "exempt-all-milestones"):
 		terms = append(terms, is(`issue.milestone == ""`))
 	case len(milestones) > 0:
-		terms = append(terms, is("not (issue.milestone in "+list(milestones)+")"))
+		terms = append(terms, is("not (lower(issue.milestone) in "+list(lowered(milestones))+")"))
 	}
 	switch people := in.words("exempt-"+kind+"-assignees", "exempt-assignees"); {
 	case in.on("exempt-all-"+kind+"-assignees", "exempt-all-assignees"):
 		terms = append(terms, is("len(issue.assignees) == 0"))
 	case len(people) > 0:
-		terms = append(terms, is("none(issue.assignees, # in "+list(people)+")"))
+		terms = append(terms, is("none(issue.assignees, lower(#) in "+list(lowered(people))+")"))
 	}
 	if in.on("include-only-assigned") {
 		terms = append(terms, is("len(issue.assignees) > 0"))
 	}
 	if types := in.words("only-issue-types"); kind == "issue" && len(types) > 0 {
-		for i := range types {
-			types[i] = strings.ToLower(types[i])
-		}
-		terms = append(terms, is("lower(issue.type) in "+list(types)))
+		terms = append(terms, is("lower(issue.type) in "+list(lowered(types))))
 	}
 	if kind == "pr" && in.on("exempt-draft-pr") {
 		terms = append(terms, is("not pr.draft"))
@@ -96,53 +102,76 @@ func exempt(in *inputs, kind string) term {
 	return all(terms...)
 }
 
-// unmark returns the rule that takes the label off when a person does something.
+// lowered returns the texts in lower case: the source takes no notice of case.
+func lowered(texts []string) []string {
+	out := make([]string, len(texts))
+	for i, s := range texts {
+		out[i] = strings.ToLower(s)
+	}
+	return out
+}
+
+// moment is how long after the label what people do belongs to it: the source takes times
+// that are nearer for the same.
+const moment = ` + duration("15s")`
+
+// unmark returns the rule that takes the label off when a person did something since. The
+// events only make it sooner: what was missed, the next scheduled run finds.
 func unmark(in *inputs, kind, label string) lasting {
-	r := lasting{rule: rule{name: "no-longer-stale", on: activity(kind)}, kind: which(kind)}
-	text, n := in.get("remove-"+kind+"-stale-when-updated", "remove-stale-when-updated")
-	if n != nil && text == "false" {
+	r := lastingRule("no-longer-stale", scan(in, kind, search("label", label)))
+	if stays(in, kind) != nil || search("label", label) == "" {
 		return r
 	}
-	r.when = all(is(call("label", label)), is(`actor.type != "Bot"`))
+	r.on = append(r.on, activity(kind)...)
+	r.kind = which(kind)
+	r.when = all(is(call("label", label)), is(`issue.state == "open"`), is("idle()"+moment+" < "+call("label_age", label)))
 	r.then = append([]act{do("remove_label", template(label))}, in.each("remove_label", "labels-to-remove-when-unstale")...)
 	r.then = append(r.then, in.each("add_label", "labels-to-add-when-unstale")...)
 	return r
 }
 
+// stays returns the input by which the label stays whatever people do; nil: it goes.
+func stays(in *inputs, kind string) *yaml.Node {
+	text, n := in.get("remove-"+kind+"-stale-when-updated", "remove-stale-when-updated")
+	if text != "false" {
+		return nil
+	}
+	return n
+}
+
 // activity lists the events that show that somebody cares.
 func activity(kind string) []string {
 	if kind == "pr" {
-		return []string{"issue_comment.created", "pull_request.edited", "pull_request.synchronize", "pull_request.reopened"}
+		return []string{"issue_comment.created", "pull_request.*"}
 	}
-	return []string{"issue_comment.created", "issues.edited", "issues.reopened"}
+	return []string{"issue_comment.created", "issues.*"}
 }
 
 // which returns the condition for issues or for pull requests, which share the event
 // issue_comment.
 func which(kind string) term {
-	t := is("issue.url matches `/pull/[0-9]+$`")
 	if kind == "issue" {
-		t = not(is("(" + t.text + ")"))
+		return is("not issue.pull_request")
 	}
-	return t
+	return is("issue.pull_request")
 }
 
-// reopened returns the rule that takes the label of closed issues off again.
+// reopened returns the rule that takes the label of closed issues off an open one.
 func reopened(in *inputs, kind string) lasting {
-	r := lasting{rule: rule{name: "reopened", on: []string{"issues.reopened"}}}
-	if kind == "pr" {
-		r.on = []string{"pull_request.reopened"}
+	label := in.label("", "close-"+kind+"-label")
+	r := lastingRule("reopened", scan(in, kind, search("label", label)))
+	if label == "" || search("label", label) == "" {
+		return r
 	}
-	if label := in.label("", "close-"+kind+"-label"); label != "" {
-		r.when = is(call("label", label))
-		r.then = []act{do("remove_label", template(label))}
-	}
+	r.on = append(r.on, map[string]string{"issue": "issues.reopened", "pr": "pull_request.reopened"}[kind])
+	r.when = is(call("label", label))
+	r.then = []act{do("remove_label", template(label))}
 	return r
 }
 
 // closing returns the rule that closes what stayed stale.
 func closing(in *inputs, kind, label string, exempt term) lasting {
-	r := lasting{rule: rule{name: "close-stale", on: []string{"schedule"}, scan: scan(in, kind, search("label", label))}}
+	r := lastingRule("close-stale", scan(in, kind, search("label", label)))
 	days := math.Trunc(in.days(7, "days-before-"+kind+"-close", "days-before-close"))
 	if days < 0 {
 		return r
@@ -153,7 +182,14 @@ func closing(in *inputs, kind, label string, exempt term) lasting {
 	}
 	r.soon = days < 2
 	age := call("label_age", label)
-	r.when = all(is(call("label", label)), exempt, is(age+` > duration("`+span(days)+`")`), is("idle() >= "+age))
+	long := ` > duration("` + span(days) + `")`
+	r.when = all(is(call("label", label)), exempt, is(age+long))
+	if n := stays(in, kind); n == nil {
+		r.when = all(r.when, is("idle()"+moment+" >= "+age))
+	} else {
+		r.when = all(r.when, is("idle()"+long))
+		in.add(lost(n, "the source never closes what a person commented on since it is stale; here it is closed %s after the last activity", span(days)))
+	}
 	r.comment = in.message("close-" + kind + "-message")
 	if name := in.label("", "close-"+kind+"-label"); name != "" {
 		r.then = append(r.then, do("add_label", template(name)))

@@ -32,8 +32,8 @@ func TestWorkflowConditions(t *testing.T) {
 		f := facts.Facts{
 			Event:  triage.Event{Name: "pull_request", Action: "opened"},
 			Repo:   triage.Repo{Owner: "octo-org", Name: "hello"},
-			Issue:  triage.Issue{Title: "Docs"},
-			Pull:   triage.PullRequest{Base: "main", ChangedFiles: 1},
+			Issue:  triage.Issue{Title: "Docs", PullRequest: true},
+			Pull:   &triage.PullRequest{Base: "main", ChangedFiles: 1},
 			Lookup: facts.Known{Changed: []string{"docs/a.md"}},
 		}
 		change(&f)
@@ -124,7 +124,7 @@ func TestManyFiles(t *testing.T) {
 			files = append(files, fmt.Sprintf("some/long/path/of/folders/%d/and/a/file-%d.txt", i%50, i))
 		}
 		f := facts.Facts{Event: triage.Event{Name: "pull_request", Action: "opened"}, Lookup: facts.Known{Changed: files}}
-		f.Pull.ChangedFiles = 3000
+		f.Issue.PullRequest, f.Pull = true, &triage.PullRequest{ChangedFiles: 3000}
 		if got := added(t, importer.Request{Tool: "labeler", File: importer.Source{Name: "in.yml", Data: ar.Files[0].Data}}, f); got != "" {
 			t.Errorf("%s: got %q", file, got)
 		}

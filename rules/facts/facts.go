@@ -20,8 +20,9 @@ type Facts struct {
 	Event triage.Event
 	Actor triage.Actor // who caused the event
 	Repo  triage.Repo
-	// Pull is what only pull requests have; zero for an issue.
-	Pull triage.PullRequest
+	// Pull is what only pull requests have. Nil: the event does not carry it. Then it is
+	// looked up, where Issue is a pull request.
+	Pull *triage.PullRequest
 	// Now is the time of the run. When it is zero, expressions that name now, or that
 	// measure time, fail.
 	Now time.Time
@@ -29,7 +30,8 @@ type Facts struct {
 	// matter: where the times at which the issue was opened and changed last decide.
 	ByTimes bool `json:"-"`
 	// Scans are the queries that the issue of a schedule event was found by: rules with
-	// another "scan" do not listen. Nil: every rule does.
+	// another "scan" do not listen. Nil: no search was made; every rule does whose "scan" is
+	// for issues, or for pull requests, as Issue is.
 	Scans []string
 	// Lookup answers what the event does not tell. When it is nil, expressions that ask
 	// fail.

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"slices"
 	"time"
+
+	"github.com/org/foreman-action/triage"
 )
 
 // A Lookup answers what an event does not tell. A method is called only when an
@@ -25,6 +27,9 @@ type Lookup interface {
 // A PullLookup answers what an event does not tell of a pull request. Its answers are empty
 // for an issue.
 type PullLookup interface {
+	// Pull returns the fields of the pull request. It is not called for an event that carries
+	// them.
+	Pull() (triage.PullRequest, error)
 	// Files returns the paths of the files that the pull request changes.
 	Files() ([]string, error)
 	// Messages returns the messages of its commits, the oldest first.
@@ -88,6 +93,7 @@ type Reviews struct {
 type Known struct {
 	Permissions map[string]string // by login, as it is spelled
 	History     Past
+	PullRequest triage.PullRequest
 	Changed     []string // paths
 	Commits     []string // messages
 	Reviewed    Reviews
@@ -105,6 +111,9 @@ func (k Known) Permission(login string) (string, error) {
 
 // Past returns k.History.
 func (k Known) Past() (Past, error) { return k.History, nil }
+
+// Pull returns k.PullRequest.
+func (k Known) Pull() (triage.PullRequest, error) { return k.PullRequest, nil }
 
 // Files returns k.Changed.
 func (k Known) Files() ([]string, error) { return k.Changed, nil }

@@ -29,7 +29,7 @@ const (
 func defaultIssue(f facts.Facts) triage.Issue {
 	i := triage.Issue{
 		Number: 1, State: "open", Author: "octocat", AuthorType: "User", Association: "NONE",
-		CreatedAt: testNow(),
+		CreatedAt: testNow(), PullRequest: f.Event.Name == triage.EventPullRequest,
 	}
 	if f.Now.Before(i.CreatedAt) {
 		i.CreatedAt = f.Now
@@ -65,19 +65,14 @@ func defaultUpdate(f facts.Facts) time.Time {
 
 func defaultURL(f facts.Facts) string {
 	kind := "issues"
-	if f.Pull != (triage.PullRequest{}) {
+	if f.Issue.PullRequest {
 		kind = "pull"
 	}
 	return fmt.Sprintf("https://github.com/%s/%s/%s/%d", f.Repo.Owner, f.Repo.Name, kind, f.Issue.Number)
 }
 
-// defaultPull is what a pull request has that an event of pull requests is about.
-func defaultPull(e triage.Event) triage.PullRequest {
-	if e.Name != "pull_request" {
-		return triage.PullRequest{}
-	}
-	return triage.PullRequest{Head: "patch-1", Base: "main"}
-}
+// defaultPull is what a pull request has.
+func defaultPull() triage.PullRequest { return triage.PullRequest{Head: "patch-1", Base: "main"} }
 
 // defaultPermission is what people of an association may do, as a rule.
 func defaultPermission(association string) string {

@@ -10,6 +10,7 @@ import (
 	"github.com/org/foreman-action/internal/text"
 	"github.com/org/foreman-action/internal/yamlfile"
 	"github.com/org/foreman-action/rules/facts"
+	"github.com/org/foreman-action/triage"
 )
 
 // actor reads who caused the event, and what they may do.
@@ -22,13 +23,20 @@ func (d decoder) actor(n *yaml.Node, f *facts.Facts, known *facts.Known) {
 	known.Permissions = map[string]string{f.Actor.Login: permission}
 }
 
-// pull reads what a pull request has besides an issue.
+// pull reads what a pull request has besides an issue. Only the events of pull_request
+// carry it; after others it is looked up.
 func (d decoder) pull(n *yaml.Node, f *facts.Facts, known *facts.Known) {
-	f.Pull = defaultPull(f.Event)
-	if n != nil && f.Event.Name == "issues" {
-		d.f.Problemf(n, "pr: the events of issues are not about pull requests; those of pull_request are")
+	switch {
+	case n != nil && !mayBePull(f.Event):
+		d.f.Problemf(n, "pr: the events of issues are not about pull requests; those of pull_request, issue_comment and schedule may be")
+		return
+	case !f.Issue.PullRequest && (n != nil || f.Event.Name == triage.EventPullRequest):
+		d.f.Problemf(d.node, "issue.pull_request: false means that the event is about an issue; leave it out, or pr and events of pull_request")
+		return
+	case !f.Issue.PullRequest:
 		return
 	}
+	p := defaultPull()
 	lists := pullLists(known)
 	keys := make([]string, len(lists))
 	for i, of := range lists {
@@ -37,13 +45,24 @@ func (d decoder) pull(n *yaml.Node, f *facts.Facts, known *facts.Known) {
 			d.f.DecodeKey("pr."+of.key, value, of.list)
 		}
 	}
-	d.fields.fill("pr", n, reflect.ValueOf(&f.Pull).Elem(), keys...)
+	d.fields.fill("pr", n, reflect.ValueOf(&p).Elem(), keys...)
 	if !given(n, "changed_files") {
-		f.Pull.ChangedFiles = max(f.Pull.ChangedFiles, len(known.Changed))
+		p.ChangedFiles = len(known.Changed)
 	}
 	if !given(n, "commits") {
-		f.Pull.Commits = max(f.Pull.Commits, len(known.Commits))
+		p.Commits = len(known.Commits)
 	}
+	f.Issue.Draft = p.Draft
+	if f.Event.Name == triage.EventPullRequest {
+		f.Pull = &p
+	} else {
+		known.PullRequest = p
+	}
+}
+
+// mayBePull reports whether an event may be about a pull request.
+func mayBePull(e triage.Event) bool {
+	return e.Name == triage.EventPullRequest || e.Name == triage.EventIssueComment || e.Name == triage.EventSchedule
 }
 
 // A pullList is a key of the section pr that is no field of the event.
@@ -139,6 +158,8 @@ func (d decoder) change(keys pastKeys, f facts.Facts) facts.Change {
 		known := []string{
 			"labeled", "unlabeled", "commented", "closed", "reopened", "assigned", "unassigned", "milestoned", "demilestoned",
 			"renamed", "locked", "unlocked", "pinned", "unpinned", "mentioned", "subscribed", "referenced", "cross-referenced",
+			"committed", "head_ref_force_pushed", "merged", "ready_for_review", "convert_to_draft",
+			"reviewed", "review_requested", "review_request_removed", "review_dismissed",
 		}
 		if hint := yamlfile.DidYouMean(c.Kind, known); hint != "" && !slices.Contains(known, c.Kind) {
 			d.f.Warnf(keys.Event, "event: GitHub's timeline has no %q%s", text.Shorten(c.Kind, text.Quoted), hint)

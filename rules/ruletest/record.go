@@ -52,8 +52,14 @@ func Record(s *rules.Set, name string, f facts.Facts) (string, error) {
 // recordable returns the facts in the form in which they are read back.
 func recordable(f facts.Facts) facts.Facts {
 	known, _ := f.Lookup.(facts.Known)
-	f = facts.Facts{Issue: f.Issue, Event: f.Event, Actor: f.Actor, Repo: f.Repo, Pull: f.Pull, Now: f.Now}
+	pull := f.Pull
+	f = facts.Facts{Issue: f.Issue, Event: f.Event, Actor: f.Actor, Repo: f.Repo, Now: f.Now}
 	normalise(reflect.ValueOf(&f).Elem())
+	if pull != nil {
+		p := *pull
+		normalise(reflect.ValueOf(&p).Elem())
+		f.Pull = &p
+	}
 	f.Lookup = plainKnown(known)
 	return f
 }
@@ -105,16 +111,15 @@ func recordText(name string, f facts.Facts, told facts.Known) string {
 	}
 	issue, comment, actor := defaultIssue(f), defaultComment(f, f.Event.Comment.Author), defaultActor(f, f.Actor.Login)
 	issue.URL, issue.UpdatedAt = defaultURL(f), defaultUpdate(f)
-	pull := defaultPull(f.Event)
-	pull.ChangedFiles = max(pull.ChangedFiles, len(told.Changed))
-	pull.Commits = max(pull.Commits, len(told.Commits))
 	comment.Author, actor.Login = f.Issue.Author, subjectOf(f).Login
 	b.WriteString(sectionText("issue", reflect.ValueOf(f.Issue), reflect.ValueOf(issue)))
 	if f.Event.Name == "issue_comment" {
 		b.WriteString(sectionText("comment", reflect.ValueOf(f.Event.Comment), reflect.ValueOf(comment)))
 	}
 	b.WriteString(permissionText(sectionText("actor", reflect.ValueOf(f.Actor), reflect.ValueOf(actor)), f, told))
-	b.WriteString(pullText(sectionText("pr", reflect.ValueOf(f.Pull), reflect.ValueOf(pull)), told))
+	if f.Issue.PullRequest {
+		b.WriteString(pullText(f, told))
+	}
 	b.WriteString(sectionText("author", reflect.ValueOf(told.Opened), reflect.ValueOf(facts.Author{})))
 	b.WriteString(sectionText("memory", reflect.ValueOf(told.Before), reflect.ValueOf(facts.Memory{})))
 	b.WriteString(pastText(told.History.Changes))

@@ -60,7 +60,7 @@ rules:
     on: [issues.opened, issue_comment.created]
     when: |
       actor.permission != "none" and memory.tasks >= 0 and author.issues + author.pulls >= 0
-      and len(pr.commit_messages) + len(pr.approved_by) + len(pr.changes_requested_by) >= 0 and last_human().login != "\x01"
+      and len(pr.commit_messages) + len(pr.approved_by) + len(pr.changes_requested_by) >= 0 and last_human().login != "\x01" and pr.commits >= 0
     then: [{add_label: "{{ issue.title }}x"}, {comment: "{{ issue.body }}."}, {set_type: "{{ issue.author }}t"}]
 `))
 	if err != nil {
@@ -99,6 +99,10 @@ func recordFacts(title, body, label, author string, comment bool) facts.Facts {
 	}
 	if comment {
 		f.Event = triage.Event{Name: "issue_comment", Action: "created", Comment: triage.Comment{Body: body, Author: title, Association: "MEMBER"}}
+		f.Issue.PullRequest, f.Issue.Draft = true, body == ""
+		known := f.Lookup.(facts.Known)
+		known.PullRequest = triage.PullRequest{Head: title, Draft: body == "", Commits: len(body), RequestedReviewers: []string{author}}
+		f.Lookup = known
 	}
 	return f
 }

@@ -4,11 +4,13 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"reflect"
 	"strings"
 	"time"
 
 	"github.com/org/foreman-action/rules/facts"
 	"github.com/org/foreman-action/rules/internal/expression"
+	"github.com/org/foreman-action/triage"
 )
 
 // A recordedLookup is a Lookup that keeps the answers of another.
@@ -55,6 +57,11 @@ func (w *recordedLookup) Past() (facts.Past, error) {
 	return p, err
 }
 
+// Pull asks, and keeps the answer.
+func (w *recordedLookup) Pull() (triage.PullRequest, error) {
+	return recordAnswer(w, func() (triage.PullRequest, error) { return w.Lookup.Pull() }, &w.answers.PullRequest)
+}
+
 // Files asks, and keeps the answer.
 func (w *recordedLookup) Files() ([]string, error) {
 	return recordAnswer(w, func() ([]string, error) { return w.Lookup.Files() }, &w.answers.Changed)
@@ -86,6 +93,13 @@ func (w *recordedLookup) known() facts.Known {
 	if k.Permissions == nil {
 		k.Permissions = map[string]string{w.facts.Actor.Login: defaultPermission(w.facts.Actor.Association)}
 	}
+	if f := w.facts; f.Issue.PullRequest && f.Pull == nil {
+		if reflect.DeepEqual(k.PullRequest, triage.PullRequest{}) {
+			k.PullRequest = defaultPull()
+			k.PullRequest.ChangedFiles, k.PullRequest.Commits = len(k.Changed), len(k.Commits)
+		}
+		k.PullRequest.Draft = f.Issue.Draft
+	}
 	return plainKnown(k)
 }
 
@@ -98,8 +112,14 @@ func permissionText(section string, f facts.Facts, told facts.Known) string {
 	return cmp.Or(section, "  actor:\n") + "    permission: " + p + "\n"
 }
 
-// pullText adds to the section of the pull request what was looked up of it.
-func pullText(section string, told facts.Known) string {
+// pullText is the section of the pull request, with what was looked up of it.
+func pullText(f facts.Facts, told facts.Known) string {
+	pull, base := told.PullRequest, defaultPull()
+	if f.Pull != nil {
+		pull = *f.Pull
+	}
+	base.ChangedFiles, base.Commits = len(told.Changed), len(told.Commits)
+	section := sectionText("pr", reflect.ValueOf(pull), reflect.ValueOf(base))
 	for _, of := range pullLists(&told) {
 		if len(*of.list) > 0 {
 			section = cmp.Or(section, "  pr:\n") + "    " + of.key + ": " + listText(*of.list) + "\n"

@@ -105,7 +105,7 @@ func TestTestsCanSayEverything(t *testing.T) {
 	given := map[string]string{ // where the path differs from the name
 		"event.name": "", "event.action": "", "event.key": "event", "event.label": "label", "event.assignee": "assignee", "event.milestone": "milestone",
 		"event.comment.body": "comment.body", "event.comment.author": "comment.author", "event.comment.association": "comment.association",
-		"issue.text": "", "repo.owner": "", "repo.name": "", "repo.full_name": "repo",
+		"issue.text": "", "pr.reviewers": "", "repo.owner": "", "repo.name": "", "repo.full_name": "repo",
 	}
 	for _, n := range rules.Reference() {
 		root, _, _ := strings.Cut(n.Name, ".")

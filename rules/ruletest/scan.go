@@ -130,11 +130,11 @@ func (t term) holds(f facts.Facts) (holds, known bool) {
 	case "reason":
 		return strings.ReplaceAll(t.value, " ", "_") == i.StateReason, true
 	case "base":
-		return strings.EqualFold(f.Pull.Base, t.value), true
+		return strings.EqualFold(pullOf(f).Base, t.value), true
 	case "head":
-		return strings.EqualFold(f.Pull.Head, t.value), true
+		return strings.EqualFold(pullOf(f).Head, t.value), true
 	case "draft":
-		return strconv.FormatBool(f.Pull.Draft) == t.value, true
+		return strconv.FormatBool(pullOf(f).Draft) == t.value, true
 	case "comments":
 		return within(t.value, i.Comments)
 	case "reactions":
@@ -153,7 +153,7 @@ func (t term) holds(f facts.Facts) (holds, known bool) {
 
 // is evaluates what an issue is: its state, its kind, and whether it is locked.
 func (t term) is(f facts.Facts) (holds, known bool) {
-	pull := f.Issue.PullRequest || f.Pull != (triage.PullRequest{})
+	pull := f.Issue.PullRequest
 	switch t.value {
 	case "open", "closed":
 		return f.Issue.State == t.value, true
@@ -164,11 +164,23 @@ func (t term) is(f facts.Facts) (holds, known bool) {
 	case "locked", "unlocked":
 		return f.Issue.Locked == (t.value == "locked"), true
 	case "draft":
-		return f.Pull.Draft, true
+		return pullOf(f).Draft, true
 	case "merged", "unmerged":
-		return pull && f.Pull.Merged == (t.value == "merged"), true
+		return pull && pullOf(f).Merged == (t.value == "merged"), true
 	}
 	return strings.EqualFold(f.Issue.Type, t.value), t.key == "type"
+}
+
+// pullOf returns what only pull requests have, zero for an issue.
+func pullOf(f facts.Facts) triage.PullRequest {
+	if f.Pull != nil {
+		return *f.Pull
+	}
+	if !f.Issue.PullRequest || f.Lookup == nil {
+		return triage.PullRequest{}
+	}
+	p, _ := f.Lookup.Pull() // a test has it
+	return p
 }
 
 func lacks(i triage.Issue, what string) (holds, known bool) {

@@ -21,7 +21,8 @@ func scanned1() facts.Facts {
 func TestScanTerms(t *testing.T) {
 	t.Parallel()
 	pull := scanned1()
-	pull.Pull = triage.PullRequest{Base: "main", Head: "fix", Draft: true}
+	pull.Issue.PullRequest = true
+	pull.Lookup = facts.Known{PullRequest: triage.PullRequest{Base: "main", Head: "fix", Draft: true}}
 	for _, tt := range []struct {
 		name                       string
 		f                          facts.Facts

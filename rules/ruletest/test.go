@@ -152,8 +152,8 @@ func (d decoder) facts(keys testKeys) facts.Facts {
 	d.subject("assignee", keys.Assignee, &f.Event.Assignee, f.Event)
 	d.subject("milestone", keys.Milestone, &f.Event.Milestone, f.Event)
 	var known facts.Known
-	d.pull(keys.Pull, &f, &known)
 	f.Issue = defaultIssue(f)
+	f.Issue.PullRequest = f.Issue.PullRequest || keys.Pull != nil && mayBePull(f.Event)
 	d.fields.fill("issue", keys.Issue, reflect.ValueOf(&f.Issue).Elem())
 	if !given(keys.Issue, "updated_at") {
 		f.Issue.UpdatedAt = defaultUpdate(f)
@@ -161,6 +161,7 @@ func (d decoder) facts(keys testKeys) facts.Facts {
 	if !given(keys.Issue, "closed_at") && f.Issue.State == "closed" {
 		f.Issue.ClosedAt = f.Issue.UpdatedAt
 	}
+	d.pull(keys.Pull, &f, &known)
 	if !given(keys.Issue, "url") {
 		f.Issue.URL = defaultURL(f)
 	}

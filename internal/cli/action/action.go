@@ -117,7 +117,7 @@ func scheduledOn(env actions.Env) string {
 // workspace is where configuration is read from before the default branch is asked. What
 // is checked out for a pull request is its author's, and no configuration.
 func workspace(env actions.Env, event triage.Delivery) config.Files {
-	if event.Pull != nil {
+	if event.OnPull() {
 		return files.Layered{}
 	}
 	return files.Folder{Dir: env.Workspace}

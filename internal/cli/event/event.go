@@ -78,7 +78,7 @@ func Run(ctx context.Context, s Settings) (report.Result, error) {
 			return res.Failed(err), err
 		}
 		o.Config, n.warnings = effective(loaded, s)
-		res.Needs = grants.Needs(o.Config, s.Event.Pull != nil)
+		res.Needs = grants.Needs(o.Config, s.Event.OnPull())
 		res.NoConfig = loaded == nil && o.Config.Agent.URL == ""
 		more, err := equip(&o, s)
 		if err != nil {

@@ -66,7 +66,7 @@ func openMemory(s Settings, c config.Memory) (runner.Memory, error) {
 	switch c.Store {
 	case "file":
 		dir := process.Below(s.Memory.Dir, cmp.Or(c.Path, ".foreman/memory"))
-		if s.Event.Pull != nil && !s.Local && below(s.Memory.Dir, dir) {
+		if s.Event.OnPull() && !s.Local && below(s.Memory.Dir, dir) {
 			return runner.Memory{}, errors.New("the folder is in the workspace, and what is checked out for a pull request is its author's; " +
 				"name a folder outside of it (memory.path, or the input memory-path)")
 		}

@@ -10,7 +10,6 @@ import (
 
 	"github.com/org/foreman-action/config"
 	"github.com/org/foreman-action/rules"
-	"github.com/org/foreman-action/triage"
 )
 
 // Needs lists what a workflow must grant for a configuration, as lines of its
@@ -22,7 +21,7 @@ func Needs(c *config.Config, pulls bool) []string {
 	}
 	needs := []string{"contents: read", "issues: " + level}
 	switch {
-	case pulls || slices.ContainsFunc(rules.Infos(c.Rules), onPulls):
+	case pulls || slices.ContainsFunc(rules.Infos(c.Rules), func(i rules.Info) bool { return i.Pulls }):
 		needs = append(needs, "pull-requests: "+level)
 	case c.Rules.AsksAuthor(): // it lists their pull requests too
 		needs = append(needs, "pull-requests: read")
@@ -34,10 +33,6 @@ func Needs(c *config.Config, pulls bool) []string {
 		needs = append(needs, "id-token: write")
 	}
 	return needs
-}
-
-func onPulls(i rules.Info) bool {
-	return slices.ContainsFunc(i.On, func(on string) bool { return strings.HasPrefix(on, triage.EventPullRequest) })
 }
 
 // recalls reports whether anything that a configuration does takes what was done before.

@@ -7,9 +7,11 @@ import (
 	"github.com/org/foreman-action/internal/github/githubtest/internal/state"
 )
 
-// listEvents is the timeline without comments.
+// listEvents is the timeline without comments, reviews and commits.
 func listEvents(in *input) answer {
-	list := slices.DeleteFunc(slices.Clone(in.issue.Events), func(e state.Event) bool { return e.Kind == "commented" })
+	list := slices.DeleteFunc(slices.Clone(in.issue.Events), func(e state.Event) bool {
+		return slices.Contains([]string{"commented", "reviewed", "committed"}, e.Kind)
+	})
 	return listed(in.r, list, func(e state.Event) object {
 		o := render.Event(in.repo, in.issue, e)
 		if e.Assignee != "" {

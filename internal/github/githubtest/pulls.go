@@ -2,7 +2,9 @@ package githubtest
 
 import (
 	"fmt"
+	"net/http"
 	"net/url"
+	"time"
 
 	"github.com/org/foreman-action/internal/github/githubtest/internal/render"
 	"github.com/org/foreman-action/internal/github/githubtest/internal/state"
@@ -13,6 +15,24 @@ const (
 	maxListed  = 3000 // files
 	maxCommits = 250
 )
+
+// getPull is one pull request. Each of its files has a line that is changed.
+func getPull(in *input) answer {
+	if !in.issue.PullRequest {
+		return notFound()
+	}
+	return reply(http.StatusOK, render.Pull(in.repo, in.issue))
+}
+
+// ReviewAs lets another user review a pull request: nobody asks them for it any more.
+func (r *Repo) ReviewAs(actor string, number int, body string) *Repo {
+	return r.as(number, func(i *state.Record) { r.state.Review(i, actor, body) })
+}
+
+// PushAs lets a person with that name push a commit to a pull request, whose date may be any.
+func (r *Repo) PushAs(name string, number int, at time.Time) *Repo {
+	return r.as(number, func(i *state.Record) { r.state.Push(i, name, at) })
+}
 
 // listFiles lists what a pull request changes.
 func listFiles(in *input) answer {

@@ -18,7 +18,7 @@ func ruleKeyDocs() []entry {
 		{"stop", "`true`: when it fires, later rules and the agent are not asked"},
 		{"override_humans", "`true`: it may do what people undid; see [People have the last word](#people-have-the-last-word)"},
 		{"else_undo", "`true`: what it did is taken back when its condition is false"},
-		{"scan", "the search for issues of a rule that listens to `schedule`; see [Schedule](#schedule)"},
+		{"scan", "the search, or the list of searches, for issues or pull requests of a rule that listens to `schedule`; see [Schedule](#schedule)"},
 	}
 }
 

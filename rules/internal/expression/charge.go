@@ -132,8 +132,11 @@ func compareAge(n ast.Node) ast.Node {
 	op := at(&ast.StringNode{Value: operator}, n)
 	op.SetType(reflect.TypeFor[string]())
 	name, typ := "__idle_is", reflect.TypeFor[func(*run, string, time.Duration) bool]()
-	if len(age.Arguments) > 1 {
-		name, typ = "__label_age_is", reflect.TypeFor[func(*run, string, string, time.Duration) bool]()
+	if len(age.Arguments) > 1 { // idle("bots") or label_age(name)
+		typ = reflect.TypeFor[func(*run, string, string, time.Duration) bool]()
+	}
+	if f, ok := age.Callee.(*ast.IdentifierNode); ok && f.Value == "label_age" {
+		name = "__label_age_is"
 	}
 	c, _ := call(name, age, slices.Concat([]ast.Node{op}, age.Arguments[1:], []ast.Node{than})...).(*ast.CallNode)
 	c.Callee.SetType(typ)

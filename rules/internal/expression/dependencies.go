@@ -21,6 +21,24 @@ func (x *Expression) LabelDependencies() []LabelDependency {
 	return dependencies(tree.Node, true, "")
 }
 
+// OnlyIssues reports whether a condition surely is false for every pull request.
+func (x *Expression) OnlyIssues() bool {
+	tree, err := x.parse()
+	return err == nil && onlyIssues(tree.Node)
+}
+
+// onlyIssues reports it of a part that has to be true: "not issue.pull_request", or "and"
+// with it.
+func onlyIssues(n ast.Node) bool {
+	switch n := n.(type) {
+	case *ast.UnaryNode:
+		return negates(n.Operator) && fieldName(n.Node) == "issue.pull_request"
+	case *ast.BinaryNode:
+		return joinedBy(n.Operator) == "and" && (onlyIssues(n.Left) || onlyIssues(n.Right))
+	}
+	return false
+}
+
 // dependencies returns the labels that a part of a condition asks for, where the condition
 // is helped when the part has the value there. each is the list of the present loop, as
 // [source] names it. What may ask for a label both ways is left out.

@@ -20,7 +20,7 @@ type env struct {
 	Event event              `expr:"event"`
 	Actor triage.Actor       `expr:"actor"`
 	Repo  repo               `expr:"repo"`
-	Pull  triage.PullRequest `expr:"pr"`
+	Pull  triage.PullRequest `expr:"pr"` // zero while it is not known
 	// Run is passed to our functions by the patched tree; rules cannot name it.
 	Run *run `expr:"__run"`
 }
@@ -55,12 +55,15 @@ func newEnv(f facts.Facts) *env {
 		Event: event{f.Event, events.Key(f.Event.Name, f.Event.Action)},
 		Actor: f.Actor,
 		Repo:  repo{f.Repo, f.Repo.Owner + "/" + f.Repo.Name},
-		Pull:  f.Pull,
 	}
 	e.Run = &run{
 		facts: &f, labels: f.Issue.Labels, meter: cost.NewMeter(),
 		matcher: match.NewMatcher(f.Issue.Title, f.Issue.Body, e.Issue.Text, f.Event.Comment.Body),
 		forms:   forms.NewReader(f.Issue.Body),
+		pull:    pullReader{known: f.Pull != nil || !f.Issue.PullRequest, env: &e.Pull},
+	}
+	if f.Pull != nil {
+		e.Pull = *f.Pull
 	}
 	return e
 }
@@ -74,6 +77,7 @@ type run struct {
 	matcher *match.Matcher
 	forms   *forms.Reader
 	comment commentReader
+	pull    pullReader
 }
 
 // reset makes the run ready for the next expression.

@@ -201,7 +201,7 @@ func (e *Explainer) evaluate(src string) (any, error) {
 	}
 	if x.tree != nil {
 		n := x.tree.Node
-		if index, _ := fieldIndex(n); index != nil {
+		if index, _ := fieldIndex(n); index != nil && (e.evaluation.env.Run.pull.known || !readsPull(n)) {
 			return reflect.ValueOf(e.evaluation.env).Elem().FieldByIndex(index).Interface(), nil
 		}
 		if fast := newFastPath(n); fast != nil && n.Type().Kind() == reflect.Bool {

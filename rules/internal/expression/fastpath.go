@@ -19,6 +19,19 @@ type fastPath func(*env) (value, sure bool)
 // newFastPath returns the fast path of a tree whose types are known and that is not charged
 // yet; nil when there is none.
 func newFastPath(n ast.Node) fastPath {
+	fast := fastPathOf(n)
+	if b, ok := n.(*ast.BinaryNode); fast == nil || ok && joinedBy(b.Operator) != "" || !readsPull(n) {
+		return fast
+	}
+	return func(e *env) (bool, bool) {
+		if !e.Run.pull.known {
+			return false, false
+		}
+		return fast(e)
+	}
+}
+
+func fastPathOf(n ast.Node) fastPath {
 	switch n := n.(type) {
 	case *ast.UnaryNode:
 		if inner := newFastPath(n.Node); inner != nil && (n.Operator == "not" || n.Operator == "!") {
@@ -296,6 +309,11 @@ func fieldIndex(n ast.Node) ([]int, reflect.Type) {
 	switch n := n.(type) {
 	case *ast.IdentifierNode:
 		name = n.Value
+	case *ast.CallNode:
+		if !calls(n, "__pull") {
+			return nil, nil
+		}
+		name = "pr"
 	case *ast.MemberNode:
 		property, ok := n.Property.(*ast.StringNode)
 		if !ok || n.Optional {

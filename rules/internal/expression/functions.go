@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/org/foreman-action/triage"
+
 	"github.com/expr-lang/expr/builtin"
 
 	"github.com/org/foreman-action/rules/facts"
@@ -43,10 +45,13 @@ func functions() []*builtin.Function {
 		fn("__commit_messages", commitMessages, reflect.TypeFor[func(*run) []string]()),
 		fn("__approved_by", approvedBy, reflect.TypeFor[func(*run) []string]()),
 		fn("__changes_requested_by", changesRequestedBy, reflect.TypeFor[func(*run) []string]()),
+		fn("__pull", pulled, reflect.TypeFor[func(*run) triage.PullRequest]()),
+		fn("__draft", draft, reflect.TypeFor[func(*run) bool]()),
+		fn("__reviewers", reviewers, reflect.TypeFor[func(*run) []string]()),
 		fn("__memory", remembered, reflect.TypeFor[func(*run) facts.Memory]()),
 		fn("label_age", labelAge, reflect.TypeFor[func(*run, string) time.Duration]()),
-		fn("idle", idle, reflect.TypeFor[func(*run) time.Duration]()),
-		fn("__idle_is", idleIs, reflect.TypeFor[func(*run, string, time.Duration) bool]()),
+		fn("idle", idle, reflect.TypeFor[func(*run) time.Duration](), reflect.TypeFor[func(*run, string) time.Duration]()),
+		fn("__idle_is", idleIs, reflect.TypeFor[func(*run, string, time.Duration) bool](), reflect.TypeFor[func(*run, string, string, time.Duration) bool]()),
 		fn("__label_age_is", labelAgeIs, reflect.TypeFor[func(*run, string, string, time.Duration) bool]()),
 		fn("last_human", lastHumanOf, reflect.TypeFor[func(*run) Person]()),
 		fn("added_by_us", addedByUs, reflect.TypeFor[func(*run, string) bool]()),

@@ -208,7 +208,7 @@ func short(n ast.Node) bool {
 		return false
 	}
 	root, ok := m.Node.(*ast.IdentifierNode)
-	return ok && slices.Contains(eventFields(), root.Value)
+	return ok && slices.Contains(eventFields(), root.Value) || calls(m.Node, "__pull")
 }
 
 // constantArgument checks the last argument of a call of ours when it is a constant,
@@ -221,7 +221,7 @@ func constantArgument(n *ast.CallNode) error {
 	if name.Value == "any_file" || name.Value == "all_files" {
 		return checkGlobs(n)
 	}
-	last := map[string]int{"semver": 1, "duration": 0, "command": 0}[name.Value]
+	last := map[string]int{"semver": 1, "duration": 0, "command": 0, "idle": 0}[name.Value]
 	if len(n.Arguments) != last+1 {
 		return nil
 	}
@@ -244,6 +244,10 @@ func constantArgument(n *ast.CallNode) error {
 		}
 	case "command":
 		err = slash.CheckName(text)
+	case "idle":
+		if text != withBots {
+			err = cannotCount(text)
+		}
 	}
 	if err != nil {
 		return refuse(n.Arguments[last], "%v", err)

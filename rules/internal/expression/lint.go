@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/org/foreman-action/triage"
+
 	"github.com/expr-lang/expr/ast"
 	"github.com/expr-lang/expr/builtin"
 
@@ -66,7 +68,7 @@ func checkNil(n *ast.BinaryNode) error {
 	if !isField(field) {
 		return nil
 	}
-	written := strings.NewReplacer("("+runName+", ", "(", "("+runName+")", "()").Replace(field.String())
+	written := strings.NewReplacer("__pull("+runName+")", "pr", "("+runName+", ", "(", "("+runName+")", "()").Replace(field.String())
 	return refuse(n, "%s is never nil; %s", written, insteadOfNil(field))
 }
 
@@ -79,7 +81,7 @@ func isField(n ast.Node) bool {
 		_, named := n.Property.(*ast.StringNode)
 		return named && isField(n.Node)
 	case *ast.CallNode:
-		return n.Type() == reflect.TypeFor[Person]()
+		return n.Type() == reflect.TypeFor[Person]() || n.Type() == reflect.TypeFor[triage.PullRequest]()
 	case *ast.IdentifierNode:
 		t := n.Type()
 		return slices.Contains(nouns(), t)

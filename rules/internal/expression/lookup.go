@@ -2,6 +2,7 @@ package expression
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -13,6 +14,7 @@ import (
 	"github.com/org/foreman-action/rules/facts"
 	"github.com/org/foreman-action/rules/internal/cost"
 	"github.com/org/foreman-action/rules/internal/match"
+	"github.com/org/foreman-action/triage"
 )
 
 // ErrNoLookup is the error of an expression that looks something up without a lookup.
@@ -117,6 +119,71 @@ func reviewsOf(args []any) (facts.Reviews, error) {
 	return l.Reviews()
 }
 
+// A pullReader looks up what only pull requests have, once.
+type pullReader struct {
+	known bool
+	env   *triage.PullRequest // what expressions read
+}
+
+// pulled is pr.
+func pulled(args ...any) (any, error) {
+	r := arg[*run](args, 0)
+	if r.pull.known {
+		return *r.pull.env, nil
+	}
+	l, err := r.lookup()
+	if err != nil {
+		return nil, err
+	}
+	p, err := l.Pull()
+	if err != nil {
+		return nil, err
+	}
+	r.pull.known, *r.pull.env = true, p
+	return *r.pull.env, nil
+}
+
+// draft is pr.draft, which every event on a pull request tells.
+func draft(args ...any) (any, error) {
+	if f := arg[*run](args, 0).facts; f.Pull == nil {
+		return f.Issue.Draft, nil
+	}
+	return arg[*run](args, 0).facts.Pull.Draft, nil
+}
+
+// reviewers is pr.reviewers. What the past is too short to tell is left out.
+func reviewers(args ...any) (any, error) {
+	r, list := arg[*run](args, 0), []string{}
+	if r.facts.Pull == nil && !r.facts.Issue.PullRequest {
+		return list, nil
+	}
+	p, err := r.past()
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range p.Changes {
+		if c.Kind == "reviewed" && c.Login != "" && !slices.Contains(list, c.Login) {
+			list = append(list, c.Login)
+		}
+	}
+	return list, nil
+}
+
+// readsPull reports whether a patched tree reads fields of pr that may have to be looked up.
+func readsPull(n ast.Node) bool {
+	return calls(n, "__pull") || slices.ContainsFunc(children(n), func(c *ast.Node) bool { return *c != nil && readsPull(*c) })
+}
+
+// calls reports whether n is a call of that function.
+func calls(n ast.Node, function string) bool {
+	c, ok := n.(*ast.CallNode)
+	if !ok {
+		return false
+	}
+	callee, ok := c.Callee.(*ast.IdentifierNode)
+	return ok && callee.Value == function
+}
+
 // labelAge is label_age(name). What the past is too short to tell began at the latest
 // where it does.
 func labelAge(args ...any) (any, error) {
@@ -153,14 +220,32 @@ func (r *run) since(t time.Time) (any, error) {
 	return max(0, r.facts.Now.Sub(t)), nil
 }
 
-// idle is idle().
+// withBots is the argument of idle by which programs count, too.
+const withBots = "bots"
+
+// idle is idle() or idle("bots").
 func idle(args ...any) (any, error) {
 	r := arg[*run](args, 0)
-	who, err := r.lastHuman()
+	if len(args) == 1 {
+		who, err := r.lastHuman()
+		if err != nil {
+			return nil, err
+		}
+		return r.since(who.At)
+	}
+	if who := arg[string](args, 1); who != withBots {
+		return nil, cannotCount(who)
+	}
+	last, err := r.last(func(c facts.Change) bool { return !c.Ours }, true)
 	if err != nil {
 		return nil, err
 	}
-	return r.since(who.At)
+	return r.since(last.At)
+}
+
+// cannotCount is the error of idle for any other argument.
+func cannotCount(who string) error {
+	return fmt.Errorf("idle takes nothing, or %q when programs count as well; got %q", withBots, text.Shorten(who, text.Quoted))
 }
 
 // A Person is somebody who did something on an issue.
@@ -172,21 +257,43 @@ type Person struct {
 // lastHumanOf is last_human().
 func lastHumanOf(args ...any) (any, error) { return arg[*run](args, 0).lastHuman() }
 
-// lastHuman returns who did something last, and fails when the past is too short to
-// tell; that was its author when nobody did
-// anything since the issue was opened, also when that is a program.
+// lastHuman returns the person who did something last.
 func (r *run) lastHuman() (Person, error) {
+	return r.last(func(c facts.Change) bool { return c.Human }, false)
+}
+
+// last returns who did something last, of those that count. It fails when the past is too
+// short to tell; it was the author when nobody did anything since the issue was opened, also
+// when that is a program.
+func (r *run) last(counts func(facts.Change) bool, bots bool) (Person, error) {
 	p, err := r.past()
 	if err != nil {
 		return Person{}, err
 	}
-	if c, ok := p.Last(func(c facts.Change) bool { return c.Human && active(c.Kind) }); ok {
-		return Person{c.Login, c.At}, nil
+	last := Person{r.facts.Issue.Author, r.facts.Issue.CreatedAt}
+	c, found := p.Last(func(c facts.Change) bool { return counts(c) && active(c.Kind) })
+	if found {
+		last = Person{c.Login, c.At}
 	}
-	if p.Partial {
+	if who, ok := r.present(bots); ok && who.At.After(last.At) {
+		return who, nil
+	}
+	if !found && p.Partial {
 		return Person{}, errPartial
 	}
-	return Person{r.facts.Issue.Author, r.facts.Issue.CreatedAt}, nil
+	return last, nil
+}
+
+// present returns the actor of the event, when it is an activity on an issue that was there
+// before: an edit of a text, for one, is not in the past. Programs count if bots does.
+func (r *run) present(bots bool) (who Person, ok bool) {
+	f := r.facts
+	program := f.Actor.Type == "Bot" || strings.HasSuffix(f.Actor.Login, "[bot]")
+	switch f.Event.Name {
+	case triage.EventIssues, triage.EventIssueComment, triage.EventPullRequest:
+		return Person{f.Actor.Login, f.Issue.UpdatedAt}, f.Event.Action != "opened" && (bots || !program)
+	}
+	return Person{}, false
 }
 
 // active reports whether who is named for an event did something on this issue
@@ -222,11 +329,14 @@ func removedByHuman(args ...any) (any, error) {
 // asks replaces a name that is looked up by a call; ok is false when the node at place
 // is something else.
 func asks(place *ast.Node) (ok bool) {
+	function := ""
 	switch n := (*place).(type) {
 	case *ast.IdentifierNode:
-		if asked(n.Value) {
-			*place = call("__"+n.Value, n)
-			return true
+		switch {
+		case asked(n.Value):
+			function = "__" + n.Value
+		case n.Value == "pr":
+			function = "__pull"
 		}
 	case *ast.MemberNode:
 		root, ok := n.Node.(*ast.IdentifierNode)
@@ -234,14 +344,20 @@ func asks(place *ast.Node) (ok bool) {
 		if !ok || !named {
 			return false
 		}
+		if root.Value == "pr" && name.Value == "draft" {
+			function = "__draft"
+		}
 		for _, f := range lookedUp() {
 			if f.root == root.Value && f.name == name.Value {
-				*place = call(f.function, n)
-				return true
+				function = f.function
 			}
 		}
 	}
-	return false
+	if function == "" {
+		return false
+	}
+	*place = call(function, *place)
+	return true
 }
 
 // asked reports whether a name stands for something that is looked up as a whole.
@@ -258,6 +374,7 @@ func lookedUp() []lookedUpField {
 		{"pr", "commit_messages", "__commit_messages"},
 		{"pr", "approved_by", "__approved_by"},
 		{"pr", "changes_requested_by", "__changes_requested_by"},
+		{"pr", "reviewers", "__reviewers"},
 	}
 }
 
@@ -357,13 +474,17 @@ func wordSet(s string) map[string]bool {
 	return set
 }
 
-// idleIs compares idle() with a duration.
+// idleIs compares idle() or idle("bots") with a duration.
 func idleIs(args ...any) (any, error) {
-	r, op, than := arg[*run](args, 0), arg[string](args, 1), arg[time.Duration](args, 2)
+	r, op, than := arg[*run](args, 0), arg[string](args, 1), arg[time.Duration](args, len(args)-1)
+	who := args[2 : len(args)-1]
+	if len(who) == 1 && who[0] != withBots {
+		return nil, cannotCount(arg[string](who, 0))
+	}
 	if holds, sure := r.byTimes(op, than); sure {
 		return holds, nil
 	}
-	return compared(op, than)(idle(r))
+	return compared(op, than)(idle(slices.Concat([]any{r}, who)...))
 }
 
 // labelAgeIs compares label_age(name) with a duration.

@@ -10,13 +10,14 @@ import (
 	"strings"
 	"time"
 
+	"github.com/org/foreman-action/triage"
+
 	"github.com/expr-lang/expr/builtin"
 	"github.com/expr-lang/expr/file"
 	"github.com/expr-lang/expr/parser"
 
 	"github.com/org/foreman-action/internal/text"
 	"github.com/org/foreman-action/internal/yamlfile"
-	"github.com/org/foreman-action/triage"
 )
 
 // located turns an error of the expression language into one that a rule's

@@ -107,6 +107,25 @@ func TestAddedBack(t *testing.T) {
 			}
 		})
 	}
+	form := []struct {
+		name, timeline, body string
+		pull                 bool
+		want                 string
+	}{
+		{"a maintainer through a form", "1 hubot labeled bug", "### Version\n\n1.2\n", false, ""},
+		{"whoever the event names", "1 mona labeled bug", "### Version\n\n1.2\n", false, ""},
+		{"by hand after the form", "2 hubot labeled bug", "### Version\n\n1.2\n", false, "hubot added it"},
+		{"taken off and put on after the form", "1 hubot labeled bug; 2 hubot unlabeled bug; 3 hubot labeled bug", "### Version\n", false, "hubot added it"},
+		{"without a form", "1 hubot labeled bug", "It panics.\n\n### Version\n", false, "hubot added it"},
+		{"a pull request", "1 hubot labeled bug", "### Version\n\n1.2\n", true, "hubot added it"},
+	}
+	for _, tt := range form {
+		h := historyOf(t, tt.timeline)
+		h.Issue.Association, h.Issue.Body, h.Issue.PullRequest = "OWNER", tt.body, tt.pull
+		if got := h.AddedBack(labelGone, "added it"); (got == "") != (tt.want == "") || !strings.Contains(got, tt.want) {
+			t.Errorf("%s: got %q, want %q", tt.name, got, tt.want)
+		}
+	}
 	h := historyOf(t, "1 hubot labeled bug")
 	h.Issue.CreatedAt = time.Time{}
 	if h.AddedBack(labelGone, "added it") == "" {

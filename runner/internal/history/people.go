@@ -10,9 +10,12 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// formTime is how soon after the opening of an issue GitHub has applied what its form or
-// template asks for.
-const formTime = time.Minute
+// How soon after the opening of an issue GitHub has applied what its form or template asks
+// for: with the issue itself, as a rule. The author of an issue cannot be as fast by hand.
+const (
+	formTime = time.Minute
+	atOnce   = 5 * time.Second
+)
 
 // Ours reports whether an event happened under our login, which we may share with other
 // programs. A deleted account has no login, and is never ours.
@@ -27,16 +30,28 @@ func (h History) Human(e triage.TimelineEvent) bool {
 	return !h.Ours(e) && e.ActorType != "Bot" && !strings.HasSuffix(e.Actor, "[bot]")
 }
 
-// fromForm reports whether an event came with the issue, applied by a form or a template:
-// GitHub names the author for it, also one who may not label or assign.
+// fromForm reports whether an event came with the issue, applied by a form or a template.
+// GitHub names the author for it, also one who may not label or assign. One who may could
+// have chosen it, but for an issue that was opened through a form: what came with that is the
+// form's, whoever the event names.
 func (h History) fromForm(e triage.TimelineEvent) bool {
 	switch e.Kind {
 	case "labeled", "assigned", "milestoned", "issue_type_added":
 	default:
 		return false
 	}
-	return SameLogin(e.Actor, h.Issue.Author) && !triage.IsMaintainer(h.Issue.Association) &&
-		!h.Issue.CreatedAt.IsZero() && e.At.Sub(h.Issue.CreatedAt) <= formTime
+	if h.Issue.CreatedAt.IsZero() {
+		return false
+	}
+	after := e.At.Sub(h.Issue.CreatedAt)
+	byAuthor := SameLogin(e.Actor, h.Issue.Author) && !triage.IsMaintainer(h.Issue.Association)
+	return byAuthor && after <= formTime || h.filledIn() && after <= atOnce
+}
+
+// filledIn reports whether the issue was opened through a form: GitHub writes each answer
+// under a heading of the third level, and nothing before the first one.
+func (h History) filledIn() bool {
+	return !h.Issue.PullRequest && strings.HasPrefix(h.Issue.Body, "### ")
 }
 
 // AddedBack returns why a thing that we removed, or would remove, must stay, and an empty

@@ -41,8 +41,13 @@ func Reaction(x state.Reaction, now time.Time) Object {
 
 // Event is an entry of an issue's timeline.
 func Event(r *state.Repository, i *state.Record, e state.Event) Object {
-	if e.Kind == "commented" {
+	switch e.Kind {
+	case "commented":
 		return commented(r, i, e)
+	case "reviewed":
+		return reviewed(r, i, e)
+	case "committed":
+		return committed(r, e)
 	}
 	o := Object{
 		"id": e.ID, "node_id": NodeID("Event", e.ID), "url": API(r, "/issues/events/%d", e.ID),

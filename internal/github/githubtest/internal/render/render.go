@@ -170,7 +170,7 @@ func Issue(r *state.Repository, i *state.Record) Object {
 	}
 	if i.PullRequest {
 		pull := Web(r, "/pull/%d", i.Number)
-		o["html_url"], o["draft"] = pull, false
+		o["html_url"], o["draft"] = pull, i.Draft
 		o["pull_request"] = Object{
 			"url": API(r, "/pulls/%d", i.Number), "html_url": pull, "diff_url": pull + ".diff", "patch_url": pull + ".patch", "merged_at": nil,
 		}

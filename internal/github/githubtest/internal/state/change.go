@@ -70,6 +70,17 @@ func (r *Repository) Unlock(i *Record, actor string) {
 	}
 }
 
+// Push lets somebody push a commit of that date to a pull request.
+func (r *Repository) Push(i *Record, name string, at time.Time) {
+	r.happened(i, Event{Kind: "committed", Actor: name, Dated: at})
+}
+
+// Review lets somebody review a pull request.
+func (r *Repository) Review(i *Record, actor, body string) {
+	i.Reviewers = slices.DeleteFunc(i.Reviewers, Same(actor))
+	r.happened(i, Event{Kind: "reviewed", Actor: actor, Body: body})
+}
+
 // NewComment adds a comment.
 func (r *Repository) NewComment(i *Record, author, body string) Comment {
 	c := Comment{ID: r.clock.ID(), Author: author, Body: body, CreatedAt: r.clock.Now(), UpdatedAt: r.clock.Now()}

@@ -28,6 +28,9 @@ type Issue struct {
 	Moved       map[string]string // the paths of some of Files before
 	Commits     []string          // the messages of a pull request's commits
 	Reviews     []Review          // of a pull request
+	Draft       bool              // of a pull request
+	Head        string            // its branch; empty when set up: "patch-1"
+	Reviewers   []string          // whose review is asked for
 	CreatedAt   time.Time         // zero when set up: now
 	Comments    []Comment
 	Reactions   []Reaction
@@ -74,6 +77,7 @@ func (i *Record) Snapshot() Issue {
 	c := i.Issue
 	c.Labels = slices.Clone(i.Labels)
 	c.Assignees = slices.Clone(i.Assignees)
+	c.Reviewers = slices.Clone(i.Reviewers)
 	c.Files, c.Moved = slices.Clone(i.Files), maps.Clone(i.Moved)
 	c.Commits, c.Reviews = slices.Clone(i.Commits), slices.Clone(i.Reviews)
 	c.Comments = slices.Clone(i.Comments)
@@ -96,7 +100,9 @@ type Event struct {
 	Assignee             string
 	Milestone            string
 	IssueType, PrevType  string
-	Reason               string // of a close or a lock
+	Reason               string    // of a close or a lock
+	Body                 string    // of a review
+	Dated                time.Time // of a commit: what its author's machine wrote
 	Comment              int64
 	RenamedFrom, Renamed string
 }

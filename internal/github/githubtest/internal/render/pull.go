@@ -1,0 +1,68 @@
+package render
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+
+	"github.com/org/foreman-action/internal/github/githubtest/internal/state"
+)
+
+// Pull is a pull request, in each of whose files one line is changed.
+func Pull(r *state.Repository, i *state.Record) Object {
+	o, at, page := Issue(r, i), API(r, "/pulls/%d", i.Number), Web(r, "/pull/%d", i.Number)
+	for _, key := range []string{"repository_url", "labels_url", "events_url", "timeline_url", "closed_by", "type", "reactions", "pull_request", "state_reason", "performed_via_github_app"} {
+		delete(o, key)
+	}
+	id := fmt.Sprintf("%040x", i.Number)
+	links := Object{
+		"comments_url": API(r, "/issues/%d/comments", i.Number), "commits_url": at + "/commits", "statuses_url": API(r, "/statuses/%s", id),
+		"review_comments_url": at + "/comments", "review_comment_url": API(r, "/pulls/comments{/number}"),
+	}
+	maps.Copy(o, links)
+	maps.Copy(o, Object{
+		"url": at, "html_url": page, "diff_url": page + ".diff", "patch_url": page + ".patch", "issue_url": API(r, "/issues/%d", i.Number),
+		"merged_at": nil, "merge_commit_sha": nil, "merged": false, "mergeable": nil, "rebaseable": nil, "mergeable_state": "unknown",
+		"merged_by": nil, "auto_merge": nil, "maintainer_can_modify": false, "draft": i.Draft,
+		"requested_reviewers": users(i.Reviewers), "requested_teams": []Object{}, "review_comments": 0, "commits": 1,
+		"additions": len(i.Files), "deletions": len(i.Files), "changed_files": len(i.Files),
+		"head": branch(r, cmp.Or(i.Head, "patch-1"), id), "base": branch(r, "main", fmt.Sprintf("%040x", 0)),
+	})
+	o["_links"] = Object{
+		"self": link(at), "html": link(page), "issue": link(o["issue_url"]), "comments": link(links["comments_url"]),
+		"review_comments": link(links["review_comments_url"]), "review_comment": link(links["review_comment_url"]),
+		"commits": link(links["commits_url"]), "statuses": link(links["statuses_url"]),
+	}
+	return o
+}
+
+func link(to any) Object { return Object{"href": to} }
+
+// branch is an end of a pull request.
+func branch(r *state.Repository, name, commit string) Object {
+	repo := Repository(r)
+	repo["has_downloads"] = true
+	return Object{"label": r.Owner + ":" + name, "ref": name, "sha": commit, "user": User(r.Owner), "repo": repo}
+}
+
+// committed is a commit in a timeline, which has the name that git was told, and no account.
+func committed(r *state.Repository, e state.Event) Object {
+	sha := fmt.Sprintf("%040x", e.ID)
+	by := Object{"name": e.Actor, "email": "x@example.com", "date": Stamp(e.Dated)}
+	return Object{
+		"event": "committed", "sha": sha, "node_id": NodeID("Commit", e.ID), "url": API(r, "/git/commits/%s", sha),
+		"html_url": Web(r, "/commit/%s", sha), "author": by, "committer": by, "message": "Change", "parents": []Object{},
+		"tree":         Object{"sha": sha, "url": API(r, "/git/trees/%s", sha)},
+		"verification": Object{"verified": false, "reason": "unsigned", "signature": nil, "payload": nil, "verified_at": nil},
+	}
+}
+
+// reviewed is a review in a timeline.
+func reviewed(r *state.Repository, i *state.Record, e state.Event) Object {
+	page, at := Web(r, "/pull/%d#pullrequestreview-%d", i.Number, e.ID), API(r, "/pulls/%d", i.Number)
+	return Object{
+		"event": "reviewed", "id": e.ID, "node_id": NodeID("Review", e.ID), "user": User(e.Actor), "body": orNull(e.Body), "state": "commented",
+		"commit_id": fmt.Sprintf("%040x", i.Number), "html_url": page, "pull_request_url": at, "submitted_at": Stamp(e.At),
+		"author_association": association(r, e.Actor), "_links": Object{"html": link(page), "pull_request": link(at)},
+	}
+}

@@ -75,6 +75,15 @@ type Repository interface {
 	// Permission returns what an account may do in the repository: "admin", "maintain",
 	// "write", "triage", "read" or "none".
 	Permission(ctx context.Context, ref triage.Ref, login string) (string, error)
+	// Opened returns the first 100 issues and pull requests that an account opened in the
+	// repository, oldest first, in one call.
+	Opened(ctx context.Context, ref triage.Ref, login string) ([]triage.Issue, error)
+	Pulls
+}
+
+// Pulls reads what only pull requests have. Implementations are safe for concurrent use; errors
+// are as for [Issues].
+type Pulls interface {
 	// Pull returns what only pull requests have. ErrNotFound for an issue.
 	Pull(ctx context.Context, ref triage.Ref) (triage.PullRequest, error)
 	// Files returns the files that a pull request changes, an entry for each, and at most
@@ -86,9 +95,6 @@ type Repository interface {
 	// Reviews returns the reviews of a pull request, oldest first. ErrTruncated when there are
 	// more than 1,000.
 	Reviews(ctx context.Context, ref triage.Ref) ([]triage.Review, error)
-	// Opened returns the first 100 issues and pull requests that an account opened in the
-	// repository, oldest first, in one call.
-	Opened(ctx context.Context, ref triage.Ref, login string) ([]triage.Issue, error)
 }
 
 // Search finds what scheduled runs work on. Implementations are safe for concurrent use;

@@ -12,6 +12,7 @@ import (
 	length "github.com/org/foreman-action/internal/duration"
 	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/rules/internal/cost"
+	"github.com/org/foreman-action/rules/internal/expression/wording"
 	"github.com/org/foreman-action/rules/internal/forms"
 	"github.com/org/foreman-action/rules/internal/match"
 	"github.com/org/foreman-action/rules/internal/semver"
@@ -240,7 +241,7 @@ func constantArgument(n *ast.CallNode) error {
 		if _, bad := protocol.ParseDuration(text); errors.Is(bad, length.ErrTooLong) {
 			err = bad
 		} else if bad != nil {
-			err = fmt.Errorf(`%s; write it like "90m", "12h" or "14d"`, cannotRead(name.Value, text))
+			err = fmt.Errorf(`%s; write it like "90m", "12h" or "14d"`, wording.CannotRead(name.Value, text))
 		}
 	case "command":
 		err = slash.CheckName(text)

@@ -15,6 +15,7 @@ import (
 	"github.com/org/foreman-action/internal/text"
 	"github.com/org/foreman-action/internal/yamlfile"
 	"github.com/org/foreman-action/rules/internal/events"
+	"github.com/org/foreman-action/rules/internal/expression/wording"
 )
 
 // A linter refuses expressions that compile and never have the effect that they suggest.
@@ -121,7 +122,7 @@ func (l linter) checkConstant(n *ast.BuiltinNode) error {
 		return nil
 	}
 	if _, err := l.builtins[n.Name].Func(s); err != nil {
-		return refuse(n.Arguments[0], "%s; %s", cannotRead(n.Name, s), hint)
+		return refuse(n.Arguments[0], "%s; %s", wording.CannotRead(n.Name, s), hint)
 	}
 	return nil
 }

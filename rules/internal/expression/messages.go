@@ -2,11 +2,9 @@ package expression
 
 import (
 	"errors"
-	"fmt"
 	"reflect"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -18,6 +16,7 @@ import (
 
 	"github.com/org/foreman-action/internal/text"
 	"github.com/org/foreman-action/internal/yamlfile"
+	"github.com/org/foreman-action/rules/internal/expression/wording"
 )
 
 // located turns an error of the expression language into one that a rule's
@@ -60,7 +59,7 @@ func message(msg string) string {
 			return known.msg
 		}
 	}
-	msg += operatorHint(msg)
+	msg += wording.OperatorHint(msg)
 	return strings.TrimSpace(goType.ReplaceAllStringFunc(msg, func(s string) string {
 		_, name, _ := strings.Cut(s, ".")
 		return nounName(name)
@@ -78,7 +77,7 @@ func runtimeMessage(msg string) string {
 	if strings.Contains(msg, "memory budget exceeded") {
 		return "the expression builds lists that are too long"
 	}
-	if rewritten, ok := unreadableValue(msg); ok {
+	if rewritten, ok := wording.Unreadable(msg); ok {
 		return rewritten
 	}
 	return text.Shorten(message(msg), maxRuntimeMessage)
@@ -140,81 +139,6 @@ func typeName(t reflect.Type) string {
 		}
 	}
 	return "a value of type " + t.String()
-}
-
-// cannotRead is the message of a function that cannot read a value.
-func cannotRead(function, value string) string {
-	return fmt.Sprintf("%s cannot read %q", function, text.Shorten(value, text.Quoted))
-}
-
-var (
-	notNumber   = regexp.MustCompile(`(?s)^invalid operation: (int|float)\((.*)\)$`)
-	notDate     = regexp.MustCompile(`(?s)^invalid date (.*)$`)
-	notTime     = regexp.MustCompile(`(?s)^parsing time (".*)$`)
-	notDuration = regexp.MustCompile(`(?s)^time: .* duration (".*)$`)
-)
-
-// unreadableValue rewrites the error of a function that could not read a value,
-// which may be the whole text of an issue; ok is false for other errors.
-func unreadableValue(msg string) (rewritten string, ok bool) {
-	if m := notNumber.FindStringSubmatch(msg); m != nil {
-		return cannotRead(m[1], m[2]), true
-	}
-	if m := notDate.FindStringSubmatch(msg); m != nil {
-		return cannotRead("date", m[1]), true
-	}
-	for function, known := range map[string]*regexp.Regexp{"date": notTime, "duration": notDuration} {
-		if m := known.FindStringSubmatch(msg); m != nil {
-			return cannotRead(function, unquoted(m[1])), true
-		}
-	}
-	return "", false
-}
-
-// unquoted returns the text of the quoted literal that s starts with.
-func unquoted(s string) string {
-	quoted, err := strconv.QuotedPrefix(s)
-	if err != nil {
-		return strings.Trim(s, `"`)
-	}
-	text, err := strconv.Unquote(quoted)
-	if err != nil {
-		return strings.Trim(quoted, `"`)
-	}
-	return text
-}
-
-var (
-	mismatched   = regexp.MustCompile(`^invalid operation: (\S+) \(mismatched types (\S+) and (\S+)\)$`)
-	operatorCase = regexp.MustCompile(`^unexpected token Identifier\("((?i:and|or|not|in|contains|startsWith|endsWith|matches))"\)`)
-	operatorCall = regexp.MustCompile(`^unexpected token Operator\("(contains|startsWith|endsWith|matches)"\)`)
-)
-
-// operatorHint suggests a replacement for an operator that does not fit its operands; ""
-// when msg is about something else.
-func operatorHint(msg string) string {
-	if m := operatorCall.FindStringSubmatch(msg); m != nil {
-		return "; " + m[1] + " stands between two texts: write a " + m[1] + " b"
-	}
-	if m := operatorCase.FindStringSubmatch(msg); m != nil {
-		for _, op := range []string{"and", "or", "not", "in", "contains", "startsWith", "endsWith", "matches"} {
-			if strings.EqualFold(op, m[1]) {
-				return "; write " + op
-			}
-		}
-	}
-	m := mismatched.FindStringSubmatch(msg)
-	if m == nil {
-		return ""
-	}
-	op, left, right := m[1], m[2], m[3]
-	switch {
-	case left == "[]string" && right == "string" && (op == "contains" || op == "==" || op == "!="):
-		return `; whether a list holds a text is asked with in: "bug" in issue.labels`
-	case left == "time.Time" && right == "string" || left == "string" && right == "time.Time":
-		return `; a time is compared with another: date("2024-01-31")`
-	}
-	return ""
 }
 
 // An Error is a mistake in an expression, at a line and column of its text,

@@ -1,0 +1,87 @@
+// Package wording puts messages of the expression language into words for the authors of
+// rules.
+package wording
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/org/foreman-action/internal/text"
+)
+
+// CannotRead is the message of a function that cannot read a value.
+func CannotRead(function, value string) string {
+	return fmt.Sprintf("%s cannot read %q", function, text.Shorten(value, text.Quoted))
+}
+
+var (
+	notNumber   = regexp.MustCompile(`(?s)^invalid operation: (int|float)\((.*)\)$`)
+	notDate     = regexp.MustCompile(`(?s)^invalid date (.*)$`)
+	notTime     = regexp.MustCompile(`(?s)^parsing time (".*)$`)
+	notDuration = regexp.MustCompile(`(?s)^time: .* duration (".*)$`)
+)
+
+// Unreadable rewrites the error of a function that could not read a value,
+// which may be the whole text of an issue; ok is false for other errors.
+func Unreadable(msg string) (rewritten string, ok bool) {
+	if m := notNumber.FindStringSubmatch(msg); m != nil {
+		return CannotRead(m[1], m[2]), true
+	}
+	if m := notDate.FindStringSubmatch(msg); m != nil {
+		return CannotRead("date", m[1]), true
+	}
+	for function, known := range map[string]*regexp.Regexp{"date": notTime, "duration": notDuration} {
+		if m := known.FindStringSubmatch(msg); m != nil {
+			return CannotRead(function, unquoted(m[1])), true
+		}
+	}
+	return "", false
+}
+
+// unquoted returns the text of the quoted literal that s starts with.
+func unquoted(s string) string {
+	quoted, err := strconv.QuotedPrefix(s)
+	if err != nil {
+		return strings.Trim(s, `"`)
+	}
+	text, err := strconv.Unquote(quoted)
+	if err != nil {
+		return strings.Trim(quoted, `"`)
+	}
+	return text
+}
+
+var (
+	mismatched   = regexp.MustCompile(`^invalid operation: (\S+) \(mismatched types (\S+) and (\S+)\)$`)
+	operatorCase = regexp.MustCompile(`^unexpected token Identifier\("((?i:and|or|not|in|contains|startsWith|endsWith|matches))"\)`)
+	operatorCall = regexp.MustCompile(`^unexpected token Operator\("(contains|startsWith|endsWith|matches)"\)`)
+)
+
+// OperatorHint suggests a replacement for an operator that does not fit its operands; ""
+// when msg is about something else.
+func OperatorHint(msg string) string {
+	if m := operatorCall.FindStringSubmatch(msg); m != nil {
+		return "; " + m[1] + " stands between two texts: write a " + m[1] + " b"
+	}
+	if m := operatorCase.FindStringSubmatch(msg); m != nil {
+		for _, op := range []string{"and", "or", "not", "in", "contains", "startsWith", "endsWith", "matches"} {
+			if strings.EqualFold(op, m[1]) {
+				return "; write " + op
+			}
+		}
+	}
+	m := mismatched.FindStringSubmatch(msg)
+	if m == nil {
+		return ""
+	}
+	op, left, right := m[1], m[2], m[3]
+	switch {
+	case left == "[]string" && right == "string" && (op == "contains" || op == "==" || op == "!="):
+		return `; whether a list holds a text is asked with in: "bug" in issue.labels`
+	case left == "time.Time" && right == "string" || left == "string" && right == "time.Time":
+		return `; a time is compared with another: date("2024-01-31")`
+	}
+	return ""
+}

@@ -1,4 +1,5 @@
-// Package wait lets time pass, but no longer than a context lasts.
+// Package wait lets time pass, but no longer than a context lasts, and computes how long
+// to wait after failures.
 package wait
 
 import (
@@ -20,4 +21,17 @@ func For(ctx context.Context, d time.Duration) error {
 	case <-t.C:
 		return nil
 	}
+}
+
+// Backoff returns the exponential pause after a number of earlier failures: base after none,
+// doubled by each, and at most limit.
+func Backoff(failures int, base, limit time.Duration) time.Duration {
+	d := base
+	for range failures {
+		if d > limit-d { // twice as long could overflow
+			return limit
+		}
+		d *= 2
+	}
+	return min(d, limit)
 }

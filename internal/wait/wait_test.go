@@ -3,12 +3,36 @@ package wait_test
 import (
 	"context"
 	"errors"
+	"math"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/org/foreman-action/internal/wait"
 )
+
+func TestBackoff(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		failures          int
+		base, limit, want time.Duration
+	}{
+		{-1, time.Second, time.Minute, time.Second},
+		{0, time.Second, time.Minute, time.Second},
+		{1, time.Second, time.Minute, 2 * time.Second},
+		{5, time.Second, time.Minute, 32 * time.Second},
+		{6, time.Second, time.Minute, time.Minute},
+		{1000, time.Second, time.Minute, time.Minute},
+		{1000, time.Second, math.MaxInt64, math.MaxInt64},
+		{4, 2 * time.Second, 32 * time.Second, 32 * time.Second},
+		{0, time.Hour, time.Minute, time.Minute},
+	}
+	for _, tt := range tests {
+		if got := wait.Backoff(tt.failures, tt.base, tt.limit); got != tt.want {
+			t.Errorf("after %d failures, from %s to %s: got %s, want %s", tt.failures, tt.base, tt.limit, got, tt.want)
+		}
+	}
+}
 
 // TestFor runs each case on a clock of its own.
 func TestFor(t *testing.T) {

@@ -5,8 +5,9 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/org/foreman-action/internal/wait"
+
 	"github.com/org/foreman-action/internal/github/rest"
-	"github.com/org/foreman-action/internal/server/supervisor"
 	"github.com/org/foreman-action/queue"
 	"github.com/org/foreman-action/runner"
 	"github.com/org/foreman-action/triage"
@@ -62,7 +63,7 @@ func makeRetryDecision(err error, tries, maxTries int, random func() float64) re
 	case tries+1 >= maxTries:
 		d.status, d.reason = statusExhausted, fmt.Sprintf("given up after %d tries: %s", tries+1, d.reason)
 	default:
-		d.status, d.wait = statusRetry, jitter(supervisor.Backoff(2*tries, maxBackoff), random)
+		d.status, d.wait = statusRetry, jitter(wait.Backoff(2*tries, time.Second, maxBackoff), random)
 	}
 	return d
 }

@@ -7,6 +7,8 @@ import (
 	"log/slog"
 	"sync"
 	"time"
+
+	"github.com/org/foreman-action/internal/wait"
 )
 
 const (
@@ -22,7 +24,7 @@ const (
 )
 
 // backoff returns the delay after the n-th failure of the engine in a row, from 0.
-func backoff(n int) time.Duration { return min(restartDelay<<min(n, 10), maxBackoff) }
+func backoff(n int) time.Duration { return wait.Backoff(n, restartDelay, maxBackoff) }
 
 // A supervised is an agent with its state.
 type supervised struct {

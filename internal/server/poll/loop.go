@@ -11,6 +11,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/org/foreman-action/internal/wait"
+
 	"github.com/org/foreman-action/internal/github/rest"
 	"github.com/org/foreman-action/triage"
 )
@@ -19,7 +21,6 @@ const (
 	maxBackoff       = 15 * time.Minute // between two polls of a repository that fails, or with few calls left
 	recentDelay      = 3 * time.Second  // until a recent change is old enough
 	maxRateLimitWait = time.Hour        // that a response of GitHub can ask for
-	maxDoublings     = 16               // of the interval
 )
 
 // A Health is the state of polling of one repository.
@@ -136,14 +137,11 @@ func (r *repoPoller) jitter(d time.Duration) time.Duration {
 // backoff doubles the interval with each failure, up to a maximum. A rate limit of GitHub
 // can make it longer.
 func backoff(interval time.Duration, failures int, err error) time.Duration {
-	wait := interval << min(failures-1, maxDoublings)
-	if wait <= 0 || wait > maxBackoff {
-		wait = max(maxBackoff, interval)
-	}
+	pause := wait.Backoff(failures-1, interval, max(maxBackoff, interval))
 	if limit, ok := errors.AsType[*rest.LimitError](err); ok {
-		wait = max(wait, min(limit.Wait, maxRateLimitWait))
+		pause = max(pause, min(limit.Wait, maxRateLimitWait))
 	}
-	return wait
+	return pause
 }
 
 // advice returns what an operator can do about an error.

@@ -12,15 +12,6 @@ import (
 	"github.com/org/foreman-action/queue"
 )
 
-func TestBackoff(t *testing.T) {
-	t.Parallel()
-	for failures, want := range map[int]time.Duration{-1: time.Second, 0: time.Second, 1: 2 * time.Second, 5: 32 * time.Second, 6: time.Minute, 1000: time.Minute} {
-		if got := supervisor.Backoff(failures, time.Minute); got != want {
-			t.Errorf("after %d failures: got %s, want %s", failures, got, want)
-		}
-	}
-}
-
 func TestCommit(t *testing.T) {
 	t.Parallel()
 	tests := []struct {

@@ -24,7 +24,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/org/foreman-action/internal/server/supervisor"
+	"github.com/org/foreman-action/internal/wait"
 )
 
 const (
@@ -183,7 +183,7 @@ func (b *Breaker) failure(p Permit, id string, cause Cause) Verdict {
 	if cause == Unusable {
 		r.failures++
 		b.close()
-		v.Wait, v.Counts = supervisor.Backoff(r.failures, maxUnusableWait), true
+		v.Wait, v.Counts = wait.Backoff(r.failures, time.Second, maxUnusableWait), true
 	} else {
 		first := r.failures == 0
 		switch {
@@ -234,7 +234,7 @@ func (b *Breaker) open(p Permit, news bool) {
 	if b.o.Interval > 0 {
 		b.openUntil = p.granted.Add(b.o.Interval)
 	} else {
-		b.openUntil = time.Now().Add(supervisor.Backoff(b.failures-1, MaxInterval))
+		b.openUntil = time.Now().Add(wait.Backoff(b.failures-1, time.Second, MaxInterval))
 	}
 }
 

@@ -3,7 +3,7 @@ package breaker
 import (
 	"time"
 
-	"github.com/org/foreman-action/internal/server/supervisor"
+	"github.com/org/foreman-action/internal/wait"
 )
 
 const (
@@ -86,5 +86,5 @@ func (r *record) wait(interval time.Duration, failing int) time.Duration {
 	if r.failures > turns {
 		turns = min(max(turns, failing), maxTurns)
 	}
-	return max(interval*time.Duration(1+min(r.failures, turns)), supervisor.Backoff(r.failures, MaxInterval))
+	return max(interval*time.Duration(1+min(r.failures, turns)), wait.Backoff(r.failures, time.Second, MaxInterval))
 }

@@ -118,7 +118,7 @@ func TestRenewed(t *testing.T) {
 		if took := time.Since(start); took < 2*time.Minute {
 			r.t.Fatalf("it took only %s", took)
 		}
-		if got := r.task(1); got.Tries != 0 || r.observed(observe.Executed, "done") != 1 {
+		if got := r.task(1); got.Tries != 0 || r.observed(observe.ApplyAttempted, "done") != 1 {
 			r.t.Errorf("got %d tries\n%s", got.Tries, r.log())
 		}
 	})
@@ -187,7 +187,7 @@ func TestRate(t *testing.T) {
 			}
 		}
 		reads := len(r.gh.Log()) - len(r.writes())
-		if off := r.observed(observe.Executed, "given_off"); off > 100 {
+		if off := r.observed(observe.ApplyAttempted, "given_off"); off > 100 {
 			r.t.Errorf("decisions were given back %d times", off)
 		}
 		if len(times) != 40 || reads > 7*40 {

@@ -213,7 +213,7 @@ func TestPaused(t *testing.T) {
 				close(goOn)
 				time.Sleep(10 * time.Minute)
 				r.wrote(on(1, talkPost, talkPost)...)
-				if got := r.observed(observe.Executed, "lost"); got != 1 {
+				if got := r.observed(observe.ApplyAttempted, "lost"); got != 1 {
 					t.Errorf("lost %d times:\n%s", got, r.log())
 				}
 				if rec, err := r.store.Load(r.t.Context(), repo, 1); err != nil || len(rec.Tasks) != 1 || rec.Tasks[0].Status != "applied" {

@@ -149,7 +149,7 @@ func (r *rig) log() string {
 }
 
 // observed counts what happened with a status.
-func (r *rig) observed(event, status string) int {
+func (r *rig) observed(event observe.Event, status string) int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	n := 0

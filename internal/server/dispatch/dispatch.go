@@ -143,7 +143,7 @@ func (d *Dispatcher) peer(address string, sync bool) *peer {
 	if p == nil {
 		o := breaker.Options{Agent: address, Interval: renotify, Log: d.o.Log}
 		if sync {
-			o.Interval, o.Cursors, o.MaxFailures = 0, d.o.Cursors, d.o.MaxClaims
+			o.Interval, o.Cursors, o.BadTaskFailures = 0, d.o.Cursors, d.o.MaxClaims
 		}
 		p = &peer{address: address, breaker: breaker.New(o)}
 		d.peers[address] = p

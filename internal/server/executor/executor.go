@@ -219,7 +219,7 @@ func (e *Executor) settle(ctx context.Context, dec queue.Decision, rep runner.Re
 	}
 	e.o.Log.Log(ctx, level, "decision carried out", "status", d.status, "task", dec.ID, "repo", dec.Repo, "issue", dec.Issue,
 		"decision", string(rep.Decision), "executed", rep.Executed, "reason", d.reason, "wait", d.wait, "took", took)
-	e.o.Observe.Report(observe.Observation{Event: observe.Executed, Status: d.status, Agent: dec.Agent, Repo: dec.Repo, N: 1, Took: took})
+	e.o.Observe.Report(observe.Observation{Event: observe.ApplyAttempted, Status: d.status, Agent: dec.Agent, Repo: dec.Repo, N: 1, Took: took})
 	if d.wait > 0 {
 		time.AfterFunc(d.wait, e.loop.Wake)
 	}

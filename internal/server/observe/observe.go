@@ -4,18 +4,22 @@ package observe
 
 import "time"
 
-// The values of Observation.Event. Metrics of Requeued and Purged come from the queue itself.
+// An Event is the kind of an observation.
+type Event int
+
+// The events. Those without a metric here are counted by the wrapped queue of package
+// telemetry.
 const (
-	Executed   = "settled"  // an attempt at a decision ended; Status is its outcome
-	Notified   = "nudged"   // an agent was notified of a task, or asked; Status is the result
-	Requeued   = "requeued" // tasks were requeued or failed; Status is their state now
-	Purged     = "purged"   // tasks were deleted
-	LoopFailed = "stumbled" // a pass of a loop failed; Status is the loop's name
+	ApplyAttempted Event = iota // an attempt to carry a decision out ended; Status is its outcome: foreman_apply_attempts_total
+	Notified                    // an agent was notified of a task, or asked; Status is the result: foreman_nudges_total
+	LoopFailed                  // a pass of a loop failed; Status is the loop's name: foreman_loop_restarts_total
+	Requeued                    // tasks were requeued or failed; Status is their state now
+	Purged                      // tasks were deleted
 )
 
 // An Observation is one event.
 type Observation struct {
-	Event  string
+	Event  Event
 	Status string
 	Agent  string // the agent concerned; may be empty
 	Repo   string // may be empty

@@ -52,10 +52,10 @@ func (t *transport) recordLimits(res *http.Response) {
 		case "":
 			resource = "core"
 		}
-		t.metrics.githubLeft.WithLabelValues(resource).Set(float64(left))
+		t.metrics.githubBudget.WithLabelValues(resource).Set(float64(left))
 	}
 	refused := res.StatusCode == http.StatusForbidden || res.StatusCode == http.StatusTooManyRequests
 	if refused && (h.Get("Retry-After") != "" || err == nil && left == 0) {
-		t.metrics.githubLimits.Inc()
+		t.metrics.githubLimited.Inc()
 	}
 }

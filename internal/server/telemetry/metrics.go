@@ -9,23 +9,23 @@ import (
 	"github.com/org/foreman-action/queue"
 )
 
-// metrics are the metrics that are counted as events happen. A new one is a field here and
-// its line in newMetrics, which also registers it. What a scrape computes is in
+// metrics are the metrics that are counted as events happen. A new one is a field here, named
+// like the metric, and its line in newMetrics, which also registers it. What a scrape computes is in
 // statsCollector and pollCollector.
 type metrics struct {
 	labels *labelValues
 
-	enqueued, claims, heartbeats, completions, releases, operator *prometheus.CounterVec
-	requeued, ended, queueErrors                                  *prometheus.CounterVec
-	exhausted, purged                                             prometheus.Counter
-	pendingTime, agentTime, finishTime                            prometheus.Histogram
+	enqueued, claims, heartbeats, completions, releases, operatorChanges *prometheus.CounterVec
+	requeued, drained, queueErrors                                       *prometheus.CounterVec
+	exhausted, purged                                                    prometheus.Counter
+	pendingTime, agentTime, finishTime                                   prometheus.Histogram
 
-	settled, nudges, restarts *prometheus.CounterVec
-	applyTime                 prometheus.Histogram
+	applyAttempts, nudges, loopRestarts *prometheus.CounterVec
+	applyTime                           prometheus.Histogram
 
 	httpTime, githubTime *prometheus.HistogramVec
-	githubLimits         prometheus.Counter
-	githubLeft           *prometheus.GaugeVec
+	githubLimited        prometheus.Counter
+	githubBudget         *prometheus.GaugeVec
 }
 
 func newMetrics(registry prometheus.Registerer, version string) *metrics {
@@ -33,35 +33,35 @@ func newMetrics(registry prometheus.Registerer, version string) *metrics {
 	m := &metrics{
 		labels: &labelValues{seen: map[string]map[string]bool{}},
 
-		enqueued:    f.counters("foreman_tasks_enqueued_total", "Events that came to the queue, by where they came from and what became of them.", "source", "how"),
-		claims:      f.counters("foreman_claims_total", "Tasks handed out.", "agent"),
-		heartbeats:  f.counters("foreman_heartbeats_total", "Heartbeats of agents.", "outcome"),
-		completions: f.counters("foreman_completions_total", "Decisions sent in by agents.", "outcome"),
-		releases:    f.counters("foreman_releases_total", "Decisions that were put off: by a limit or a stop (free), or by an error that counts as a try.", "cause"),
-		operator:    f.counters("foreman_operator_changes_total", "Tasks that people retried or cancelled.", "verb", "outcome"),
-		requeued:    f.counters("foreman_requeued_total", "Tasks whose claim or lease ran out, by the state in which they are again.", "state"),
-		ended:       f.counters("foreman_drained_total", "Leases of decisions that ended: done, failed, released, or lost to somebody else.", "outcome"),
-		queueErrors: f.counters("foreman_queue_errors_total", "Calls of the queue that failed because it could not be read or written.", "verb"),
-		exhausted:   f.counter("foreman_exhausted_total", "Tasks that were given up because no decision came, or could not be carried out."),
-		purged:      f.counter("foreman_purged_total", "Tasks that were deleted after their retention."),
-		pendingTime: f.slow("foreman_task_pending_seconds", "From enqueuing to the first claim."),
-		agentTime:   f.slow("foreman_task_agent_seconds", "From a claim to its decision, where this process saw both."),
-		finishTime:  f.slow("foreman_task_finish_seconds", "From the decision to its end, done or failed."),
+		enqueued:        f.counters("foreman_tasks_enqueued_total", "Events that came to the queue, by where they came from and what became of them.", "source", "how"),
+		claims:          f.counters("foreman_claims_total", "Tasks handed out.", "agent"),
+		heartbeats:      f.counters("foreman_heartbeats_total", "Heartbeats of agents.", "outcome"),
+		completions:     f.counters("foreman_completions_total", "Decisions sent in by agents.", "outcome"),
+		releases:        f.counters("foreman_releases_total", "Decisions that were put off: by a limit or a stop (free), or by an error that counts as a try.", "cause"),
+		operatorChanges: f.counters("foreman_operator_changes_total", "Tasks that people retried or cancelled.", "verb", "outcome"),
+		requeued:        f.counters("foreman_requeued_total", "Tasks whose claim or lease ran out, by the state in which they are again.", "state"),
+		drained:         f.counters("foreman_drained_total", "Leases of decisions that ended: done, failed, released, or lost to somebody else.", "outcome"),
+		queueErrors:     f.counters("foreman_queue_errors_total", "Calls of the queue that failed because it could not be read or written.", "verb"),
+		exhausted:       f.counter("foreman_exhausted_total", "Tasks that were given up because no decision came, or could not be carried out."),
+		purged:          f.counter("foreman_purged_total", "Tasks that were deleted after their retention."),
+		pendingTime:     f.slow("foreman_task_pending_seconds", "From enqueuing to the first claim."),
+		agentTime:       f.slow("foreman_task_agent_seconds", "From a claim to its decision, where this process saw both."),
+		finishTime:      f.slow("foreman_task_finish_seconds", "From the decision to its end, done or failed."),
 
-		settled:   f.counters("foreman_apply_attempts_total", "Attempts to carry a decision out, by how they ended.", "status"),
-		nudges:    f.counters("foreman_nudges_total", "Agents told of a task, or asked, by what came of it.", "agent", "outcome"),
-		restarts:  f.counters("foreman_loop_restarts_total", "Loops of the server that failed and were started again.", "loop"),
-		applyTime: f.slow("foreman_apply_seconds", "One attempt to carry a decision out."),
+		applyAttempts: f.counters("foreman_apply_attempts_total", "Attempts to carry a decision out, by how they ended.", "status"),
+		nudges:        f.counters("foreman_nudges_total", "Agents told of a task, or asked, by what came of it.", "agent", "outcome"),
+		loopRestarts:  f.counters("foreman_loop_restarts_total", "Loops of the server that failed and were started again.", "loop"),
+		applyTime:     f.slow("foreman_apply_seconds", "One attempt to carry a decision out."),
 
-		httpTime:     f.fast("foreman_http_request_seconds", "Answers of the HTTP API. A long poll counts as next_wait.", "verb", "code"),
-		githubTime:   f.fast("foreman_github_request_seconds", "Requests to GitHub; code is 0 when there was no answer.", "method", "code"),
-		githubLimits: f.counter("foreman_github_limited_total", "Answers of GitHub that asked to wait."),
-		githubLeft:   f.gauges("foreman_github_budget_remaining", "Calls left until GitHub's limit, as its last answer said.", "resource"),
+		httpTime:      f.fast("foreman_http_request_seconds", "Answers of the HTTP API. A long poll counts as next_wait.", "verb", "code"),
+		githubTime:    f.fast("foreman_github_request_seconds", "Requests to GitHub; code is 0 when there was no answer.", "method", "code"),
+		githubLimited: f.counter("foreman_github_limited_total", "Answers of GitHub that asked to wait."),
+		githubBudget:  f.gauges("foreman_github_budget_remaining", "Calls left until GitHub's limit, as its last answer said.", "resource"),
 	}
 	f.gauges("foreman_build_info", "1; the labels say which program runs.", "version", "go_version").WithLabelValues(version, runtime.Version()).Set(1)
 	// Alerts need these before their first event.
 	for _, outcome := range []string{"done", "failed", "released", "lost"} {
-		m.ended.WithLabelValues(outcome)
+		m.drained.WithLabelValues(outcome)
 	}
 	for _, s := range []queue.State{queue.Pending, queue.Completed} {
 		m.requeued.WithLabelValues(string(s))

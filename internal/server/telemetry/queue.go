@@ -243,7 +243,7 @@ func (q *measuredQueue) leaseEnded(result string, h queue.Hold, err error) (star
 	case err != nil:
 		return started{}, false
 	}
-	q.metrics.ended.WithLabelValues(result).Inc()
+	q.metrics.drained.WithLabelValues(result).Inc()
 	return q.open.end(h)
 }
 
@@ -265,7 +265,7 @@ func (q *measuredQueue) RequeueStale(ctx context.Context, l queue.Limits) ([]que
 func (q *measuredQueue) Retry(ctx context.Context, id, by string) (queue.State, error) {
 	state, err := q.Queue.Retry(ctx, id, by)
 	q.countError("retry", err)
-	q.metrics.operator.WithLabelValues("retry", outcome(err)).Inc()
+	q.metrics.operatorChanges.WithLabelValues("retry", outcome(err)).Inc()
 	return state, err
 }
 
@@ -273,7 +273,7 @@ func (q *measuredQueue) Retry(ctx context.Context, id, by string) (queue.State, 
 func (q *measuredQueue) Cancel(ctx context.Context, id, by string) error {
 	err := q.Queue.Cancel(ctx, id, by)
 	q.countError("cancel", err)
-	q.metrics.operator.WithLabelValues("cancel", outcome(err)).Inc()
+	q.metrics.operatorChanges.WithLabelValues("cancel", outcome(err)).Inc()
 	return err
 }
 

@@ -7,7 +7,9 @@
 // never text from a request or an issue. Spans contain no text of an issue and no secret.
 // There is no global state, and a failure here stops nothing else.
 //
-// A new metric is a field and its line in metrics.go, and one call where it is measured.
+// A new metric is a field and its line in metrics.go, and one call where it is measured: in
+// queue.go for what the queue does, in Observe for what the loops report, in http.go and
+// github.go for requests.
 package telemetry
 
 import (
@@ -172,12 +174,12 @@ func (t *Telemetry) Observe(o observe.Observation) {
 	m := t.metrics
 	status := m.labels.of("status", o.Status)
 	switch o.Event {
-	case observe.Executed:
-		m.settled.WithLabelValues(status).Add(float64(o.N))
+	case observe.ApplyAttempted:
+		m.applyAttempts.WithLabelValues(status).Add(float64(o.N))
 		m.applyTime.Observe(o.Took.Seconds())
 	case observe.Notified:
 		m.nudges.WithLabelValues(m.labels.of("agent", o.Agent), status).Add(float64(o.N))
 	case observe.LoopFailed:
-		m.restarts.WithLabelValues(status).Add(float64(o.N))
+		m.loopRestarts.WithLabelValues(status).Add(float64(o.N))
 	}
 }

@@ -143,7 +143,7 @@ func TestMetrics(t *testing.T) {
 	}})
 	r.live()
 	for _, o := range []observe.Observation{
-		{Event: observe.Executed, Status: "done", Agent: agent, Repo: "o/r", N: 1, Took: 1500 * time.Millisecond},
+		{Event: observe.ApplyAttempted, Status: "done", Agent: agent, Repo: "o/r", N: 1, Took: 1500 * time.Millisecond},
 		{Event: observe.Notified, Status: "ok", Agent: agent, N: 2},
 		{Event: observe.Notified, Status: "no answer", Agent: agent, N: 1},
 		{Event: observe.Requeued, Status: "pending", N: 1},
@@ -301,7 +301,7 @@ func TestNil(t *testing.T) {
 	if got, err := none.Queue(q); err != nil || got != queue.Queue(q) {
 		t.Errorf("got %v, %v", got, err)
 	}
-	none.Observe(observe.Observation{Event: observe.Executed})
+	none.Observe(observe.Observation{Event: observe.ApplyAttempted})
 	if none.Trace(t.Context()) != "" || none.Transport(nil) != http.DefaultTransport || none.Handler(nil) != nil || none.Close(t.Context()) != nil {
 		t.Error("it does something")
 	}

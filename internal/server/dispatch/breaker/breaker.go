@@ -1,7 +1,7 @@
 // Package breaker is the circuit breaker in front of an agent. It limits the requests to
 // an agent that fails, and distinguishes a bad agent from a bad task.
 //
-//	closed     requests pass; a failure opens the breaker
+//	closed     requests pass; the first failure opens the breaker
 //	open       none pass until an interval is over, which doubles with each failure
 //	half-open  one request at a time passes as a probe; a success closes the breaker
 //
@@ -56,10 +56,11 @@ type Options struct {
 	// Interval is the time between the beginnings of two probes. 0: it grows from a second to
 	// MaxInterval, and counts from the end of a probe.
 	Interval time.Duration
-	// MaxFailures is how often the agent must fail on a task, and succeed on another one in
-	// between, before the failures count as attempts.
-	MaxFailures int
-	Log         *slog.Logger // must be set
+	// BadTaskFailures is how often the agent must fail on a task, and succeed on another one in
+	// between, before the task is a bad one and its failures count as attempts. It is no
+	// threshold of the breaker, which the first failure opens.
+	BadTaskFailures int
+	Log             *slog.Logger // must be set
 }
 
 // A Breaker is the circuit breaker of one agent. Its methods are safe for concurrent use.
@@ -195,7 +196,7 @@ func (b *Breaker) failure(p Permit, id string, cause Cause) Verdict {
 		// Another failure of the task that alone has failed so far is no news of the agent.
 		b.open(p, first || b.failures > 0 && b.suspect == "")
 		r.add(cause, b.successes)
-		v.Wait, v.Counts = r.wait(b.interval(), len(b.tasks)), r.bad(b.o.MaxFailures)
+		v.Wait, v.Counts = r.wait(b.interval(), len(b.tasks)), r.bad(b.o.BadTaskFailures)
 	}
 	if v.Counts {
 		r.attempts++

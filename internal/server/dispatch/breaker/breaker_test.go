@@ -184,7 +184,7 @@ func TestBreaker(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				o := breaker.Options{Agent: "http://agent", Cursors: cursors{}, MaxFailures: 3, Log: slog.New(slog.DiscardHandler)}
+				o := breaker.Options{Agent: "http://agent", Cursors: cursors{}, BadTaskFailures: 3, Log: slog.New(slog.DiscardHandler)}
 				tt.test(rig{breaker.New(o), t, o})
 			})
 		})

@@ -74,9 +74,10 @@ func (r *record) add(cause Cause, successes int) {
 	}
 }
 
-// bad reports whether the task is to blame for its failures.
-func (r *record) bad(maxFailures int) bool {
-	return r.blamed >= maxFailures || !r.crashing.IsZero() && time.Since(r.crashing) >= maxCrashing
+// bad reports whether the task is to blame for its failures, of which at least that many came
+// after successes on other tasks.
+func (r *record) bad(least int) bool {
+	return r.blamed >= least || !r.crashing.IsZero() && time.Since(r.crashing) >= maxCrashing
 }
 
 // wait is how long the task stands back. That is longer than the agent's interval, so that

@@ -9,6 +9,7 @@ import (
 	githubactions "github.com/sethvargo/go-githubactions"
 
 	"github.com/org/foreman-action/internal/sanitize"
+	"github.com/org/foreman-action/internal/secret"
 )
 
 // A Log is the log of the step, which the runner reads for workflow commands. Texts
@@ -68,26 +69,22 @@ func (l *Log) Group(title string) (end func()) {
 	return sync.OnceFunc(func() { l.issue(githubactions.Command{Name: "endgroup"}) })
 }
 
-// minSecret is the length in bytes from which a text is masked. Masking a shorter
-// one would hide little and make the log unreadable.
-const minSecret = 4
-
 // Mask makes the runner replace a secret by *** in the log from now on, and each
-// line of one that has several. Texts shorter than 4 bytes are not masked. Outside
+// line of one that has several. Texts shorter than secret.MinLength are not masked. Outside
 // Actions it does nothing, since the line with the secret would not be masked.
-func (l *Log) Mask(secret string) {
+func (l *Log) Mask(text string) {
 	if !l.live {
 		return
 	}
-	whole := strings.TrimSpace(secret)
+	whole := strings.TrimSpace(text)
 	masked := map[string]bool{}
-	for _, text := range append([]string{whole}, splitLines(whole)...) {
-		text = strings.TrimSpace(text)
-		if len(text) < minSecret || masked[text] {
+	for _, part := range append([]string{whole}, splitLines(whole)...) {
+		part = strings.TrimSpace(part)
+		if len(part) < secret.MinLength || masked[part] {
 			continue
 		}
-		masked[text] = true
-		l.issue(githubactions.Command{Name: "add-mask", Message: text})
+		masked[part] = true
+		l.issue(githubactions.Command{Name: "add-mask", Message: part})
 	}
 }
 

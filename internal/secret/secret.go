@@ -1,4 +1,4 @@
-// Package secret holds text that must not be shown.
+// Package secret holds text that must not be shown, and takes it out of the words of others.
 package secret
 
 import (

@@ -10,6 +10,25 @@ import (
 	"github.com/org/foreman-action/internal/secret"
 )
 
+func TestRedact(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name, text, want string
+		secrets          []string
+	}{
+		{"none", "hunter2", "hunter2", nil},
+		{"everywhere", "hunter2, and hunter2", "***, and ***", []string{"hunter2"}},
+		{"one in another", "hunter2-and-more", "***", []string{"hunter2", "hunter2-and-more"}},
+		{"the shortest", "the code is 1234", "the code is ***", []string{"1234"}},
+		{"shorter ones", "it is at the door", "it is at the door", []string{"", "a", "the"}},
+	}
+	for _, tt := range tests {
+		if got := secret.Redact(tt.text, tt.secrets...); got != tt.want {
+			t.Errorf("%s: got %q, want %q", tt.name, got, tt.want)
+		}
+	}
+}
+
 func TestText(t *testing.T) {
 	t.Parallel()
 	const raw = "hunter2"

@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"strings"
 	"unicode"
+
+	"github.com/org/foreman-action/internal/secret"
 )
 
 const (
@@ -74,9 +76,9 @@ func decodeAnswer(status int, body []byte) *AnswerError {
 
 // redact hides the token in the texts of the answer.
 func (a *AnswerError) redact(token string) {
-	a.Message = hide(a.Message, token)
+	a.Message = secret.Redact(a.Message, token)
 	for i, d := range a.details {
-		a.details[i] = hide(d, token)
+		a.details[i] = secret.Redact(d, token)
 	}
 }
 

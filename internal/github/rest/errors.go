@@ -2,9 +2,9 @@ package rest
 
 import (
 	"fmt"
-	"strings"
 	"time"
 
+	"github.com/org/foreman-action/internal/secret"
 	"github.com/org/foreman-action/triage"
 )
 
@@ -34,21 +34,9 @@ type unsentError struct{ err error }
 func (e *unsentError) Error() string { return e.err.Error() }
 func (e *unsentError) Unwrap() error { return e.err }
 
-// minSecret is the length from which on a token is looked for in foreign text:
-// hiding a few letters would mutilate ordinary words.
-const minSecret = 8
-
-// hide takes a token out of text that a server, a proxy or a transport made.
-func hide(text, token string) string {
-	if len(token) < minSecret {
-		return text
-	}
-	return strings.ReplaceAll(text, token, "***")
-}
-
 // redact hides the token in the text of an error.
 func redact(err error, token string) error {
-	if text := hide(err.Error(), token); text != err.Error() {
+	if text := secret.Redact(err.Error(), token); text != err.Error() {
 		return &redactedError{text, err}
 	}
 	return err

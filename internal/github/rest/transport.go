@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/org/foreman-action/internal/roundtrip"
+	"github.com/org/foreman-action/internal/secret"
 	"github.com/org/foreman-action/internal/wait"
 	"github.com/org/foreman-action/runner/effect"
 )
@@ -281,7 +282,7 @@ func (t *transport) exchange(req *http.Request, token string) (*reply, error) {
 	if resp.StatusCode < 200 || resp.StatusCode > 299 {
 		// Before decoding, for clipping could leave half a token, and after it, for
 		// JSON can spell one in escapes.
-		r.answer = decodeAnswer(resp.StatusCode, []byte(hide(string(body), token)))
+		r.answer = decodeAnswer(resp.StatusCode, []byte(secret.Redact(string(body), token)))
 		r.answer.redact(token)
 		if resp.StatusCode == http.StatusUnauthorized && t.tokenName != "" {
 			r.answer.details = []string{"check " + t.tokenName}

@@ -176,7 +176,7 @@ func TestDocker(t *testing.T) {
 		t.Errorf("limits: %s", inspected)
 	}
 	get(t, agent.URL+"/exit")
-	want(managed.Unhealthy, "it ended with exit code 3: I was asked to end; my key is [secret]")
+	want(managed.Unhealthy, "it ended with exit code 3: I was asked to end; my key is ***")
 	want(managed.Starting, "it is started again")
 	want(managed.Healthy, "")
 	get(t, agent.URL+"/exit")

@@ -85,8 +85,8 @@ func (e *engine) Remove(ctx context.Context, id string) error {
 
 // The states with their reasons.
 const (
-	ended = "unhealthy: it ended with exit code 3: bye, [secret]"
-	again = "starting: it ended with exit code 3: bye, [secret]; it is started again"
+	ended = "unhealthy: it ended with exit code 3: bye, ***"
+	again = "starting: it ended with exit code 3: bye, ***; it is started again"
 	lost  = "waiting: it ended while the engine did not answer, or was removed by somebody else"
 )
 

@@ -3,8 +3,9 @@ package managed
 import (
 	"encoding/base64"
 	"net/url"
-	"slices"
 	"strings"
+
+	"github.com/org/foreman-action/internal/secret"
 )
 
 const (
@@ -13,28 +14,26 @@ const (
 	// maxRead is how much of it is searched for secrets, which is more because half a secret
 	// is not found.
 	maxRead = 64 << 10
-	// minSecret is the length of the shortest secret that is redacted: shorter texts occur
-	// everywhere.
-	minSecret = 4
 )
 
 // redactedEnd returns the end of the agent's output without the agent's secrets.
 func (a Agent) redactedEnd(output string) string {
 	secrets := a.secrets()
 	cut := len(output) >= maxRead
-	for _, text := range secrets {
-		output = strings.ReplaceAll(output, text, "[secret]")
-	}
-	if cut && len(secrets) > 0 {
+	output = secret.Redact(output, secrets...)
+	if cut {
 		// The beginning may be the rest of a secret.
-		output = output[min(len(output), len(secrets[0])):]
+		longest := 0
+		for _, text := range secrets {
+			longest = max(longest, len(text))
+		}
+		output = output[min(len(output), longest):]
 	}
 	output = strings.TrimSpace(output)
 	return strings.ToValidUTF8(output[max(0, len(output)-maxShown):], "")
 }
 
-// secrets returns the agent's secrets in all forms in which it may print them, the longest
-// first because one may contain another.
+// secrets returns the agent's secrets in all forms in which it may print them.
 func (a Agent) secrets() []string {
 	list := []string{string(a.HarnessURL)}
 	if u, err := url.Parse(string(a.HarnessURL)); err == nil && u.User != nil {
@@ -49,7 +48,5 @@ func (a Agent) secrets() []string {
 			list = append(list, strings.TrimSpace(line))
 		}
 	}
-	list = slices.DeleteFunc(list, func(text string) bool { return len(text) < minSecret })
-	slices.SortFunc(list, func(a, b string) int { return len(b) - len(a) })
-	return slices.Compact(list)
+	return list
 }

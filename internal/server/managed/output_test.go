@@ -20,13 +20,13 @@ func TestRedactedEnd(t *testing.T) {
 	}
 	tests := []struct{ name, output, want string }{
 		{"nothing", "", ""},
-		{"short", "no key: hunter-0123456789\n", "no key: [secret]"},
-		{"one in another", "hunter-0123456789-and-more", "[secret]"},
-		{"address", "cannot reach http://managed-1:hunter-harness@10.0.0.1:5/queue", "cannot reach [secret]/queue"},
-		{"header", "Authorization: Basic bWFuYWdlZC0xOmh1bnRlci1oYXJuZXNz", "Authorization: Basic [secret]"},
-		{"query", "?key=hunter%2B%2F%3D", "?key=[secret]"},
-		{"a line of several", "at hunter-line-2", "at [secret]"},
-		{"where it is cut", "hunter-0123456789" + strings.Repeat("x", maxShown-5), "cret]" + strings.Repeat("x", maxShown-5)},
+		{"short", "no key: hunter-0123456789\n", "no key: ***"},
+		{"one in another", "hunter-0123456789-and-more", "***"},
+		{"address", "cannot reach http://managed-1:hunter-harness@10.0.0.1:5/queue", "cannot reach ***/queue"},
+		{"header", "Authorization: Basic bWFuYWdlZC0xOmh1bnRlci1oYXJuZXNz", "Authorization: Basic ***"},
+		{"query", "?key=hunter%2B%2F%3D", "?key=***"},
+		{"a line of several", "at hunter-line-2", "at ***"},
+		{"where it is cut", "hunter-0123456789" + strings.Repeat("x", maxShown-2), "**" + strings.Repeat("x", maxShown-2)},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

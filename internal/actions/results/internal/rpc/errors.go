@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/org/foreman-action/internal/sanitize"
+	"github.com/org/foreman-action/internal/secret"
 )
 
 // ErrTooLarge is the error for an answer that is larger than the request allows.
@@ -20,10 +21,6 @@ var (
 	errAddress = errors.New("the address is not usable")
 	errTimeout = errors.New("no answer in time")
 )
-
-// minSecret is the length from which on a text counts as a secret: hiding a shorter
-// one would only make errors unreadable.
-const minSecret = 6
 
 // A statusError is an answer other than success.
 type statusError struct {
@@ -114,26 +111,16 @@ func newStatusError(r Response, secrets []string) *statusError {
 // line makes one short line of a text of the service.
 func line(s string, secrets []string) string {
 	const most = 200
-	s = sanitize.Name(hide(s, secrets))
+	s = sanitize.Name(secret.Redact(s, secrets...))
 	if r := []rune(s); len(r) > most {
 		s = string(r[:most]) + "…"
 	}
 	return s
 }
 
-// hide replaces every secret in a text.
-func hide(text string, secrets []string) string {
-	for _, s := range secrets {
-		if len(s) >= minSecret {
-			text = strings.ReplaceAll(text, s, "***")
-		}
-	}
-	return text
-}
-
 // redact takes secrets out of the text of an error. errors.Is still finds its causes.
 func redact(err error, secrets []string) error {
-	if text := hide(err.Error(), secrets); text != err.Error() {
+	if text := secret.Redact(err.Error(), secrets...); text != err.Error() {
 		return &redactedError{text, err}
 	}
 	return err

@@ -5,6 +5,8 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+
+	"github.com/org/foreman-action/internal/secret"
 )
 
 // A SignedURL is an address that anybody who knows it may use. The zero value is none.
@@ -24,8 +26,8 @@ func (c *Client) ParseSigned(raw string) (SignedURL, error) {
 		return SignedURL{}, fmt.Errorf("the signed address: %w: it is not https", errAddress)
 	}
 	s := SignedURL{url: raw, secrets: signatures(u.RawQuery)}
-	for _, secret := range s.secrets {
-		c.o.Mask(secret)
+	for _, signature := range s.secrets {
+		c.o.Mask(signature)
 	}
 	return s, nil
 }
@@ -54,7 +56,7 @@ func (s SignedURL) WithQuery(query string) SignedURL {
 }
 
 // signatures returns the signatures in a query: as they stand there, decoded, and
-// encoded in the ways that are in use; the longest first.
+// encoded in the ways that are in use.
 func signatures(query string) []string {
 	var out []string
 	for pair := range strings.SplitSeq(query, "&") {
@@ -68,12 +70,11 @@ func signatures(query string) []string {
 			forms = append(forms, plain, encoded, strings.ReplaceAll(encoded, "+", "%20"))
 		}
 		for _, form := range forms {
-			if len(form) >= minSecret && !slices.Contains(out, form) {
+			if len(form) >= secret.MinLength && !slices.Contains(out, form) {
 				out = append(out, form)
 			}
 		}
 	}
-	slices.SortStableFunc(out, func(a, b string) int { return len(b) - len(a) })
 	return out
 }
 

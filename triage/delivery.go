@@ -10,17 +10,6 @@ import (
 	"github.com/org/foreman-action/internal/sanitize"
 )
 
-// The events that carry or name an issue or a pull request.
-const (
-	EventIssues             = "issues"
-	EventIssueComment       = "issue_comment"
-	EventPullRequest        = "pull_request"
-	EventPullRequestTarget  = "pull_request_target" // rules know it as pull_request
-	EventWorkflowDispatch   = "workflow_dispatch"
-	EventRepositoryDispatch = "repository_dispatch"
-	EventSchedule           = "schedule" // names no issue: the rules say which ones to look for
-)
-
 // An Event is the event that a run is about. The zero value of a field that an event does not have is
 // empty.
 type Event struct {
@@ -81,10 +70,7 @@ func NewIssueEvent(action string, repo Repo, issue Snapshot, sender Actor) (Deli
 
 // Key returns "name.action", or the name alone for an event without an action.
 func (d Delivery) Key() string {
-	if d.Action == "" {
-		return d.Name
-	}
-	return d.Name + "." + d.Action
+	return eventKey(d.Name, d.Action)
 }
 
 // Ref returns the issue that the event is about.
@@ -118,11 +104,8 @@ func (d Delivery) HasComment() bool { return d.Comment != Comment{} }
 // Happened reports whether the event is an activity on the issue or pull request that it
 // carries, so that it says when that changed last. A dispatch or a scheduled run is none.
 func (d Delivery) Happened() bool {
-	switch d.Name {
-	case EventIssues, EventIssueComment, EventPullRequest, EventPullRequestTarget:
-		return true
-	}
-	return false
+	s := SubjectOf(d.Name)
+	return s == SubjectIssue || s == SubjectPull
 }
 
 // Snapshot returns the issue with its JSON; the JSON is nil for a pull request, whose event has

@@ -147,13 +147,13 @@ func (e *Delivery) setRepo(fromPayload, fallback string) error {
 }
 
 func (e *Delivery) setIssue(src EventSource, w wireEvent) error {
-	switch e.Name {
-	case EventSchedule:
+	switch SubjectOf(e.Name) {
+	case SubjectScan:
 		if len(w.Issue) == 0 {
 			return nil
 		}
 		fallthrough // a person asks what a scheduled run would do with this one
-	case EventIssues, EventIssueComment:
+	case SubjectIssue:
 		if len(w.Issue) == 0 || string(w.Issue) == "null" {
 			return fmt.Errorf("the %s event carries no issue", e.Name)
 		}
@@ -163,7 +163,7 @@ func (e *Delivery) setIssue(src EventSource, w wireEvent) error {
 		}
 		e.Issue, e.Number = &issue.Issue, issue.Number
 		return nil
-	case EventPullRequest, EventPullRequestTarget:
+	case SubjectPull:
 		if len(w.Pull) == 0 || string(w.Pull) == "null" {
 			return placed(src.Payload, valueAt(src.Payload, "pull_request"), fmt.Errorf("the %s event carries no pull request", e.Name))
 		}
@@ -173,7 +173,7 @@ func (e *Delivery) setIssue(src EventSource, w wireEvent) error {
 		}
 		e.Issue, e.Number, e.Pull = &issue.Issue, issue.Number, &pull
 		return nil
-	case EventWorkflowDispatch, EventRepositoryDispatch:
+	case SubjectDispatch:
 		if e.Name == EventWorkflowDispatch && w.wantsScan(src) {
 			e.Name = EventSchedule // a person wants it now
 			return nil
@@ -181,9 +181,9 @@ func (e *Delivery) setIssue(src EventSource, w wireEvent) error {
 		n, err := dispatchNumber(src.Issue, w.Inputs.Issue, w.ClientPayload.Issue)
 		e.Number = n
 		return err
+	case SubjectUnknown:
 	}
-	return fmt.Errorf("the event %s carries no issue (supported: %s, %s, %s, %s, %s, %s, %s)", e.Name,
-		EventIssues, EventIssueComment, EventPullRequest, EventPullRequestTarget, EventWorkflowDispatch, EventRepositoryDispatch, EventSchedule)
+	return fmt.Errorf("the event %s carries no issue (supported: %s)", e.Name, strings.Join(EventNames(), ", "))
 }
 
 // dispatchNumber finds the issue of a dispatch event: the given number, then the

@@ -14,6 +14,8 @@ import (
 	"github.com/org/foreman-action/internal/address"
 	"github.com/org/foreman-action/internal/secret"
 	"github.com/org/foreman-action/internal/yamlfile"
+	"github.com/org/foreman-action/protocol"
+	"github.com/org/foreman-action/triage"
 )
 
 // An Agent decides on the issues of a repository.
@@ -171,5 +173,27 @@ func (a *Agent) decodeConfig(f file) {
 	a.URL, a.Image, a.Port = known.URL, known.Image, known.Port
 	if known.Events != nil {
 		a.Events, a.AllEvents = *known.Events, false
+		checkEvents(f, yamlfile.Child(&read, "event_types"), a.Events)
+	}
+}
+
+// checkEvents warns of events that never reach an agent. They are no mistakes, because the
+// published harness accepts any text.
+func checkEvents(f file, at *yaml.Node, events []string) {
+	known := []string{protocol.TypeIssueTriage}
+	for _, k := range triage.EventKinds() {
+		if k.Subject == triage.SubjectIssue {
+			known = append(known, k.Keys()...)
+		}
+	}
+	for i, event := range events {
+		if slices.Contains(known, event) {
+			continue
+		}
+		n := at
+		if at.Kind == yaml.SequenceNode && i < len(at.Content) {
+			n = at.Content[i]
+		}
+		f.File.Warnf(n, "event_types: no event of this name reaches an agent%s", yamlfile.DidYouMean(event, known))
 	}
 }

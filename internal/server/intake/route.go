@@ -35,21 +35,22 @@ type Route struct {
 	Protocol   Protocol // empty: ProtocolQueue
 }
 
-// defaultEvents returns the events of the type issue.triage. Others go only to agents that
+// isTriage reports whether an event is of the type issue.triage. Others go only to agents that
 // list them, and to rules.
-func defaultEvents() []string {
-	return []string{"issues.opened", "issues.edited", "issues.reopened", "issue_comment.created"}
+func isTriage(e triage.Delivery) bool {
+	return slices.ContainsFunc(triage.EventKinds(), func(k triage.EventKind) bool {
+		return k.Name == e.Name && slices.Contains(k.Routed, e.Action)
+	})
 }
 
 // takes reports whether the agent takes an event.
-func (r Route) takes(key string) bool {
-	triage := slices.Contains(defaultEvents(), key)
+func (r Route) takes(e triage.Delivery) bool {
 	if r.Events != nil {
-		return slices.Contains(r.Events, key) || triage && slices.Contains(r.Events, protocol.TypeIssueTriage)
+		return slices.Contains(r.Events, e.Key()) || isTriage(e) && slices.Contains(r.Events, protocol.TypeIssueTriage)
 	}
 	kind, _, _ := strings.Cut(protocol.TypeIssueTriage, ".")
 	prefix, _, _ := strings.Cut(r.Type, "-")
-	return triage && prefix == kind
+	return prefix == kind && isTriage(e)
 }
 
 // normalized returns the route with a canonical URL and its Protocol set.
@@ -108,7 +109,7 @@ func (t *Intake) route(e triage.Delivery) (r Route, reason string) {
 	}
 	for _, r := range routes {
 		switch {
-		case !r.takes(e.Key()):
+		case !r.takes(e):
 		case r.URL != "":
 			return r, ""
 		default:

@@ -83,14 +83,15 @@ func (h *Webhook) Handle(w http.ResponseWriter, r *http.Request) error {
 	if !h.signed(body, signature) {
 		return unsigned()
 	}
-	switch event {
-	case "ping":
+	switch {
+	case event == "ping":
 		response.JSON(w, r, http.StatusOK, webhookAnswer{Result: "ignored", Reason: "pong"})
 		return nil
-	case triage.EventIssues, triage.EventIssueComment:
+	case triage.SubjectOf(event) == triage.SubjectIssue:
 		return h.enqueue(w, r, body)
 	}
-	response.JSON(w, r, http.StatusAccepted, webhookAnswer{Result: "ignored", Reason: "only the events issues and issue_comment are taken"})
+	accepted := strings.Join(triage.EventNames(triage.SubjectIssue), " and ")
+	response.JSON(w, r, http.StatusAccepted, webhookAnswer{Result: "ignored", Reason: "only the events " + accepted + " are taken"})
 	return nil
 }
 

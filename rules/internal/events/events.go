@@ -8,34 +8,27 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/org/foreman-action/internal/yamlfile"
+	"github.com/org/foreman-action/triage"
 )
 
-// Keys returns the names that "on" takes. The activities are those of
-// GitHub's page "Events that trigger workflows".
+// Keys returns the names that "on" takes: those of triage.EventKinds.
 func Keys() []string {
-	keys := []string{"issues.*", "issue_comment.*", "pull_request.*", Schedule, "workflow_dispatch", "repository_dispatch"}
-	for _, activity := range []string{
-		"opened", "edited", "deleted", "transferred", "pinned", "unpinned", "closed", "reopened",
-		"assigned", "unassigned", "labeled", "unlabeled", "locked", "unlocked",
-		"milestoned", "demilestoned", "typed", "untyped", "field_added", "field_removed",
-	} {
-		keys = append(keys, "issues."+activity)
+	var names, keys []string
+	for _, k := range triage.EventKinds() {
+		switch {
+		case k.Name == triage.EventPullRequestTarget: // pull_request stands for it
+		case k.Activities == nil:
+			names = append(names, k.Name)
+		default:
+			names = append(names, k.Name+".*")
+			keys = append(keys, k.Keys()...)
+		}
 	}
-	for _, activity := range []string{"created", "edited", "deleted"} {
-		keys = append(keys, "issue_comment."+activity)
-	}
-	for _, activity := range []string{
-		"opened", "edited", "closed", "reopened", "synchronize", "converted_to_draft", "ready_for_review",
-		"assigned", "unassigned", "labeled", "unlabeled", "locked", "unlocked", "milestoned", "demilestoned",
-		"review_requested", "review_request_removed", "enqueued", "dequeued", "auto_merge_enabled", "auto_merge_disabled",
-	} {
-		keys = append(keys, "pull_request."+activity)
-	}
-	return keys
+	return append(names, keys...)
 }
 
 // Schedule is the event of a scheduled run, which looks for issues by itself.
-const Schedule = "schedule"
+const Schedule = triage.EventSchedule
 
 // Defaults is what a rule without "on" listens to.
 func Defaults() []string {
@@ -100,7 +93,7 @@ func Check(f *yamlfile.File, n *yaml.Node, section, key string) {
 	typ, dispatch := strings.CutPrefix(key, "repository_dispatch.")
 	switch {
 	case slices.Contains(keys, key), dispatch && typ != "" && typ != "*":
-	case key == "issues" || key == "issue_comment" || key == "pull_request":
+	case slices.Contains(keys, key+".*"):
 		f.Problemf(n, "on: %s has several activities; name them, such as %s, or write %s.* for all", key, FirstOf(keys, key), key)
 	case strings.HasPrefix(key, "pull_request_target."):
 		f.Problemf(n, "on: write pull_request%s; it stands for pull_request_target too", strings.TrimPrefix(key, "pull_request_target"))

@@ -1,0 +1,100 @@
+package triage
+
+import (
+	"slices"
+	"strings"
+)
+
+// The events that carry or name an issue or a pull request.
+const (
+	EventIssues             = "issues"
+	EventIssueComment       = "issue_comment"
+	EventPullRequest        = "pull_request"
+	EventPullRequestTarget  = "pull_request_target" // rules know it as pull_request
+	EventWorkflowDispatch   = "workflow_dispatch"
+	EventRepositoryDispatch = "repository_dispatch"
+	EventSchedule           = "schedule" // names no issue: the rules say which ones to look for
+)
+
+// A Subject is how an event leads to what it is about.
+type Subject int
+
+// The subjects.
+const (
+	SubjectUnknown  Subject = iota // the event is not supported
+	SubjectIssue                   // the payload contains an issue; foremand takes these events
+	SubjectPull                    // the payload contains a pull request
+	SubjectDispatch                // a person asks for a run, and may name an issue
+	SubjectScan                    // the rules say which issues to look for
+)
+
+// An EventKind is an event that GitHub reports, or a workflow run is about.
+type EventKind struct {
+	Name    string
+	Subject Subject
+	// Activities are the values of the payload's action; nil: the event has none, or any.
+	Activities []string
+	// Routed are the activities of which foremand makes tasks for agents that list no events.
+	Routed []string
+}
+
+// pullActivities are those of the events about pull requests.
+var pullActivities = []string{
+	"opened", "edited", "closed", "reopened", "synchronize", "converted_to_draft", "ready_for_review",
+	"assigned", "unassigned", "labeled", "unlabeled", "locked", "unlocked", "milestoned", "demilestoned",
+	"review_requested", "review_request_removed", "enqueued", "dequeued", "auto_merge_enabled", "auto_merge_disabled",
+}
+
+// eventKinds are the supported events. [ParseEvent], the names in rules, the webhook of
+// foremand and the event_types of its configuration all depend on this list. The activities
+// are those of GitHub's page "Events that trigger workflows".
+var eventKinds = []EventKind{
+	{EventIssues, SubjectIssue, []string{
+		"opened", "edited", "deleted", "transferred", "pinned", "unpinned", "closed", "reopened",
+		"assigned", "unassigned", "labeled", "unlabeled", "locked", "unlocked",
+		"milestoned", "demilestoned", "typed", "untyped", "field_added", "field_removed",
+	}, []string{"opened", "edited", "reopened"}},
+	{EventIssueComment, SubjectIssue, []string{"created", "edited", "deleted"}, []string{"created"}},
+	{EventPullRequest, SubjectPull, pullActivities, nil},
+	{EventPullRequestTarget, SubjectPull, pullActivities, nil},
+	{EventSchedule, SubjectScan, nil, nil},
+	{EventWorkflowDispatch, SubjectDispatch, nil, nil},
+	{EventRepositoryDispatch, SubjectDispatch, nil, nil},
+}
+
+// EventKinds returns the supported events. The caller must not change their activities.
+func EventKinds() []EventKind { return slices.Clone(eventKinds) }
+
+// SubjectOf returns the subject of the event of that name.
+func SubjectOf(name string) Subject {
+	for _, k := range eventKinds {
+		if k.Name == name {
+			return k.Subject
+		}
+	}
+	return SubjectUnknown
+}
+
+// EventNames returns the names of the supported events, of the given subjects alone if there
+// are any.
+func EventNames(subjects ...Subject) []string {
+	var names []string
+	for _, k := range eventKinds {
+		if len(subjects) == 0 || slices.Contains(subjects, k.Subject) {
+			names = append(names, k.Name)
+		}
+	}
+	return names
+}
+
+// Keys returns the event's name with each of its activities, such as "issues.opened".
+func (k EventKind) Keys() []string {
+	var keys []string
+	for _, activity := range k.Activities {
+		keys = append(keys, eventKey(k.Name, activity))
+	}
+	return keys
+}
+
+// eventKey returns "name.action", or the name alone without an action.
+func eventKey(name, action string) string { return strings.TrimSuffix(name+"."+action, ".") }

@@ -74,6 +74,10 @@ type Enqueued struct {
 	Behind string
 }
 
+// DefaultLease is how long a server's claims last without a heartbeat, unless its
+// configuration has another time.
+const DefaultLease = 300 * time.Second
+
 // ClaimOptions are the options of ClaimNext.
 type ClaimOptions struct {
 	By    string        // name of the credential; empty: credentials are not used

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/txtar"
@@ -17,6 +18,7 @@ import (
 
 	"github.com/org/foreman-action/config/serverconfig"
 	"github.com/org/foreman-action/internal/yamlfile"
+	"github.com/org/foreman-action/queue"
 )
 
 var update = flag.Bool("update", false, "rewrite the expected parts of testdata")
@@ -70,6 +72,24 @@ func TestGolden(t *testing.T) {
 				t.Errorf("want and got differ (-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+// TestDefaultLease compares the default of the configuration, and its description, with that of
+// the queue: the tag of a field cannot name a constant.
+func TestDefaultLease(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "config.yaml")
+	if err := os.WriteFile(path, []byte("identity: {github_token: t, github_user: bot}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s, err := serverconfig.Load(t.Context(), serverconfig.Spec{Path: path, Lookup: lookup, Home: "/home/bot"})
+	if err != nil || s.Queue.ClaimTimeout.Duration() != queue.DefaultLease {
+		t.Errorf("got %v, %v, want %s", s.Queue.ClaimTimeout, err, queue.DefaultLease)
+	}
+	schema, err := json.Marshal(serverconfig.Schema())
+	if want := fmt.Sprintf("without a heartbeat; default %d.", queue.DefaultLease/time.Second); err != nil || !strings.Contains(string(schema), want) {
+		t.Errorf("the schema has no %q: %v", want, err)
 	}
 }
 

@@ -19,9 +19,6 @@ import (
 	"github.com/org/foreman-action/queue"
 )
 
-// DefaultLease is how long a claim lasts without a heartbeat.
-const DefaultLease = 300 * time.Second
-
 // maxWait is the longest time that a client may wait for a task.
 const maxWait = time.Minute
 

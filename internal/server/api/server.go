@@ -34,7 +34,7 @@ import (
 // Options configure a Server.
 type Options struct {
 	Queue queue.Queue   // required
-	Lease time.Duration // of a claim without a heartbeat; 0: DefaultLease
+	Lease time.Duration // of a claim without a heartbeat; 0: queue.DefaultLease
 	// Credentials authenticate the senders of requests; nil: there are none, and only
 	// requests from this machine are answered.
 	Credentials *access.Credentials
@@ -86,7 +86,7 @@ func New(o Options) (*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("api: %w", err)
 	}
-	o.Lease = cmp.Or(o.Lease, DefaultLease)
+	o.Lease = cmp.Or(o.Lease, queue.DefaultLease)
 	if o.Now == nil {
 		o.Now = time.Now
 	}

@@ -31,7 +31,7 @@ type Options struct {
 	// Cursors keep when a server was last there, and since when agents have failed; all servers
 	// that work on one queue share them. Must be set.
 	Cursors      maintenance.Cursors
-	ClaimTimeout time.Duration // how long a claim lasts without a heartbeat; 0: 5 minutes
+	ClaimTimeout time.Duration // how long a claim lasts without a heartbeat; 0: queue.DefaultLease
 	MaxClaims    int           // how often a task is handed out to agents; 0: 3
 	MaxTries     int           // how often a decision is tried; 0: 8
 	Observe      observe.Func
@@ -58,7 +58,7 @@ func New(o Options) (*Services, error) {
 	if o.Queue == nil {
 		return nil, errors.New("background: Queue is not set")
 	}
-	o.ClaimTimeout = cmp.Or(o.ClaimTimeout, 5*time.Minute)
+	o.ClaimTimeout = cmp.Or(o.ClaimTimeout, queue.DefaultLease)
 	o.MaxClaims = cmp.Or(o.MaxClaims, 3)
 	o.MaxTries = cmp.Or(o.MaxTries, 8)
 	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))

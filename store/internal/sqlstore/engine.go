@@ -1,10 +1,15 @@
 // Package sqlstore is the part of the SQL stores that does not depend on the database.
 //
-// The statements depend on the database in two values, and nowhere else: an [Engine], an
-// interface of six methods that runs transactions, and a [Dialect], the expressions and types
-// that differ in the text of statements. Packages sqlite and postgres implement one of each. A
-// new database needs both, passes the suites of packages queuetest/conformance and memorytest,
-// and is chosen in internal/server/database.
+// The statements depend on the database in two values: an [Engine], an interface of six
+// methods that runs transactions, and a [Dialect], the expressions and types that differ in
+// the text of statements. A few verbs of package sqlqueue branch on a field of the Dialect,
+// where one database is faster with another statement.
+//
+// A new database is a package beside sqlite and postgres with one of each, and with what
+// database.Store asks for besides: the election of a leader, a check of its health, and Close.
+// It passes the suites of packages queuetest/conformance and memorytest. Its locations are
+// recognized in config/serverconfig (the scheme of queue.url) and internal/server/database,
+// and checked in internal/cli/foremand/deployment.
 //
 // The package has the tables (schema) and one type for each kind of data: [Records],
 // [Ledgers], [Cursors], [Leaders] and [Slots], each in a file with its statements. Package

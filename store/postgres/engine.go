@@ -21,22 +21,22 @@ type engine struct {
 
 var _ sqlstore.Engine = (*engine)(nil)
 
-// maxRuns bounds the runs of a transaction after conflicts and lost connections.
-const maxRuns = 50
+// maxAttempts bounds the attempts of a transaction after conflicts and lost connections.
+const maxAttempts = 50
 
 // Announce implements sqlstore.Engine.
 func (e *engine) Announce(c queue.Change) { e.notifier.add(c) }
 
 // Write implements sqlstore.Engine.
 func (e *engine) Write(ctx context.Context, f func(sqlstore.Tx) error) error {
-	return e.again(ctx, func(ctx context.Context) (bool, error) {
+	return e.retry(ctx, func(ctx context.Context) (bool, error) {
 		return e.transact(ctx, pgx.TxOptions{IsoLevel: pgx.ReadCommitted, AccessMode: pgx.ReadWrite}, f)
 	})
 }
 
 // Single implements sqlstore.Engine: one statement needs no BEGIN and COMMIT.
 func (e *engine) Single(ctx context.Context, f func(sqlstore.Tx) error) error {
-	return e.again(ctx, func(ctx context.Context) (bool, error) { return true, f(e.tx(ctx, e.pool)) })
+	return e.retry(ctx, func(ctx context.Context) (bool, error) { return true, f(e.tx(ctx, e.pool)) })
 }
 
 // Together implements sqlstore.Engine: transactions run concurrently here, so each request
@@ -47,7 +47,7 @@ func (e *engine) Together(ctx context.Context, f func(sqlstore.Tx, []*sqlstore.C
 
 // Read implements sqlstore.Engine. All statements of f see the same state.
 func (e *engine) Read(ctx context.Context, f func(sqlstore.Tx) error) error {
-	return e.again(ctx, func(ctx context.Context) (bool, error) {
+	return e.retry(ctx, func(ctx context.Context) (bool, error) {
 		_, err := e.transact(ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}, f)
 		return false, err
 	})
@@ -55,7 +55,7 @@ func (e *engine) Read(ctx context.Context, f func(sqlstore.Tx) error) error {
 
 // Look implements sqlstore.Engine.
 func (e *engine) Look(ctx context.Context, f func(sqlstore.Tx) error) error {
-	return e.again(ctx, func(ctx context.Context) (bool, error) { return false, f(e.tx(ctx, e.pool)) })
+	return e.retry(ctx, func(ctx context.Context) (bool, error) { return false, f(e.tx(ctx, e.pool)) })
 }
 
 // transact runs f in a transaction, and reports whether it sent the commit.
@@ -74,10 +74,10 @@ func (e *engine) transact(ctx context.Context, o pgx.TxOptions, f func(sqlstore.
 // defaultTimeout is longer than any statement takes, apart from waiting for a lock.
 const defaultTimeout = 30 * time.Second
 
-// again runs a transaction until it succeeds, or fails for a reason that a retry cannot mend.
+// retry runs a transaction until it succeeds, or fails for a reason that a retry cannot mend.
 // run reports whether it sent a commit. There is always a deadline, because a database may
 // stop answering silently.
-func (e *engine) again(ctx context.Context, run func(context.Context) (committing bool, err error)) error {
+func (e *engine) retry(ctx context.Context, run func(context.Context) (committing bool, err error)) error {
 	within := ctx
 	if _, ok := ctx.Deadline(); !ok {
 		var cancel context.CancelFunc
@@ -85,7 +85,7 @@ func (e *engine) again(ctx context.Context, run func(context.Context) (committin
 		defer cancel()
 	}
 	err := ctx.Err()
-	for n := 0; n < maxRuns && within.Err() == nil; n++ {
+	for n := 0; n < maxAttempts && within.Err() == nil; n++ {
 		var committing bool
 		if committing, err = run(within); err == nil || !undone(committing, err) {
 			break

@@ -53,8 +53,8 @@ func open(d driver.Driver, dsn string, pragmas ...string) (*conn, error) {
 	return c, nil
 }
 
-// busy is the pragma for the milliseconds to wait for another process's lock.
-const busy = "busy_timeout = 10000"
+// busyTimeout is the pragma for the milliseconds to wait for another process's lock.
+const busyTimeout = "busy_timeout = 10000"
 
 // vacuum is the pragma for a file that can shrink. It is for an empty file only: in another
 // one it writes, though it changes nothing, and a file on a full disk could not be opened.

@@ -36,7 +36,7 @@ const maxReaders = 4
 // ones have no effect on a file that is not empty.
 func durable() []string {
 	return []string{
-		busy, vacuum, "journal_mode = WAL", "synchronous = FULL", "foreign_keys = ON",
+		busyTimeout, vacuum, "journal_mode = WAL", "synchronous = FULL", "foreign_keys = ON",
 		"journal_size_limit = 67108864", fmt.Sprintf("wal_autocheckpoint = %d", maxLog), "temp_store = MEMORY", "cache_size = -8192",
 	}
 }
@@ -127,7 +127,7 @@ func (e *engine) Look(ctx context.Context, f func(sqlstore.Tx) error) error { re
 // read runs f on a reader, in a transaction: all its statements see the same state.
 func (e *engine) read(r *reader, f func(sqlstore.Tx) error) (err error) {
 	if r.conn == nil {
-		if r.conn, err = open(e.driver, e.dsn, busy, "query_only = ON", "temp_store = MEMORY"); err != nil {
+		if r.conn, err = open(e.driver, e.dsn, busyTimeout, "query_only = ON", "temp_store = MEMORY"); err != nil {
 			return err
 		}
 	}
@@ -152,7 +152,7 @@ func (e *engine) copyTo(ctx context.Context, path string) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	c, err := open(e.driver, e.dsn, busy)
+	c, err := open(e.driver, e.dsn, busyTimeout)
 	if err != nil {
 		return err
 	}

@@ -8,8 +8,8 @@ import (
 	"github.com/org/foreman-action/queue"
 )
 
-// A row is a task in a list. Each column is a field here, a line in newRow, and a line in the
-// table "tasks" of assets/overview.html.
+// A row is a task in a list. Each column is a field here, a line in newRow, and two lines in the
+// table "tasks" of assets/overview.html: its heading and its cell.
 type row struct {
 	ID, URL   string
 	Issue     string // "owner/name#7"

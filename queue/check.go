@@ -100,13 +100,13 @@ func CheckDecision(decision []byte) error {
 
 // Joins returns the texts of the task with that id after t is joined to it. ok is false if
 // the two do not fit together. See [Task.Join].
-func (t Task) Joins(id string, old Told) (joined Told, ok bool) {
-	joined = Told{Message: Renamed(t.Message, t.ID, id), Origin: t.Origin}
+func (t Task) Joins(id string, old Body) (joined Body, ok bool) {
+	joined = Body{Message: Renamed(t.Message, t.ID, id), Origin: t.Origin}
 	if t.Join == nil {
 		return joined, true
 	}
 	if joined, ok = t.Join(old, joined); !ok || CheckSize("message", joined.Message) != nil || CheckSize("origin", joined.Origin) != nil {
-		return Told{}, false
+		return Body{}, false
 	}
 	return joined, true
 }

@@ -80,7 +80,7 @@ var (
 // Agents are compared byte for byte, issues by repository (ignoring case) and number. Times
 // are those of the store: of the process for a file, of the server for a database server.
 type Queue interface {
-	// Enqueue adds a task. It adds none, as Enqueued.How reports, if there is one with that
+	// Enqueue adds a task. It adds none, as Enqueued.Outcome reports, if there is one with that
 	// id or Task.Dedup already, or one that it can be joined to (Task.Coalesce). An error for
 	// a task that Task.Check refuses.
 	Enqueue(ctx context.Context, t Task) (Enqueued, error)

@@ -41,7 +41,7 @@ type Task struct {
 	// joined: then the task is added. The bounds of Task.Check apply. It may be called more
 	// than once, during a transaction, so it must be a pure function. Nil: the new texts
 	// replace the old ones.
-	Join func(old, new Told) (joined Told, ok bool)
+	Join func(old, new Body) (joined Body, ok bool)
 	// HourlyLimit bounds the tasks of the repository that become ready within an hour; those
 	// beyond it are held back. 0: any number. Only tasks with a limit count, also ended ones.
 	HourlyLimit int
@@ -49,27 +49,27 @@ type Task struct {
 	Wait time.Duration
 }
 
-// A Told is the texts of a task.
-type Told struct {
+// A Body is the texts of a task.
+type Body struct {
 	Message []byte
 	Origin  []byte
 }
 
-// How is the outcome of Enqueue.
-type How string
+// An Outcome is the kind of result that Enqueue had.
+type Outcome string
 
 // The outcomes of Enqueue.
 const (
-	Added     How = "added"     // there is a new task
-	Duplicate How = "duplicate" // there was one of that id, or of that Dedup
-	Coalesced How = "coalesced" // it was joined to a pending task
+	Added     Outcome = "added"     // there is a new task
+	Duplicate Outcome = "duplicate" // there was one of that id, or of that Dedup
+	Coalesced Outcome = "coalesced" // it was joined to a pending task
 )
 
 // An Enqueued is the result of Enqueue.
 type Enqueued struct {
-	How   How
-	ID    string    // of the new task, the duplicate, or the task that it was joined to
-	Ready time.Time // the time until which it is held back; the zero time: none, or until Behind has ended
+	Outcome Outcome
+	ID      string    // of the new task, the duplicate, or the task that it was joined to
+	Ready   time.Time // the time until which it is held back; the zero time: none, or until Behind has ended
 	// Behind is the task whose end it waits for, or one of several; empty: none.
 	Behind string
 }

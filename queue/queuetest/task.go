@@ -88,8 +88,8 @@ func (t *task) info(now time.Time) queue.Info {
 }
 
 // enqueued returns the answer to Enqueue when t stands for the task.
-func (t *task) enqueued(how queue.How, now time.Time) queue.Enqueued {
-	e := queue.Enqueued{How: how, ID: t.ID, Behind: t.Behind}
+func (t *task) enqueued(how queue.Outcome, now time.Time) queue.Enqueued {
+	e := queue.Enqueued{Outcome: how, ID: t.ID, Behind: t.Behind}
 	if t.held(now) && t.Behind == "" {
 		e.Ready = t.Ready
 	}
@@ -106,7 +106,7 @@ func (t *task) addLog(now time.Time, what, who, text string) {
 
 // join coalesces a new task into t, and reports whether its Join allows that.
 func (t *task) join(in queue.Task) bool {
-	joined, ok := in.Joins(t.ID, queue.Told{Message: slices.Clone(t.message), Origin: slices.Clone(t.origin)})
+	joined, ok := in.Joins(t.ID, queue.Body{Message: slices.Clone(t.message), Origin: slices.Clone(t.origin)})
 	if !ok {
 		return false
 	}

@@ -37,7 +37,7 @@ func TestDuplicatePurged(t *testing.T) {
 	})
 	task.ID = "2"
 	out, err := other.Enqueue(t.Context(), task)
-	if err != nil || out.How != queue.Added || out.ID != "2" {
+	if err != nil || out.Outcome != queue.Added || out.ID != "2" {
 		t.Errorf("got %+v, %v, want it added", out, err)
 	}
 }

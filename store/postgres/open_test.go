@@ -19,7 +19,7 @@ const agent = "http://a:9001/"
 func enqueue(t *testing.T, s *postgres.Store, id string) {
 	t.Helper()
 	got, err := s.Enqueue(t.Context(), queue.Task{ID: id, Agent: agent, Repo: "o/r", Message: []byte("{}")})
-	if err != nil || got.How != queue.Added {
+	if err != nil || got.Outcome != queue.Added {
 		t.Fatalf("Enqueue: got %+v, %v", got, err)
 	}
 }

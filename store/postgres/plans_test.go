@@ -167,7 +167,7 @@ func record(t *testing.T, s *Store, rec *recorder) {
 }
 
 // refuse refuses to be joined.
-func refuse(_, _ queue.Told) (queue.Told, bool) { return queue.Told{}, false }
+func refuse(_, _ queue.Body) (queue.Body, bool) { return queue.Body{}, false }
 
 func enqueue(ctx context.Context, s *Store, t queue.Task) error {
 	t.Message = []byte("{}")

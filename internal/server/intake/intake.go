@@ -52,10 +52,10 @@ type Arrival struct {
 
 // An Outcome is the result of taking an event.
 type Outcome struct {
-	Task  string    // id of the event's task; empty: there is none
-	How   queue.How // what the queue did; empty: there is no task
-	Agent string    // address of the agent that decides; empty: none
-	Ready time.Time // when the task may first be claimed; the zero time: now, or when Behind has ended
+	Task   string        // id of the event's task; empty: there is none
+	Result queue.Outcome // what the queue did; empty: there is no task
+	Agent  string        // address of the agent that decides; empty: none
+	Ready  time.Time     // when the task may first be claimed; the zero time: now, or when Behind has ended
 	// Behind is the task of the same issue whose end it waits for; empty: none.
 	Behind string
 	// Reason is why there is no task; empty if there is one. It may contain hostile text.
@@ -146,7 +146,7 @@ func (t *Intake) Take(ctx context.Context, a Arrival) (Outcome, error) {
 	if err != nil {
 		return Outcome{}, fmt.Errorf("enqueue the task of %s: %w", a.Event.Ref(), err)
 	}
-	log := t.o.Log.With("task", got.ID, "how", string(got.How), "event", a.Event.Key(),
+	log := t.o.Log.With("task", got.ID, "how", string(got.Outcome), "event", a.Event.Key(),
 		"repo", task.Repo, "issue", task.Issue, "agent", task.Agent, "source", a.Origin.Source)
 	if !got.Ready.IsZero() {
 		log = log.With("held_until", got.Ready)
@@ -155,7 +155,7 @@ func (t *Intake) Take(ctx context.Context, a Arrival) (Outcome, error) {
 		log = log.With("behind", got.Behind)
 	}
 	log.InfoContext(ctx, "task enqueued")
-	return Outcome{Task: got.ID, How: got.How, Agent: task.Agent, Ready: got.Ready, Behind: got.Behind}, nil
+	return Outcome{Task: got.ID, Result: got.Outcome, Agent: task.Agent, Ready: got.Ready, Behind: got.Behind}, nil
 }
 
 // task returns what is enqueued for an event.

@@ -199,14 +199,14 @@ func take(t *testing.T, in *intake.Intake, q *recorder, text string) string {
 		return fmt.Sprintf("nothing: %s\n", got.Reason)
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s %s for %q", got.How, got.Task, got.Agent)
+	fmt.Fprintf(&b, "%s %s for %q", got.Result, got.Task, got.Agent)
 	if !got.Ready.IsZero() {
 		fmt.Fprintf(&b, ", held back until %s", got.Ready.Format("15:04"))
 	}
 	if got.Behind != "" {
 		fmt.Fprintf(&b, ", behind %s", got.Behind)
 	}
-	switch task := *q.last; got.How {
+	switch task := *q.last; got.Result {
 	case queue.Added:
 		fmt.Fprintf(&b, "\n%s#%d dedup=%q coalesce=%v limit=%d\norigin %s\n%s", task.Repo, task.Issue, task.Dedup, task.Coalesce, task.HourlyLimit, task.Origin, task.Message)
 		if _, err := protocol.ParseTask(task.Message); err != nil {

@@ -20,24 +20,24 @@ func priority(e triage.Delivery) int {
 }
 
 // neverJoin is a queue.Task.Join that keeps both tasks; the new one waits for the old one.
-func neverJoin(_, _ queue.Told) (queue.Told, bool) { return queue.Told{}, false }
+func neverJoin(_, _ queue.Body) (queue.Body, bool) { return queue.Body{}, false }
 
 // join returns a queue.Task.Join that makes one task of two: with the event of the higher
 // priority, the later of equal ones, and with the newer state of the issue. It keeps both if
 // the event of the old task is not joinable.
-func join(e triage.Delivery, spec runner.TaskSpec) func(old, new queue.Told) (queue.Told, bool) {
-	return func(old, new queue.Told) (queue.Told, bool) {
+func join(e triage.Delivery, spec runner.TaskSpec) func(old, new queue.Body) (queue.Body, bool) {
+	return func(old, new queue.Body) (queue.Body, bool) {
 		task, err := protocol.ParseTask(old.Message)
 		if err != nil {
-			return queue.Told{}, false
+			return queue.Body{}, false
 		}
 		var origin Origin
 		if err := json.Unmarshal(old.Origin, &origin); err != nil {
-			return queue.Told{}, false
+			return queue.Body{}, false
 		}
 		earlier, err := triage.ParseEvent(triage.EventSource{Name: origin.Event, Repo: task.Repo, Payload: task.Payload})
 		if err != nil || earlier.Issue == nil || !joinable(earlier) {
-			return queue.Told{}, false
+			return queue.Body{}, false
 		}
 		event, issue := e, e.Snapshot()
 		if earlier.Issue.UpdatedAt.After(issue.UpdatedAt) {
@@ -50,7 +50,7 @@ func join(e triage.Delivery, spec runner.TaskSpec) func(old, new queue.Told) (qu
 		spec.ID = task.TaskID
 		m, err := runner.Task(event.WithIssue(issue), spec)
 		if err != nil {
-			return queue.Told{}, false
+			return queue.Body{}, false
 		}
 		new.Message, err = protocol.Encode(m)
 		return new, err == nil

@@ -112,7 +112,7 @@ func (h *Webhook) enqueue(w http.ResponseWriter, r *http.Request, body []byte) e
 	if err != nil {
 		return err
 	}
-	answer := webhookAnswer{Result: string(got.How), Task: got.Task, Reason: got.Reason}
+	answer := webhookAnswer{Result: string(got.Result), Task: got.Task, Reason: got.Reason}
 	if got.Task == "" {
 		answer.Result = "ignored"
 	}

@@ -129,7 +129,7 @@ func newStory(t *testing.T, options string) *story {
 		Take: func(ctx context.Context, e triage.Delivery, dedup string) (bool, error) {
 			got, err := in.Take(ctx, intake.Arrival{Event: e, Origin: intake.Origin{Source: intake.SourcePoll}, Dedup: dedup})
 			if err == nil {
-				s.made = append(s.made, fmt.Sprintf("%s #%d %s", e.Action, e.Number, got.How))
+				s.made = append(s.made, fmt.Sprintf("%s #%d %s", e.Action, e.Number, got.Result))
 			}
 			return got.Task != "", err
 		},

@@ -102,10 +102,10 @@ func (q *measuredQueue) Enqueue(ctx context.Context, task queue.Task) (queue.Enq
 	o := readOrigin(task.Origin)
 	ctx, span := q.tracer.start(ctx, "enqueue", o.Trace, taskID(task.ID))
 	got, err := q.Queue.Enqueue(ctx, task)
-	finish(span, err, attribute.String("foreman.how", string(got.How)))
+	finish(span, err, attribute.String("foreman.how", string(got.Outcome)))
 	q.countError("enqueue", err)
 	if err == nil {
-		q.metrics.enqueued.WithLabelValues(o.Source, string(got.How)).Inc()
+		q.metrics.enqueued.WithLabelValues(o.Source, string(got.Outcome)).Inc()
 	}
 	return got, err
 }

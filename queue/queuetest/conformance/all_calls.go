@@ -98,7 +98,7 @@ func (a *allCalls) enqueue(q queue.Queue, n int) error {
 		t.HourlyLimit = 10
 	}
 	got, err := q.Enqueue(a.Context(), t)
-	if err == nil && got.How == queue.Added {
+	if err == nil && got.Outcome == queue.Added {
 		a.added.Add(1)
 	}
 	return err

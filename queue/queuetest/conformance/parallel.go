@@ -75,7 +75,7 @@ func parallelMany(s *store) {
 }
 
 // enqueueTwenty enqueues tasks that one task stands for in the end.
-func (s *store) enqueueTwenty(how queue.How, task func(i int) queue.Task) {
+func (s *store) enqueueTwenty(how queue.Outcome, task func(i int) queue.Task) {
 	s.Helper()
 	var tasks []queue.Task
 	for i := range 20 {
@@ -99,7 +99,7 @@ func parallelJoin(s *store) {
 			if i == 0 {
 				e, err := q.Enqueue(s.Context(), second)
 				over.Store(true)
-				return string(e.How), err
+				return string(e.Outcome), err
 			}
 			for range round % 5 { // it takes a while
 				s.look(n)
@@ -326,7 +326,7 @@ func parallelBehind(s *store) {
 				args += " join=refuse"
 			}
 			got, err := q.Enqueue(ctx, script.Task(n+1+i, args))
-			return string(got.How), err
+			return string(got.Outcome), err
 		})
 		for range got[string(queue.Added)] {
 			c, err := s.tryClaim(s.A)
@@ -388,7 +388,7 @@ func parallelOneInFlight(s *store) {
 				args += " join=refuse"
 			}
 			got, err := q.Enqueue(s.Context(), script.Task(n, args))
-			if got.How == queue.Added {
+			if got.Outcome == queue.Added {
 				added.Add(1)
 			}
 			if err := errors.Join(err, decide(q), e.drain(q, nil)); err != nil {

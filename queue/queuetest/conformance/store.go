@@ -85,7 +85,7 @@ func (s *store) enqueueAll(tasks []queue.Task) map[string]int {
 	s.Helper()
 	return s.race(len(tasks), func(i int, q queue.Queue) (string, error) {
 		got, err := q.Enqueue(s.Context(), tasks[i])
-		return string(got.How), err
+		return string(got.Outcome), err
 	})
 }
 

@@ -70,17 +70,17 @@ func (a arguments) task(n int, id string) queue.Task {
 }
 
 // join returns the Task.Join of a name.
-func join(name string) func(old, new queue.Told) (queue.Told, bool) {
+func join(name string) func(old, new queue.Body) (queue.Body, bool) {
 	switch name {
 	case "refuse":
-		return func(_, _ queue.Told) (queue.Told, bool) { return queue.Told{}, false }
+		return func(_, _ queue.Body) (queue.Body, bool) { return queue.Body{}, false }
 	case "toolarge":
-		return func(_, _ queue.Told) (queue.Told, bool) {
-			return queue.Told{Message: make([]byte, queue.MaxMessage+1)}, true
+		return func(_, _ queue.Body) (queue.Body, bool) {
+			return queue.Body{Message: make([]byte, queue.MaxMessage+1)}, true
 		}
 	case "both":
-		return func(old, new queue.Told) (queue.Told, bool) {
-			return queue.Told{
+		return func(old, new queue.Body) (queue.Body, bool) {
+			return queue.Body{
 				Message: fmt.Appendf(nil, `{"old":%s,"new":%s}`, old.Message, new.Message),
 				Origin:  fmt.Appendf(nil, `[%q,%q]`, old.Origin, new.Origin),
 			}, true

@@ -59,7 +59,7 @@ func enqueue(c *call, id string) (outcome, error) {
 		c.last = max(c.last, n)
 	}
 	got, err := c.q.Enqueue(c.Context(), c.args.task(n, id))
-	return outcome{words: []string{string(got.How), got.ID}, normal: []string{string(queue.Added), withNumbers(id)}, value: got}, err
+	return outcome{words: []string{string(got.Outcome), got.ID}, normal: []string{string(queue.Added), withNumbers(id)}, value: got}, err
 }
 
 // complete sends in a decision, by default {"n":1} and so on.

@@ -22,7 +22,7 @@ func newDuplicates(d sqlstore.Dialect) duplicates {
 
 // find returns the task with the same id or the same key, as the outcome how; the zero
 // value: there is none.
-func (s *duplicates) find(tx sqlstore.Tx, how queue.How, t queue.Task) (out queue.Enqueued, err error) {
+func (s *duplicates) find(tx sqlstore.Tx, how queue.Outcome, t queue.Task) (out queue.Enqueued, err error) {
 	for _, by := range []struct{ query, key string }{{s.byID, t.ID}, {s.byDedup, t.Dedup}, {s.byAlso, t.Dedup}} {
 		if by.key == "" {
 			continue
@@ -30,7 +30,7 @@ func (s *duplicates) find(tx sqlstore.Tx, how queue.How, t queue.Task) (out queu
 		var seq, ready int64
 		found, err := sqlstore.One(tx, by.query, sqlstore.Into(&seq, &out.ID, &ready, &out.Behind), tx.Now(), by.key)
 		if err != nil || found {
-			out.How, out.Ready = how, sqlstore.Time(ready)
+			out.Outcome, out.Ready = how, sqlstore.Time(ready)
 			return out, err
 		}
 	}
@@ -63,7 +63,7 @@ func (c *coalescing) coalesce(tx sqlstore.Tx, t queue.Task) (out queue.Enqueued,
 	if err := sqlstore.Exclude(tx, c.lanes.exclusive, key); err != nil {
 		return out, "", err
 	}
-	if out, err = c.duplicates.find(tx, queue.Duplicate, t); err != nil || out.How != "" {
+	if out, err = c.duplicates.find(tx, queue.Duplicate, t); err != nil || out.Outcome != "" {
 		return out, "", err
 	}
 	list, err := c.lanes.neighbours(tx, key, t.Agent)
@@ -72,7 +72,7 @@ func (c *coalescing) coalesce(tx sqlstore.Tx, t queue.Task) (out queue.Enqueued,
 	}
 	if n, ok := joinable(list); ok {
 		if ok, err = c.joinTo(tx, t, n); err != nil || ok {
-			n.How = queue.Coalesced
+			n.Outcome = queue.Coalesced
 			return n.Enqueued, "", err
 		}
 	}
@@ -98,7 +98,7 @@ func (c *coalescing) joinTo(tx sqlstore.Tx, t queue.Task, n neighbour) (bool, er
 			return false, err
 		}
 	}
-	told, ok := t.Joins(n.ID, queue.Told{Origin: old.origin, Message: old.message})
+	told, ok := t.Joins(n.ID, queue.Body{Origin: old.origin, Message: old.message})
 	if !ok {
 		return false, nil
 	}

@@ -50,14 +50,14 @@ func (q *enqueuing) enqueue(ctx context.Context, e sqlstore.Engine, t queue.Task
 		do = e.Single
 	}
 	// The original of a duplicate may be purged before it is looked up.
-	for tries := 0; out.How == "" && err == nil; tries++ {
+	for tries := 0; out.Outcome == "" && err == nil; tries++ {
 		out, err = sqlstore.Value(ctx, do, func(tx sqlstore.Tx) (queue.Enqueued, error) { return q.add(tx, t, alone) })
-		if err == nil && alone && out.How == "" {
+		if err == nil && alone && out.Outcome == "" {
 			out, err = sqlstore.Value(ctx, e.Read, func(tx sqlstore.Tx) (queue.Enqueued, error) {
 				return q.coalescing.duplicates.find(tx, queue.Duplicate, t)
 			})
 		}
-		if err == nil && out.How == "" && tries == maxTries {
+		if err == nil && out.Outcome == "" && tries == maxTries {
 			err = fmt.Errorf("%w: tasks of its id or key come and go", queue.ErrUnavailable)
 		}
 	}
@@ -79,7 +79,7 @@ func (q *enqueuing) add(tx sqlstore.Tx, t queue.Task, alone bool) (queue.Enqueue
 	}
 	if t.Coalesce && t.Issue > 0 && t.Agent != "" {
 		out, ahead, err := q.coalescing.coalesce(tx, t)
-		if err != nil || out.How != "" {
+		if err != nil || out.Outcome != "" {
 			return out, err
 		}
 		behind = ahead
@@ -100,12 +100,12 @@ func (q *enqueuing) add(tx sqlstore.Tx, t queue.Task, alone bool) (queue.Enqueue
 		}
 		return q.coalescing.duplicates.find(tx, queue.Duplicate, t)
 	}
-	out := queue.Enqueued{How: queue.Added, ID: t.ID, Behind: behind}
+	out := queue.Enqueued{Outcome: queue.Added, ID: t.ID, Behind: behind}
 	if behind != "" {
 		return out, q.coalescing.lanes.keepBehind(tx, seq, behind)
 	}
 	if t.Wait > 0 || notBefore > 0 {
-		return q.coalescing.duplicates.find(tx, out.How, t)
+		return q.coalescing.duplicates.find(tx, out.Outcome, t)
 	}
 	return out, nil
 }

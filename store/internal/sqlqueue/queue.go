@@ -67,7 +67,7 @@ func (q *Queue) Enqueue(ctx context.Context, t queue.Task) (queue.Enqueued, erro
 	switch {
 	case err != nil:
 		return out, sqlstore.Wrap("enqueue task "+t.ID, err)
-	case out.How == queue.Duplicate:
+	case out.Outcome == queue.Duplicate:
 	case out.Behind != "":
 		q.notify(t.Agent, "") // claims that skip locked rows may have missed the tasks ahead
 	case out.Ready.IsZero():

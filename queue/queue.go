@@ -114,15 +114,15 @@ type Queue interface {
 	// some were leased, these are returned without an error.
 	DrainCompleted(ctx context.Context, o DrainOptions) ([]Decision, error)
 	// Renew extends a lease to d from now, and returns its end. ErrLost, here as in all methods
-	// with a Hold: the task is unknown, or not being carried out, or under a later lease.
-	Renew(ctx context.Context, h Hold, d time.Duration) (time.Time, error)
+	// with a Lease: the task is unknown, or not being carried out, or under a later lease.
+	Renew(ctx context.Context, l Lease, d time.Duration) (time.Time, error)
 	// MarkDone ends a task: its decision was carried out, with this report. ErrLost.
-	MarkDone(ctx context.Context, h Hold, report []byte) error
+	MarkDone(ctx context.Context, l Lease, report []byte) error
 	// Fail ends a task: it cannot be carried out, for the reason. ErrLost.
-	Fail(ctx context.Context, h Hold, reason string, report []byte) error
+	Fail(ctx context.Context, l Lease, reason string, report []byte) error
 	// Release ends a lease without a result; the decision is ready again after p.Wait.
 	// ErrLost.
-	Release(ctx context.Context, h Hold, p Postponement) error
+	Release(ctx context.Context, l Lease, p Postponement) error
 
 	// RequeueStale ends expired claims and leases: the tasks are pending, or ready to be
 	// carried out, again. Those that were handed out as often as the limits allow fail

@@ -118,15 +118,15 @@ type DrainOptions struct {
 	Limit int           // the most decisions; must be more than 0
 }
 
-// A Hold is the lease of a decision.
-type Hold struct {
+// A Lease is the time-limited right to carry a decision out.
+type Lease struct {
 	ID    string
 	Epoch int64 // counts the leases of the decision, from 1
 }
 
 // A Decision is a leased decision.
 type Decision struct {
-	Hold
+	Lease
 	Until     time.Time // when the lease runs out
 	Agent     string
 	Repo      string

@@ -132,7 +132,7 @@ func finish(ctx context.Context, q queue.Queue) error {
 			return err
 		}
 		if len(list) == 1 {
-			return q.MarkDone(ctx, list[0].Hold, []byte(`{}`))
+			return q.MarkDone(ctx, list[0].Lease, []byte(`{}`))
 		}
 	}
 }

@@ -31,11 +31,11 @@ func (q *Queue) DrainCompleted(ctx context.Context, o queue.DrainOptions) ([]que
 }
 
 // Renew implements queue.Queue.
-func (q *Queue) Renew(ctx context.Context, h queue.Hold, d time.Duration) (until time.Time, err error) {
+func (q *Queue) Renew(ctx context.Context, l queue.Lease, d time.Duration) (until time.Time, err error) {
 	if err := (queue.ClaimOptions{Lease: d}).Check(); err != nil {
 		return time.Time{}, fmt.Errorf("extend a lease: %w", err)
 	}
-	err = q.leased(ctx, h, func(t *task, now time.Time) {
+	err = q.leased(ctx, l, func(t *task, now time.Time) {
 		until = now.Add(d)
 		t.Until = until
 	})
@@ -43,30 +43,30 @@ func (q *Queue) Renew(ctx context.Context, h queue.Hold, d time.Duration) (until
 }
 
 // MarkDone implements queue.Queue.
-func (q *Queue) MarkDone(ctx context.Context, h queue.Hold, report []byte) error {
+func (q *Queue) MarkDone(ctx context.Context, l queue.Lease, report []byte) error {
 	if err := queue.CheckSize("report", report); err != nil {
 		return fmt.Errorf("end a task: %w", err)
 	}
-	return q.leased(ctx, h, func(t *task, now time.Time) {
+	return q.leased(ctx, l, func(t *task, now time.Time) {
 		t.report = slices.Clone(report)
 		q.end(t, now, queue.Done, "")
 	})
 }
 
 // Fail implements queue.Queue.
-func (q *Queue) Fail(ctx context.Context, h queue.Hold, reason string, report []byte) error {
+func (q *Queue) Fail(ctx context.Context, l queue.Lease, reason string, report []byte) error {
 	if err := queue.CheckSize("report", report); err != nil {
 		return fmt.Errorf("fail a task: %w", err)
 	}
-	return q.leased(ctx, h, func(t *task, now time.Time) {
+	return q.leased(ctx, l, func(t *task, now time.Time) {
 		t.report = slices.Clone(report)
 		q.end(t, now, queue.Failed, reason)
 	})
 }
 
 // Release implements queue.Queue.
-func (q *Queue) Release(ctx context.Context, h queue.Hold, p queue.Postponement) error {
-	return q.leased(ctx, h, func(t *task, now time.Time) {
+func (q *Queue) Release(ctx context.Context, l queue.Lease, p queue.Postponement) error {
+	return q.leased(ctx, l, func(t *task, now time.Time) {
 		t.Draining, t.Until, t.Reason = false, time.Time{}, queue.CleanText(p.Reason)
 		if p.Wait > 0 {
 			t.Ready = now.Add(p.Wait)

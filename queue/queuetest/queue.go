@@ -82,10 +82,10 @@ func (q *Queue) claimed(ctx context.Context, ref queue.Ref, f func(t *task, now 
 }
 
 // leased calls f with the queue locked and the task of a lease.
-func (q *Queue) leased(ctx context.Context, h queue.Hold, f func(t *task, now time.Time)) error {
+func (q *Queue) leased(ctx context.Context, l queue.Lease, f func(t *task, now time.Time)) error {
 	_, err := locked(ctx, q, func(now time.Time) (any, error) {
-		t := q.tasks.byID(h.ID)
-		if t == nil || !t.Draining || t.epoch != h.Epoch {
+		t := q.tasks.byID(l.ID)
+		if t == nil || !t.Draining || t.epoch != l.Epoch {
 			return nil, queue.ErrLost
 		}
 		f(t, now)

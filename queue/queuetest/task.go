@@ -158,7 +158,7 @@ func (t *task) lease(now time.Time, o queue.DrainOptions) queue.Decision {
 	t.Draining, t.Owner, t.Until, t.Ready = true, queue.CleanText(o.Owner), now.Add(o.Lease), time.Time{}
 	t.epoch++
 	return queue.Decision{
-		Hold: queue.Hold{ID: t.ID, Epoch: t.epoch}, Until: t.Until, Agent: t.Agent, Repo: t.Repo, Issue: t.Issue,
+		Lease: queue.Lease{ID: t.ID, Epoch: t.epoch}, Until: t.Until, Agent: t.Agent, Repo: t.Repo, Issue: t.Issue,
 		Message: slices.Clone(t.message), Origin: slices.Clone(t.origin), Result: slices.Clone(t.result),
 		Tries: t.Tries, Enqueued: t.Enqueued, Completed: t.Completed,
 	}

@@ -62,7 +62,7 @@ func cycle(ctx context.Context, s *postgres.Store) error {
 	if err != nil || len(list) != 1 {
 		return fmt.Errorf("got %d decisions: %w", len(list), err)
 	}
-	return s.MarkDone(ctx, list[0].Hold, nil)
+	return s.MarkDone(ctx, list[0].Lease, nil)
 }
 
 // BenchmarkBacklog looks for agents to tell of tasks, with few and with many that wait.

@@ -160,7 +160,7 @@ func (s *storm) work(ctx context.Context, store *postgres.Store) {
 	list, err := store.DrainCompleted(ctx, queue.DrainOptions{Owner: "o", Lease: time.Second, Limit: 3})
 	s.ok("DrainCompleted", err)
 	for _, d := range list {
-		if s.ok("MarkDone", store.MarkDone(ctx, d.Hold, []byte("{}"))) {
+		if s.ok("MarkDone", store.MarkDone(ctx, d.Lease, []byte("{}"))) {
 			s.count(s.done, d.ID)
 		}
 	}

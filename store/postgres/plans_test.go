@@ -135,8 +135,8 @@ func record(t *testing.T, s *Store, rec *recorder) {
 			_, err := s.DrainCompleted(ctx, queue.DrainOptions{Lease: time.Hour, Limit: 9})
 			return err
 		}},
-		{"Renew", func() error { _, err := s.Renew(ctx, queue.Hold{ID: "1", Epoch: 1}, time.Hour); return err }},
-		{"MarkDone", func() error { return s.MarkDone(ctx, queue.Hold{ID: "1", Epoch: 1}, []byte("{}")) }},
+		{"Renew", func() error { _, err := s.Renew(ctx, queue.Lease{ID: "1", Epoch: 1}, time.Hour); return err }},
+		{"MarkDone", func() error { return s.MarkDone(ctx, queue.Lease{ID: "1", Epoch: 1}, []byte("{}")) }},
 		{"RequeueStale", func() error { _, err := s.RequeueStale(ctx, queue.Limits{Claims: 3, Drains: 8}); return err }},
 		{"Grace", func() error { _, err := s.Grace(ctx, time.Hour); return err }},
 		{"Purge", func() error { _, err := s.Purge(ctx, time.Now().Add(time.Hour), 100); return err }},

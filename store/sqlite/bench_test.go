@@ -105,7 +105,7 @@ func oneCycle(b *testing.B, s *sqlite.Store, n int64, times *[5][]time.Duration)
 	if err := errors.Join(err, err1, err2, err3); err != nil || len(list) == 0 {
 		return err
 	}
-	err = s.MarkDone(ctx, list[0].Hold, nil)
+	err = s.MarkDone(ctx, list[0].Lease, nil)
 	lap(4)
 	return err
 }

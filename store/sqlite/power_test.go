@@ -91,7 +91,7 @@ func work(t *testing.T, s *sqlqueue.Queue, client int, promise func(id string, p
 			return
 		}
 		for _, d := range list {
-			if s.MarkDone(ctx, d.Hold, []byte(`{}`)) != nil {
+			if s.MarkDone(ctx, d.Lease, []byte(`{}`)) != nil {
 				return
 			}
 			promise(d.ID, promised{p.attempt, queue.Done, d.Epoch})

@@ -171,7 +171,7 @@ func (r *rig) do(t *testing.T, f []string) {
 		var list []queue.Decision
 		list, err = r.queue.DrainCompleted(ctx, queue.DrainOptions{Owner: "drain", Lease: time.Minute, Limit: 9})
 		for _, d := range list {
-			err = errors.Join(err, r.queue.MarkDone(ctx, d.Hold, []byte(`{}`)))
+			err = errors.Join(err, r.queue.MarkDone(ctx, d.Lease, []byte(`{}`)))
 		}
 	case "break":
 		r.queue.broken = map[string]error{"unavailable": queue.ErrUnavailable, "odd": errors.New("the disk smokes")}[f[1]]

@@ -379,7 +379,7 @@ type early struct {
 	said bool
 }
 
-func (q *early) Release(ctx context.Context, h queue.Hold, p queue.Postponement) error {
+func (q *early) Release(ctx context.Context, h queue.Lease, p queue.Postponement) error {
 	q.said = q.said || strings.Contains(q.r.log(), "decision carried out")
 	return q.Queue.Release(ctx, h, p)
 }

@@ -147,17 +147,17 @@ func (f *frozen) DrainCompleted(ctx context.Context, o queue.DrainOptions) ([]qu
 	return f.Queue.DrainCompleted(ctx, o)
 }
 
-func (f *frozen) Renew(ctx context.Context, h queue.Hold, d time.Duration) (time.Time, error) {
+func (f *frozen) Renew(ctx context.Context, h queue.Lease, d time.Duration) (time.Time, error) {
 	f.wait()
 	return f.Queue.Renew(ctx, h, d)
 }
 
-func (f *frozen) MarkDone(ctx context.Context, h queue.Hold, report []byte) error {
+func (f *frozen) MarkDone(ctx context.Context, h queue.Lease, report []byte) error {
 	f.wait()
 	return f.Queue.MarkDone(ctx, h, report)
 }
 
-func (f *frozen) Release(ctx context.Context, h queue.Hold, p queue.Postponement) error {
+func (f *frozen) Release(ctx context.Context, h queue.Lease, p queue.Postponement) error {
 	f.wait()
 	return f.Queue.Release(ctx, h, p)
 }

@@ -120,7 +120,7 @@ func (e *Executor) fetchUpTo(ctx context.Context, n int, execute func(queue.Deci
 // execute makes one attempt at a decision that was leased not before a time, and settles it.
 // After stopping is closed no write begins.
 func (e *Executor) execute(ctx context.Context, stopping <-chan struct{}, dec queue.Decision, leased time.Time) {
-	l := &lease{queue: e.o.Queue, hold: dec.Hold, duration: e.o.Lease, need: e.o.RequestTimeout + margin, from: leased}
+	l := &lease{queue: e.o.Queue, token: dec.Lease, duration: e.o.Lease, need: e.o.RequestTimeout + margin, from: leased}
 	g := &gate{lease: l, limiter: e.limiter, stopping: stopping, slots: e.slots, freed: e.loop.Wake}
 	leaseCtx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -205,7 +205,7 @@ func (e *Executor) settle(ctx context.Context, dec queue.Decision, rep runner.Re
 	if err != nil {
 		e.o.Log.ErrorContext(ctx, "the report cannot be kept", "task", dec.ID, "error", err)
 	}
-	err = supervisor.Commit(ctx, func(ctx context.Context) error { return e.record(ctx, dec.Hold, d, report) })
+	err = supervisor.Commit(ctx, func(ctx context.Context) error { return e.record(ctx, dec.Lease, d, report) })
 	if errors.Is(err, queue.ErrLost) {
 		d.status = statusLost
 	}
@@ -226,14 +226,14 @@ func (e *Executor) settle(ctx context.Context, dec queue.Decision, rep runner.Re
 }
 
 // record ends the lease of a decision.
-func (e *Executor) record(ctx context.Context, h queue.Hold, d retryDecision, report []byte) error {
+func (e *Executor) record(ctx context.Context, l queue.Lease, d retryDecision, report []byte) error {
 	switch d.status {
 	case statusDone:
-		return e.o.Queue.MarkDone(ctx, h, report)
+		return e.o.Queue.MarkDone(ctx, l, report)
 	case statusFailed, statusExhausted:
-		return e.o.Queue.Fail(ctx, h, d.reason, report)
+		return e.o.Queue.Fail(ctx, l, d.reason, report)
 	case statusRetry, statusReleased:
-		return e.o.Queue.Release(ctx, h, queue.Postponement{Wait: d.wait, Reason: d.reason, Free: d.status == statusReleased})
+		return e.o.Queue.Release(ctx, l, queue.Postponement{Wait: d.wait, Reason: d.reason, Free: d.status == statusReleased})
 	}
 	return nil
 }

@@ -17,11 +17,11 @@ const margin = 5 * time.Second
 // errNotRenewed means that it is unknown whether the lease is still held.
 var errNotRenewed = errors.New("the lease could not be renewed in time")
 
-// A lease is the lease of a decision that is being executed. The epoch of its hold is the
+// A lease is the lease of a decision that is being executed. The epoch of its token is a
 // fencing token.
 type lease struct {
 	queue    Queue
-	hold     queue.Hold
+	token    queue.Lease
 	duration time.Duration // from each renewal on
 	need     time.Duration // that must be left for a write
 
@@ -56,7 +56,7 @@ func (l *lease) renew(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, supervisor.CallTimeout)
 	defer cancel()
 	start := time.Now()
-	_, err := l.queue.Renew(ctx, l.hold, l.duration)
+	_, err := l.queue.Renew(ctx, l.token, l.duration)
 	switch {
 	case err == nil:
 		l.from = start

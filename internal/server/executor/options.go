@@ -35,10 +35,10 @@ type Settings struct {
 // Queue has the calls of queue.Queue that an Executor makes.
 type Queue interface {
 	DrainCompleted(ctx context.Context, o queue.DrainOptions) ([]queue.Decision, error)
-	Renew(ctx context.Context, h queue.Hold, d time.Duration) (time.Time, error)
-	MarkDone(ctx context.Context, h queue.Hold, report []byte) error
-	Fail(ctx context.Context, h queue.Hold, reason string, report []byte) error
-	Release(ctx context.Context, h queue.Hold, p queue.Postponement) error
+	Renew(ctx context.Context, h queue.Lease, d time.Duration) (time.Time, error)
+	MarkDone(ctx context.Context, h queue.Lease, report []byte) error
+	Fail(ctx context.Context, h queue.Lease, reason string, report []byte) error
+	Release(ctx context.Context, h queue.Lease, p queue.Postponement) error
 }
 
 // Options configure an Executor. The zero value of each field is usable unless its comment

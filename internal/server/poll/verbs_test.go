@@ -125,7 +125,7 @@ func (s *story) end(t queue.Info) {
 		s.Fatal(err)
 	}
 	for _, d := range list {
-		if err := s.queue.MarkDone(ctx, d.Hold, nil); err != nil {
+		if err := s.queue.MarkDone(ctx, d.Lease, nil); err != nil {
 			s.Fatal(err)
 		}
 	}

@@ -23,7 +23,7 @@ type measuredQueue struct {
 }
 
 func newMeasuredQueue(q queue.Queue, m *metrics, t *tracer, now func() time.Time) *measuredQueue {
-	return &measuredQueue{Queue: q, metrics: m, tracer: t, now: now, open: inFlight{list: map[queue.Hold]started{}}}
+	return &measuredQueue{Queue: q, metrics: m, tracer: t, now: now, open: inFlight{list: map[queue.Lease]started{}}}
 }
 
 // maxInFlight limits the claims and leases that are remembered.
@@ -32,7 +32,7 @@ const maxInFlight = 20_000
 // inFlight remembers when claims and leases began. It is safe for concurrent use.
 type inFlight struct {
 	mu   sync.Mutex
-	list map[queue.Hold]started
+	list map[queue.Lease]started
 }
 
 // started is the beginning of a claim or a lease.
@@ -41,31 +41,31 @@ type started struct {
 	trace string // of the event
 }
 
-func (f *inFlight) begin(h queue.Hold, s started) {
+func (f *inFlight) begin(l queue.Lease, s started) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if len(f.list) >= maxInFlight {
 		clear(f.list) // other processes ended most of them
 	}
-	f.list[h] = s
+	f.list[l] = s
 }
 
-func (f *inFlight) end(h queue.Hold) (started, bool) {
+func (f *inFlight) end(l queue.Lease) (started, bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	s, ok := f.list[h]
-	delete(f.list, h)
+	s, ok := f.list[l]
+	delete(f.list, l)
 	return s, ok
 }
 
-func (f *inFlight) get(h queue.Hold) started {
+func (f *inFlight) get(l queue.Lease) started {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.list[h]
+	return f.list[l]
 }
 
 // claimOf is the key of a claim: leases count from 1.
-func claimOf(id string) queue.Hold { return queue.Hold{ID: id} }
+func claimOf(id string) queue.Lease { return queue.Lease{ID: id} }
 
 // An origin is the part of a task's origin that is measured.
 type origin struct {
@@ -184,37 +184,37 @@ func (q *measuredQueue) DrainCompleted(ctx context.Context, o queue.DrainOptions
 	list, err := q.Queue.DrainCompleted(ctx, o)
 	q.countError("drain", err)
 	for _, d := range list {
-		q.open.begin(d.Hold, started{at: d.Completed, trace: readOrigin(d.Origin).Trace})
+		q.open.begin(d.Lease, started{at: d.Completed, trace: readOrigin(d.Origin).Trace})
 	}
 	return list, err
 }
 
 // Renew implements queue.Queue.
-func (q *measuredQueue) Renew(ctx context.Context, h queue.Hold, d time.Duration) (time.Time, error) {
-	until, err := q.Queue.Renew(ctx, h, d)
+func (q *measuredQueue) Renew(ctx context.Context, l queue.Lease, d time.Duration) (time.Time, error) {
+	until, err := q.Queue.Renew(ctx, l, d)
 	q.countError("renew", err)
 	return until, err
 }
 
 // MarkDone implements queue.Queue.
-func (q *measuredQueue) MarkDone(ctx context.Context, h queue.Hold, report []byte) error {
-	err := q.Queue.MarkDone(ctx, h, report)
-	q.taskEnded(ctx, "done", h, err)
+func (q *measuredQueue) MarkDone(ctx context.Context, l queue.Lease, report []byte) error {
+	err := q.Queue.MarkDone(ctx, l, report)
+	q.taskEnded(ctx, "done", l, err)
 	return err
 }
 
 // Fail implements queue.Queue.
-func (q *measuredQueue) Fail(ctx context.Context, h queue.Hold, reason string, report []byte) error {
-	err := q.Queue.Fail(ctx, h, reason, report)
-	q.taskEnded(ctx, "failed", h, err)
+func (q *measuredQueue) Fail(ctx context.Context, l queue.Lease, reason string, report []byte) error {
+	err := q.Queue.Fail(ctx, l, reason, report)
+	q.taskEnded(ctx, "failed", l, err)
 	return err
 }
 
 // Release implements queue.Queue.
-func (q *measuredQueue) Release(ctx context.Context, h queue.Hold, p queue.Postponement) error {
-	err := q.Queue.Release(ctx, h, p)
+func (q *measuredQueue) Release(ctx context.Context, l queue.Lease, p queue.Postponement) error {
+	err := q.Queue.Release(ctx, l, p)
 	q.countError("release", err)
-	q.leaseEnded("released", h, err)
+	q.leaseEnded("released", l, err)
 	if err == nil {
 		cause := "error"
 		if p.Free {
@@ -226,17 +226,17 @@ func (q *measuredQueue) Release(ctx context.Context, h queue.Hold, p queue.Postp
 }
 
 // taskEnded measures a call that ends a lease and its task.
-func (q *measuredQueue) taskEnded(ctx context.Context, result string, h queue.Hold, err error) {
+func (q *measuredQueue) taskEnded(ctx context.Context, result string, l queue.Lease, err error) {
 	q.countError(result, err)
-	if s, ok := q.leaseEnded(result, h, err); ok && err == nil {
+	if s, ok := q.leaseEnded(result, l, err); ok && err == nil {
 		q.metrics.finishTime.Observe(q.secondsSince(s.at))
-		q.tracer.record(ctx, result, s.trace, q.now(), taskID(h.ID))
+		q.tracer.record(ctx, result, s.trace, q.now(), taskID(l.ID))
 	}
 }
 
 // leaseEnded counts the end of a lease, and returns its beginning if it is known. Errors
 // other than queue.ErrLost do not end it: the caller may try again.
-func (q *measuredQueue) leaseEnded(result string, h queue.Hold, err error) (started, bool) {
+func (q *measuredQueue) leaseEnded(result string, l queue.Lease, err error) (started, bool) {
 	switch {
 	case errors.Is(err, queue.ErrLost):
 		result = "lost"
@@ -244,7 +244,7 @@ func (q *measuredQueue) leaseEnded(result string, h queue.Hold, err error) (star
 		return started{}, false
 	}
 	q.metrics.drained.WithLabelValues(result).Inc()
-	return q.open.end(h)
+	return q.open.end(l)
 }
 
 // RequeueStale implements queue.Queue.

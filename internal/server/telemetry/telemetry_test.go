@@ -82,13 +82,13 @@ func (r *rig) complete(id string) {
 	}
 }
 
-func (r *rig) drain() queue.Hold {
+func (r *rig) drain() queue.Lease {
 	r.t.Helper()
 	list, err := r.q.DrainCompleted(r.t.Context(), queue.DrainOptions{Owner: "me", Lease: time.Minute, Limit: 1})
 	if err != nil || len(list) != 1 {
 		r.t.Fatal(list, err)
 	}
-	return list[0].Hold
+	return list[0].Lease
 }
 
 // live takes tasks through their states, in every way that is counted.

@@ -111,13 +111,13 @@ func (a *allCalls) drain(q queue.Queue, n int) error {
 	for i, d := range list {
 		switch (n + i) % 5 {
 		case 0:
-			a.check(n, q.MarkDone(ctx, d.Hold, []byte("report")))
+			a.check(n, q.MarkDone(ctx, d.Lease, []byte("report")))
 		case 1:
-			a.check(n, q.Fail(ctx, d.Hold, "why", nil))
+			a.check(n, q.Fail(ctx, d.Lease, "why", nil))
 		case 2:
-			a.check(n, q.Release(ctx, d.Hold, queue.Postponement{Reason: "why"}))
+			a.check(n, q.Release(ctx, d.Lease, queue.Postponement{Reason: "why"}))
 		case 3:
-			a.check(n, q.Release(ctx, d.Hold, queue.Postponement{Wait: time.Second}))
+			a.check(n, q.Release(ctx, d.Lease, queue.Postponement{Wait: time.Second}))
 		default: // its lease runs out
 		}
 	}

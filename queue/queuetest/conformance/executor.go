@@ -47,7 +47,7 @@ func (e *executor) drain(q queue.Queue, begin func(issue int, id string)) error 
 	}
 	for _, d := range list {
 		e.finish(d.Issue, d.ID)
-		err = errors.Join(err, q.MarkDone(e.Context(), d.Hold, []byte("{}")))
+		err = errors.Join(err, q.MarkDone(e.Context(), d.Lease, []byte("{}")))
 	}
 	return err
 }

@@ -51,12 +51,12 @@ func hostileTexts(s *store) {
 		if err != nil || len(list) != 1 || string(list[0].Result) != text {
 			s.Fatalf("%.20q: DrainCompleted: got %d, %v", text, len(list), err)
 		}
-		s.ok("Release", s.B.Release(ctx, list[0].Hold, queue.Postponement{Reason: text}))
+		s.ok("Release", s.B.Release(ctx, list[0].Lease, queue.Postponement{Reason: text}))
 		s.ok("Cancel", s.B.Cancel(ctx, t.ID, text))
 		_, err = s.B.Retry(ctx, t.ID, text)
 		s.ok("Retry", err)
 		s.Play("drain -> %d", i+1)
-		s.ok("Fail", s.B.Fail(ctx, s.Hold(i+1), text, []byte(text)))
+		s.ok("Fail", s.B.Fail(ctx, s.LeaseOf(i+1), text, []byte(text)))
 		d := s.look(i + 1)
 		if d.Reason != queue.CleanText(text) || string(d.Report) != text || string(d.Result) != text {
 			s.Errorf("%.20q: got reason %.20q and report %.20q", text, d.Reason, d.Report)
@@ -73,18 +73,18 @@ func hostileLookups(s *store) {
 	ctx := s.Context()
 	s.Play("enqueue 1")
 	for i, text := range hostile() {
-		ref, hold := queue.Ref{ID: text}, queue.Hold{ID: text, Epoch: 1}
+		ref, lease := queue.Ref{ID: text}, queue.Lease{ID: text, Epoch: 1}
 		_, err := s.A.ClaimNext(ctx, text, queue.ClaimOptions{Lease: script.Lease})
 		s.fails("ClaimNext", err, queue.ErrEmpty)
 		s.fails("Heartbeat", s.A.Heartbeat(ctx, ref, script.Lease), queue.ErrNotFound)
 		if got, err := s.A.Complete(ctx, ref, []byte("{}")); err != nil || got.Accepted || got.Reason == "" {
 			s.Errorf("Complete: got %+v, %v, want a reason", got, err)
 		}
-		_, err = s.A.Renew(ctx, hold, script.Lease)
+		_, err = s.A.Renew(ctx, lease, script.Lease)
 		s.fails("Renew", err, queue.ErrLost)
-		s.fails("MarkDone", s.A.MarkDone(ctx, hold, []byte("{}")), queue.ErrLost)
-		s.fails("Fail", s.A.Fail(ctx, hold, "why", nil), queue.ErrLost)
-		s.fails("Release", s.A.Release(ctx, hold, queue.Postponement{}), queue.ErrLost)
+		s.fails("MarkDone", s.A.MarkDone(ctx, lease, []byte("{}")), queue.ErrLost)
+		s.fails("Fail", s.A.Fail(ctx, lease, "why", nil), queue.ErrLost)
+		s.fails("Release", s.A.Release(ctx, lease, queue.Postponement{}), queue.ErrLost)
 		_, err = s.A.Inspect(ctx, text)
 		s.fails("Inspect", err, queue.ErrNotFound)
 		_, err = s.A.Retry(ctx, text, "person")
@@ -122,10 +122,10 @@ func hostileSizes(s *store) {
 	if err != nil || len(list) != 1 || !bytes.Equal(list[0].Result, result) || !bytes.Equal(list[0].Message, t.Message) {
 		s.Fatalf("DrainCompleted: got %d, %v, or other texts", len(list), err)
 	}
-	if err := s.A.MarkDone(ctx, list[0].Hold, make([]byte, queue.MaxMessage+1)); err == nil || errors.Is(err, queue.ErrLost) {
+	if err := s.A.MarkDone(ctx, list[0].Lease, make([]byte, queue.MaxMessage+1)); err == nil || errors.Is(err, queue.ErrLost) {
 		s.Errorf("MarkDone with a large report: got %v", err)
 	}
-	s.ok("MarkDone", s.A.MarkDone(ctx, list[0].Hold, nil))
+	s.ok("MarkDone", s.A.MarkDone(ctx, list[0].Lease, nil))
 }
 
 func cancelled(s *store) {
@@ -135,7 +135,7 @@ func cancelled(s *store) {
 		drain -> 2`)
 	ctx, cancel := context.WithCancel(s.Context())
 	cancel()
-	q, ref, hold := s.A, queue.Ref{ID: script.ID(1)}, s.Hold(2)
+	q, ref, lease := s.A, queue.Ref{ID: script.ID(1)}, s.LeaseOf(2)
 	calls := map[string]func() error{
 		"Enqueue": func() error { _, err := q.Enqueue(ctx, script.Task(3, "")); return err },
 		"ClaimNext": func() error {
@@ -150,10 +150,10 @@ func cancelled(s *store) {
 			_, err := q.DrainCompleted(ctx, queue.DrainOptions{Lease: script.Lease, Limit: 1})
 			return err
 		},
-		"Renew":        func() error { _, err := q.Renew(ctx, hold, script.Lease); return err },
-		"MarkDone":     func() error { return q.MarkDone(ctx, hold, nil) },
-		"Fail":         func() error { return q.Fail(ctx, hold, "", nil) },
-		"Release":      func() error { return q.Release(ctx, hold, queue.Postponement{}) },
+		"Renew":        func() error { _, err := q.Renew(ctx, lease, script.Lease); return err },
+		"MarkDone":     func() error { return q.MarkDone(ctx, lease, nil) },
+		"Fail":         func() error { return q.Fail(ctx, lease, "", nil) },
+		"Release":      func() error { return q.Release(ctx, lease, queue.Postponement{}) },
 		"RequeueStale": func() error { _, err := q.RequeueStale(ctx, queue.Limits{Claims: 1, Drains: 1}); return err },
 		"Grace":        func() error { _, err := q.Grace(ctx, script.Lease); return err },
 		"Stats":        func() error { _, err := q.Stats(ctx); return err },

@@ -296,13 +296,13 @@ func parallelCycles(s *store) {
 // that moves.
 func parallelBehind(s *store) {
 	ctx := s.Context()
-	ends := []func(q queue.Queue, h queue.Hold) error{
-		func(q queue.Queue, h queue.Hold) error { return q.MarkDone(ctx, h, []byte("{}")) },
-		func(q queue.Queue, h queue.Hold) error { return q.Fail(ctx, h, "why", nil) },
-		func(q queue.Queue, h queue.Hold) error {
+	ends := []func(q queue.Queue, h queue.Lease) error{
+		func(q queue.Queue, h queue.Lease) error { return q.MarkDone(ctx, h, []byte("{}")) },
+		func(q queue.Queue, h queue.Lease) error { return q.Fail(ctx, h, "why", nil) },
+		func(q queue.Queue, h queue.Lease) error {
 			return errors.Join(q.Release(ctx, h, queue.Postponement{}), q.Cancel(ctx, h.ID, "person"))
 		},
-		func(q queue.Queue, _ queue.Hold) error {
+		func(q queue.Queue, _ queue.Lease) error {
 			for { // it passes over what somebody is changing
 				swept, err := q.RequeueStale(ctx, queue.Limits{Drains: 1})
 				if err != nil || len(swept) > 0 {
@@ -319,7 +319,7 @@ func parallelBehind(s *store) {
 		}
 		got := s.race(4, func(i int, q queue.Queue) (string, error) {
 			if i == 3 {
-				return "end", ends[round%len(ends)](q, s.Hold(n))
+				return "end", ends[round%len(ends)](q, s.LeaseOf(n))
 			}
 			args := "issue=7 coalesce"
 			if i == round%3 {
@@ -351,7 +351,7 @@ func parallelBehindTwo(s *store) {
 			drain -> %[1]d`, a, b, next)
 		s.race(2, func(i int, q queue.Queue) (string, error) {
 			if i == 0 {
-				return "", q.MarkDone(s.Context(), s.Hold(a), []byte("{}"))
+				return "", q.MarkDone(s.Context(), s.LeaseOf(a), []byte("{}"))
 			}
 			return "", q.Cancel(s.Context(), script.ID(b), "person")
 		})

@@ -16,11 +16,11 @@ type Player struct{ state }
 
 // NewPlayer returns a player for an empty store.
 func NewPlayer(tb testing.TB, p Pair) *Player {
-	return &Player{state{TB: tb, Pair: p, holds: map[string]queue.Hold{}}}
+	return &Player{state{TB: tb, Pair: p, leases: map[string]queue.Lease{}}}
 }
 
-// Hold returns the newest lease of task n, from a script.
-func (p *Player) Hold(n int) queue.Hold { return p.holds[ID(n)] }
+// LeaseOf returns the newest lease of task n, from a script.
+func (p *Player) LeaseOf(n int) queue.Lease { return p.leases[ID(n)] }
 
 // Play runs a script, with its arguments as in fmt.Sprintf.
 func (p *Player) Play(script string, args ...any) {

@@ -34,11 +34,11 @@ type state struct {
 	testing.TB
 	Pair
 
-	last      int                   // greatest number of a task that was enqueued
-	decisions int                   // that were sent in
-	holds     map[string]queue.Hold // newest lease of each task
-	changes   <-chan queue.Change   // of "watch"
-	slots     int                   // that were asked for
+	last      int                    // greatest number of a task that was enqueued
+	decisions int                    // that were sent in
+	leases    map[string]queue.Lease // newest lease of each task
+	changes   <-chan queue.Change    // of "watch"
+	slots     int                    // that were asked for
 }
 
 // A call is one that a step makes.
@@ -57,9 +57,9 @@ type outcome struct {
 	value  any      // its fields are compared
 }
 
-// hold returns the newest lease of a task, or the one of an epoch.
-func (c *call) hold(id string) queue.Hold {
-	h, ok := c.holds[id]
+// lease returns the newest lease of a task, or the one of an epoch.
+func (c *call) lease(id string) queue.Lease {
+	h, ok := c.leases[id]
 	if !ok {
 		h.ID = id
 	}

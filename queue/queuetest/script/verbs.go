@@ -27,18 +27,18 @@ func taskCalls() map[string]func(c *call, id string) (outcome, error) {
 		},
 		"complete": complete,
 		"renew": func(c *call, id string) (outcome, error) {
-			until, err := c.q.Renew(c.Context(), c.hold(id), c.args.duration("lease", Lease))
+			until, err := c.q.Renew(c.Context(), c.lease(id), c.args.duration("lease", Lease))
 			return outcome{value: struct{ Until time.Time }{until}}, err
 		},
 		"done": func(c *call, id string) (outcome, error) {
-			return done(c.q.MarkDone(c.Context(), c.hold(id), c.args.bytes("report", none)))
+			return done(c.q.MarkDone(c.Context(), c.lease(id), c.args.bytes("report", none)))
 		},
 		"fail": func(c *call, id string) (outcome, error) {
-			return done(c.q.Fail(c.Context(), c.hold(id), c.args.text("reason", "why"), c.args.bytes("report", none)))
+			return done(c.q.Fail(c.Context(), c.lease(id), c.args.text("reason", "why"), c.args.bytes("report", none)))
 		},
 		"release": func(c *call, id string) (outcome, error) {
 			p := queue.Postponement{Wait: c.args.duration("wait", 0), Reason: c.args.text("reason", ""), Free: c.args.flag("free")}
-			return done(c.q.Release(c.Context(), c.hold(id), p))
+			return done(c.q.Release(c.Context(), c.lease(id), p))
 		},
 		"retry": func(c *call, id string) (outcome, error) {
 			state, err := c.q.Retry(c.Context(), id, "person")
@@ -149,7 +149,7 @@ func drain(c *call) (outcome, error) {
 	list, err := c.q.DrainCompleted(c.Context(), o)
 	var out outcome
 	for _, d := range list {
-		c.holds[d.ID] = d.Hold
+		c.leases[d.ID] = d.Lease
 		out.words = append(out.words, d.ID)
 		out.value = d // of the last one
 	}

@@ -29,10 +29,10 @@ WHERE task_id = $2 AND state = 3 AND epoch = $3 RETURNING seq, owner`),
 }
 
 // extend renews a lease, and returns its new end.
-func (l *leasing) extend(ctx context.Context, e sqlstore.Engine, h queue.Hold, d time.Duration) (time.Time, error) {
+func (l *leasing) extend(ctx context.Context, e sqlstore.Engine, lease queue.Lease, d time.Duration) (time.Time, error) {
 	var until int64
 	found, err := sqlstore.Value(ctx, e.Single, func(tx sqlstore.Tx) (bool, error) {
-		return sqlstore.One(tx, l.renew, sqlstore.Into(&until), tx.Now(), h.ID, h.Epoch, sqlstore.Millis(d))
+		return sqlstore.One(tx, l.renew, sqlstore.Into(&until), tx.Now(), lease.ID, lease.Epoch, sqlstore.Millis(d))
 	})
 	return sqlstore.Time(until), lostUnless(found, err)
 }
@@ -53,11 +53,11 @@ type ending struct {
 }
 
 // end ends the task of a lease.
-func (l *leasing) end(ctx context.Context, e sqlstore.Engine, h queue.Hold, how ending) (followUp, error) {
+func (l *leasing) end(ctx context.Context, e sqlstore.Engine, lease queue.Lease, how ending) (followUp, error) {
 	if err := queue.CheckSize("report", how.report); err != nil {
 		return followUp{}, err
 	}
-	if !queue.IsText(h.ID) {
+	if !queue.IsText(lease.ID) {
 		return followUp{}, queue.ErrLost
 	}
 	do := e.Single
@@ -70,7 +70,7 @@ func (l *leasing) end(ctx context.Context, e sqlstore.Engine, h queue.Hold, how 
 		var seq int64
 		var at lane
 		found, err = sqlstore.One(tx, l.finish, sqlstore.Into(&seq, &at.agent, &at.name, &at.followed),
-			tx.Now(), h.ID, h.Epoch, how.state, queue.CleanText(how.reason))
+			tx.Now(), lease.ID, lease.Epoch, how.state, queue.CleanText(how.reason))
 		if err == nil && found && how.report != nil {
 			_, err = tx.Exec(l.report, seq, how.report)
 		}
@@ -88,7 +88,7 @@ func (l *leasing) end(ctx context.Context, e sqlstore.Engine, h queue.Hold, how 
 }
 
 // postpone releases a lease: the decision is ready again after a wait.
-func (l *leasing) postpone(ctx context.Context, e sqlstore.Engine, h queue.Hold, p queue.Postponement) error {
+func (l *leasing) postpone(ctx context.Context, e sqlstore.Engine, lease queue.Lease, p queue.Postponement) error {
 	state := int64(stateCompleted)
 	if p.Wait > 0 {
 		state = stateHeld
@@ -98,7 +98,7 @@ func (l *leasing) postpone(ctx context.Context, e sqlstore.Engine, h queue.Hold,
 		var seq int64
 		var owner string
 		found, err = sqlstore.One(tx, l.release, sqlstore.Into(&seq, &owner),
-			tx.Now(), h.ID, h.Epoch, state, max(0, sqlstore.Millis(p.Wait)), sqlstore.Bool(!p.Free), queue.CleanText(p.Reason))
+			tx.Now(), lease.ID, lease.Epoch, state, max(0, sqlstore.Millis(p.Wait)), sqlstore.Bool(!p.Free), queue.CleanText(p.Reason))
 		if err != nil || !found {
 			return err
 		}

@@ -187,29 +187,29 @@ func (q *Queue) DrainCompleted(ctx context.Context, o queue.DrainOptions) ([]que
 }
 
 // Renew implements queue.Queue.
-func (q *Queue) Renew(ctx context.Context, h queue.Hold, d time.Duration) (time.Time, error) {
+func (q *Queue) Renew(ctx context.Context, l queue.Lease, d time.Duration) (time.Time, error) {
 	if err := (queue.ClaimOptions{Lease: d}).Check(); err != nil {
 		return time.Time{}, sqlstore.Wrap("renew a lease", err)
 	}
-	if !queue.IsText(h.ID) {
+	if !queue.IsText(l.ID) {
 		return time.Time{}, sqlstore.Wrap("renew a lease", queue.ErrLost)
 	}
-	until, err := q.verbs.lease.extend(ctx, q.engine, h, d)
-	return until, sqlstore.Wrap("renew the lease of task "+h.ID, err)
+	until, err := q.verbs.lease.extend(ctx, q.engine, l, d)
+	return until, sqlstore.Wrap("renew the lease of task "+l.ID, err)
 }
 
 // MarkDone implements queue.Queue.
-func (q *Queue) MarkDone(ctx context.Context, h queue.Hold, report []byte) error {
-	return sqlstore.Wrap("finish task "+h.ID, q.end(ctx, h, ending{stateDone, "", report}))
+func (q *Queue) MarkDone(ctx context.Context, l queue.Lease, report []byte) error {
+	return sqlstore.Wrap("finish task "+l.ID, q.end(ctx, l, ending{stateDone, "", report}))
 }
 
 // Fail implements queue.Queue.
-func (q *Queue) Fail(ctx context.Context, h queue.Hold, reason string, report []byte) error {
-	return sqlstore.Wrap("fail task "+h.ID, q.end(ctx, h, ending{stateFailed, reason, report}))
+func (q *Queue) Fail(ctx context.Context, l queue.Lease, reason string, report []byte) error {
+	return sqlstore.Wrap("fail task "+l.ID, q.end(ctx, l, ending{stateFailed, reason, report}))
 }
 
-func (q *Queue) end(ctx context.Context, h queue.Hold, how ending) error {
-	o, err := q.verbs.lease.end(ctx, q.engine, h, how)
+func (q *Queue) end(ctx context.Context, l queue.Lease, how ending) error {
+	o, err := q.verbs.lease.end(ctx, q.engine, l, how)
 	if err == nil {
 		q.after(ctx, o)
 	}
@@ -217,15 +217,15 @@ func (q *Queue) end(ctx context.Context, h queue.Hold, how ending) error {
 }
 
 // Release implements queue.Queue.
-func (q *Queue) Release(ctx context.Context, h queue.Hold, p queue.Postponement) error {
-	if !queue.IsText(h.ID) {
+func (q *Queue) Release(ctx context.Context, l queue.Lease, p queue.Postponement) error {
+	if !queue.IsText(l.ID) {
 		return sqlstore.Wrap("give back a task", queue.ErrLost)
 	}
-	err := q.verbs.lease.postpone(ctx, q.engine, h, p)
+	err := q.verbs.lease.postpone(ctx, q.engine, l, p)
 	if err == nil {
 		q.notify("")
 	}
-	return sqlstore.Wrap("give back task "+h.ID, err)
+	return sqlstore.Wrap("give back task "+l.ID, err)
 }
 
 // RequeueStale implements queue.Queue. Many tasks are several transactions.

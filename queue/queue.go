@@ -129,10 +129,10 @@ type Queue interface {
 	// instead, also if their last claim or lease was given back. Claims and tries count from
 	// the last Retry on. Each change is atomic. It returns the changed tasks, also with an
 	// error, because many tasks are changed in several transactions.
-	RequeueStale(ctx context.Context, l Limits) ([]Swept, error)
-	// Grace extends every claim to at least d from now, because agents could not send
+	RequeueStale(ctx context.Context, l Limits) ([]Requeued, error)
+	// ExtendClaims extends every claim to at least d from now, because agents could not send
 	// heartbeats to a harness that was down. It returns the number of extended claims.
-	Grace(ctx context.Context, d time.Duration) (int, error)
+	ExtendClaims(ctx context.Context, d time.Duration) (int, error)
 
 	// Stats counts the tasks.
 	Stats(ctx context.Context) (Stats, error)

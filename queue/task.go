@@ -152,8 +152,8 @@ type Limits struct {
 	Drains int // to be carried out
 }
 
-// A Swept is a task that RequeueStale changed.
-type Swept struct {
+// A Requeued is a task that RequeueStale changed: one that is ready again, or failed.
+type Requeued struct {
 	ID    string
 	Agent string
 	State State // the new one

@@ -80,8 +80,8 @@ func (q *Queue) Release(ctx context.Context, l queue.Lease, p queue.Postponement
 }
 
 // RequeueStale implements queue.Queue.
-func (q *Queue) RequeueStale(ctx context.Context, l queue.Limits) ([]queue.Swept, error) {
-	return locked(ctx, q, func(now time.Time) (list []queue.Swept, _ error) {
+func (q *Queue) RequeueStale(ctx context.Context, l queue.Limits) ([]queue.Requeued, error) {
+	return locked(ctx, q, func(now time.Time) (list []queue.Requeued, _ error) {
 		for _, t := range q.tasks {
 			decided := t.State == queue.Completed
 			switch {
@@ -91,14 +91,14 @@ func (q *Queue) RequeueStale(ctx context.Context, l queue.Limits) ([]queue.Swept
 				continue
 			}
 			q.watchers.notify(t)
-			list = append(list, queue.Swept{ID: t.ID, Agent: t.Agent, State: t.State})
+			list = append(list, queue.Requeued{ID: t.ID, Agent: t.Agent, State: t.State})
 		}
 		return list, nil
 	})
 }
 
-// Grace implements queue.Queue.
-func (q *Queue) Grace(ctx context.Context, d time.Duration) (int, error) {
+// ExtendClaims implements queue.Queue.
+func (q *Queue) ExtendClaims(ctx context.Context, d time.Duration) (int, error) {
 	return locked(ctx, q, func(now time.Time) (n int, _ error) {
 		for _, t := range q.tasks {
 			if t.State == queue.Claimed && t.Until.Before(now.Add(d)) {

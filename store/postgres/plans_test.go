@@ -138,7 +138,7 @@ func record(t *testing.T, s *Store, rec *recorder) {
 		{"Renew", func() error { _, err := s.Renew(ctx, queue.Lease{ID: "1", Epoch: 1}, time.Hour); return err }},
 		{"MarkDone", func() error { return s.MarkDone(ctx, queue.Lease{ID: "1", Epoch: 1}, []byte("{}")) }},
 		{"RequeueStale", func() error { _, err := s.RequeueStale(ctx, queue.Limits{Claims: 3, Drains: 8}); return err }},
-		{"Grace", func() error { _, err := s.Grace(ctx, time.Hour); return err }},
+		{"ExtendClaims", func() error { _, err := s.ExtendClaims(ctx, time.Hour); return err }},
 		{"Purge", func() error { _, err := s.Purge(ctx, time.Now().Add(time.Hour), 100); return err }},
 		{"Backlog", func() error { _, err := s.Backlog(ctx, 9); return err }},
 		{"Enqueue, behind", func() error {

@@ -162,7 +162,7 @@ func (f *frozen) Release(ctx context.Context, h queue.Lease, p queue.Postponemen
 	return f.Queue.Release(ctx, h, p)
 }
 
-func (f *frozen) RequeueStale(ctx context.Context, l queue.Limits) ([]queue.Swept, error) {
+func (f *frozen) RequeueStale(ctx context.Context, l queue.Limits) ([]queue.Requeued, error) {
 	f.wait()
 	return f.Queue.RequeueStale(ctx, l)
 }

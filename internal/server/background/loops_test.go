@@ -37,7 +37,7 @@ func (o odd) DrainCompleted(ctx context.Context, opt queue.DrainOptions) ([]queu
 	return o.Queue.DrainCompleted(ctx, opt)
 }
 
-func (o odd) RequeueStale(ctx context.Context, l queue.Limits) ([]queue.Swept, error) {
+func (o odd) RequeueStale(ctx context.Context, l queue.Limits) ([]queue.Requeued, error) {
 	if err := do(o.stale); err != nil {
 		return nil, err
 	}

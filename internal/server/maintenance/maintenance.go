@@ -25,8 +25,8 @@ const (
 
 // Queue has the calls of queue.Queue that a Maintainer makes.
 type Queue interface {
-	RequeueStale(ctx context.Context, l queue.Limits) ([]queue.Swept, error)
-	Grace(ctx context.Context, d time.Duration) (int, error)
+	RequeueStale(ctx context.Context, l queue.Limits) ([]queue.Requeued, error)
+	ExtendClaims(ctx context.Context, d time.Duration) (int, error)
 	Purge(ctx context.Context, before time.Time, limit int) (int, error)
 }
 
@@ -105,7 +105,7 @@ func (m *Maintainer) requeue(ctx context.Context) error {
 	}
 	for state, list := range ids {
 		m.o.Observe.Report(observe.Observation{Event: observe.Requeued, Status: string(state), N: len(list)})
-		m.o.Log.WarnContext(ctx, "what was left over was taken hold of", "state", string(state), "tasks", len(list), "first", list[:min(len(list), maxLogged)])
+		m.o.Log.WarnContext(ctx, "requeued stale tasks", "state", string(state), "tasks", len(list), "first", list[:min(len(list), maxLogged)])
 	}
 	if len(stale) > 0 {
 		m.o.Requeued()

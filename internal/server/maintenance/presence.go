@@ -47,7 +47,7 @@ func (p *presence) record(ctx context.Context) error {
 	// nothing. A server that was there all the time goes by its own record, or else two servers
 	// whose clocks differ would prolong all claims for ever.
 	if (err != nil || now.Sub(last).Abs() > longest) && p.silence(now) > longest {
-		n, err := p.queue.Grace(ctx, p.claimTimeout)
+		n, err := p.queue.ExtendClaims(ctx, p.claimTimeout)
 		if err != nil {
 			return err
 		}

@@ -248,7 +248,7 @@ func (q *measuredQueue) leaseEnded(result string, l queue.Lease, err error) (sta
 }
 
 // RequeueStale implements queue.Queue.
-func (q *measuredQueue) RequeueStale(ctx context.Context, l queue.Limits) ([]queue.Swept, error) {
+func (q *measuredQueue) RequeueStale(ctx context.Context, l queue.Limits) ([]queue.Requeued, error) {
 	list, err := q.Queue.RequeueStale(ctx, l)
 	q.countError("requeue", err)
 	for _, s := range list {

@@ -71,7 +71,7 @@ func (a *allCalls) calls(q queue.Queue, n int) []func() error {
 		func() error { _, err := q.Complete(ctx, queue.Ref{ID: name(n * 7)}, []byte("{}")); return err },
 		func() error { return a.drain(q, n) },
 		func() error { _, err := q.RequeueStale(ctx, queue.Limits{Claims: 3, Drains: 2}); return err },
-		func() error { _, err := q.Grace(ctx, 3*time.Second); return err },
+		func() error { _, err := q.ExtendClaims(ctx, 3*time.Second); return err },
 		func() error { _, err := q.Retry(ctx, name(n*11), "person"); return err },
 		func() error {
 			if n%4 > 0 {

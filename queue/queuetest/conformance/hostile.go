@@ -155,7 +155,7 @@ func cancelled(s *store) {
 		"Fail":         func() error { return q.Fail(ctx, lease, "", nil) },
 		"Release":      func() error { return q.Release(ctx, lease, queue.Postponement{}) },
 		"RequeueStale": func() error { _, err := q.RequeueStale(ctx, queue.Limits{Claims: 1, Drains: 1}); return err },
-		"Grace":        func() error { _, err := q.Grace(ctx, script.Lease); return err },
+		"ExtendClaims": func() error { _, err := q.ExtendClaims(ctx, script.Lease); return err },
 		"Stats":        func() error { _, err := q.Stats(ctx); return err },
 		"Backlog":      func() error { _, err := q.Backlog(ctx, 1); return err },
 		"List":         func() error { _, err := q.List(ctx, queue.Filter{}); return err },

@@ -95,7 +95,7 @@ func calls() map[string]func(c *call) (outcome, error) {
 		"drain":   drain,
 		"requeue": requeue,
 		"grace": func(c *call) (outcome, error) {
-			n, err := c.q.Grace(c.Context(), c.args.duration("for", Lease))
+			n, err := c.q.ExtendClaims(c.Context(), c.args.duration("for", Lease))
 			return outcome{words: []string{strconv.Itoa(n)}}, err
 		},
 		"purge": func(c *call) (outcome, error) {

@@ -229,9 +229,9 @@ func (q *Queue) Release(ctx context.Context, l queue.Lease, p queue.Postponement
 }
 
 // RequeueStale implements queue.Queue. Many tasks are several transactions.
-func (q *Queue) RequeueStale(ctx context.Context, l queue.Limits) ([]queue.Swept, error) {
+func (q *Queue) RequeueStale(ctx context.Context, l queue.Limits) ([]queue.Requeued, error) {
 	err := q.promote(ctx)
-	var all []queue.Swept
+	var all []queue.Requeued
 	for more := true; err == nil && more; {
 		var r requeued
 		if r, err = q.verbs.requeue.some(ctx, q.engine, l); err == nil {
@@ -242,8 +242,8 @@ func (q *Queue) RequeueStale(ctx context.Context, l queue.Limits) ([]queue.Swept
 	return all, sqlstore.Wrap("requeue stale tasks", err)
 }
 
-// Grace implements queue.Queue.
-func (q *Queue) Grace(ctx context.Context, d time.Duration) (int, error) {
+// ExtendClaims implements queue.Queue.
+func (q *Queue) ExtendClaims(ctx context.Context, d time.Duration) (int, error) {
 	n, err := q.verbs.requeue.extend(ctx, q.engine, d)
 	return n, sqlstore.Wrap("extend all claims", err)
 }

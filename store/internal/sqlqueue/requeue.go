@@ -9,31 +9,31 @@ import (
 	"github.com/org/foreman-action/store/internal/sqlstore"
 )
 
-// maxSwept bounds the tasks that one statement changes. Each change is logged by a statement
+// maxStale bounds the tasks that one statement changes. Each change is logged by a statement
 // of its own: with more, other writers would wait for long, and on a remote database the
 // transaction would exceed the deadline of a call, each time anew.
-const maxSwept = 200
+const maxStale = 200
 
-// requeuing are the statements of RequeueStale and Grace.
+// requeuing are the statements of RequeueStale and ExtendClaims.
 type requeuing struct {
-	requeueClaimed, requeueDraining, grace string
-	exhaustPending, exhaustClaimed         string
-	exhaustCompleted, exhaustDraining      string
-	logbook                                logbook
-	lanes                                  lanes
+	requeueClaimed, requeueDraining, extendClaims string
+	exhaustPending, exhaustClaimed                string
+	exhaustCompleted, exhaustDraining             string
+	logbook                                       logbook
+	lanes                                         lanes
 }
 
 func newRequeuing(d sqlstore.Dialect) requeuing {
 	const columns = " RETURNING seq, task_id, agent, claimed_by, reason, lane, followed"
 	update := func(set, condition, columns string) string {
-		return d.Expand(set + " WHERE " + d.Some(condition, maxSwept) + columns)
+		return d.Expand(set + " WHERE " + d.Some(condition, maxStale) + columns)
 	}
 	return requeuing{
 		requeueClaimed: update("UPDATE task SET state = 0, lease_until = NULL",
 			"lease_until <= {now} AND state = 1 AND ($2 = 0 OR claims < $2)", " RETURNING seq, task_id, agent, claimed_by, attempt"),
 		requeueDraining: update("UPDATE task SET state = 2, lease_until = NULL, tries = tries + 1",
 			"lease_until <= {now} AND state = 3 AND ($2 = 0 OR tries + 1 < $2)", " RETURNING seq, task_id, agent, owner, epoch"),
-		grace:            d.Expand("UPDATE task SET lease_until = {now} + $2 WHERE " + d.InOrder("lease_until < {now} + $2 AND state = 1")),
+		extendClaims:     d.Expand("UPDATE task SET lease_until = {now} + $2 WHERE " + d.InOrder("lease_until < {now} + $2 AND state = 1")),
 		exhaustPending:   update(failing+"reason = $2", "state = 0 AND claims > 0 AND claims >= $3", columns),
 		exhaustClaimed:   update(failing+"reason = $2", "lease_until <= {now} AND state = 1 AND claims >= $3", columns),
 		exhaustCompleted: update(failing+"reason = $2 || reason", "tries > 0 AND state IN (2, 8) AND tries >= $3", columns),
@@ -82,9 +82,9 @@ func (s *requeuing) some(ctx context.Context, e sqlstore.Engine, l queue.Limits)
 
 // A requeued is the result of one transaction.
 type requeued struct {
-	tasks    []queue.Swept
+	tasks    []queue.Requeued
 	followUp followUp
-	more     bool // a statement reached maxSwept
+	more     bool // a statement reached maxStale
 }
 
 // A failStep fails the tasks that were handed out limit times.
@@ -96,7 +96,7 @@ type failStep struct {
 // fail runs a step, and logs it with each task.
 func (s *requeuing) fail(tx sqlstore.Tx, all *requeued, step failStep) error {
 	list, err := sqlstore.All(tx, step.query, func(r sqlstore.Row) (staleTask, error) {
-		t := staleTask{Swept: queue.Swept{State: queue.Failed}}
+		t := staleTask{Requeued: queue.Requeued{State: queue.Failed}}
 		err := r.Scan(&t.seq, &t.ID, &t.Agent, &t.who, &t.text, &t.lane.name, &t.lane.followed)
 		t.lane.agent = t.Agent
 		return t, err
@@ -119,7 +119,7 @@ func (s *requeuing) fail(tx sqlstore.Tx, all *requeued, step failStep) error {
 
 // A staleTask is a task whose claim or lease expired, with the text for its log.
 type staleTask struct {
-	queue.Swept
+	queue.Requeued
 
 	seq       int64
 	who, text string
@@ -132,9 +132,9 @@ func (s *requeuing) logAll(tx sqlstore.Tx, all *requeued, what string, list []st
 		if err := s.logbook.note(tx, t.seq, queue.Entry{What: what, Who: t.who, Text: t.text}); err != nil {
 			return err
 		}
-		all.tasks = append(all.tasks, t.Swept)
+		all.tasks = append(all.tasks, t.Requeued)
 	}
-	all.more = all.more || len(list) == maxSwept
+	all.more = all.more || len(list) == maxStale
 	return nil
 }
 
@@ -153,7 +153,7 @@ func (s *requeuing) requeue(tx sqlstore.Tx, all *requeued, step requeueStep) err
 		what, format = "lease ran out", "lease %d"
 	}
 	list, err := sqlstore.All(tx, step.query, func(r sqlstore.Row) (staleTask, error) {
-		t := staleTask{Swept: queue.Swept{State: step.state}}
+		t := staleTask{Requeued: queue.Requeued{State: step.state}}
 		var count int64
 		err := r.Scan(&t.seq, &t.ID, &t.Agent, &t.who, &count)
 		t.text = fmt.Sprintf(format, count)
@@ -168,7 +168,7 @@ func (s *requeuing) requeue(tx sqlstore.Tx, all *requeued, step requeueStep) err
 // extend makes all claims last for d from now on, and returns how many became longer.
 func (s *requeuing) extend(ctx context.Context, e sqlstore.Engine, d time.Duration) (int, error) {
 	n, err := sqlstore.Value(ctx, e.Single, func(tx sqlstore.Tx) (int64, error) {
-		return tx.Exec(s.grace, tx.Now(), sqlstore.Millis(d))
+		return tx.Exec(s.extendClaims, tx.Now(), sqlstore.Millis(d))
 	})
 	return int(n), err
 }

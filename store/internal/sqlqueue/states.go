@@ -9,7 +9,7 @@
 //	complete.go   Complete
 //	drain.go      DrainCompleted
 //	lease.go      Renew, MarkDone, Fail, Release
-//	requeue.go    RequeueStale, Grace
+//	requeue.go    RequeueStale, ExtendClaims
 //	retry.go      Retry, Cancel
 //	stats.go      Stats, Backlog
 //	list.go       List, Inspect

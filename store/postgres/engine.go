@@ -34,14 +34,14 @@ func (e *engine) Write(ctx context.Context, f func(sqlstore.Tx) error) error {
 	})
 }
 
-// Single implements sqlstore.Engine: one statement needs no BEGIN and COMMIT.
-func (e *engine) Single(ctx context.Context, f func(sqlstore.Tx) error) error {
+// WriteOne implements sqlstore.Engine: one statement needs no BEGIN and COMMIT.
+func (e *engine) WriteOne(ctx context.Context, f func(sqlstore.Tx) error) error {
 	return e.retry(ctx, func(ctx context.Context) (bool, error) { return true, f(e.tx(ctx, e.pool)) })
 }
 
-// Together implements sqlstore.Engine: transactions run concurrently here, so each request
+// WriteBatch implements sqlstore.Engine: transactions run concurrently here, so each request
 // has its own.
-func (e *engine) Together(ctx context.Context, f func(sqlstore.Tx, []*sqlstore.ClaimRequest) error, w *sqlstore.ClaimRequest) error {
+func (e *engine) WriteBatch(ctx context.Context, f func(sqlstore.Tx, []*sqlstore.ClaimRequest) error, w *sqlstore.ClaimRequest) error {
 	return e.Write(ctx, func(tx sqlstore.Tx) error { return f(tx, []*sqlstore.ClaimRequest{w}) })
 }
 
@@ -53,8 +53,8 @@ func (e *engine) Read(ctx context.Context, f func(sqlstore.Tx) error) error {
 	})
 }
 
-// Look implements sqlstore.Engine.
-func (e *engine) Look(ctx context.Context, f func(sqlstore.Tx) error) error {
+// ReadOne implements sqlstore.Engine.
+func (e *engine) ReadOne(ctx context.Context, f func(sqlstore.Tx) error) error {
 	return e.retry(ctx, func(ctx context.Context) (bool, error) { return false, f(e.tx(ctx, e.pool)) })
 }
 

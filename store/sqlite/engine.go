@@ -91,14 +91,14 @@ func (e *engine) Write(ctx context.Context, f func(sqlstore.Tx) error) error {
 	return e.writer.Write(ctx, f)
 }
 
-// Single implements sqlstore.Engine.
-func (e *engine) Single(ctx context.Context, f func(sqlstore.Tx) error) error {
+// WriteOne implements sqlstore.Engine.
+func (e *engine) WriteOne(ctx context.Context, f func(sqlstore.Tx) error) error {
 	return e.writer.Write(ctx, f)
 }
 
-// Together implements sqlstore.Engine.
-func (e *engine) Together(ctx context.Context, f func(sqlstore.Tx, []*sqlstore.ClaimRequest) error, w *sqlstore.ClaimRequest) error {
-	return e.writer.Together(ctx, f, w)
+// WriteBatch implements sqlstore.Engine.
+func (e *engine) WriteBatch(ctx context.Context, f func(sqlstore.Tx, []*sqlstore.ClaimRequest) error, w *sqlstore.ClaimRequest) error {
+	return e.writer.WriteBatch(ctx, f, w)
 }
 
 // Announce implements sqlstore.Engine: processes that share a file poll it.
@@ -121,8 +121,8 @@ func (e *engine) Read(ctx context.Context, f func(sqlstore.Tx) error) error {
 	}
 }
 
-// Look implements sqlstore.Engine.
-func (e *engine) Look(ctx context.Context, f func(sqlstore.Tx) error) error { return e.Read(ctx, f) }
+// ReadOne implements sqlstore.Engine.
+func (e *engine) ReadOne(ctx context.Context, f func(sqlstore.Tx) error) error { return e.Read(ctx, f) }
 
 // read runs f on a reader, in a transaction: all its statements see the same state.
 func (e *engine) read(r *reader, f func(sqlstore.Tx) error) (err error) {

@@ -28,11 +28,11 @@ func newClaiming(d sqlstore.Dialect) claiming {
 	c := claiming{
 		claimedBody: "SELECT b.origin, b.message FROM task t JOIN task_body b ON b.seq = t.seq WHERE t.task_id = $1",
 		probe:       "SELECT 1 FROM task WHERE state = 0 AND agent = $1 LIMIT 1",
-		probes:      d.Probe,
+		probes:      d.ReadFirst,
 		delayed:     newDelayed(d),
 		tasks:       newTasks(d),
 	}
-	if d.Chains {
+	if d.ModifyingCTE {
 		c.claim = d.Expand(claimChained)
 		return c
 	}
@@ -64,11 +64,11 @@ RETURNING task_id, attempt, lease_until, created_at, b.origin, b.message, CASE W
 // next hands out the next task, if there is one, without a look at its message.
 func (c *claiming) next(ctx context.Context, e sqlstore.Engine, w *sqlstore.ClaimRequest) error {
 	if c.claim == "" {
-		return e.Together(ctx, c.handOut, w)
+		return e.WriteBatch(ctx, c.handOut, w)
 	}
 	got := &w.Claim
 	var waited, renewed int
-	err := e.Single(ctx, func(tx sqlstore.Tx) (err error) {
+	err := e.WriteOne(ctx, func(tx sqlstore.Tx) (err error) {
 		var until, enqueued int64
 		w.Found, err = sqlstore.One(tx, c.claim, sqlstore.Into(&got.ID, &got.Attempt, &until, &enqueued, &got.Origin, &got.Message, &waited, &renewed), tx.Now(), w.Agent, w.Lease, w.By)
 		got.Until, got.Enqueued, got.Waited = sqlstore.Time(until), sqlstore.Time(enqueued), waited == 1
@@ -77,7 +77,7 @@ func (c *claiming) next(ctx context.Context, e sqlstore.Engine, w *sqlstore.Clai
 	if err != nil || !w.Found || renewed == 0 {
 		return err
 	}
-	return e.Look(ctx, func(tx sqlstore.Tx) error {
+	return e.ReadOne(ctx, func(tx sqlstore.Tx) error {
 		_, err := sqlstore.One(tx, c.claimedBody, sqlstore.Into(&got.Origin, &got.Message), got.ID)
 		return err
 	})

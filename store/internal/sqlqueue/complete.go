@@ -25,7 +25,7 @@ RETURNING seq`
 	c := completing{
 		complete: d.Expand(complete),
 		result:   "INSERT INTO task_result (seq, decision) VALUES ($1, $2)" + kept,
-		chained:  d.Chains,
+		chained:  d.ModifyingCTE,
 		tasks:    newTasks(d),
 		logbook:  newLogbook(d),
 	}
@@ -46,7 +46,7 @@ func (c *completing) decide(ctx context.Context, e sqlstore.Engine, ref queue.Re
 	ref.By = queue.CleanText(ref.By)
 	do := e.Write
 	if c.chained {
-		do = e.Single
+		do = e.WriteOne
 	}
 	accepted, err := sqlstore.Value(ctx, do, func(tx sqlstore.Tx) (bool, error) { return c.keep(tx, ref, decision) })
 	if err != nil || accepted {

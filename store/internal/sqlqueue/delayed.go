@@ -15,8 +15,8 @@ type delayed struct {
 func newDelayed(d sqlstore.Dialect) delayed {
 	return delayed{
 		overdue: d.Expand("SELECT 1 FROM task WHERE state >= 6 AND run_at <= {now} LIMIT 1"),
-		promote: d.Expand("UPDATE task SET state = state - 6 WHERE " + d.Free("state >= 6 AND state < 12 AND run_at <= {now}") + " RETURNING state, agent"),
-		rearm: d.Expand("UPDATE task SET run_at = {now} + $2 WHERE " + d.Free("state >= 6 AND state = 12 AND run_at <= {now}") +
+		promote: d.Expand("UPDATE task SET state = state - 6 WHERE " + d.Unlocked("state >= 6 AND state < 12 AND run_at <= {now}") + " RETURNING state, agent"),
+		rearm: d.Expand("UPDATE task SET run_at = {now} + $2 WHERE " + d.Unlocked("state >= 6 AND state = 12 AND run_at <= {now}") +
 			" RETURNING agent, lane"),
 		lanes: newLanes(d),
 	}
@@ -28,7 +28,7 @@ func (d *delayed) any(tx sqlstore.Tx) (bool, error) {
 }
 
 // promoteNow makes due tasks ready, and returns their agents; "" for decisions. It runs
-// where transactions do not run concurrently: see Dialect.Crowded.
+// where transactions do not run concurrently: see Dialect.ConcurrentWrites.
 func (d *delayed) promoteNow(tx sqlstore.Tx) (agents []string, err error) {
 	// Reading is much cheaper than an update of no rows, and mostly there are none.
 	if some, err := d.any(tx); err != nil || !some {
@@ -77,11 +77,11 @@ func (d *delayed) overlooked(tx sqlstore.Tx) (o followUp, err error) {
 // promoteAll makes due tasks ready, in transactions of its own. It returns the work that
 // follows them, also with an error.
 func (d *delayed) promoteAll(ctx context.Context, e sqlstore.Engine) (o followUp, err error) {
-	some, err := sqlstore.Value(ctx, e.Look, d.any)
+	some, err := sqlstore.Value(ctx, e.ReadOne, d.any)
 	if err != nil || !some {
 		return followUp{}, err
 	}
-	agents, err := sqlstore.Value(ctx, e.Single, d.ready)
+	agents, err := sqlstore.Value(ctx, e.WriteOne, d.ready)
 	if err != nil {
 		return followUp{}, err
 	}

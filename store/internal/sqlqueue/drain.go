@@ -9,9 +9,9 @@ import (
 
 // draining are the statements of DrainCompleted, which leases decisions.
 type draining struct {
-	lease   string
-	crowded bool
-	delayed delayed
+	lease      string
+	concurrent bool
+	delayed    delayed
 }
 
 func newDraining(d sqlstore.Dialect) draining {
@@ -24,8 +24,8 @@ WHERE seq = (SELECT t.seq FROM task t WHERE t.state = 2 AND t.seq > $4
 RETURNING seq, task_id, epoch, lease_until, agent, repo, issue, tries, created_at, completed_at,
   (SELECT b.origin FROM task_body b WHERE b.seq = task.seq), (SELECT b.message FROM task_body b WHERE b.seq = task.seq),
   (SELECT r.decision FROM task_result r WHERE r.seq = task.seq)`),
-		crowded: d.Crowded(),
-		delayed: newDelayed(d),
+		concurrent: d.ConcurrentWrites(),
+		delayed:    newDelayed(d),
 	}
 }
 
@@ -63,7 +63,7 @@ func (q *draining) each(ctx context.Context, e sqlstore.Engine, o queue.DrainOpt
 		var d queue.Decision
 		var seq int64
 		var found bool
-		err := e.Single(ctx, func(tx sqlstore.Tx) (err error) {
+		err := e.WriteOne(ctx, func(tx sqlstore.Tx) (err error) {
 			d, seq, found, err = q.one(tx, o, behind)
 			return err
 		})

@@ -30,7 +30,7 @@ ON CONFLICT DO NOTHING RETURNING seq`
 		body:       "INSERT INTO task_body (seq, origin, message) VALUES ($1, $2, $3)",
 		hourly:     d.Expand("SELECT slot, {now} FROM task WHERE hourly = $2 ORDER BY slot DESC LIMIT 1 OFFSET $3"),
 		exclusive:  d.Exclusive,
-		chained:    d.Chains,
+		chained:    d.ModifyingCTE,
 		coalescing: newCoalescing(d),
 	}
 	if q.chained {
@@ -47,7 +47,7 @@ func (q *enqueuing) enqueue(ctx context.Context, e sqlstore.Engine, t queue.Task
 	do := e.Write
 	alone := q.chained && !t.Coalesce && t.HourlyLimit == 0 && t.Wait == 0
 	if alone {
-		do = e.Single
+		do = e.WriteOne
 	}
 	// The original of a duplicate may be purged before it is looked up.
 	for tries := 0; out.Outcome == "" && err == nil; tries++ {

@@ -38,7 +38,7 @@ func attemptOf(ref queue.Ref) int64 { return int64(min(ref.Attempt, math.MaxInt3
 // extend makes a claim last for the lease from now on.
 func (h *heartbeating) extend(ctx context.Context, e sqlstore.Engine, ref queue.Ref, lease time.Duration) error {
 	ref.By = queue.CleanText(ref.By)
-	n, err := sqlstore.Value(ctx, e.Single, func(tx sqlstore.Tx) (int64, error) {
+	n, err := sqlstore.Value(ctx, e.WriteOne, func(tx sqlstore.Tx) (int64, error) {
 		return tx.Exec(h.heartbeat, tx.Now(), ref.ID, attemptOf(ref), ref.By, sqlstore.Millis(lease))
 	})
 	if err == nil && n == 0 {
@@ -49,7 +49,7 @@ func (h *heartbeating) extend(ctx context.Context, e sqlstore.Engine, ref queue.
 
 // whyNot returns the reason why the caller does not have a claim.
 func (h *heartbeating) whyNot(ctx context.Context, e sqlstore.Engine, ref queue.Ref) error {
-	return e.Look(ctx, func(tx sqlstore.Tx) error {
+	return e.ReadOne(ctx, func(tx sqlstore.Tx) error {
 		t, err := h.tasks.look(tx, ref.ID)
 		if err == nil && ref.By != "" && ref.By != t.claimedBy {
 			err = queue.ErrNotYours

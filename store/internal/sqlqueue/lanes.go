@@ -25,9 +25,9 @@ const again = 5 * time.Minute
 
 // lanes are the statements about tasks that wait for others of their lane.
 type lanes struct {
-	follow, wait, next, ahead, letGo, tellAhead string
-	exclusive                                   string
-	crowded                                     bool
+	follow, wait, next, ahead, unblock, setBehind string
+	exclusive                                     string
+	concurrent                                    bool
 }
 
 func newLanes(d sqlstore.Dialect) lanes {
@@ -38,11 +38,11 @@ func newLanes(d sqlstore.Dialect) lanes {
 		// The plus keeps databases from looking for them among all that are held back.
 		next:  "SELECT seq, task_id FROM task WHERE lane = $1 AND agent = $2 AND +state = 12 ORDER BY seq LIMIT 1",
 		ahead: "SELECT task_id FROM task WHERE lane = $1 AND agent = $2 AND followed = 1 AND state NOT IN (4, 5, 12) ORDER BY seq LIMIT 1",
-		letGo: d.Expand(`UPDATE task SET state = CASE WHEN slot > {now} THEN 6 ELSE 0 END, run_at = CASE WHEN slot > {now} THEN slot ELSE 0 END
+		unblock: d.Expand(`UPDATE task SET state = CASE WHEN slot > {now} THEN 6 ELSE 0 END, run_at = CASE WHEN slot > {now} THEN slot ELSE 0 END
 WHERE seq = $2 AND +state = 12 RETURNING state`),
-		tellAhead: d.Expand("UPDATE task SET behind = $3 WHERE " + d.InOrder("lane = $1 AND agent = $2 AND +state = 12 AND behind <> $3")),
-		exclusive: d.Exclusive,
-		crowded:   d.Crowded(),
+		setBehind:  d.Expand("UPDATE task SET behind = $3 WHERE " + d.InOrder("lane = $1 AND agent = $2 AND +state = 12 AND behind <> $3")),
+		exclusive:  d.Exclusive,
+		concurrent: d.ConcurrentWrites(),
 	}
 }
 
@@ -118,7 +118,7 @@ func (l *lanes) ended(tx sqlstore.Tx, at lane) (o followUp, err error) {
 	switch {
 	case at.followed == 0:
 		return followUp{}, nil
-	case l.crowded:
+	case l.concurrent:
 		return followUp{lanes: []lane{at}}, nil
 	}
 	o.agents, err = l.releaseNext(tx, at)
@@ -157,13 +157,13 @@ func (l *lanes) releaseNext(tx sqlstore.Tx, at lane) (agents []string, err error
 	if !blocked {
 		ahead = first
 		state := -1
-		if _, err := sqlstore.One(tx, l.letGo, sqlstore.Into(&state), tx.Now(), seq); err != nil {
+		if _, err := sqlstore.One(tx, l.unblock, sqlstore.Into(&state), tx.Now(), seq); err != nil {
 			return nil, err
 		}
 		if state == statePending {
 			agents = append(agents, at.agent)
 		}
 	}
-	_, err = tx.Exec(l.tellAhead, at.name, at.agent, ahead)
+	_, err = tx.Exec(l.setBehind, at.name, at.agent, ahead)
 	return agents, err
 }

@@ -31,7 +31,7 @@ WHERE task_id = $2 AND state = 3 AND epoch = $3 RETURNING seq, owner`),
 // extend renews a lease, and returns its new end.
 func (l *leasing) extend(ctx context.Context, e sqlstore.Engine, lease queue.Lease, d time.Duration) (time.Time, error) {
 	var until int64
-	found, err := sqlstore.Value(ctx, e.Single, func(tx sqlstore.Tx) (bool, error) {
+	found, err := sqlstore.Value(ctx, e.WriteOne, func(tx sqlstore.Tx) (bool, error) {
 		return sqlstore.One(tx, l.renew, sqlstore.Into(&until), tx.Now(), lease.ID, lease.Epoch, sqlstore.Millis(d))
 	})
 	return sqlstore.Time(until), lostUnless(found, err)
@@ -60,7 +60,7 @@ func (l *leasing) end(ctx context.Context, e sqlstore.Engine, lease queue.Lease,
 	if !queue.IsText(lease.ID) {
 		return followUp{}, queue.ErrLost
 	}
-	do := e.Single
+	do := e.WriteOne
 	if how.report != nil {
 		do = e.Write
 	}

@@ -35,7 +35,7 @@ func (s *reading) list(ctx context.Context, e sqlstore.Engine, f queue.Filter) (
 	where, args := conditions(f)
 	limit := min(cmp.Or(max(f.Limit, 0), 100), 1000)
 	query := s.info + "WHERE " + strings.Join(where, " AND ") + " ORDER BY seq DESC LIMIT " + strconv.Itoa(limit)
-	return sqlstore.Value(ctx, e.Look, func(tx sqlstore.Tx) ([]queue.Info, error) {
+	return sqlstore.Value(ctx, e.ReadOne, func(tx sqlstore.Tx) ([]queue.Info, error) {
 		args[0] = tx.Now()
 		return sqlstore.All(tx, query, scanInfo, args...)
 	})

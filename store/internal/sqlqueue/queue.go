@@ -174,7 +174,7 @@ func (q *Queue) DrainCompleted(ctx context.Context, o queue.DrainOptions) ([]que
 	if err := o.Check(); err != nil {
 		return nil, sqlstore.Wrap("lease decisions", err)
 	}
-	if !q.verbs.drain.crowded {
+	if !q.verbs.drain.concurrent {
 		list, ready, err := q.verbs.drain.all(ctx, q.engine, o)
 		q.after(ctx, ready)
 		return list, sqlstore.Wrap("lease decisions", err)
@@ -292,7 +292,7 @@ func (q *Queue) Retry(ctx context.Context, id, by string) (queue.State, error) {
 	if err := q.promote(ctx); err != nil { // a task that is due is not held back
 		return "", sqlstore.Wrap("retry task "+id, err)
 	}
-	state, agent, err := q.verbs.retry.takeUp(ctx, q.engine, id, by)
+	state, agent, err := q.verbs.retry.restart(ctx, q.engine, id, by)
 	if err != nil {
 		return "", sqlstore.Wrap("retry task "+id, err)
 	}

@@ -26,7 +26,7 @@ type requeuing struct {
 func newRequeuing(d sqlstore.Dialect) requeuing {
 	const columns = " RETURNING seq, task_id, agent, claimed_by, reason, lane, followed"
 	update := func(set, condition, columns string) string {
-		return d.Expand(set + " WHERE " + d.Some(condition, maxStale) + columns)
+		return d.Expand(set + " WHERE " + d.UnlockedLimit(condition, maxStale) + columns)
 	}
 	return requeuing{
 		requeueClaimed: update("UPDATE task SET state = 0, lease_until = NULL",
@@ -167,7 +167,7 @@ func (s *requeuing) requeue(tx sqlstore.Tx, all *requeued, step requeueStep) err
 
 // extend makes all claims last for d from now on, and returns how many became longer.
 func (s *requeuing) extend(ctx context.Context, e sqlstore.Engine, d time.Duration) (int, error) {
-	n, err := sqlstore.Value(ctx, e.Single, func(tx sqlstore.Tx) (int64, error) {
+	n, err := sqlstore.Value(ctx, e.WriteOne, func(tx sqlstore.Tx) (int64, error) {
 		return tx.Exec(s.extendClaims, tx.Now(), sqlstore.Millis(d))
 	})
 	return int(n), err

@@ -28,15 +28,15 @@ func newRetrying(d sqlstore.Dialect) retrying {
 	}
 }
 
-// takeUp retries a task in the name of by, and returns its new state and its agent; "" for a
+// restart retries a task in the name of by, and returns its new state and its agent; "" for a
 // decision.
-func (r *retrying) takeUp(ctx context.Context, e sqlstore.Engine, id, by string) (state int, agent string, err error) {
+func (r *retrying) restart(ctx context.Context, e sqlstore.Engine, id, by string) (state int, agent string, err error) {
 	err = e.Write(ctx, func(tx sqlstore.Tx) error {
 		before, err := r.tasks.look(tx, id)
 		if err != nil {
 			return err
 		}
-		behind, err := r.lanes.predecessor(tx, before) // before the task itself is locked: see Dialect.Crowded
+		behind, err := r.lanes.predecessor(tx, before) // before the task itself is locked: see Dialect.ConcurrentWrites
 		if err != nil {
 			return err
 		}

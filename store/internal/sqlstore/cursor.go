@@ -27,7 +27,7 @@ ON CONFLICT (repo) DO UPDATE SET at = excluded.at, data = excluded.data`),
 // Cursor returns the stored cursor of a repository's poller; nil: none. Case does not
 // matter.
 func (s *Cursors) Cursor(ctx context.Context, repo string) (data []byte, err error) {
-	err = s.engine.Look(ctx, func(tx Tx) error {
+	err = s.engine.ReadOne(ctx, func(tx Tx) error {
 		data = nil
 		_, err := One(tx, s.cursor, Into(&data), strings.ToLower(repo))
 		return err
@@ -38,7 +38,7 @@ func (s *Cursors) Cursor(ctx context.Context, repo string) (data []byte, err err
 // SaveCursor stores the cursor of a repository's poller. When it returns nil, that is
 // durable.
 func (s *Cursors) SaveCursor(ctx context.Context, repo string, data []byte) error {
-	err := s.engine.Single(ctx, func(tx Tx) error {
+	err := s.engine.WriteOne(ctx, func(tx Tx) error {
 		_, err := tx.Exec(s.saveCursor, tx.Now(), strings.ToLower(repo), Text(data))
 		return err
 	})

@@ -25,12 +25,12 @@ type Dialect struct {
 	// Identity, Blob, Text and Int are types of columns: a number that grows with each
 	// row and is the primary key; bytes; text that is compared byte for byte; 64 bits.
 	Identity, Blob, Text, Int string
-	// Probe is true if reading before a write that mostly changes no row is faster, because
+	// ReadFirst is true if reading before a write that mostly changes no row is faster, because
 	// writes are serialized.
-	Probe bool
-	// Chains is true if one statement can change several tables (WITH … INSERT), and that is
+	ReadFirst bool
+	// ModifyingCTE is true if one statement can change several tables (WITH … INSERT), and that is
 	// faster than several statements.
-	Chains bool
+	ModifyingCTE bool
 }
 
 // SQLite returns the dialect of SQLite.
@@ -39,7 +39,7 @@ func SQLite() Dialect {
 		Now:      "$1",
 		List:     "(SELECT value FROM json_each(%s))",
 		Identity: "INTEGER PRIMARY KEY AUTOINCREMENT", Blob: "BLOB", Text: "TEXT", Int: "INTEGER",
-		Probe: true,
+		ReadFirst: true,
 	}
 }
 
@@ -52,7 +52,7 @@ func PostgreSQL() Dialect {
 		Exclusive: "SELECT pg_advisory_xact_lock(hashtextextended(current_schema() || ' ' || $1, 0))",
 		List:      "(SELECT value::bigint FROM json_array_elements_text(%s::json))",
 		Identity:  "BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY", Blob: "BYTEA", Text: `TEXT COLLATE "C"`, Int: "BIGINT",
-		Chains: true,
+		ModifyingCTE: true,
 	}
 }
 
@@ -65,24 +65,25 @@ func (d Dialect) Expand(query string) string {
 	).Replace(query)
 }
 
-// Crowded reports whether transactions that write run concurrently, so that one may wait for
-// the locks of another. To avoid deadlocks, a statement that changes several tasks either
-// skips locked ones (Free, Some) or locks them in the order of their numbers (InOrder), and
-// no transaction waits for a second task while it has locked a first one.
-func (d Dialect) Crowded() bool { return d.Skip != "" }
+// ConcurrentWrites reports whether transactions that write run concurrently, so that one may
+// wait for the locks of another. To avoid deadlocks, a statement that changes several tasks
+// either skips locked ones (Unlocked, UnlockedLimit) or locks them in the order of their
+// numbers (InOrder), and no transaction waits for a second task while it has locked a first
+// one.
+func (d Dialect) ConcurrentWrites() bool { return d.Skip != "" }
 
-// Free returns a condition for the tasks that satisfy another one and are not locked.
-func (d Dialect) Free(condition string) string {
-	if !d.Crowded() {
+// Unlocked returns a condition for the tasks that satisfy another one and are not locked.
+func (d Dialect) Unlocked(condition string) string {
+	if !d.ConcurrentWrites() {
 		return condition
 	}
 	return "seq = ANY (ARRAY(SELECT t.seq FROM task t WHERE " + condition + "{skip}))"
 }
 
-// Some is Free for a limited number of tasks.
-func (d Dialect) Some(condition string, most int) string {
-	few := "SELECT t.seq FROM task t WHERE " + condition + " LIMIT " + strconv.Itoa(most) + "{skip}"
-	if !d.Crowded() {
+// UnlockedLimit is Unlocked for a limited number of tasks.
+func (d Dialect) UnlockedLimit(condition string, limit int) string {
+	few := "SELECT t.seq FROM task t WHERE " + condition + " LIMIT " + strconv.Itoa(limit) + "{skip}"
+	if !d.ConcurrentWrites() {
 		return "seq IN (" + few + ")"
 	}
 	return "seq = ANY (ARRAY(" + few + "))"
@@ -91,7 +92,7 @@ func (d Dialect) Some(condition string, most int) string {
 // InOrder returns a condition for all tasks that satisfy another one; it waits for locked
 // ones.
 func (d Dialect) InOrder(condition string) string {
-	if !d.Crowded() {
+	if !d.ConcurrentWrites() {
 		return condition
 	}
 	return "seq = ANY (ARRAY(SELECT t.seq FROM task t WHERE " + condition + " ORDER BY t.seq{lock}))"

@@ -31,18 +31,18 @@ type Engine interface {
 	// Write runs f in a transaction. When it returns nil, the changes are durable.
 	// Several calls may share a transaction, and one may be run again after a conflict.
 	Write(ctx context.Context, f func(Tx) error) error
-	// Single is Write for an f that runs one statement, so that an engine may leave out
+	// WriteOne is Write for an f that runs one statement, so that an engine may leave out
 	// the transaction.
-	Single(ctx context.Context, f func(Tx) error) error
-	// Together is Write for an f that answers the requests of several callers at once: those
+	WriteOne(ctx context.Context, f func(Tx) error) error
+	// WriteBatch is Write for an f that answers the requests of several callers at once: those
 	// that wait at the same time, and at least that of this call. All callers pass the same
 	// f.
-	Together(ctx context.Context, f func(Tx, []*ClaimRequest) error, w *ClaimRequest) error
+	WriteBatch(ctx context.Context, f func(Tx, []*ClaimRequest) error, w *ClaimRequest) error
 	// Read runs f, which only reads, on one snapshot that contains all earlier commits.
 	Read(ctx context.Context, f func(Tx) error) error
-	// Look is Read for an f that runs one statement, so that an engine may leave out the
+	// ReadOne is Read for an f that runs one statement, so that an engine may leave out the
 	// transaction.
-	Look(ctx context.Context, f func(Tx) error) error
+	ReadOne(ctx context.Context, f func(Tx) error) error
 	// Announce notifies other processes, if the engine can, that tasks may have become
 	// ready. It does not wait.
 	Announce(c queue.Change)

@@ -57,7 +57,7 @@ func (s *Leaders) Lead(ctx context.Context, name string, f func(context.Context)
 
 // take acquires or renews the lease for owner, unless another owner has it.
 func (s *Leaders) take(ctx context.Context, name, owner string) (leads bool, err error) {
-	n, err := Value(ctx, s.engine.Single, func(tx Tx) (int64, error) {
+	n, err := Value(ctx, s.engine.WriteOne, func(tx Tx) (int64, error) {
 		return tx.Exec(s.seize, tx.Now(), name, owner, leadFor.Milliseconds())
 	})
 	return n > 0 && err == nil, err
@@ -77,7 +77,7 @@ func (s *Leaders) reign(ctx context.Context, name, owner string, f func(context.
 		select {
 		case err := <-done:
 			// So the next leader need not wait for the lease to expire.
-			_ = s.engine.Single(context.WithoutCancel(ctx), func(tx Tx) error {
+			_ = s.engine.WriteOne(context.WithoutCancel(ctx), func(tx Tx) error {
 				_, err := tx.Exec(s.abdicate, name, owner)
 				return err
 			})

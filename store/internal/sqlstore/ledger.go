@@ -43,7 +43,7 @@ func (s *Ledgers) Ledger(ctx context.Context, key memory.LedgerKey) (memory.Ledg
 	if err != nil {
 		return memory.Ledger{}, Wrap("read journal", err)
 	}
-	data, err := Value(ctx, s.engine.Look, func(tx Tx) ([]byte, error) { return ledger(tx, s.ledger, path) })
+	data, err := Value(ctx, s.engine.ReadOne, func(tx Tx) ([]byte, error) { return ledger(tx, s.ledger, path) })
 	if err != nil {
 		return memory.Ledger{}, Wrap("read journal", err)
 	}

@@ -45,7 +45,7 @@ func (s *Records) Load(ctx context.Context, repo string, issue int) (memory.Reco
 	if _, err := memory.Key(repo, issue); err != nil {
 		return memory.Record{}, Wrap("read memory", err)
 	}
-	data, err := Value(ctx, s.engine.Look, func(tx Tx) ([]byte, error) { return record(tx, s.record, repo, issue) })
+	data, err := Value(ctx, s.engine.ReadOne, func(tx Tx) ([]byte, error) { return record(tx, s.record, repo, issue) })
 	if err == nil && data == nil {
 		return memory.Record{}, memory.ErrNotFound
 	}
@@ -114,7 +114,7 @@ func (s *Records) Pending(ctx context.Context, repo string) (list []memory.Due, 
 	if _, err := memory.Key(repo, 1); err != nil {
 		return nil, false, Wrap("look for closings", err)
 	}
-	list, err = Value(ctx, s.engine.Look, func(tx Tx) ([]memory.Due, error) {
+	list, err = Value(ctx, s.engine.ReadOne, func(tx Tx) ([]memory.Due, error) {
 		return All(tx, s.due, func(r Row) (d memory.Due, err error) {
 			var at int64
 			err = r.Scan(&d.Issue, &at)

@@ -13,13 +13,13 @@
 // # How it works
 //
 // A [Writer] owns the connection and one goroutine. A caller of [Writer.Write] or
-// [Writer.Together] appends its operation to a queue and waits. The goroutine repeats:
+// [Writer.WriteBatch] appends its operation to a queue and waits. The goroutine repeats:
 //
 //  1. gather takes the queue as a group, 256 operations at most. Callers that were
 //     answered together tend to come back together, and a group that starts without them
 //     leaves them to wait for a whole flush. So gather first waits for as many operations
 //     as are expected, but no longer than a flush took on average of late (0.2 to 5 ms).
-//  2. commit runs the group in one transaction. Operations of Together get one call with
+//  2. commit runs the group in one transaction. Operations of WriteBatch get one call with
 //     the arguments of all of them, so that one statement can serve many callers.
 //  3. Every caller gets its own result, after the commit. Then [Database.Maintain] runs.
 //
@@ -47,5 +47,5 @@
 //
 // The size of groups: maxGroup. How long a group waits for more: gather and the bounds
 // beside it. What is shared by one statement: the function that is passed to
-// [Writer.Together]. What runs between groups, such as checkpoints: Database.Maintain.
+// [Writer.WriteBatch]. What runs between groups, such as checkpoints: Database.Maintain.
 package groupcommit

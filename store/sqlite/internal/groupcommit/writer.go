@@ -111,9 +111,9 @@ func (w *Writer) Write(ctx context.Context, f func(sqlstore.Tx) error) error {
 	return w.write(ctx, &op{f: f})
 }
 
-// Together is [Writer.Write] for operations that are served by one call of f, which gets
+// WriteBatch is [Writer.Write] for operations that are served by one call of f, which gets
 // the requests of all callers in the group. All callers pass the same f.
-func (w *Writer) Together(ctx context.Context, f func(sqlstore.Tx, []*sqlstore.ClaimRequest) error, request *sqlstore.ClaimRequest) error {
+func (w *Writer) WriteBatch(ctx context.Context, f func(sqlstore.Tx, []*sqlstore.ClaimRequest) error, request *sqlstore.ClaimRequest) error {
 	return w.write(ctx, &op{all: f, request: request})
 }
 

@@ -181,5 +181,6 @@ func (t *Telemetry) Observe(o observe.Observation) {
 		m.nudges.WithLabelValues(m.labels.of("agent", o.Agent), status).Add(float64(o.N))
 	case observe.LoopFailed:
 		m.loopRestarts.WithLabelValues(status).Add(float64(o.N))
+	case observe.Requeued, observe.Purged: // the queue counts them
 	}
 }

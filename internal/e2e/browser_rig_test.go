@@ -144,17 +144,17 @@ func (s *station) complete(id, rationale string) {
 	}
 }
 
-func (s *station) lease() queue.Hold {
+func (s *station) lease() queue.Lease {
 	s.t.Helper()
 	list, err := s.q.DrainCompleted(s.t.Context(), queue.DrainOptions{Owner: "host-1", Lease: time.Hour, Limit: 1})
 	if err != nil || len(list) != 1 {
 		s.t.Fatal(list, err)
 	}
-	return list[0].Hold
+	return list[0].Lease
 }
 
 // finish carries a decision out, with a report as the drain writes it.
-func (s *station) finish(h queue.Hold, rationale string) {
+func (s *station) finish(h queue.Lease, rationale string) {
 	s.t.Helper()
 	rep, err := json.Marshal(map[string]any{
 		"status": "applied", "event": "issues.opened", "decision": "label_and_respond", "rationale": rationale, "by": browserAgent, "executed": 2,

@@ -57,3 +57,8 @@ func getPermission(in *input) answer {
 	base := map[string]string{"maintain": "write", "triage": "read"}
 	return reply(http.StatusOK, object{"permission": cmp.Or(base[permission], permission), "role_name": permission, "user": u})
 }
+
+// listCaches lists the caches of workflows: the fake has none.
+func listCaches(*input) answer {
+	return reply(http.StatusOK, object{"total_count": 0, "actions_caches": []object{}})
+}

@@ -60,6 +60,7 @@ func routes() []route {
 		at("GET", repo+"/pulls/{number}/files", onIssue(listFiles)),
 		at("GET", repo+"/pulls/{number}/commits", onIssue(listCommits)),
 		at("GET", repo+"/pulls/{number}/reviews", onIssue(listReviews)),
+		at("GET", repo+"/actions/caches", inRepo(listCaches)),
 		at("GET", one+"/events", onIssue(listEvents)),
 		at("GET", one+"/timeline", onIssue(listTimeline)),
 	}

@@ -28,6 +28,7 @@ var shown = []string{
 	"state_reason", "labels", "label", "assignee", "assignees", "assigner", "milestone", "type", "locked", "active_lock_reason", "user", "actor",
 	"author_association", "comments", "content", "encoding", "path", "event", "lock_reason", "permission", "full_name",
 	"total_count", "items", "html_url", "rename", "from", "to", "issue_type", "prev_issue_type", "default_branch", "open_issues", "closed_issues", "url", "pull_request",
+	"head", "base", "ref", "changed_files", "actions_caches",
 }
 
 // TestSessions plays each file's calls on a fresh server and compares the transcript.

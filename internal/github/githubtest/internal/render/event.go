@@ -101,7 +101,7 @@ func Repository(r *state.Repository) Object {
 		"clone_url": page + ".git", "svn_url": page, "homepage": nil, "language": nil, "mirror_url": nil, "license": nil,
 		"size": 1, "stargazers_count": 0, "watchers_count": 0, "forks_count": 0, "forks": 0, "watchers": 0,
 		"open_issues_count": r.Open(), "open_issues": r.Open(), "network_count": 0, "subscribers_count": 0,
-		"has_issues": true, "has_projects": true, "has_wiki": true, "has_pages": false, "has_discussions": false,
+		"has_issues": true, "has_projects": true, "has_wiki": true, "has_pages": false, "has_downloads": false, "has_discussions": false,
 		"archived": false, "disabled": false, "default_branch": "main", "visibility": "public",
 	}
 	for key, below := range repoLinks() {

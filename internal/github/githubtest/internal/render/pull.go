@@ -22,7 +22,7 @@ func Pull(r *state.Repository, i *state.Record) Object {
 	maps.Copy(o, links)
 	maps.Copy(o, Object{
 		"url": at, "html_url": page, "diff_url": page + ".diff", "patch_url": page + ".patch", "issue_url": API(r, "/issues/%d", i.Number),
-		"merged_at": nil, "merge_commit_sha": nil, "merged": false, "mergeable": nil, "rebaseable": nil, "mergeable_state": "unknown",
+		"merged_at": nil, "merge_commit_sha": nil, "merged": i.Merged, "mergeable": nil, "rebaseable": nil, "mergeable_state": "unknown",
 		"merged_by": nil, "auto_merge": nil, "maintainer_can_modify": false, "draft": i.Draft,
 		"requested_reviewers": users(i.Reviewers), "requested_teams": []Object{}, "review_comments": 0, "commits": 1,
 		"additions": len(i.Files), "deletions": len(i.Files), "changed_files": len(i.Files),

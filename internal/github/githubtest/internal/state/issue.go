@@ -24,11 +24,12 @@ type Issue struct {
 	Locked      bool
 	LockReason  string
 	PullRequest bool
-	Files       []string          // that a pull request changes
+	Files       []string          // that it changes
 	Moved       map[string]string // the paths of some of Files before
 	Commits     []string          // the messages of a pull request's commits
 	Reviews     []Review          // of a pull request
 	Draft       bool              // of a pull request
+	Merged      bool              // of one that was closed
 	Head        string            // its branch; empty when set up: "patch-1"
 	Reviewers   []string          // whose review is asked for
 	CreatedAt   time.Time         // zero when set up: now

@@ -172,6 +172,17 @@ func (r *Repo) EditAs(_ string, number int, body string) *Repo {
 	return r.as(number, func(i *state.Record) { r.state.EditBody(i, body) })
 }
 
+// PushAs lets a user change what a pull request changes, which the fake's timeline does not
+// show.
+func (r *Repo) PushAs(_ string, number int, files ...string) *Repo {
+	return r.as(number, func(i *state.Record) { r.state.Push(i, files) })
+}
+
+// LockAs lets another user lock an issue.
+func (r *Repo) LockAs(actor string, number int, reason string) *Repo {
+	return r.as(number, func(i *state.Record) { r.state.Lock(i, actor, reason) })
+}
+
 // ReopenAs lets another user open an issue again.
 func (r *Repo) ReopenAs(actor string, number int) *Repo {
 	return r.as(number, func(i *state.Record) { r.state.SetState(i, actor, "open", "") })

@@ -1,0 +1,129 @@
+package parity_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/txtar"
+
+	"github.com/org/foreman-action/internal/importer"
+)
+
+// A parityCase is one configuration with its events, and what its original did.
+type parityCase struct {
+	tool, name string
+	path       string
+	header     map[string]string // Source, Licence, Version
+	ar         *txtar.Archive
+	source     importer.Source // the tool's configuration; for stale the workflow
+	workflow   importer.Source
+	events     []event
+	want       map[string]outcome // of the original, by the event's id
+	known      []difference
+}
+
+// A difference explains why ours does something else on some events.
+type difference struct {
+	Events []string `json:"events"`
+	// Reported is a part of the import's report, or of the notes in the imported file; empty
+	// when neither names the difference.
+	Reported string `json:"reported,omitempty"`
+	Reason   string `json:"reason"`
+}
+
+// cases reads all cases of a tool.
+func cases(t *testing.T, tool string) []*parityCase {
+	t.Helper()
+	paths, err := filepath.Glob(filepath.Join("testdata", "cases", tool, "*.txtar"))
+	if err != nil || len(paths) < 10 {
+		t.Fatalf("%s: got %d cases, %v, want at least 10", tool, len(paths), err)
+	}
+	var list []*parityCase
+	for _, path := range paths {
+		list = append(list, readCase(t, tool, path))
+	}
+	return list
+}
+
+func readCase(t *testing.T, tool, path string) *parityCase {
+	t.Helper()
+	ar, err := txtar.ParseFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &parityCase{tool: tool, name: strings.TrimSuffix(filepath.Base(path), ".txtar"), path: path, ar: ar, header: map[string]string{}, want: map[string]outcome{}}
+	for line := range strings.Lines(string(ar.Comment)) {
+		key, value, _ := strings.Cut(strings.TrimSpace(line), ": ")
+		c.header[key] = value
+	}
+	for _, f := range ar.Files {
+		switch {
+		case strings.HasPrefix(f.Name, ".github/workflows/") && c.workflow.Name == "" && (c.source.Name != "" || tool == "stale"):
+			c.workflow = importer.Source{Name: f.Name, Data: f.Data}
+		case strings.HasPrefix(f.Name, ".github/"):
+			c.source = importer.Source{Name: f.Name, Data: f.Data}
+		case f.Name == "events":
+			c.events = decodeLines[event](t, c, f)
+		case f.Name == "want":
+			for _, o := range decodeLines[outcome](t, c, f) {
+				c.want[o.ID] = o
+			}
+		case f.Name == "differences":
+			c.known = decodeLines[difference](t, c, f)
+		default:
+			t.Fatalf("%s: unknown part %s", path, f.Name)
+		}
+	}
+	if tool == "stale" {
+		c.source = c.workflow
+	}
+	return c
+}
+
+func decodeLines[T any](t *testing.T, c *parityCase, f txtar.File) []T {
+	t.Helper()
+	var list []T
+	dec := json.NewDecoder(bytes.NewReader(f.Data))
+	dec.DisallowUnknownFields()
+	for dec.More() {
+		var v T
+		if err := dec.Decode(&v); err != nil {
+			t.Fatalf("%s: %s: %v", c.path, f.Name, err)
+		}
+		list = append(list, v)
+	}
+	return list
+}
+
+// set replaces a part of the file by a line for each value, and writes the file.
+func set[T any](t *testing.T, c *parityCase, name string, list []T) {
+	t.Helper()
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	for _, v := range list {
+		if err := enc.Encode(v); err != nil {
+			t.Fatal(err)
+		}
+	}
+	i := slices.IndexFunc(c.ar.Files, func(f txtar.File) bool { return f.Name == name })
+	if i < 0 {
+		i = len(c.ar.Files)
+		c.ar.Files = append(c.ar.Files, txtar.File{Name: name})
+	}
+	c.ar.Files[i].Data = b.Bytes()
+	if err := os.WriteFile(c.path, txtar.Format(c.ar), 0o644); err != nil { //nolint:gosec // files of the repository
+		t.Fatal(err)
+	}
+}
+
+// repo is the repository of the case: conditions of workflows name it.
+func (c *parityCase) repo() string {
+	repo, _, _ := strings.Cut(c.header["Source"], " ")
+	return repo
+}

@@ -1,0 +1,189 @@
+package parity_test
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/org/foreman-action/internal/importer"
+)
+
+var (
+	originals = flag.String("originals", "", "run the original actions below this directory, as TOOL/VERSION, beside ours, and record what they do")
+	generate  = flag.Bool("generate", false, "write the events of the cases anew")
+	table     = flag.String("table", "", "write the table of differences into this file")
+	verbose   = flag.Bool("log", false, "print the logs of the original actions")
+	diffs     = flag.String("differences", "", "write unexplained differences to this file")
+)
+
+// TestRecorded runs the imported configurations on the recorded events. What differs from
+// the original must be listed, and what is listed must differ.
+func TestRecorded(t *testing.T) {
+	t.Parallel()
+	for _, tool := range importer.Tools() {
+		for _, c := range cases(t, tool) {
+			t.Run(tool+"/"+c.name, func(t *testing.T) {
+				t.Parallel()
+				o, report := newOurs(t, c)
+				got, _ := play(t, c, o)
+				check(t, c, got, report)
+			})
+		}
+	}
+}
+
+// check compares our outcomes with those of the original.
+func check(t *testing.T, c *parityCase, got []outcome, report string) {
+	t.Helper()
+	if len(got) < 40 || len(got) != len(c.want) {
+		t.Errorf("got %d outcomes, %d are recorded, want the same, and at least 40", len(got), len(c.want))
+	}
+	explained := map[string]difference{}
+	for _, d := range c.known {
+		if d.Reported != "" && !strings.Contains(report, d.Reported) {
+			t.Errorf("the import no longer reports %q", d.Reported)
+		}
+		for _, id := range d.Events {
+			explained[id] = d
+		}
+	}
+	for _, o := range got {
+		want := c.want[o.ID]
+		_, known := explained[o.ID]
+		switch same := slices.Equal(o.After, want.After); {
+		case same && known:
+			t.Errorf("%s: is the same now; take it out of the differences", o.ID)
+		case !same && !known:
+			t.Errorf("%s: a difference that is not listed:%s", o.ID, compared(want.After, o.After))
+		}
+	}
+}
+
+func compared(want, got []string) string {
+	var b strings.Builder
+	for i := range max(len(want), len(got)) {
+		w, g := "", ""
+		if i < len(want) {
+			w = want[i]
+		}
+		if i < len(got) {
+			g = got[i]
+		}
+		if w != g {
+			fmt.Fprintf(&b, "\n  original: %s\n  ours:     %s", w, g)
+		}
+	}
+	return b.String()
+}
+
+// play runs one side on all events of a case. It returns the outcomes and the calls.
+func play(t *testing.T, c *parityCase, s side) ([]outcome, int) {
+	t.Helper()
+	labels := labelsOf(t, c)
+	var list []outcome
+	index := map[string]int{}
+	worlds := map[int]*world{}
+	calls := 0
+	for _, e := range c.events {
+		w := worlds[e.World]
+		if w == nil {
+			w = newWorld(t, c, labels)
+			for name, data := range s.files() {
+				w.addFile(name, data)
+			}
+			worlds[e.World] = w
+		}
+		w.happen(e)
+		before := w.calls
+		s.run(w, e)
+		calls += w.calls - before
+		for _, n := range observed(w, c.tool, e) {
+			id := e.ID
+			if c.tool == "stale" {
+				id = fmt.Sprintf("%d#%d", e.World, n)
+			}
+			k, ok := index[id]
+			if !ok {
+				k, index[id] = len(list), len(list)
+				list = append(list, outcome{ID: id})
+			}
+			list[k].After = append(list[k].After, w.state(n))
+		}
+	}
+	return list, calls
+}
+
+// observed returns the issues whose state counts after an event: after a scheduled run
+// all, else the one that it is about.
+func observed(w *world, tool string, e event) []int {
+	if tool != "stale" {
+		return []int{e.number()}
+	}
+	var list []int
+	if e.On == "scan" {
+		for n := range w.opened {
+			list = append(list, n)
+		}
+		slices.Sort(list)
+	}
+	return list
+}
+
+// labelsOf returns the labels that the repository has: those of all events, and those that
+// the original put on.
+func labelsOf(t *testing.T, c *parityCase) []string {
+	seen := map[string]bool{}
+	for _, e := range c.events {
+		for _, l := range append(slices.Clone(e.Labels), e.Label) {
+			seen[l] = true
+		}
+	}
+	for _, l := range configured(t, c) {
+		seen[l] = true
+	}
+	delete(seen, "")
+	var list []string
+	for l := range seen {
+		list = append(list, l)
+	}
+	slices.Sort(list)
+	return list
+}
+
+// TestOriginals runs the original actions on the events, and records what they do.
+func TestOriginals(t *testing.T) {
+	if *originals == "" {
+		t.Skip("needs -originals, node and the published actions; see docs/proof/import.md")
+	}
+	for _, tool := range importer.Tools() {
+		for _, c := range cases(t, tool) {
+			t.Run(tool+"/"+c.name, func(t *testing.T) {
+				t.Parallel()
+				got, calls := play(t, c, newOriginal(t, c, *originals))
+				c.setHeader("Calls", fmt.Sprint(calls))
+				set(t, c, "want", got)
+			})
+		}
+	}
+}
+
+func (c *parityCase) setHeader(key, value string) {
+	c.header[key] = value
+	var b strings.Builder
+	for line := range strings.Lines(string(c.ar.Comment)) {
+		if !strings.HasPrefix(line, key+":") {
+			b.WriteString(line)
+		}
+	}
+	fmt.Fprintf(&b, "%s: %s\n", key, value)
+	c.ar.Comment = []byte(b.String())
+}
+
+// TestMain writes the table at the end, when it is asked for.
+func TestMain(m *testing.M) {
+	flag.Parse()
+	os.Exit(m.Run())
+}

@@ -1,0 +1,269 @@
+package parity_test
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/org/foreman-action/internal/github/githubtest"
+)
+
+// An event is something that people do to an issue or a pull request. Of a scheduled run,
+// "scan", only Day counts.
+type event struct {
+	ID string `json:"id"`
+	// World separates repositories; events of one world share one. Of the tools that answer
+	// events each world has one issue.
+	World  int     `json:"world"`
+	Day    float64 `json:"day,omitempty"`
+	On     string  `json:"on"`              // such as "issues.opened"
+	Number int     `json:"issue,omitempty"` // 0: 1
+
+	// The first event of an issue has what it was before; later ones what changes.
+	Title  string   `json:"title,omitempty"`
+	Body   string   `json:"body,omitempty"`
+	Author string   `json:"author,omitempty"` // empty: mona
+	Actor  string   `json:"actor,omitempty"`  // empty: the author
+	Label  string   `json:"label,omitempty"`  // of labeled and unlabeled
+	Labels []string `json:"labels,omitempty"` // there from the beginning
+	By     string   `json:"by,omitempty"`     // who put Labels on; empty: the author
+	Files  []string `json:"files,omitempty"`
+	Head   string   `json:"head,omitempty"`
+	Draft  bool     `json:"draft,omitempty"`
+	Merged bool     `json:"merged,omitempty"`
+	State  string   `json:"state,omitempty"` // "closed" and a reason
+	Lock   string   `json:"lock,omitempty"`  // a reason, or "none"
+
+	Assignee  string `json:"assignee,omitempty"`
+	Milestone string `json:"milestone,omitempty"`
+}
+
+// names returns the event's name and action.
+func (e event) names() (string, string) {
+	name, action, _ := strings.Cut(e.On, ".")
+	return name, action
+}
+
+func (e event) number() int    { return max(e.Number, 1) }
+func (e event) author() string { return cmp.Or(e.Author, "mona") }
+
+// start is when the worlds begin.
+var start = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
+
+// A world is one side's repository on a fake GitHub.
+type world struct {
+	t      *testing.T
+	gh     *githubtest.Server
+	repo   *githubtest.Repo
+	name   string
+	at     time.Time
+	tree   map[string][]byte
+	opened map[int]event // the first event of each issue
+	runs   int
+	calls  int
+}
+
+const commit = "5bd3c4ff0e2a4a5d9f0b6d3f6a4d5e6f7a8b9c0d"
+
+// newWorld makes the repository of a case. All labels that the case names exist.
+func newWorld(t *testing.T, c *parityCase, labels []string) *world {
+	t.Helper()
+	w := &world{t: t, name: c.repo(), at: start, tree: map[string][]byte{}, opened: map[int]event{}}
+	w.gh = githubtest.New(t, githubtest.Config{
+		Now:            func() time.Time { return w.at },
+		SkipValidation: true, // which tests of the client do; an original may send what GitHub takes and does not describe
+	})
+	w.repo = w.gh.Repo(w.name).AddLabel(labels...).AddUser("maintainer", "helper")
+	return w
+}
+
+// addFile adds a file to the default branch, which is at one commit.
+func (w *world) addFile(name string, data []byte) {
+	w.tree[name] = data
+	w.repo.AddFile(name, string(data)).AddFileAt(commit, name, string(data))
+}
+
+// happen lets people do what the event says.
+func (w *world) happen(e event) {
+	w.t.Helper()
+	w.at = start.Add(time.Duration(e.Day * 24 * float64(time.Hour)))
+	name, action := e.names()
+	n := e.number()
+	if _, known := w.opened[n]; !known && name != "scan" {
+		w.open(e)
+	}
+	actor := cmp.Or(e.Actor, w.opened[n].author())
+	switch action {
+	case "edited":
+		if e.Title != "" && e.Title != w.issue(n).Title {
+			w.repo.RenameAs(actor, n, e.Title)
+		}
+		if e.Body != "" {
+			w.repo.EditAs(actor, n, e.Body)
+		}
+	case "synchronize":
+		w.repo.PushAs(actor, n, e.Files...)
+	case "labeled":
+		w.repo.LabelAs(actor, n, e.Label)
+	case "unlabeled":
+		w.repo.UnlabelAs(actor, n, e.Label)
+	case "assigned":
+		w.repo.AssignAs(actor, n, e.Assignee)
+	case "milestoned":
+		w.repo.SetMilestoneAs(actor, n, e.Milestone)
+	case "closed":
+		if w.issue(n).State == "open" {
+			w.repo.CloseAs(actor, n, "")
+		}
+	case "reopened":
+		if w.issue(n).State == "closed" {
+			w.repo.ReopenAs(actor, n)
+		}
+	case "created":
+		w.repo.AddComment(n, actor, e.Body)
+	}
+}
+
+// open makes an issue as it was before the event.
+func (w *world) open(e event) {
+	name, action := e.names()
+	w.opened[e.number()] = e
+	in := githubtest.Issue{
+		Number: e.number(), Title: e.Title, Body: e.Body, Author: e.author(), CreatedAt: w.at,
+		PullRequest: name == "pull_request", Files: e.Files, Head: e.Head, Draft: e.Draft, Merged: e.Merged,
+	}
+	if e.By == "" {
+		in.Labels = e.Labels
+	}
+	w.repo.AddIssue(in)
+	if e.By != "" {
+		for _, l := range e.Labels {
+			w.repo.LabelAs(e.By, e.number(), l)
+		}
+	}
+	if action == "unlabeled" {
+		w.repo.LabelAs("maintainer", e.number(), e.Label)
+	}
+	if e.Assignee != "" && action != "assigned" {
+		w.repo.AssignAs("maintainer", e.number(), e.Assignee)
+	}
+	if e.Milestone != "" && action != "milestoned" {
+		w.repo.SetMilestoneAs("maintainer", e.number(), e.Milestone)
+	}
+	if state, reason, _ := strings.Cut(e.State, " "); state == "closed" {
+		w.repo.CloseAs("maintainer", e.number(), reason)
+	}
+	if in.PullRequest { // what it changes is none of our configuration
+		for name, data := range w.tree {
+			w.repo.AddFileAt(fmt.Sprintf("refs/pull/%d/head", e.number()), name, string(data))
+		}
+	}
+	if e.Lock != "" {
+		w.repo.LockAs("maintainer", e.number(), strings.TrimPrefix(e.Lock, "none"))
+	}
+}
+
+func (w *world) issue(n int) githubtest.Issue { return w.gh.Issue(w.name, n) }
+
+// payload returns what GitHub sends with the event.
+func (w *world) payload(e event) []byte {
+	w.t.Helper()
+	name, action := e.names()
+	p := map[string]any{"repository": w.get(""), "action": action}
+	if name == "scan" {
+		p = map[string]any{"schedule": "30 1 * * *", "repository": w.get("")}
+	} else {
+		p["sender"] = sender(cmp.Or(e.Actor, w.opened[e.number()].author()))
+	}
+	one := fmt.Sprintf("/issues/%d", e.number())
+	switch name {
+	case "issues":
+		p["issue"] = w.get(one)
+	case "issue_comment":
+		p["issue"] = w.get(one)
+		list, _ := w.get(one + "/comments?per_page=100").([]any)
+		p["comment"] = list[len(list)-1]
+	case "pull_request":
+		p["number"], p["pull_request"] = e.number(), w.get(fmt.Sprintf("/pulls/%d", e.number()))
+	}
+	if e.Label != "" {
+		p["label"] = w.get("/labels/" + strings.ReplaceAll(urlPath(e.Label), "+", "%20"))
+	}
+	raw, err := json.Marshal(p)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return raw
+}
+
+func sender(login string) map[string]any {
+	kind := "User"
+	if strings.HasSuffix(login, "[bot]") {
+		kind = "Bot"
+	}
+	return map[string]any{"login": login, "id": 583231, "type": kind}
+}
+
+// get reads something of the repository, apart from the calls that count.
+func (w *world) get(path string) any {
+	w.t.Helper()
+	req, err := http.NewRequestWithContext(w.t.Context(), http.MethodGet, w.gh.URL+"/repos/"+w.name+path, nil)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	raw, err := io.ReadAll(resp.Body)
+	if err != nil || resp.StatusCode != http.StatusOK {
+		w.t.Fatalf("GET %s: %d %v", path, resp.StatusCode, err)
+	}
+	var v any
+	if err := json.Unmarshal(raw, &v); err != nil {
+		w.t.Fatal(err)
+	}
+	return v
+}
+
+// An outcome is the state of an issue after an event, or after each scheduled run.
+type outcome struct {
+	ID    string   `json:"id"`
+	After []string `json:"after"`
+}
+
+// state describes an issue: state, labels, lock and the comments of the token's owner.
+func (w *world) state(n int) string {
+	i := w.issue(n)
+	labels := slices.Clone(i.Labels)
+	slices.Sort(labels)
+	parts := []string{i.State}
+	if i.State == "closed" && !i.PullRequest {
+		parts[0] += " " + i.StateReason
+	}
+	if len(labels) > 0 {
+		parts = append(parts, strings.Join(labels, ", "))
+	}
+	if i.Locked {
+		parts = append(parts, strings.TrimSpace("locked "+i.LockReason))
+	}
+	for _, c := range i.Comments {
+		if c.Author == "github-actions[bot]" {
+			parts = append(parts, fmt.Sprintf("%q", plain(c.Body)))
+		}
+	}
+	return strings.Join(parts, "; ")
+}
+
+// plain returns a comment without our marker.
+func plain(body string) string {
+	body, _, _ = strings.Cut(body, "<!-- foreman")
+	return strings.TrimSpace(body)
+}

@@ -1,0 +1,223 @@
+package parity_test
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"gopkg.in/yaml.v3"
+
+	"github.com/org/foreman-action/internal/actions/actionstest"
+	"github.com/org/foreman-action/internal/cli/action"
+	"github.com/org/foreman-action/internal/cli/process"
+	"github.com/org/foreman-action/internal/command"
+	"github.com/org/foreman-action/internal/importer"
+)
+
+func urlPath(s string) string { return url.PathEscape(s) }
+
+// A side runs one of the two programs on an event that happened.
+type side interface {
+	// files are added to the repository before anything happens.
+	files() map[string][]byte
+	// run runs the program; it may have nothing to do.
+	run(w *world, e event)
+}
+
+// ours is the imported configuration under Foreman.
+type ours struct{ config []byte }
+
+func (o ours) files() map[string][]byte {
+	return map[string][]byte{".github/foreman.yml": o.config}
+}
+
+// newOurs imports a case's configuration, and returns the report with the notes of the file.
+func newOurs(t *testing.T, c *parityCase) (ours, string) {
+	t.Helper()
+	r := importer.Request{Tool: c.tool, File: c.source}
+	if c.tool != "stale" {
+		r.Workflow = c.workflow
+	}
+	res, err := importer.Import(r)
+	if err != nil {
+		t.Fatalf("%s: %v", c.path, err)
+	}
+	report := string(res.Config)
+	for _, p := range res.Unmapped {
+		report += p.Error() + "\n"
+	}
+	return ours{res.Config}, report
+}
+
+func (o ours) run(w *world, e event) {
+	w.t.Helper()
+	name, _ := e.names()
+	if name == "scan" {
+		name = "schedule"
+	}
+	if o.config == nil {
+		return
+	}
+	w.runs++
+	r := actionstest.NewRunner(w.t)
+	r.Setenv("GITHUB_API_URL", w.gh.URL)
+	r.Setenv("GITHUB_REPOSITORY", w.name)
+	r.Setenv("GITHUB_RUN_ID", fmt.Sprint(9000000000+w.runs))
+	r.SetInput("token", "ghs_test")
+	r.SetEvent(name, w.payload(e))
+	sleep := func(ctx context.Context, _ time.Duration) error { return ctx.Err() }
+	now := func() time.Time { return w.at }
+	before := len(w.gh.Calls())
+	err := action.Run(w.t.Context(), action.Options{Env: process.Env{Getenv: r.Getenv, Stdout: r, Stderr: r, Now: now, Sleep: sleep}.Complete()})
+	w.calls += len(w.gh.Calls()) - before
+	if err != nil && command.ExitCode(err) != command.ExitOK {
+		w.t.Errorf("%s: ours failed:\n%s", e.ID, r.Log())
+	}
+}
+
+// original is the published action under node.
+type original struct {
+	action string
+	flow   flow
+	source importer.Source
+	main   string            // the program
+	inputs map[string]string // the defaults of the action
+}
+
+// newOriginal finds the action of a case below dir/TOOL/VERSION.
+func newOriginal(t *testing.T, c *parityCase, dir string) original {
+	t.Helper()
+	o := original{action: actionOf(c.tool), source: c.source, inputs: map[string]string{}}
+	o.flow = readFlow(t, c.workflow.Data, o.action)
+	root := filepath.Join(dir, c.tool, c.header["Version"])
+	raw, err := os.ReadFile(filepath.Join(root, "action.yml"))
+	if err != nil {
+		t.Fatalf("the original of %s: %v", c.path, err)
+	}
+	var a struct {
+		Inputs map[string]struct{ Default string }
+		Runs   struct{ Main string }
+	}
+	if err := yaml.Unmarshal(raw, &a); err != nil {
+		t.Fatal(err)
+	}
+	for name, in := range a.Inputs {
+		o.inputs[name] = in.Default
+	}
+	o.main = filepath.Join(root, a.Runs.Main)
+	return o
+}
+
+func actionOf(tool string) string {
+	return map[string]string{
+		"labeler": "actions/labeler", "issue-labeler": "github/issue-labeler",
+		"label-actions": "dessant/label-actions", "stale": "actions/stale",
+	}[tool]
+}
+
+func (o original) files() map[string][]byte {
+	return map[string][]byte{o.source.Name: o.source.Data}
+}
+
+// run runs the steps of the workflow whose conditions hold, when it hears the event.
+func (o original) run(w *world, e event) {
+	w.t.Helper()
+	name, act := e.names()
+	if name == "scan" {
+		name = "schedule"
+	}
+	heard := o.flow.hears(name, act)
+	if heard == "" {
+		return
+	}
+	payload := w.payload(e)
+	x := contexts(w, e, heard, o.flow.env)
+	for _, s := range o.flow.steps {
+		if x.holds(w.t, s.conditions[0]) && x.holds(w.t, s.conditions[1]) {
+			w.runs++
+			o.step(w, e, call{heard, payload, s, x})
+		}
+	}
+}
+
+// contexts are the values that expressions of workflows use.
+func contexts(w *world, e event, heard string, env map[string]string) expressions {
+	owner, _, _ := strings.Cut(w.name, "/")
+	_, act := e.names()
+	x := expressions{
+		"github.event_name": heard, "github.event.action": act, "github.repository": w.name, "github.repository_owner": owner,
+		"github.token": "ghs_test", "secrets.GITHUB_TOKEN": "ghs_test", "github.event.label.name": e.Label,
+	}
+	for k, v := range env {
+		x["env."+k] = v
+	}
+	kind := "issue"
+	if strings.HasPrefix(heard, "pull_request") {
+		kind = "pull_request"
+	}
+	if heard != "schedule" {
+		i := w.issue(e.number())
+		x["github.event."+kind+".title"], x["github.event."+kind+".user.login"] = i.Title, i.Author
+		x["github.event."+kind+".draft"], x["github.event."+kind+".merged"] = truth(i.Draft), truth(i.Merged)
+		x["github.event."+kind+".number"] = fmt.Sprint(e.number())
+	}
+	return x
+}
+
+// A call is one run of a step.
+type call struct {
+	heard   string
+	payload []byte
+	step    flowStep
+	x       expressions
+}
+
+func (o original) step(w *world, e event, c call) {
+	w.t.Helper()
+	r := actionstest.NewRunner(w.t)
+	r.Setenv("GITHUB_API_URL", w.gh.URL)
+	r.Setenv("GITHUB_REPOSITORY", w.name)
+	r.Setenv("GITHUB_SHA", commit)
+	r.Setenv("GITHUB_RUN_ID", fmt.Sprint(8000000000+w.runs))
+	r.Setenv("RUNNER_TEMP", w.t.TempDir())
+	r.Setenv("TMPDIR", w.t.TempDir())
+	r.Setenv("PATH", os.Getenv("PATH"))
+	r.Setenv("PARITY_NOW", w.at.Format(time.RFC3339))
+	r.SetEvent(c.heard, c.payload)
+	r.SetInput("repo-token", "ghs_test") // the cases leave it out
+	for name, value := range o.inputs {
+		if value != "" {
+			r.SetInput(name, expand(w.t, value, c.x))
+		}
+	}
+	for name, value := range c.step.with {
+		r.SetInput(name, strings.TrimSpace(expand(w.t, value, c.x)))
+	}
+	clock, err := filepath.Abs(filepath.Join("testdata", "clock.js"))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	cmd := exec.CommandContext(w.t.Context(), "node", "--require", clock, o.main)
+	cmd.Env, cmd.Dir = r.Environ(), r.Getenv("GITHUB_WORKSPACE")
+	before := len(w.gh.Calls())
+	out, err := cmd.CombinedOutput()
+	w.calls += len(w.gh.Calls()) - before
+	if err != nil {
+		w.t.Logf("%s: the original failed: %v\n%s", e.ID, err, tail(string(out)))
+	}
+	if *verbose {
+		w.t.Logf("%s: %s", e.ID, out)
+	}
+}
+
+// tail returns the last lines of a log.
+func tail(log string) string {
+	lines := strings.Split(strings.TrimSpace(log), "\n")
+	return strings.Join(lines[max(len(lines)-6, 0):], "\n")
+}

@@ -80,6 +80,11 @@ kill-build: ## kill the pipeline of Builder and Inspector after every call of gi
 crash: ## kill the program at 1,000 random calls and more, and look for lost or doubled writes
 	go test . -run '^TestCrash' -v -timeout 20m -crash.rounds=$(CRASH_ROUNDS)
 
+.PHONY: import-compare
+import-compare: ## the actions that can be imported beside ours; ORIGINALS=dir has their published files
+	go test ./internal/parity -run '^TestOriginals$$' -timeout 60m -originals='$(abspath $(or $(ORIGINALS),$(error name the directory: ORIGINALS=dir)))'
+	go test ./internal/parity -run '^TestRecorded$$' -timeout 20m -table='$(abspath docs/proof/import.md)'
+
 .PHONY: e2e
 e2e: ## the container as the runner starts it, and once through act; needs Docker
 	go -C internal/e2e test -count=1 -v ./...

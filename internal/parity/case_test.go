@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -126,4 +127,10 @@ func set[T any](t *testing.T, c *parityCase, name string, list []T) {
 func (c *parityCase) repo() string {
 	repo, _, _ := strings.Cut(c.header["Source"], " ")
 	return repo
+}
+
+// calls returns how many calls the original made, all events together.
+func (c *parityCase) calls() int {
+	n, _ := strconv.Atoi(c.header["Calls"]) // recorded
+	return n
 }

@@ -3,7 +3,7 @@ package parity_test
 import (
 	"flag"
 	"fmt"
-	"os"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -16,50 +16,72 @@ var (
 	generate  = flag.Bool("generate", false, "write the events of the cases anew")
 	table     = flag.String("table", "", "write the table of differences into this file")
 	verbose   = flag.Bool("log", false, "print the logs of the original actions")
-	diffs     = flag.String("differences", "", "write unexplained differences to this file")
 )
 
 // TestRecorded runs the imported configurations on the recorded events. What differs from
 // the original must be listed, and what is listed must differ.
 func TestRecorded(t *testing.T) {
 	t.Parallel()
-	for _, tool := range importer.Tools() {
-		for _, c := range cases(t, tool) {
-			t.Run(tool+"/"+c.name, func(t *testing.T) {
-				t.Parallel()
-				o, report := newOurs(t, c)
-				got, _ := play(t, c, o)
-				check(t, c, got, report)
-			})
+	var rows rowList
+	t.Run("all", func(t *testing.T) {
+		for _, tool := range importer.Tools() {
+			for _, c := range cases(t, tool) {
+				t.Run(tool+"/"+c.name, func(t *testing.T) {
+					t.Parallel()
+					o, report := newOurs(t, c)
+					got, calls := play(t, c, o)
+					r := check(t, c, got, report)
+					r.calls = calls
+					rows.add(r)
+				})
+			}
 		}
+	})
+	if *table != "" {
+		rows.write(t, *table)
 	}
 }
 
 // check compares our outcomes with those of the original.
-func check(t *testing.T, c *parityCase, got []outcome, report string) {
+func check(t *testing.T, c *parityCase, got []outcome, report string) row {
 	t.Helper()
 	if len(got) < 40 || len(got) != len(c.want) {
 		t.Errorf("got %d outcomes, %d are recorded, want the same, and at least 40", len(got), len(c.want))
 	}
 	explained := map[string]difference{}
 	for _, d := range c.known {
-		if d.Reported != "" && !strings.Contains(report, d.Reported) {
+		if !strings.Contains(report, d.Reported) {
 			t.Errorf("the import no longer reports %q", d.Reported)
 		}
 		for _, id := range d.Events {
 			explained[id] = d
 		}
 	}
+	r := row{c: c, events: len(got)}
 	for _, o := range got {
 		want := c.want[o.ID]
-		_, known := explained[o.ID]
-		switch same := slices.Equal(o.After, want.After); {
+		d, known := explained[o.ID]
+		same := slices.Equal(o.After, want.After)
+		switch {
 		case same && known:
 			t.Errorf("%s: is the same now; take it out of the differences", o.ID)
 		case !same && !known:
 			t.Errorf("%s: a difference that is not listed:%s", o.ID, compared(want.After, o.After))
 		}
+		switch {
+		case same:
+			r.same++
+		case d.Reported != "":
+			r.reported++
+		default:
+			r.silent++
+		}
+		delete(explained, o.ID)
 	}
+	for id := range explained {
+		t.Errorf("the differences name %s, which is no event", id)
+	}
+	return r
 }
 
 func compared(want, got []string) string {
@@ -96,9 +118,10 @@ func play(t *testing.T, c *parityCase, s side) ([]outcome, int) {
 			}
 			worlds[e.World] = w
 		}
-		w.happen(e)
 		before := w.calls
-		s.run(w, e)
+		if w.happen(e) {
+			s.run(w, e)
+		}
 		calls += w.calls - before
 		for _, n := range observed(w, c.tool, e) {
 			id := e.ID
@@ -145,12 +168,7 @@ func labelsOf(t *testing.T, c *parityCase) []string {
 		seen[l] = true
 	}
 	delete(seen, "")
-	var list []string
-	for l := range seen {
-		list = append(list, l)
-	}
-	slices.Sort(list)
-	return list
+	return slices.Sorted(maps.Keys(seen))
 }
 
 // TestOriginals runs the original actions on the events, and records what they do.
@@ -180,10 +198,4 @@ func (c *parityCase) setHeader(key, value string) {
 	}
 	fmt.Fprintf(&b, "%s: %s\n", key, value)
 	c.ar.Comment = []byte(b.String())
-}
-
-// TestMain writes the table at the end, when it is asked for.
-func TestMain(m *testing.M) {
-	flag.Parse()
-	os.Exit(m.Run())
 }

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/org/foreman-action/internal/actions/actionstest"
 	"github.com/org/foreman-action/internal/github/githubtest"
 )
 
@@ -66,6 +67,7 @@ type world struct {
 	tree   map[string][]byte
 	opened map[int]event // the first event of each issue
 	runs   int
+	job    *actionstest.Runner // of ours; nil: none has run yet
 	calls  int
 }
 
@@ -89,8 +91,9 @@ func (w *world) addFile(name string, data []byte) {
 	w.repo.AddFile(name, string(data)).AddFileAt(commit, name, string(data))
 }
 
-// happen lets people do what the event says.
-func (w *world) happen(e event) {
+// happen lets people do what the event says. It reports whether there was something to do:
+// what is open cannot be opened again, and what either program did may come first.
+func (w *world) happen(e event) bool {
 	w.t.Helper()
 	w.at = start.Add(time.Duration(e.Day * 24 * float64(time.Hour)))
 	name, action := e.names()
@@ -99,9 +102,11 @@ func (w *world) happen(e event) {
 		w.open(e)
 	}
 	actor := cmp.Or(e.Actor, w.opened[n].author())
+	was := w.issue(n)
+	has := slices.ContainsFunc(was.Labels, func(l string) bool { return strings.EqualFold(l, e.Label) })
 	switch action {
 	case "edited":
-		if e.Title != "" && e.Title != w.issue(n).Title {
+		if e.Title != "" && e.Title != was.Title {
 			w.repo.RenameAs(actor, n, e.Title)
 		}
 		if e.Body != "" {
@@ -111,23 +116,26 @@ func (w *world) happen(e event) {
 		w.repo.PushAs(actor, n, e.Files...)
 	case "labeled":
 		w.repo.LabelAs(actor, n, e.Label)
+		return !has
 	case "unlabeled":
 		w.repo.UnlabelAs(actor, n, e.Label)
+		return has
 	case "assigned":
 		w.repo.AssignAs(actor, n, e.Assignee)
+		return !slices.Contains(was.Assignees, e.Assignee)
 	case "milestoned":
 		w.repo.SetMilestoneAs(actor, n, e.Milestone)
+		return was.Milestone != e.Milestone
 	case "closed":
-		if w.issue(n).State == "open" {
-			w.repo.CloseAs(actor, n, "")
-		}
+		w.repo.CloseAs(actor, n, "")
+		return was.State == "open"
 	case "reopened":
-		if w.issue(n).State == "closed" {
-			w.repo.ReopenAs(actor, n)
-		}
+		w.repo.ReopenAs(actor, n)
+		return was.State == "closed"
 	case "created":
 		w.repo.AddComment(n, actor, e.Body)
 	}
+	return true
 }
 
 // open makes an issue as it was before the event.

@@ -359,8 +359,12 @@ func keysOf(c *parityCase) []string {
 func configured(t *testing.T, c *parityCase) []string {
 	var list []string
 	if c.tool == "stale" {
-		list = append(list, "Stale")
 		for _, s := range readFlowOf(t, c).steps {
+			for _, name := range []string{"stale-issue-label", "stale-pr-label"} {
+				if s.with[name] == "" {
+					list = append(list, "Stale")
+				}
+			}
 			for name, value := range s.with {
 				if strings.HasSuffix(name, "-label") || strings.Contains(name, "labels") {
 					for word := range strings.SplitSeq(value, ",") {
@@ -393,7 +397,7 @@ func configured(t *testing.T, c *parityCase) []string {
 		}
 	}
 	slices.Sort(list)
-	return slices.Compact(list)
+	return slices.CompactFunc(list, strings.EqualFold)
 }
 
 func readFlowOf(t *testing.T, c *parityCase) flow {

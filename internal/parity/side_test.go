@@ -65,11 +65,14 @@ func (o ours) run(w *world, e event) {
 		return
 	}
 	w.runs++
-	r := actionstest.NewRunner(w.t)
-	r.Setenv("GITHUB_API_URL", w.gh.URL)
-	r.Setenv("GITHUB_REPOSITORY", w.name)
+	if w.job == nil {
+		w.job = actionstest.NewRunner(w.t)
+		w.job.Setenv("GITHUB_API_URL", w.gh.URL)
+		w.job.Setenv("GITHUB_REPOSITORY", w.name)
+		w.job.SetInput("token", "ghs_test")
+	}
+	r := w.job
 	r.Setenv("GITHUB_RUN_ID", fmt.Sprint(9000000000+w.runs))
-	r.SetInput("token", "ghs_test")
 	r.SetEvent(name, w.payload(e))
 	sleep := func(ctx context.Context, _ time.Duration) error { return ctx.Err() }
 	now := func() time.Time { return w.at }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -270,8 +271,8 @@ func (w *world) state(n int) string {
 	return strings.Join(parts, "; ")
 }
 
+// marker is how Foreman knows its own comments.
+var marker = regexp.MustCompile(`<!-- foreman.*?-->`)
+
 // plain returns a comment without our marker.
-func plain(body string) string {
-	body, _, _ = strings.Cut(body, "<!-- foreman")
-	return strings.TrimSpace(body)
-}
+func plain(body string) string { return strings.TrimSpace(marker.ReplaceAllString(body, "")) }

@@ -261,6 +261,21 @@ func (s *Set) MayHaveLeft(id string, on triage.Issue) bool {
 	return i >= 0 && slices.ContainsFunc(s.rules[i].actions, func(a action.Action) bool { return a.MayHaveLeft(on) })
 }
 
+// LabelsOff returns the labels to take off an issue because the condition of the rule with
+// that id is false, whoever put them on: those that a rule with else_undo and override_humans
+// adds, as far as its text names them.
+func (s *Set) LabelsOff(id string, on triage.Issue) []string {
+	i := slices.IndexFunc(s.all(), func(r *rule) bool { return r.id == id })
+	if i < 0 || !s.rules[i].undo || !s.rules[i].override {
+		return nil
+	}
+	var list []string
+	for _, a := range s.rules[i].actions {
+		list = append(list, a.LabelsLeft(on)...)
+	}
+	return list
+}
+
 // Labels returns the places where rules name labels, as far as the text of the rules
 // tells, in the order of the rules. A nil set has none.
 func (s *Set) Labels() []LabelUse {

@@ -1,6 +1,7 @@
 package rules_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -148,6 +149,32 @@ func TestMayHaveLeft(t *testing.T) {
 			set := compiled(t, "  - {id: a, on: issues.edited, when: issue.locked, else_undo: true, then: "+tt.then+"}\n")
 			if got := set.MayHaveLeft("a", tt.issue); got != tt.Type || !set.UndoesByMemory() || set.MayHaveLeft("b", tt.issue) {
 				t.Errorf("got %v, want %v; undoes %v", got, tt.Type, set.UndoesByMemory())
+			}
+		})
+	}
+}
+
+// TestLabelsOff: only a rule that overrides people names labels to take off, and only those
+// on the issue.
+func TestLabelsOff(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name, keys, then string
+		want             []string
+	}{
+		{"one of its labels", "else_undo: true, override_humans: true", "[{add_label: bug}, {add_labels: [x, Docs]}]", []string{"Bug", "docs"}},
+		{"what people did stays", "else_undo: true", "[{add_label: bug}]", nil},
+		{"no else_undo", "override_humans: true", "[{add_label: bug}]", nil},
+		{"a name that is made", "else_undo: true, override_humans: true", `[{add_label: "{{ issue.author }}"}]`, nil},
+		{"a label that it removes", "else_undo: true, override_humans: true", "[{remove_label: bug}]", nil},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			set := compiled(t, "  - {id: a, on: issues.edited, when: issue.locked, "+tt.keys+", then: "+tt.then+"}\n")
+			got := set.LabelsOff("a", triage.Issue{Labels: []string{"Bug", "docs", "y"}})
+			if !slices.Equal(got, tt.want) || set.LabelsOff("b", triage.Issue{Labels: []string{"bug"}}) != nil {
+				t.Errorf("got %q, want %q", got, tt.want)
 			}
 		})
 	}

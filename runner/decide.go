@@ -439,8 +439,12 @@ func (a decider) later(t memory.Task) bool {
 // now (else_undo). It reads nothing when nothing of theirs can be on the issue, and leaves
 // alone what the decision itself asks for.
 func (a decider) withReversals(ctx context.Context, d plan.Decision, res *rules.Result) (plan.Decision, error) {
-	if res == nil || a.reads.fresh() || d.Message.Decision == protocol.Escalate {
+	if res == nil || d.Message.Decision == protocol.Escalate {
 		return d, nil
+	}
+	d, err := a.withLabelsOff(d, res)
+	if err != nil || a.reads.fresh() {
+		return d, err
 	}
 	ids := slices.DeleteFunc(slices.Clone(res.Undone), func(id string) bool { return !a.c.Rules.MayHaveLeft(id, *a.d.Issue) })
 	labels := a.labelsOf(ids)
@@ -469,7 +473,8 @@ func (a decider) withReversals(ctx context.Context, d plan.Decision, res *rules.
 	wanted := d
 	var reverted []string
 	for i, m := range reversal.Made {
-		if wanted.Wants(m.Outcome) {
+		against := m.Outcome
+		if against.There = !against.There; wanted.Wants(m.Outcome) || wanted.Wants(against) {
 			continue
 		}
 		d = d.With(triage.Source{Rule: m.By, Undo: true}, reversal.Items[i])
@@ -483,19 +488,25 @@ func (a decider) withReversals(ctx context.Context, d plan.Decision, res *rules.
 	return d, nil
 }
 
-// labelsOf returns the labels on the issue that rules add, and only those of the given ids: each
-// as what the first of these rules left there, should the timeline show that we did.
-func (a decider) labelsOf(ids []string) []history.Made {
-	var list []history.Made
-	for _, name := range a.d.Issue.Labels {
-		adders := a.c.Rules.Adders(name)
-		if len(adders) > 0 && !slices.ContainsFunc(adders, func(id string) bool { return !slices.Contains(ids, id) }) {
-			list = append(list, history.Made{
-				Outcome: effect.Outcome{Thing: effect.Label, Name: name, There: true}, Type: protocol.ActionAddLabel, By: adders[0],
-			})
+// withLabelsOff adds to a decision what takes off the labels of rules that override people, and
+// whose condition is false now: whoever put them on. What the decision itself adds stays.
+func (a decider) withLabelsOff(d plan.Decision, res *rules.Result) (plan.Decision, error) {
+	wanted := d
+	for _, id := range res.Undone {
+		for _, label := range a.c.Rules.LabelsOff(id, *a.d.Issue) {
+			if wanted.Wants(effect.Outcome{Thing: effect.Label, Name: label, There: true}) || d.Wants(effect.Outcome{Thing: effect.Label, Name: label}) {
+				continue
+			}
+			item, err := protocol.NewAction(protocol.ActionRemoveLabel, map[string]any{"label": label})
+			if err != nil {
+				return d, err
+			}
+			from := a.source(id)
+			from.Undo = true
+			d = d.With(from, item)
 		}
 	}
-	return list
+	return d, nil
 }
 
 // effect returns a function that says, of an action of a rule, which labels it will really add

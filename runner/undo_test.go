@@ -221,3 +221,31 @@ func TestUndoOnPull(t *testing.T) {
 		})
 	}
 }
+
+// TestLabelsOffWhoever: a rule with else_undo that overrides people takes its labels off when
+// its condition is false, also those of others, on a new issue and without a memory.
+func TestLabelsOffWhoever(t *testing.T) {
+	t.Parallel()
+	tests := []struct{ name, keys, put, want string }{
+		{"a person's label", "override_humans: true, else_undo: true", "docs", "bug"},
+		{"what people did stays otherwise", "else_undo: true", "docs", "bug docs"},
+		{"another label", "override_humans: true, else_undo: true", "bug", "bug"},
+		{"a label that another rule adds", "override_humans: true, else_undo: true", "wanted", "bug wanted"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			w := newUndoWorld(t, "rules:\n"+
+				"  - {id: a, on: issues.labeled, when: 'issue.title == \"other\"', "+tt.keys+", then: [{add_labels: [docs, wanted]}]}\n"+
+				"  - {id: b, on: issues.labeled, when: label(\"wanted\"), then: [{add_label: wanted}]}\n")
+			w.o.Memory = runner.Memory{}
+			w.gh.Repo(repoName).AddLabel("wanted").LabelAs("mona", 1, tt.put)
+			e := w.now("labeled")
+			e.Label = tt.put
+			w.run(t, "one", e)
+			if got := w.labels(); got != tt.want {
+				t.Errorf("got labels %q, want %q", got, tt.want)
+			}
+		})
+	}
+}

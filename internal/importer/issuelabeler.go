@@ -45,6 +45,9 @@ func readIssueLabeler(doc document, s step) reading {
 	found = append(found, more...)
 	missing, more := missingVersion(s, l.on)
 	r := reading{before: append(found, more...), limits: map[string]int{"add_label": beyondUsual("add_label", min(len(pairs), 100))}}
+	if undo {
+		r.limits["remove_label"] = r.limits["add_label"]
+	}
 	r.parts = func(yield func(part) bool) {
 		for _, p := range missing {
 			if !yield(p) {
@@ -100,7 +103,7 @@ func (l issueLabeler) label(p pair) part {
 	if !ok {
 		return part{found: found}
 	}
-	r := rule{name: name, on: l.on, when: when, elseUndo: l.undo && !when.empty(), then: []act{do("add_label", template(name))}}
+	r := rule{name: name, on: l.on, when: when, elseUndo: l.undo && !when.empty(), override: l.undo, then: []act{do("add_label", template(name))}}
 	return part{rules: []rule{r}, found: found}
 }
 
@@ -216,7 +219,7 @@ func missingVersion(s step, on []string) ([]part, findings) {
 	}
 	p := part{name: name}
 	if name, p.found = labelName(n, name); len(p.found) == 0 {
-		p.rules = []rule{{name: name, on: on, when: is("not (issue.body matches `" + text + "`)"), elseUndo: true, then: []act{do("add_label", template(name))}}}
+		p.rules = []rule{{name: name, on: on, when: is("not (issue.body matches `" + text + "`)"), elseUndo: true, override: true, then: []act{do("add_label", template(name))}}}
 	}
 	return []part{p}, found
 }

@@ -1,6 +1,7 @@
 package importer
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -43,15 +44,16 @@ func readLabeler(doc document, s step) reading {
 	found = append(found, more...)
 	l.labelerOptions, more = readLabelerOptions(pairs)
 	r := reading{before: append(found, more...), parts: eachPair(pairs, isLabel, l.label)}
-	r.limits = map[string]int{"add_label": l.limit}
-	if l.limit == 0 {
-		n := 0
-		for _, p := range pairs {
-			if isLabel(p.key.Value) {
-				n++
-			}
+	all := 0
+	for _, p := range pairs {
+		if isLabel(p.key.Value) {
+			all++
 		}
-		r.limits["add_label"] = beyondUsual("add_label", min(n, 100))
+	}
+	all = beyondUsual("add_label", min(all, 100))
+	r.limits = map[string]int{"add_label": cmp.Or(l.limit, all)}
+	if undo {
+		r.limits["remove_label"] = all
 	}
 	r.after = append(r.after, peopleHints("actions/labeler", undo)...)
 	if !s.given {
@@ -179,10 +181,10 @@ func (l labeler) label(p pair) part {
 		if m.files && l.maxFiles != "" {
 			when = all(is(l.maxFiles), when)
 			if l.undo {
-				out.found = append(out.found, general("Above max-files-changed the labels that Foreman added are taken off; the source leaves them."))
+				out.found = append(out.found, general("Above max-files-changed the labels are taken off; the source leaves them."))
 			}
 		}
-		out.rules = append(out.rules, rule{name: name, on: l.on, when: when, elseUndo: l.undo, then: []act{do("add_label", template(name))}})
+		out.rules = append(out.rules, rule{name: name, on: l.on, when: when, elseUndo: l.undo, override: l.undo, then: []act{do("add_label", template(name))}})
 	}
 	return out
 }

@@ -177,12 +177,11 @@ func eachPair(pairs []pair, keep func(key string) bool, read func(p pair) part) 
 // everyKey keeps all keys.
 func everyKey(string) bool { return true }
 
-// peopleHints are how rules that add labels differ from a tool where people change them. sync
-// is whether they take labels off again.
+// peopleHints are how rules that add labels differ from a tool where people change them. With
+// sync the rules override people, as the tool does.
 func peopleHints(tool string, sync bool) findings {
-	out := findings{general("A label that a person took off is not added again; " + tool + " adds it, as rules with override_humans: true do.")}
 	if sync {
-		out = append(out, general("else_undo takes off what Foreman added; "+tool+" takes off what people added, too."))
+		return nil
 	}
-	return out
+	return findings{general("A label that a person took off is not added again; " + tool + " adds it, as rules with override_humans: true do.")}
 }

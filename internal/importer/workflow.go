@@ -268,7 +268,7 @@ func (s step) guarded(p part) part {
 	}
 	for i, r := range p.rules {
 		if p.rules[i].when = all(append(slices.Clone(s.guards), r.when)...); r.elseUndo && s.guard != nil {
-			p.found = append(p.found, lost(s.guard, "when it no longer holds, labels that Foreman added are taken off; the source leaves them").inWorkflow())
+			p.found = append(p.found, lost(s.guard, "when it no longer holds, the labels are taken off; the source leaves them").inWorkflow())
 		}
 	}
 	return p

@@ -138,6 +138,18 @@ func (a Action) MayHaveLeft(on triage.Issue) bool {
 	return false
 }
 
+// LabelsLeft returns the labels of an issue that the action adds, as far as its text names
+// them.
+func (a Action) LabelsLeft(on triage.Issue) []string {
+	if a.spec.Name != protocol.ActionAddLabel && a.spec.Name != protocol.ActionAddLabels {
+		return nil
+	}
+	names := a.Constants()
+	return slices.DeleteFunc(slices.Clone(on.Labels), func(label string) bool {
+		return !slices.ContainsFunc(names, func(n string) bool { return strings.EqualFold(n, label) })
+	})
+}
+
 // among reports whether a name that the action writes is in a list, or may be.
 func (a Action) among(list []string) bool {
 	for _, p := range a.params {

@@ -24,7 +24,7 @@ type Issue struct {
 	Locked      bool
 	LockReason  string
 	PullRequest bool
-	Files       []string          // that it changes
+	Files       []string          // that a pull request changes
 	Moved       map[string]string // the paths of some of Files before
 	Commits     []string          // the messages of a pull request's commits
 	Reviews     []Review          // of a pull request

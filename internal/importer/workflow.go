@@ -130,6 +130,24 @@ func (t tool) configOf(s *yaml.Node) string {
 	return t.file
 }
 
+// ofActivity is a condition that only the activity of the event decides.
+var ofActivity = regexp.MustCompile(`^event\.action (==|!=) "([a-z_]+)"$`)
+
+// onlyActivities leaves out the events that a condition excludes by their activity. It reports
+// whether the condition asks for no more than that.
+func (s *step) onlyActivities(text string) bool {
+	m := ofActivity.FindStringSubmatch(text)
+	if m == nil || slices.ContainsFunc(s.events, func(e string) bool { return strings.HasSuffix(e, ".*") }) {
+		return false
+	}
+	s.events = slices.DeleteFunc(s.events, func(e string) bool {
+		_, activity, _ := strings.Cut(e, ".")
+		return (activity == m[2]) != (m[1] == "==")
+	})
+	s.never = s.never || len(s.events) == 0
+	return true
+}
+
 // sameFile reports whether a path of a repository is the end of the name of a file.
 func sameFile(config, name string) bool {
 	config, name = path.Clean(config), path.Clean(strings.ReplaceAll(name, `\`, "/"))
@@ -148,15 +166,18 @@ func (s *step) condition(n *yaml.Node, events []string) findings {
 		return nil
 	}
 	c := ghexpr.Translate(n.Value, events)
+	never := s.never
 	for _, text := range c.Terms {
+		if s.onlyActivities(text) {
+			continue
+		}
 		s.guards = append(s.guards, is(text))
 		if !strings.Contains(text, "repo.") {
 			s.guard = n
 		}
 	}
 	var found findings
-	if c.Never {
-		s.never = true
+	if s.never = s.never || c.Never; s.never && !never {
 		found = append(found, lost(n, "if: it holds for no event that a rule can listen to, so there are no rules").inWorkflow())
 	}
 	if len(c.Lost) > 0 {

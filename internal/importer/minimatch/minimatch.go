@@ -7,6 +7,7 @@ package minimatch
 import (
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 )
 
@@ -45,11 +46,17 @@ func Parse(s string) (g Glob, problem string) {
 		return g, fmt.Sprintf("its braces hold a range, or stand for more than %d globs", maxBraces)
 	}
 	for _, one := range list {
-		text, problem := folders(strings.TrimPrefix(one, "./"))
+		if slices.Contains(strings.Split(one, "/"), ".") {
+			continue // no path has such a folder, and the source does not take it out
+		}
+		text, problem := folders(one)
 		if problem != "" {
 			return g, problem
 		}
 		g.Any = append(g.Any, text)
+	}
+	if len(g.Any) == 0 {
+		return g, "it has a folder named . and matches no file in the source"
 	}
 	return g, ""
 }

@@ -17,13 +17,29 @@ func readLabelActions(doc document, s step) reading {
 	found = append(found, s.others("github-token", "config-path", "process-only")...)
 	thread := threads{kinds, s}
 	pairs, more := labels(doc.root, "dessant/label-actions")
-	return reading{
+	r := reading{
 		before: append(found, more...),
 		parts:  eachPair(pairs, everyKey, thread.labelActions),
-		after: findings{
-			general("Discussions are not handled."),
-		},
+		after:  findings{general("Discussions are not handled.")},
 	}
+	if slices.ContainsFunc(pairs, locksForReason) {
+		r.after = append(r.after, general("An issue that is locked already keeps its reason; dessant/label-actions locks it anew for the reason given."))
+	}
+	return r
+}
+
+// locksForReason reports whether the actions of a label have a lock-reason.
+func locksForReason(p pair) bool {
+	for _, key := range append(threadKeys(), "") {
+		n := p.value
+		if key != "" {
+			n = yamlfile.Child(n, key)
+		}
+		if !isNull(yamlfile.Child(n, "lock-reason")) {
+			return true
+		}
+	}
+	return false
 }
 
 // processOnly returns the kinds of threads that count.

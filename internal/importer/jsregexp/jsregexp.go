@@ -261,7 +261,7 @@ func (t *translator) modifiers(at int) {
 		}
 	}
 	if end == len(t.in) || t.in[end] != ':' {
-		t.problem(at, "JavaScript knows no such group; flags stand behind the last slash")
+		t.problem(at, "JavaScript knows no such group (flags stand behind the last slash), so the source fails and adds no label at all")
 		t.pos = len(t.in)
 		return
 	}

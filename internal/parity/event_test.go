@@ -114,7 +114,7 @@ func (w *world) happen(e event) bool {
 			w.repo.EditAs(actor, n, e.Body)
 		}
 	case "synchronize":
-		w.repo.PushAs(actor, n, e.Files...)
+		w.repo.ChangeFiles(n, e.Files...).PushAs(actor, n, w.at)
 	case "labeled":
 		w.repo.LabelAs(actor, n, e.Label)
 		return !has

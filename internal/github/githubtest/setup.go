@@ -172,10 +172,9 @@ func (r *Repo) EditAs(_ string, number int, body string) *Repo {
 	return r.as(number, func(i *state.Record) { r.state.EditBody(i, body) })
 }
 
-// PushAs lets a user change what a pull request changes, which the fake's timeline does not
-// show.
-func (r *Repo) PushAs(_ string, number int, files ...string) *Repo {
-	return r.as(number, func(i *state.Record) { r.state.Push(i, files) })
+// ChangeFiles sets what a pull request changes.
+func (r *Repo) ChangeFiles(number int, files ...string) *Repo {
+	return r.as(number, func(i *state.Record) { i.Files = slices.Clone(files) })
 }
 
 // LockAs lets another user lock an issue.

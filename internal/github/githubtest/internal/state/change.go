@@ -163,11 +163,6 @@ func (r *Repository) Lock(i *Record, actor, reason string) {
 // EditBody writes an issue's body anew, of which its timeline does not tell.
 func (r *Repository) EditBody(i *Record, body string) { i.Body, i.Updated = body, r.clock.Now() }
 
-// Push changes the files of a pull request.
-func (r *Repository) Push(i *Record, files []string) {
-	i.Files, i.Updated = slices.Clone(files), r.clock.Now()
-}
-
 // EditComment replaces the body of the k-th comment.
 func (r *Repository) EditComment(i *Record, k int, body string) {
 	i.Comments[k].Body, i.Comments[k].UpdatedAt = body, r.clock.Now()

@@ -488,6 +488,21 @@ func (a decider) withReversals(ctx context.Context, d plan.Decision, res *rules.
 	return d, nil
 }
 
+// labelsOf returns the labels on the issue that rules add, and only those of the given ids: each
+// as what the first of these rules left there, should the timeline show that we did.
+func (a decider) labelsOf(ids []string) []history.Made {
+	var list []history.Made
+	for _, name := range a.d.Issue.Labels {
+		adders := a.c.Rules.Adders(name)
+		if len(adders) > 0 && !slices.ContainsFunc(adders, func(id string) bool { return !slices.Contains(ids, id) }) {
+			list = append(list, history.Made{
+				Outcome: effect.Outcome{Thing: effect.Label, Name: name, There: true}, Type: protocol.ActionAddLabel, By: adders[0],
+			})
+		}
+	}
+	return list
+}
+
 // withLabelsOff adds to a decision what takes off the labels of rules that override people, and
 // whose condition is false now: whoever put them on. What the decision itself adds stays.
 func (a decider) withLabelsOff(d plan.Decision, res *rules.Result) (plan.Decision, error) {

@@ -118,7 +118,7 @@ func set[T any](t *testing.T, c *parityCase, name string, list []T) {
 		c.ar.Files = append(c.ar.Files, txtar.File{Name: name})
 	}
 	c.ar.Files[i].Data = b.Bytes()
-	if err := os.WriteFile(c.path, txtar.Format(c.ar), 0o644); err != nil { //nolint:gosec // files of the repository
+	if err := os.WriteFile(c.path, txtar.Format(c.ar), 0o644); err != nil {
 		t.Fatal(err)
 	}
 }

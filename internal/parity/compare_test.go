@@ -211,7 +211,7 @@ func labelsOf(t *testing.T, c *parityCase) []string {
 }
 
 // TestOriginals runs the original actions on the events, and records what they do.
-func TestOriginals(t *testing.T) {
+func TestOriginals(t *testing.T) { //nolint:paralleltest // it writes the cases
 	if *originals == "" {
 		t.Skip("needs -originals, node and the published actions; see docs/proof/import.md")
 	}

@@ -19,7 +19,7 @@ import (
 )
 
 // TestGenerate writes the events of each case anew: the same for the same case.
-func TestGenerate(t *testing.T) {
+func TestGenerate(t *testing.T) { //nolint:paralleltest // it writes the cases
 	if !*generate {
 		t.Skip("needs -generate")
 	}
@@ -137,7 +137,7 @@ func (g *generator) pulls() {
 			e.On, e.State = "pull_request.reopened", "closed"
 		case g.chance(8):
 			e.On = "pull_request.ready_for_review"
-		case g.chance(8):
+		case g.chance(8): //nolint:gocritic // drawn anew
 			e.On, e.Title = "pull_request.edited", pick(g, titles)
 		}
 		g.add(e)
@@ -146,7 +146,7 @@ func (g *generator) pulls() {
 			switch {
 			case g.chance(12):
 				next.On, next.Files, next.Label, next.Actor = "pull_request.labeled", nil, pick(g, labels), "maintainer"
-			case g.chance(12):
+			case g.chance(12): //nolint:gocritic // drawn anew
 				next.On, next.Files, next.Label, next.Actor = "pull_request.unlabeled", nil, pick(g, labels), "maintainer"
 			case g.chance(10):
 				next.On, next.Files, next.Title = "pull_request.edited", nil, pick(g, titles)

@@ -47,7 +47,7 @@ func (l *rowList) write(t *testing.T, path string) {
 		t.Fatalf("%s: no place for a table", path)
 	}
 	text := before + tableBegin + l.markdown() + tableEnd + after
-	if err := os.WriteFile(path, []byte(text), 0o644); err != nil { //nolint:gosec // a page of the documentation
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -123,7 +123,7 @@ type expressions map[string]string
 func (x expressions) holds(t *testing.T, condition string) bool {
 	t.Helper()
 	condition = strings.TrimSpace(condition)
-	if m := inExpression.FindStringSubmatch(condition); m != nil && m[0] == condition {
+	if m := inExpression.FindStringSubmatch(condition); len(m) > 1 && m[0] == condition {
 		condition = m[1]
 	}
 	return condition == "" || x.eval(t, condition) != ""

@@ -401,9 +401,9 @@ func (g *Guard) restoreFile(ctx context.Context, files *os.Root, name, saved str
 			return err
 		}
 		if now.mode.IsDir() { // a repository of its own, which git does not look into
-			return errors.Join(os.RemoveAll(copied), os.Rename(filepath.Join(r.root, path), copied)) //nolint:gosec // git lists the path below the root
+			return errors.Join(os.RemoveAll(copied), os.Rename(filepath.Join(r.root, path), copied))
 		}
-		if err := os.WriteFile(copied, now.data, 0o600); err != nil {
+		if err := os.WriteFile(copied, now.data, 0o600); err != nil { //nolint:gosec // git lists the path, below the root
 			return err
 		}
 	}

@@ -410,11 +410,11 @@ func (a decider) withUndo(ctx context.Context, d plan.Decision, rest string) (pl
 	if why != "" {
 		return answer(d, command.Undo, "Nothing was undone: "+why+".")
 	}
-	h, ok := a.reads.History(ctx)
+	made := slices.DeleteFunc(history.LastMade(r, nil), func(m history.Made) bool { return m.Task != task.ID })
+	h, ok := a.reads.History(ctx, made...)
 	if !ok {
 		return answer(d, command.Undo, "Nothing was undone: the timeline of the issue cannot be read, so nobody can tell what people did.")
 	}
-	made := slices.DeleteFunc(history.LastMade(r, nil), func(m history.Made) bool { return m.Task != task.ID })
 	reversal, err := h.Revert(r, made)
 	if err != nil {
 		return d, err
@@ -457,7 +457,7 @@ func (a decider) withReversals(ctx context.Context, d plan.Decision, res *rules.
 	if len(made)+len(labels) == 0 {
 		return d, nil
 	}
-	h, ok := a.reads.History(ctx)
+	h, ok := a.reads.History(ctx, slices.Concat(made, labels)...)
 	if !ok {
 		return d, nil // it was warned of
 	}
@@ -553,13 +553,13 @@ func (a decider) takesEffect(ctx context.Context, o effect.Outcome, asks bool, f
 		if !asks {
 			return false
 		}
-		t, err := a.reads.Timeline(ctx)
+		h, err := a.reads.reach(ctx, history.About(o))
 		if err != nil {
 			return false
 		}
-		against := a.reads.history(t).AddedBack
+		against := h.AddedBack
 		if o.There {
-			against = a.reads.history(t).RemovedBefore
+			against = h.RemovedBefore
 		}
 		if against(o, "") != "" {
 			return false

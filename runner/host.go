@@ -50,13 +50,22 @@ type Issues interface {
 	// Issue returns the issue as it is now.
 	Issue(ctx context.Context, ref triage.Ref) (triage.Snapshot, error)
 	// Comments returns the issue's comments created or changed at or after since
-	// (the zero time: all), oldest first. ErrTruncated when there are more than 400:
-	// a search for one comment must not take a part for the whole.
-	Comments(ctx context.Context, ref triage.Ref, since time.Time) ([]triage.Comment, error)
+	// (the zero time: all), oldest first. It reads from the newest backwards, and no
+	// further than to one for which until holds; nil: it reads all. ErrTruncated, with
+	// the newest comments, when these are 1,900 or more and the reading did not come to
+	// its end: a search for one comment must not take a part for the whole.
+	Comments(ctx context.Context, ref triage.Ref, since time.Time, until func(triage.Comment) bool) ([]triage.Comment, error)
+	// Comment returns one comment of the issue. ErrNotFound when the issue has none with
+	// that id.
+	Comment(ctx context.Context, ref triage.Ref, id int64) (triage.Comment, error)
 	// Timeline returns the history of the issue, comments included, oldest first: up
 	// to 500 events all of it, of a longer timeline the newest 300 to 400 events.
 	// ErrTruncated when the service does not return the number of the last page.
 	Timeline(ctx context.Context, ref triage.Ref) (triage.Timeline, error)
+	// Earlier returns a timeline that is not complete with up to 100 more events, those
+	// before its oldest. Timeline.Before is 0 when no more can be read: after the newest
+	// 2,000 events. Then, or of a complete timeline, Earlier returns it as it is.
+	Earlier(ctx context.Context, ref triage.Ref, t triage.Timeline) (triage.Timeline, error)
 	// Write carries out one of the effects of package effect. Effects on the memory alone are
 	// an error. An effect that holds already is no error. ErrNotFound when a comment, a
 	// milestone or another issue in it does not exist.

@@ -90,6 +90,37 @@ func (r *reads) Timeline(ctx context.Context) (triage.Timeline, error) {
 	return t.value, t.err
 }
 
+// earlier reads one page more of a timeline that is not complete.
+func (r *reads) earlier(ctx context.Context) error {
+	t, err := r.host.Issues.Earlier(ctx, r.d.Ref(), r.timeline.value)
+	if err != nil {
+		return err
+	}
+	if t.Before >= r.timeline.value.Before {
+		t.Before = 0 // a host that does not come to an end
+	}
+	r.timeline.value = t
+	return nil
+}
+
+// reach returns the history of the issue back to the last event that matches, as far as it can
+// be read.
+func (r *reads) reach(ctx context.Context, match func(triage.TimelineEvent) bool) (history.History, error) {
+	for {
+		t, err := r.Timeline(ctx)
+		if err != nil {
+			return history.History{}, err
+		}
+		h := r.history(t)
+		if _, found := h.Last(match); found || t.Before == 0 {
+			return h, nil
+		}
+		if err := r.earlier(ctx); err != nil {
+			return history.History{}, err
+		}
+	}
+}
+
 // outdate lets the timeline be read again when it is needed.
 func (r *reads) outdate() { r.timeline.asked = false }
 
@@ -97,18 +128,22 @@ func (r *reads) history(t triage.Timeline) history.History {
 	return history.History{Timeline: t, Bot: r.login, Issue: *r.d.Issue}
 }
 
-// History returns the history of the issue; ok is false when it cannot be read, which is a
-// warning.
-func (r *reads) History(ctx context.Context) (h history.History, ok bool) {
+// History returns the history of the issue, back to the last event about each of the outcomes
+// as far as it can be read; ok is false when it cannot be read, which is a warning.
+func (r *reads) History(ctx context.Context, made ...history.Made) (h history.History, ok bool) {
 	if r.host.Issues == nil {
 		return history.History{}, false
 	}
 	t, err := r.Timeline(ctx)
+	h = r.history(t)
+	for i := 0; err == nil && i < len(made); i++ {
+		h, err = r.reach(ctx, history.About(made[i].Outcome))
+	}
 	if err != nil {
 		r.warn("memory: %v; what it would tell is missing", err)
 		return history.History{}, false
 	}
-	return r.history(t), true
+	return h, true
 }
 
 // own reports whether a trace may be that of an earlier attempt at this task: its marker
@@ -172,6 +207,15 @@ func (r *reads) Recall(ctx context.Context) memory.Record {
 		rec.Tasks = history.Rebuild(h, r.own).Tasks
 	}
 	return rec
+}
+
+// sticky returns the id of the comment that a source last kept up to date, as the memory has
+// it; 0: it has none, or was not read yet and is not to be.
+func (r *reads) sticky(ctx context.Context, source string, load bool) int64 {
+	if r.record == nil && !load {
+		return 0
+	}
+	return history.StickyOf(r.Remembered(ctx), source)
 }
 
 // isThis reports whether a task of the record is the present one.
@@ -341,12 +385,17 @@ func (r *reads) need(ctx context.Context, n plan.Need, seen *plan.Seen) error {
 		}
 		seen.Issue = &issue.Issue
 	case n.Comments:
-		list, err := r.host.Issues.Comments(ctx, r.d.Ref(), r.since)
+		list, err := r.host.Issues.Comments(ctx, r.d.Ref(), r.since, nil)
 		if err != nil && !errors.Is(err, triage.ErrTruncated) {
 			return err
 		}
 		seen.Comments = &plan.Comments{List: list, Err: err}
 	case n.Timeline:
+		if n.Earlier {
+			if err := r.earlier(ctx); err != nil {
+				return err
+			}
+		}
 		t, err := r.Timeline(ctx)
 		if err != nil {
 			return err
@@ -365,6 +414,7 @@ func (r *reads) need(ctx context.Context, n plan.Need, seen *plan.Seen) error {
 type lookup struct {
 	permission func(login string) (string, error)
 	past       func() (facts.Past, error)
+	earlier    func() (facts.Past, error)
 	pull       func() (triage.PullRequest, error)
 	files      func() ([]string, error)
 	messages   func() ([]string, error)
@@ -378,6 +428,9 @@ func (l lookup) Permission(login string) (string, error) { return l.permission(l
 
 // Past implements [facts.Lookup].
 func (l lookup) Past() (facts.Past, error) { return l.past() }
+
+// Earlier implements [facts.Lookup].
+func (l lookup) Earlier() (facts.Past, error) { return l.earlier() }
 
 // Pull implements [facts.Lookup].
 func (l lookup) Pull() (triage.PullRequest, error) { return l.pull() }
@@ -411,6 +464,12 @@ func (r *reads) lookup(ctx context.Context) lookup {
 			}
 			return rulesPast(r.history(t), r.now()), nil
 		},
+		earlier: func() (facts.Past, error) {
+			if err := r.earlier(ctx); err != nil {
+				return facts.Past{}, err
+			}
+			return rulesPast(r.history(r.timeline.value), r.now()), nil
+		},
 		files:    func() ([]string, error) { return r.Files(ctx) },
 		messages: func() ([]string, error) { return r.Messages(ctx) },
 		reviews:  func() (facts.Reviews, error) { return r.Reviews(ctx) },
@@ -435,6 +494,7 @@ func (r *reads) known(ctx context.Context) lookup {
 		}
 		return asks.past()
 	}
+	l.earlier = func() (facts.Past, error) { return facts.Past{}, facts.ErrUnasked }
 	l.pull = func() (triage.PullRequest, error) {
 		if r.request == nil && r.d.Pull == nil {
 			return triage.PullRequest{}, facts.ErrUnasked
@@ -503,7 +563,7 @@ func lastReviews(list []triage.Review) facts.Reviews {
 // rulesPast is the history as rules see it. A commit can have a date to come, and would keep
 // its pull request from ever being idle.
 func rulesPast(h history.History, now time.Time) facts.Past {
-	p := facts.Past{Partial: !h.Complete, Changes: make([]facts.Change, 0, len(h.Events))}
+	p := facts.Past{Partial: !h.Complete, More: h.Before > 0, Changes: make([]facts.Change, 0, len(h.Events))}
 	for _, e := range h.Events {
 		if e.Kind == "committed" && e.At.After(now) {
 			continue

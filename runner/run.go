@@ -245,7 +245,7 @@ func carryOut(ctx context.Context, a attempt, p plan.Plan, j *execute.Journal) e
 		return execute.Abort(p, reviewed, err)
 	}
 	return execute.Run(ctx, p, reviewed, execute.Target{
-		Host: a.o.Host.Issues, Identity: identity, Since: a.reads.since, DryRun: a.dry, Comments: seen.Comments,
+		Host: a.o.Host.Issues, Identity: identity, Since: a.reads.since, DryRun: a.dry, Comments: seen.Comments, Sticky: a.reads.sticky,
 		Journal: j, Guard: a.o.Host.Guard, Sleep: a.o.Clock.Sleep, Log: a.o.Log, Warn: a.warn,
 	})
 }

@@ -559,11 +559,11 @@ func vetoed(ctx context.Context, a attempt, c memory.Closing) (string, error) {
 	if len(c.Veto) == 0 {
 		return "", nil
 	}
-	t, err := a.reads.Timeline(ctx)
+	h, err := a.reads.reach(ctx, func(e triage.TimelineEvent) bool { return e.At.Before(c.At) })
 	if err != nil {
 		return "", err
 	}
-	return schedule.Vetoed(ctx, a.reads.history(t), c, func(ctx context.Context, comment int64) ([]triage.Reaction, error) {
+	return schedule.Vetoed(ctx, h, c, func(ctx context.Context, comment int64) ([]triage.Reaction, error) {
 		return a.o.Host.Search.Reactions(ctx, a.d.Ref(), comment, "-1")
 	})
 }

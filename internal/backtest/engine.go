@@ -176,6 +176,7 @@ func (l *lookup) Author() (facts.Author, error) {
 }
 
 func (l *lookup) Past() (facts.Past, error)       { return l.past, nil }
+func (l *lookup) Earlier() (facts.Past, error)    { return l.past, nil }
 func (l *lookup) Files() ([]string, error)        { return nil, nil }
 func (l *lookup) Messages() ([]string, error)     { return nil, nil }
 func (l *lookup) Reviews() (facts.Reviews, error) { return facts.Reviews{}, nil }

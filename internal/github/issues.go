@@ -30,31 +30,60 @@ func (c *Client) Issue(ctx context.Context, ref triage.Ref) (triage.Snapshot, er
 	return triage.ParseIssue(raw)
 }
 
+// commentPages bounds the pages of comments that are read.
+const commentPages = 20
+
 // Comments returns the issue's comments. See [runner.Issues].
-func (c *Client) Comments(ctx context.Context, ref triage.Ref, since time.Time) ([]triage.Comment, error) {
-	query := url.Values{}
+func (c *Client) Comments(
+	ctx context.Context, ref triage.Ref, since time.Time, until func(triage.Comment) bool,
+) ([]triage.Comment, error) {
+	path := issuePath(ref, "/comments?")
 	if !since.IsZero() {
-		query.Set("since", since.UTC().Format(time.RFC3339))
+		path += url.Values{"since": {since.UTC().Format(time.RFC3339)}}.Encode() + "&"
 	}
-	var list []triage.Comment
-	path := issuePath(ref, "/comments?") + query.Encode()
-	for page, err := range rest.Pages[comment](ctx, c.caller, rest.ReadIssue("list comments of", ref), path) {
-		if err != nil {
-			return nil, err
-		}
-		for _, c := range page {
-			list = append(list, c.comment())
-		}
+	r := pageReader[triage.Comment]{
+		op: rest.ReadIssue("list comments of", ref), caller: c.caller, path: path, most: commentPages, until: until,
+		parse: func(raw json.RawMessage) (triage.Comment, bool, error) {
+			var in comment
+			err := json.Unmarshal(raw, &in)
+			return in.comment(), err == nil, err
+		},
+	}
+	oldest, last, err := r.read(rest.ShareWait(ctx))
+	if err != nil {
+		return nil, err
+	}
+	list := entries(r.pages, func(c triage.Comment) int64 { return c.ID })
+	if oldest > 1 && !r.found(oldest) {
+		return list, fmt.Errorf("%s: %w: the newest %d of about %d comments were read", r.op, triage.ErrTruncated, len(list), last*rest.PageSize)
 	}
 	return list, nil
 }
 
-// Timeline returns what happened on the issue, in at most five requests. GitHub gives
-// pages by number, oldest first, so of a longer timeline the last four are read. See
-// [runner.Issues], and GitHub's "List timeline events for an issue".
+// Comment returns one comment of the issue. See [runner.Issues].
+func (c *Client) Comment(ctx context.Context, ref triage.Ref, id int64) (triage.Comment, error) {
+	o := rest.LookUp(fmt.Sprintf("read comment %d of", id), ref)
+	var in comment
+	if _, err := c.caller.Do(ctx, o, rest.Call{Method: http.MethodGet, Path: commentPath(ref, id), Out: &in}); err != nil {
+		return triage.Comment{}, err
+	}
+	if !strings.HasSuffix(in.Issue, fmt.Sprintf("/issues/%d", ref.Number)) { // ids count for the whole host
+		return triage.Comment{}, fmt.Errorf("%s: %w: it is on another issue", o, triage.ErrNotFound)
+	}
+	return in.comment(), nil
+}
+
+// Timeline returns what happened on the issue, in at most five requests: of a timeline of
+// more than 500 events the last four pages. See [runner.Issues], and GitHub's "List timeline
+// events for an issue".
 func (c *Client) Timeline(ctx context.Context, ref triage.Ref) (triage.Timeline, error) {
 	t, _, err := readTimeline(ctx, c.caller, ref)
 	return t, err
+}
+
+// Earlier returns a timeline with the page of events before it. See [runner.Issues].
+func (c *Client) Earlier(ctx context.Context, ref triage.Ref, t triage.Timeline) (triage.Timeline, error) {
+	return readEarlier(ctx, c.caller, ref, t)
 }
 
 // Write carries one effect out. See [runner.Issues].

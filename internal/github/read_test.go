@@ -160,7 +160,7 @@ func readIssue(n int) func(*testing.T, *github.Client) error {
 
 func readComments(n int) func(*testing.T, *github.Client) error {
 	return func(t *testing.T, c *github.Client) error {
-		_, err := c.Comments(t.Context(), triage.Ref{Owner: "octo", Repo: "hello", Number: n}, time.Time{})
+		_, err := c.Comments(t.Context(), triage.Ref{Owner: "octo", Repo: "hello", Number: n}, time.Time{}, nil)
 		return err
 	}
 }
@@ -185,29 +185,71 @@ func TestLabelIsSpeltAsTheRepositoryDoes(t *testing.T) {
 	}
 }
 
+// TestCommentsArePaged: which comments are read, from the newest backwards, and with how many
+// calls. Those with the body "ours" end the reading.
 func TestCommentsArePaged(t *testing.T) {
 	t.Parallel()
-	for _, tt := range []struct{ there, want, calls int }{{0, 0, 1}, {100, 100, 1}, {101, 101, 2}, {400, 400, 4}, {401, 0, 4}} {
-		t.Run(fmt.Sprint(tt.there), func(t *testing.T) {
+	const none = -1
+	for _, tt := range []struct {
+		there, ours int // ours: place of the comment that ends the reading
+		from, calls int // from: the first comment that is read
+		many        bool
+	}{
+		{0, none, 0, 1, false}, {100, none, 0, 1, false}, {101, none, 0, 2, false}, {400, none, 0, 4, false}, {401, none, 0, 5, false},
+		{1000, none, 0, 10, false}, {2000, none, 0, 20, false}, {2001, none, 200, 20, true},
+		{1000, 999, 900, 2, false}, {1000, 550, 500, 6, false}, {1000, 0, 0, 10, false}, {2001, 200, 200, 20, false}, {2001, 199, 200, 20, true},
+		{99, 50, 0, 1, false},
+	} {
+		t.Run(fmt.Sprint(tt.there, " ", tt.ours), func(t *testing.T) {
 			t.Parallel()
-			s := fake(t)
+			s := githubtest.New(t, githubtest.Config{SkipValidation: true, Token: token})
+			furnish(s)
+			before := len(s.Issue("octo/hello", 7).Comments)
 			for n := range tt.there {
-				s.Repo("octo/hello").AddComment(7, "alice", fmt.Sprint(n))
+				body := fmt.Sprint(n)
+				if n == tt.ours {
+					body = "ours"
+				}
+				s.Repo("octo/hello").AddComment(7, "alice", body)
+			}
+			if before != 0 {
+				t.Fatalf("issue 7 has %d comments, want none", before)
 			}
 			c, _ := client(t, s.URL)
-			got, err := c.Comments(t.Context(), ref, time.Time{})
-			if tooMany := tt.there > 400; errors.Is(err, triage.ErrTruncated) != tooMany || (err != nil) != tooMany {
+			got, err := c.Comments(t.Context(), ref, time.Time{}, func(c triage.Comment) bool { return c.Body == "ours" })
+			if errors.Is(err, triage.ErrTruncated) != tt.many || (err != nil) != tt.many {
 				t.Fatalf("got error %v", err)
 			}
-			if len(got) != tt.want || len(s.Log()) != tt.calls {
-				t.Errorf("got %d comments in %d calls, want %d in %d", len(got), len(s.Log()), tt.want, tt.calls)
+			if tt.many && !strings.Contains(err.Error(), "the newest 1801 of about 2100 comments") {
+				t.Errorf("got %q, want the numbers of comments", err)
+			}
+			if len(got) != tt.there-tt.from || len(s.Log()) != tt.calls {
+				t.Fatalf("got %d comments in %d calls, want %d in %d", len(got), len(s.Log()), tt.there-tt.from, tt.calls)
 			}
 			for n, comment := range got {
-				if comment.Body != fmt.Sprint(n) || comment.Author != "alice" {
+				if n += tt.from; n != tt.ours && comment.Body != fmt.Sprint(n) || comment.Author != "alice" {
 					t.Fatalf("comment %d: got %q of %q, want them in order", n, comment.Body, comment.Author)
 				}
 			}
 		})
+	}
+}
+
+func TestComment(t *testing.T) {
+	t.Parallel()
+	s := fake(t)
+	r := s.Repo("octo/hello")
+	r.AddIssue(githubtest.Issue{Number: 77})
+	id, other := r.AddComment(7, "alice", "hello"), r.AddComment(77, "alice", "elsewhere")
+	c, _ := client(t, s.URL)
+	got, err := c.Comment(t.Context(), ref, id)
+	if err != nil || got.ID != id || got.Body != "hello" || got.Author != "alice" {
+		t.Errorf("got %+v, %v, want the comment", got, err)
+	}
+	for _, id := range []int64{other, 999} {
+		if got, err := c.Comment(t.Context(), ref, id); !errors.Is(err, triage.ErrNotFound) {
+			t.Errorf("comment %d: got %+v, %v, want ErrNotFound", id, got, err)
+		}
 	}
 }
 
@@ -225,7 +267,7 @@ func TestCommentsSince(t *testing.T) {
 	c, _ := client(t, s.URL)
 	// Another zone and a fraction of a second must not lose the comment of that second.
 	since := ticks.Now().In(time.FixedZone("", 2*60*60)).Add(900 * time.Millisecond)
-	got, err := c.Comments(t.Context(), ref, since)
+	got, err := c.Comments(t.Context(), ref, since, nil)
 	if err != nil || len(got) != 1 || got[0].Body != "new" {
 		t.Errorf("got %v, %v, want the new comment", got, err)
 	}

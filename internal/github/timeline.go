@@ -3,9 +3,6 @@ package github
 import (
 	"context"
 	"encoding/json"
-	"fmt"
-	"maps"
-	"net/http"
 	"slices"
 	"strings"
 	"time"
@@ -14,123 +11,73 @@ import (
 	"github.com/org/foreman-action/triage"
 )
 
-// maxTimelinePages bounds the pages of a timeline that are read.
-const maxTimelinePages = 5
+// The bounds of reading a timeline.
+const (
+	timelinePages = 5  // pages that are read at once
+	earlierPages  = 20 // pages from the newest one back that can be read at all
+)
 
 // readTimeline reads a timeline, and returns the number of requests.
 func readTimeline(ctx context.Context, c *rest.Caller, ref triage.Ref) (t triage.Timeline, asked int, err error) {
-	r := timelineReader{op: rest.ReadIssue("read the timeline of", ref), caller: c, pages: map[int][]triage.TimelineEvent{}}
-	complete, err := r.read(rest.ShareWait(ctx))
+	r := timelineOf(c, ref)
+	oldest, last, err := r.read(rest.ShareWait(ctx))
 	if err != nil {
 		return triage.Timeline{}, r.asked, err
 	}
-	t = triage.Timeline{Events: r.events(), Complete: complete}
-	if !complete {
-		// The date of a commit is its author's word, and no sign of how far back the part goes.
-		for len(t.Events) > 0 && t.Events[0].Kind == "committed" {
-			t.Events = t.Events[1:]
-		}
+	t = triage.Timeline{Events: inOrder(r.pages), Complete: oldest == 1}
+	if !t.Complete {
+		t.Before, t.Size = oldest-1, last*rest.PageSize
 	}
-	return t, r.asked, nil
+	return withoutOldCommits(t), r.asked, nil
 }
 
-// A timelineReader collects the pages of one timeline.
-type timelineReader struct {
-	op     rest.Op
-	caller *rest.Caller
-	asked  int
-	pages  map[int][]triage.TimelineEvent
+// withoutOldCommits drops the commits at the start of a timeline that is not complete: the date
+// of a commit is its author's word, and no sign of how far back the part goes.
+func withoutOldCommits(t triage.Timeline) triage.Timeline {
+	for !t.Complete && len(t.Events) > 0 && t.Events[0].Kind == "committed" {
+		t.Events = t.Events[1:]
+	}
+	return t
 }
 
-// A timelinePage is the position of a page among the others.
-type timelinePage struct {
-	more bool // there is a page after this one
-	next int  // its number; 0 when there is none or GitHub counts in another way
-	last int  // the number of the last page; 0 when GitHub sent none
-}
-
-// read reads the pages, and reports whether they are the whole timeline. If not, the newest
-// pages are kept, without a gap.
-func (r *timelineReader) read(ctx context.Context) (complete bool, err error) {
-	p, err := r.page(ctx, 1)
-	switch {
-	case err != nil || !p.more:
-		return true, err
-	case p.last < 2:
-		return true, r.forward(ctx, p)
+// readEarlier reads one page more of a timeline.
+func readEarlier(ctx context.Context, c *rest.Caller, ref triage.Ref, t triage.Timeline) (triage.Timeline, error) {
+	if t.Complete || t.Before < 1 {
+		return t, nil
 	}
-	last := p.last
-	if p, err = r.page(ctx, last); err != nil {
-		return false, err
-	}
-	if err := r.forward(ctx, p); err != nil { // the timeline may have grown meanwhile
-		return false, err
-	}
-	// Backwards, because a comment that is deleted meanwhile moves later events to earlier
-	// pages: they are read twice, and not missed.
-	n := last - 1
-	for ; n > 1 && r.asked < maxTimelinePages; n-- {
-		if _, err := r.page(ctx, n); err != nil {
-			return false, err
-		}
-	}
-	if n > 1 {
-		delete(r.pages, 1) // there is a gap behind it
-	}
-	return n == 1, nil
-}
-
-// forward reads the pages after p. ErrTruncated: they are too many.
-func (r *timelineReader) forward(ctx context.Context, p timelinePage) (err error) {
-	for p.more {
-		if r.asked == maxTimelinePages || p.next == 0 {
-			return fmt.Errorf("%s: %w: its last page is not among the first %d asked for", r.op, triage.ErrTruncated, r.asked)
-		}
-		if p, err = r.page(ctx, p.next); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (r *timelineReader) page(ctx context.Context, n int) (timelinePage, error) {
-	var list []json.RawMessage
-	path := issuePath(r.op.Ref, fmt.Sprintf("/timeline?per_page=%d&page=%d", rest.PageSize, n))
-	r.asked++
-	reply, err := r.caller.Do(ctx, r.op, rest.Call{Method: http.MethodGet, Path: path, Out: &list})
-	if err == nil && list == nil {
-		err = fmt.Errorf("%s: the answer is not a list", r.op)
-	}
+	r := timelineOf(c, ref)
+	p, err := r.page(rest.ShareWait(ctx), t.Before)
 	if err != nil {
-		return timelinePage{}, err
+		return t, err
 	}
-	r.pages[n] = nil
-	for _, raw := range list {
-		if e, ok := decodeTimelineEvent(raw); ok {
-			r.pages[n] = append(r.pages[n], e)
-		}
+	r.pages[t.Before+1] = t.Events
+	out := triage.Timeline{Events: inOrder(r.pages), Complete: t.Before == 1, Before: t.Before - 1, Size: t.Size}
+	if max(p.last, t.Size/rest.PageSize)-t.Before >= earlierPages-1 {
+		out.Before = 0
 	}
-	return timelinePage{more: reply.More || reply.Named, next: reply.Next, last: reply.Last}, nil
+	return withoutOldCommits(out), nil
 }
 
-// events returns the events of all pages: each once, in order of time.
-func (r *timelineReader) events() []triage.TimelineEvent {
+func timelineOf(c *rest.Caller, ref triage.Ref) pageReader[triage.TimelineEvent] {
+	return pageReader[triage.TimelineEvent]{
+		op: rest.ReadIssue("read the timeline of", ref), caller: c, path: issuePath(ref, "/timeline?"), most: timelinePages,
+		parse: func(raw json.RawMessage) (triage.TimelineEvent, bool, error) {
+			e, ok := decodeTimelineEvent(raw)
+			return e, ok, nil
+		},
+	}
+}
+
+// inOrder returns the events of all pages: each once, in order of time.
+func inOrder(pages map[int][]triage.TimelineEvent) []triage.TimelineEvent {
 	type key struct {
 		kind, actor string
 		id, at      int64
 	}
-	var list []triage.TimelineEvent
-	seen := map[key]bool{}
-	for _, n := range slices.Sorted(maps.Keys(r.pages)) {
-		for _, e := range r.pages[n] {
-			// Comments and events count their ids apart, and some have none.
-			k := key{kind: e.Kind, actor: e.Actor, id: e.ID, at: e.At.Unix()}
-			if !seen[k] {
-				seen[k] = true
-				list = append(list, e)
-			}
-		}
-	}
+	// Comments and events count their ids apart, and some have none.
+	list := entries(pages, func(e triage.TimelineEvent) key {
+		return key{kind: e.Kind, actor: e.Actor, id: e.ID, at: e.At.Unix()}
+	})
 	slices.SortStableFunc(list, func(a, b triage.TimelineEvent) int { return a.At.Compare(b.At) })
 	return list
 }

@@ -103,6 +103,77 @@ func TestTimelineIsPaged(t *testing.T) {
 	}
 }
 
+// TestEarlier: a long timeline is read back page by page, up to the newest 20.
+func TestEarlier(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		there, calls, from int // from: the first event that is there in the end
+		complete           bool
+	}{
+		{100, 1, 0, true}, {500, 5, 0, true}, {501, 7, 0, true}, {1234, 14, 0, true}, {2000, 21, 0, true}, {2001, 21, 100, false}, {2345, 21, 400, false},
+	} {
+		t.Run(fmt.Sprint(tt.there), func(t *testing.T) {
+			t.Parallel()
+			s := long(t, tt.there)
+			c, _ := client(t, s.URL)
+			got, err := c.Timeline(t.Context(), quiet)
+			for n := 0; err == nil && got.Before > 0; n++ {
+				if want := (tt.there + 99) / 100 * 100; got.Complete || got.Size != want {
+					t.Fatalf("got complete %t, size %d, want an incomplete one of about %d", got.Complete, got.Size, want)
+				}
+				was := len(got.Events)
+				if got, err = c.Earlier(t.Context(), quiet, got); len(got.Events) != was+100 {
+					t.Fatalf("got %d events after %d, %v, want 100 more", len(got.Events), was, err)
+				}
+			}
+			if err != nil || got.Complete != tt.complete || len(s.Calls()) != tt.calls {
+				t.Fatalf("got complete %t, %v in %d calls, want %t in %d", got.Complete, err, len(s.Calls()), tt.complete, tt.calls)
+			}
+			checkBodies(t, got, tt.from, tt.there)
+			if again, err := c.Earlier(t.Context(), quiet, got); err != nil || len(again.Events) != len(got.Events) || len(s.Calls()) != tt.calls {
+				t.Errorf("at its end: got %d events, %v in %d calls, want the same without a call", len(again.Events), err, len(s.Calls()))
+			}
+		})
+	}
+}
+
+// TestEarlierMoves: a comment that is deleted meanwhile moves others to earlier pages; none of
+// them is missed, and none is there twice.
+func TestEarlierMoves(t *testing.T) {
+	t.Parallel()
+	s := long(t, 800)
+	c, _ := client(t, s.URL)
+	got, err := c.Timeline(t.Context(), quiet)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Repo("octo/hello").DeleteComment(s.Issue("octo/hello", quiet.Number).Comments[50].ID)
+	for err == nil && got.Before > 0 {
+		got, err = c.Earlier(t.Context(), quiet, got)
+	}
+	if err != nil || !got.Complete {
+		t.Fatalf("got complete %t, %v, want all of it", got.Complete, err)
+	}
+	checkBodies(t, got, 0, 800, "50")
+}
+
+// TestEarlierFails: what was read stays.
+func TestEarlierFails(t *testing.T) {
+	t.Parallel()
+	s := long(t, 600)
+	c, _ := client(t, s.URL)
+	got, err := c.Timeline(t.Context(), quiet)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Fault(githubtest.Fault{Status: 403, Body: `{"message":"Resource not accessible by integration"}`})
+	again, err := c.Earlier(t.Context(), quiet, got)
+	checkFailure(t, err, nil, "issues: read")
+	if len(again.Events) != len(got.Events) || again.Before != got.Before {
+		t.Errorf("got %d events, want the %d of before", len(again.Events), len(got.Events))
+	}
+}
+
 // TestTimelineOldCommits: the date of a commit does not show how far back a part of a timeline goes.
 func TestTimelineOldCommits(t *testing.T) {
 	t.Parallel()

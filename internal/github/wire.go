@@ -11,6 +11,7 @@ import (
 type comment struct {
 	ID        int64     `json:"id"`
 	URL       string    `json:"html_url"`
+	Issue     string    `json:"issue_url"`
 	Body      string    `json:"body"`
 	CreatedAt time.Time `json:"created_at"`
 	User      *login    `json:"user"` // null for a deleted account

@@ -17,6 +17,9 @@ type Lookup interface {
 	Permission(login string) (string, error)
 	// Past returns what happened on the issue.
 	Past() (Past, error)
+	// Earlier returns the past further back than Past did. It is called where Past.More is
+	// true and no change was found.
+	Earlier() (Past, error)
 	// Memory returns our earlier work on the issue.
 	Memory() (Memory, error)
 	// Author returns what the author of the issue opened before.
@@ -43,6 +46,8 @@ type Past struct {
 	Changes []Change // the oldest first
 	// Partial is whether the oldest changes are missing.
 	Partial bool
+	// More is whether Lookup.Earlier has some of these.
+	More bool
 }
 
 // Last returns the newest change that matches; found is false when there is none.
@@ -111,6 +116,9 @@ func (k Known) Permission(login string) (string, error) {
 
 // Past returns k.History.
 func (k Known) Past() (Past, error) { return k.History, nil }
+
+// Earlier returns k.History.
+func (k Known) Earlier() (Past, error) { return k.History, nil }
 
 // Pull returns k.PullRequest.
 func (k Known) Pull() (triage.PullRequest, error) { return k.PullRequest, nil }

@@ -50,7 +50,16 @@ func (w *recordedLookup) Permission(login string) (string, error) {
 
 // Past asks, and keeps the answer.
 func (w *recordedLookup) Past() (facts.Past, error) {
-	p, err := recordAnswer(w, func() (facts.Past, error) { return w.Lookup.Past() }, &w.answers.History)
+	return w.past(func() (facts.Past, error) { return w.Lookup.Past() })
+}
+
+// Earlier asks, and keeps the answer.
+func (w *recordedLookup) Earlier() (facts.Past, error) {
+	return w.past(func() (facts.Past, error) { return w.Lookup.Earlier() })
+}
+
+func (w *recordedLookup) past(ask func() (facts.Past, error)) (facts.Past, error) {
+	p, err := recordAnswer(w, ask, &w.answers.History)
 	if p.Partial {
 		w.err = cmp.Or(w.err, errTooLong)
 	}

@@ -57,6 +57,26 @@ func (r *run) past() (facts.Past, error) {
 	return p, r.meter.Steps.Charge(1 + len(p.Changes))
 }
 
+// newest returns the newest change that matches, and the past back to it, or as far as it can
+// be had.
+func (r *run) newest(match func(facts.Change) bool) (c facts.Change, found bool, p facts.Past, err error) {
+	l, err := r.lookup()
+	if err != nil {
+		return c, false, p, err
+	}
+	for ask := l.Past; ; ask = l.Earlier {
+		if p, err = ask(); err == nil {
+			err = r.meter.Steps.Charge(1 + len(p.Changes))
+		}
+		if err != nil {
+			return c, false, p, err
+		}
+		if c, found = p.Last(match); found || !p.More {
+			return c, found, p, nil
+		}
+	}
+}
+
 // permission is actor.permission.
 func permission(args ...any) (any, error) {
 	r := arg[*run](args, 0)
@@ -195,21 +215,18 @@ func labelAge(args ...any) (any, error) {
 	if !slices.ContainsFunc(r.facts.Issue.Labels, func(l string) bool { return strings.EqualFold(l, name) }) {
 		return time.Duration(0), nil // a rule of this run adds it
 	}
-	p, err := r.past()
-	if err != nil {
+	c, found, p, err := r.newest(func(c facts.Change) bool { return c.Kind == "labeled" && strings.EqualFold(c.Label, name) })
+	switch {
+	case err != nil:
 		return nil, err
+	case found:
+		return r.since(c.At)
+	case p.Partial && len(p.Changes) == 0:
+		return nil, errPartial
+	case p.Partial:
+		return r.since(p.Changes[0].At)
 	}
-	since := r.facts.Issue.CreatedAt
-	if p.Partial {
-		if len(p.Changes) == 0 {
-			return nil, errPartial
-		}
-		since = p.Changes[0].At
-	}
-	if c, ok := p.Last(func(c facts.Change) bool { return c.Kind == "labeled" && strings.EqualFold(c.Label, name) }); ok {
-		since = c.At
-	}
-	return r.since(since)
+	return r.since(r.facts.Issue.CreatedAt)
 }
 
 // since is how long ago a time was; never less than nothing.
@@ -266,12 +283,11 @@ func (r *run) lastHuman() (Person, error) {
 // short to tell; it was the author when nobody did anything since the issue was opened, also
 // when that is a program.
 func (r *run) last(counts func(facts.Change) bool, bots bool) (Person, error) {
-	p, err := r.past()
+	c, found, p, err := r.newest(func(c facts.Change) bool { return counts(c) && active(c.Kind) })
 	if err != nil {
 		return Person{}, err
 	}
 	last := Person{r.facts.Issue.Author, r.facts.Issue.CreatedAt}
-	c, found := p.Last(func(c facts.Change) bool { return counts(c) && active(c.Kind) })
 	if found {
 		last = Person{c.Login, c.At}
 	}
@@ -305,25 +321,17 @@ func active(kind string) bool {
 // addedByUs is added_by_us(label): of a label that was taken off, before.
 func addedByUs(args ...any) (any, error) {
 	r, name := arg[*run](args, 0), arg[string](args, 1)
-	p, err := r.past()
-	if err != nil {
-		return nil, err
-	}
-	c, _ := p.Last(func(c facts.Change) bool { return c.Kind == "labeled" && strings.EqualFold(c.Label, name) })
-	return c.Ours, nil
+	c, _, _, err := r.newest(func(c facts.Change) bool { return c.Kind == "labeled" && strings.EqualFold(c.Label, name) })
+	return c.Ours, err
 }
 
 // removedByHuman is removed_by_human(label): and it was not added again.
 func removedByHuman(args ...any) (any, error) {
 	r, name := arg[*run](args, 0), arg[string](args, 1)
-	p, err := r.past()
-	if err != nil {
-		return nil, err
-	}
-	c, _ := p.Last(func(c facts.Change) bool {
+	c, _, _, err := r.newest(func(c facts.Change) bool {
 		return (c.Kind == "labeled" || c.Kind == "unlabeled") && strings.EqualFold(c.Label, name)
 	})
-	return c.Kind == "unlabeled" && c.Human, nil
+	return c.Kind == "unlabeled" && c.Human, err
 }
 
 // asks replaces a name that is looked up by a call; ok is false when the node at place

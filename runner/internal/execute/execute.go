@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/org/foreman-action/internal/wait"
-	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/runner/effect"
 	"github.com/org/foreman-action/runner/internal/history"
 	"github.com/org/foreman-action/runner/internal/plan"
@@ -23,8 +22,11 @@ import (
 type Host interface {
 	// Issue returns the issue as it is now.
 	Issue(ctx context.Context, ref triage.Ref) (triage.Snapshot, error)
-	// Comments returns the issue's comments created or changed at or after since.
-	Comments(ctx context.Context, ref triage.Ref, since time.Time) ([]triage.Comment, error)
+	// Comments returns the issue's comments created or changed at or after since, those from
+	// the newest one on for which until holds; nil: all. See the method of runner.Issues.
+	Comments(ctx context.Context, ref triage.Ref, since time.Time, until func(triage.Comment) bool) ([]triage.Comment, error)
+	// Comment returns one comment of the issue; ErrNotFound when it has none with that id.
+	Comment(ctx context.Context, ref triage.Ref, id int64) (triage.Comment, error)
 	// Write carries one effect out.
 	Write(ctx context.Context, ref triage.Ref, e effect.Effect) (effect.Written, error)
 }
@@ -39,7 +41,10 @@ type Target struct {
 	DryRun bool
 	// Comments are those that were read since then; nil: none were read.
 	Comments *plan.Comments
-	Journal  *Journal // nil: none is kept
+	// Sticky returns the id of the comment that a source last kept up to date, as the memory
+	// has it; 0: it has none. The memory is read for that only with load. Nil: there is none.
+	Sticky  func(ctx context.Context, source string, load bool) int64
+	Journal *Journal // nil: none is kept
 	// Guard is called before each write. Its error stops the run before the write.
 	Guard func(context.Context) error
 	Sleep func(context.Context, time.Duration) error // nil: real
@@ -99,6 +104,11 @@ func Abort(made, reviewed plan.Plan, err error) Outcome {
 	}
 	if errors.Is(err, triage.ErrGone) {
 		out.Gone = true
+		for i := range out.Results {
+			if r := &out.Results[i]; r.State == triage.NotRun {
+				r.Reason = triage.ErrGone.Error()
+			}
+		}
 		return out
 	}
 	out.Err = err
@@ -187,7 +197,7 @@ func (x *execution) settle(ctx context.Context, s *plan.Step, err error) bool {
 	switch {
 	case errors.Is(err, errNothing):
 		r.Verdict, r.State, r.Reason = triage.Skip, triage.Skipped, s.Reason
-	case errors.Is(err, triage.ErrNotFound), errors.Is(err, triage.ErrTruncated) && s.Action.Type != protocol.ActionComment:
+	case errors.Is(err, triage.ErrNotFound), x.tooMany(s, err):
 		r.Verdict, r.State, r.Reason = triage.Skip, triage.Skipped, err.Error()
 	case err != nil:
 		x.fail(ctx, r, err)
@@ -358,11 +368,11 @@ func (x *execution) assign(ctx context.Context, s *plan.Step, e effect.Assign) e
 // post posts a comment with its marker, or replaces the one with its key.
 func (x *execution) post(ctx context.Context, s *plan.Step, c effect.Comment) error {
 	if c.Key != "" {
-		all, err := x.Host.Comments(ctx, x.Identity.Ref, time.Time{})
+		id, err := x.sticky(ctx, s, c.Key)
 		if err != nil {
 			return err
 		}
-		c.ID = x.Identity.Latest(all, c.Key)
+		c.ID = id
 	}
 	c.Body = x.Identity.Marker(c, s.Source.Command).Mark(c.Body)
 	if x.comments != nil && x.comments.Err == nil {
@@ -391,20 +401,18 @@ func (x *execution) found(s *plan.Step, c triage.Comment) {
 // posted looks for the comment of a step among those on the issue.
 func (x *execution) posted(ctx context.Context, s *plan.Step, c effect.Comment) (bool, error) {
 	if x.comments == nil {
-		list, err := x.Host.Comments(ctx, x.Identity.Ref, x.Since)
+		list, err := x.Host.Comments(ctx, x.Identity.Ref, x.Since, nil)
 		if err != nil && !errors.Is(err, triage.ErrTruncated) {
 			return false, err
 		}
 		x.comments = &plan.Comments{List: list, Err: err}
 	}
-	if x.comments.Err != nil {
+	was, ok := x.Identity.Find(x.comments.List, c, s.Source.Command)
+	if !ok {
 		return false, x.comments.Err
 	}
-	was, ok := x.Identity.Find(x.comments.List, c, s.Source.Command)
-	if ok {
-		x.found(s, was)
-	}
-	return ok, nil
+	x.found(s, was)
+	return true, nil
 }
 
 // missing reads back a write of unknown outcome, and returns those of its steps that did not

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -44,6 +45,8 @@ const applyRepo = "octo/hello"
 //	delete, transfer            what happened to the issue meanwhile
 //	fault METHOD PATH [status=N] [cutbefore] [cutafter] [nth=N] [times=N] [header=K:V]
 //	comments N                  N comments of strangers
+//	unchecked                   the answers are not validated: there are many
+//	sticky [loaded]             the memory has the last comment as one that is kept up to date
 //	bot LOGIN, nonce TEXT       see [history.Identity]
 //	resumed, dry, attempts=N    how it is applied
 //	known                       the issue is not new: its timeline is worth a call
@@ -90,6 +93,7 @@ type applyCase struct {
 	source   triage.Source // of every action
 	passed   time.Duration
 	record   memory.Record
+	warnings []string
 }
 
 const applyTask = "a3f8c2d1-4b5e-4f6a-8c9d-0e1f2a3b4c5d"
@@ -97,7 +101,9 @@ const applyTask = "a3f8c2d1-4b5e-4f6a-8c9d-0e1f2a3b4c5d"
 func newApplyCase(t *testing.T, ar *txtar.Archive) *applyCase {
 	t.Helper()
 	start := time.Date(2026, 4, 10, 12, 0, 0, 0, time.UTC)
-	c := &applyCase{ar: ar, gh: githubtest.New(t, githubtest.Config{Now: func() time.Time { return start }}), attempts: 1}
+	c := &applyCase{ar: ar, attempts: 1}
+	unchecked := slices.Contains(strings.Split(string(c.part("setup")), "\n"), "unchecked")
+	c.gh = githubtest.New(t, githubtest.Config{Now: func() time.Time { return start }, SkipValidation: unchecked})
 	m, err := protocol.ParseDecision(c.part("decision.json"))
 	if err != nil {
 		t.Fatal(err)
@@ -113,7 +119,8 @@ func newApplyCase(t *testing.T, ar *txtar.Archive) *applyCase {
 	}
 	c.client, c.fresh, c.start = client, true, start
 	c.target = execute.Target{
-		Host: client, Sleep: sleep, Log: func(string, ...any) {}, Warn: func(string, ...any) {},
+		Host: client, Sleep: sleep, Log: func(string, ...any) {},
+		Warn: func(format string, args ...any) { c.warnings = append(c.warnings, fmt.Sprintf(format, args...)) },
 		Identity: history.Identity{
 			Ref: triage.Ref{Owner: "octo", Repo: "hello", Number: 7}, Task: applyTask, Login: "github-actions[bot]",
 		},
@@ -179,6 +186,20 @@ func (c *applyCase) setUp(t *testing.T, line string) {
 		n, _ := strconv.Atoi(rest)
 		for range n {
 			repo.AddComment(7, "octocat", "me too")
+		}
+	case "unchecked":
+	case "sticky":
+		comments := c.gh.Issue(applyRepo, 7).Comments
+		c.record.Put(memory.Task{ID: "before", At: c.now(), Actions: []memory.Action{{
+			Type: protocol.ActionUpdateComment, Rule: c.source.ID(), Result: triage.Done,
+			URL: fmt.Sprintf("https://github.com/octo/hello/issues/7#issuecomment-%d", comments[len(comments)-1].ID),
+		}}})
+		loaded := rest == "loaded"
+		c.target.Sticky = func(_ context.Context, source string, load bool) int64 {
+			if !load && !loaded {
+				return 0
+			}
+			return history.StickyOf(c.record, source)
 		}
 	case "bot":
 		c.target.Identity.Login = rest
@@ -291,6 +312,9 @@ func (c *applyCase) run(t *testing.T) string {
 			b.WriteString("gone\n")
 		}
 	}
+	for _, text := range c.warnings {
+		fmt.Fprintf(&b, "warning: %s\n", strings.ReplaceAll(text, c.gh.URL, "URL"))
+	}
 	for _, line := range c.gh.Log() {
 		fmt.Fprintf(&b, "> %s\n", line)
 	}
@@ -320,7 +344,9 @@ func (c *applyCase) apply(t *testing.T, p plan.Plan, resumed bool) execute.Outco
 	}
 	target := c.target
 	target.Comments = seen.Comments
-	return execute.Run(t.Context(), p, plan.Review(p, a, seen), target)
+	reviewed := plan.Review(p, a, seen)
+	c.warnings = append(c.warnings, reviewed.Warnings...)
+	return execute.Run(t.Context(), p, reviewed, target)
 }
 
 // read reads what a review needs next.
@@ -334,9 +360,11 @@ func (c *applyCase) read(ctx context.Context, n plan.Need, seen *plan.Seen) erro
 		seen.Issue = &issue.Issue
 	case n.Comments:
 		seen.Comments = &plan.Comments{}
-		if seen.Comments.List, err = c.client.Comments(ctx, ref, time.Time{}); errors.Is(err, triage.ErrTruncated) {
+		if seen.Comments.List, err = c.client.Comments(ctx, ref, time.Time{}, nil); errors.Is(err, triage.ErrTruncated) {
 			seen.Comments.Err, err = err, nil
 		}
+	case n.Earlier:
+		*seen.Timeline, err = c.client.Earlier(ctx, ref, *seen.Timeline)
 	case n.Timeline:
 		seen.Timeline = &triage.Timeline{}
 		*seen.Timeline, err = c.client.Timeline(ctx, ref)

@@ -35,9 +35,14 @@ func (h *fakeHost) Issue(context.Context, triage.Ref) (triage.Snapshot, error) {
 	return triage.Snapshot{Issue: h.issue}, nil
 }
 
-func (h *fakeHost) Comments(context.Context, triage.Ref, time.Time) ([]triage.Comment, error) {
+func (h *fakeHost) Comments(context.Context, triage.Ref, time.Time, func(triage.Comment) bool) ([]triage.Comment, error) {
 	h.log = append(h.log, "comments")
 	return nil, nil
+}
+
+func (h *fakeHost) Comment(context.Context, triage.Ref, int64) (triage.Comment, error) {
+	h.log = append(h.log, "comment")
+	return triage.Comment{}, triage.ErrNotFound
 }
 
 func (h *fakeHost) Write(ctx context.Context, _ triage.Ref, e effect.Effect) (effect.Written, error) {
@@ -435,8 +440,10 @@ func TestAbort(t *testing.T) {
 		t.Errorf("got %+v", r)
 	}
 	gone := execute.Abort(f.made, f.made, fmt.Errorf("read: %w", triage.ErrGone))
-	if !gone.Gone || gone.Err != nil || gone.Executed() != 0 {
-		t.Errorf("gone: got %+v", gone)
+	reason := "not_run: " + triage.ErrGone.Error()
+	want = strings.Join([]string{reason, reason, "skipped: already there", reason, reason}, "; ")
+	if got := states(gone); got != want || !gone.Gone || gone.Err != nil || gone.Executed() != 0 {
+		t.Errorf("gone: got %s, %v, want %s", got, gone.Err, want)
 	}
 }
 

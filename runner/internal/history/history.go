@@ -78,8 +78,8 @@ func kindsOf(t effect.Thing) (there, gone string) {
 	return "", ""
 }
 
-// about matches the events about the thing of an outcome; none for what the memory keeps.
-func about(o effect.Outcome) func(triage.TimelineEvent) bool {
+// About matches the events about the thing of an outcome; none for what the memory keeps.
+func About(o effect.Outcome) func(triage.TimelineEvent) bool {
 	there, gone := kindsOf(o.Thing)
 	return func(e triage.TimelineEvent) bool {
 		if there == "" || e.Kind != there && e.Kind != gone {

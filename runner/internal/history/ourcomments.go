@@ -2,8 +2,12 @@ package history
 
 import (
 	"fmt"
+	"slices"
+	"strconv"
 	"strings"
 
+	"github.com/org/foreman-action/memory"
+	"github.com/org/foreman-action/protocol"
 	"github.com/org/foreman-action/runner/effect"
 	"github.com/org/foreman-action/triage"
 )
@@ -70,6 +74,23 @@ func (id Identity) Latest(list []triage.Comment, key string) int64 {
 		}
 	}
 	return newest
+}
+
+// StickyOf returns the id of the comment that a source last kept up to date, by the address in
+// a record; 0: the record has none.
+func StickyOf(r memory.Record, source string) int64 {
+	for _, t := range slices.Backward(r.Tasks) {
+		for _, a := range slices.Backward(t.Actions) {
+			if a.Type != protocol.ActionUpdateComment || a.Result != triage.Done || a.Rule != source {
+				continue
+			}
+			_, number, _ := strings.Cut(a.URL, "#issuecomment-")
+			if id, err := strconv.ParseInt(number, 10, 64); err == nil && id > 0 {
+				return id
+			}
+		}
+	}
+	return 0
 }
 
 // ForeignAuthor returns a warning when a comment of ours was posted by another account than

@@ -58,14 +58,14 @@ func (h History) filledIn() bool {
 // text when it need not: the last event about it is that a person put it there.
 func (h History) AddedBack(o effect.Outcome, did string) string {
 	there, _ := kindsOf(o.Thing)
-	return h.Override(there, did, about(o))
+	return h.Override(there, did, About(o))
 }
 
 // RemovedBefore returns why a thing must not be put there, and an empty text when it may: the
 // last event about it is that a person removed it.
 func (h History) RemovedBefore(o effect.Outcome, did string) string {
 	_, gone := kindsOf(o.Thing)
-	return h.Override(gone, did, about(o))
+	return h.Override(gone, did, About(o))
 }
 
 // Override returns why people's decision stands against a step, and an empty text when it

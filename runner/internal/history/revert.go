@@ -113,7 +113,7 @@ func (h History) Revert(r memory.Record, list []Made) (Reversal, error) {
 
 // touched returns who else changed a thing after us; empty: no other account did.
 func (h History) touched(m Made) string {
-	e, found := h.Last(about(m.Outcome))
+	e, found := h.Last(About(m.Outcome))
 	switch {
 	case m.Noted():
 	case !found && !h.Complete:
@@ -210,7 +210,7 @@ func (h History) did(o effect.Outcome) (e triage.TimelineEvent, ok bool) {
 	if !o.There {
 		kind = gone
 	}
-	e, found := h.Last(about(o))
+	e, found := h.Last(About(o))
 	return e, found && h.Ours(e) && e.Kind == kind
 }
 

@@ -50,7 +50,9 @@ type Comments struct {
 // A Need is what has to be read next. The zero value: nothing.
 type Need struct {
 	Issue, Comments, Timeline, Record bool
-	Labels                            []string // to be looked up in the repository
+
+	Earlier bool     // with Timeline: the part of the timeline before the one that was read
+	Labels  []string // to be looked up in the repository
 }
 
 // Nothing reports whether nothing has to be read.
@@ -178,6 +180,9 @@ func (r *reviewer) past() bool {
 			return false
 		}
 	}
+	if pacing.Writes > 0 && !r.covers(writeWindow) || pacing.Interval > 0 && r.open(cools) && !r.covers(pacing.Interval) {
+		return false
+	}
 	p := newPace(pacing, r.h, r.a)
 	fresh := r.a.Fresh && !r.Resumed // people have decided nothing yet, whether or not the timeline was read
 	for i := range r.Steps {
@@ -203,6 +208,34 @@ func (r *reviewer) record() (rec memory.Record, ok bool) {
 		return memory.Record{}, false
 	}
 	return *r.seen.Record, true
+}
+
+// reaches reports whether the timeline that was read has an event that matches, or cannot be
+// read further back, which is a warning where something is missing. It is false when an earlier
+// part has to be read first.
+func (r *reviewer) reaches(match func(triage.TimelineEvent) bool) bool {
+	_, found := r.h.Last(match)
+	return found || r.ends()
+}
+
+// covers is reaches for all events within a time.
+func (r *reviewer) covers(d time.Duration) bool { return r.h.Covers(r.a.Now.Add(-d)) || r.ends() }
+
+// ends reports whether no earlier part of the timeline can be read.
+func (r *reviewer) ends() bool {
+	if r.h.Before > 0 {
+		r.need.Timeline, r.need.Earlier = true, true
+		return false
+	}
+	if !r.h.Complete && len(r.h.Events) > 0 {
+		size := "more events than can be read"
+		if r.h.Size > 0 {
+			size = fmt.Sprintf("about %d events", r.h.Size)
+		}
+		r.warn(fmt.Sprintf("%s has %s; the newest %d, back to %s, do not show all that the actions depend on: those that may contradict an earlier event are skipped",
+			r.a.Ref, size, len(r.h.Events), r.h.Events[0].At.UTC().Format(time.DateOnly)))
+	}
+	return true
 }
 
 // overridable reports whether people's decisions stand against an effect.
@@ -238,6 +271,9 @@ func (r *reviewer) override(s *Step) bool {
 	case effect.Close, effect.MarkDuplicate:
 		return r.stayOpen(s)
 	case effect.SetMilestone:
+		if e.Title != "" && !r.reaches(history.Milestone(e.Title)) || r.h.Issue.Milestone != "" && !r.reaches(history.Milestone("")) {
+			return false
+		}
 		if e.Title != "" {
 			giveWay(s, r.h.Override("demilestoned", "removed it", history.Milestone(e.Title)))
 		}
@@ -245,13 +281,23 @@ func (r *reviewer) override(s *Step) bool {
 			giveWay(s, r.h.Override("milestoned", "set "+text.Quote(r.h.Issue.Milestone), history.Milestone("")))
 		}
 	case effect.SetType:
-		giveWay(s, r.h.Override("", "decided about the type", history.Kinds("issue_type_added", "issue_type_changed", "issue_type_removed")))
+		return r.overrideKinds(s, "", "decided about the type", "issue_type_added", "issue_type_changed", "issue_type_removed")
 	case effect.Lock:
-		giveWay(s, r.h.Override("unlocked", "unlocked the conversation", history.Kinds("locked", "unlocked")))
+		return r.overrideKinds(s, "unlocked", "unlocked the conversation", "locked", "unlocked")
 	case effect.Unlock:
-		giveWay(s, r.h.Override("locked", "locked the conversation", history.Kinds("locked", "unlocked")))
+		return r.overrideKinds(s, "locked", "locked the conversation", "locked", "unlocked")
 	case effect.Comment, effect.Reopen, effect.React, effect.NeverAgain, effect.AllowAgain, effect.KeepOpen:
 	}
+	return true
+}
+
+// overrideKinds skips a step when the last event of the kinds is a person's decision against it.
+func (r *reviewer) overrideKinds(s *Step, against, did string, kinds ...string) bool {
+	match := history.Kinds(kinds...)
+	if !r.reaches(match) {
+		return false
+	}
+	giveWay(s, r.h.Override(against, did, match))
 	return true
 }
 
@@ -260,8 +306,11 @@ func (r *reviewer) overrideNames(s *Step, list []string, o effect.Outcome, did s
 	complete := true
 	kept := filter(s, list, func(name string) string {
 		o.Name = name
+		if complete = complete && r.reaches(history.About(o)); !complete {
+			return ""
+		}
 		why, ok := r.undone(s, o)
-		complete = complete && ok
+		complete = ok
 		switch {
 		case why != "" || !complete:
 		case o.There:
@@ -303,8 +352,7 @@ func (r *reviewer) stayOpen(s *Step) bool {
 		giveWay(s, why)
 		return true
 	case !r.h.Complete:
-		giveWay(s, r.h.Override("reopened", "reopened it", history.Kinds("reopened")))
-		return true
+		return r.overrideKinds(s, "reopened", "reopened it", "reopened")
 	}
 	var closed triage.TimelineEvent
 	for _, e := range r.h.Events {
@@ -373,6 +421,9 @@ func (r *reviewer) postedOnce(s *Step, key string) bool {
 				return true
 			}
 		}
+	}
+	if !r.ends() {
+		return false
 	}
 	if !r.h.Complete {
 		giveWay(s, "the timeline of the issue is too long to tell whether it was said before (once: "+effect.BareKey(key)+")")

@@ -1,0 +1,56 @@
+package execute
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/org/foreman-action/runner/internal/plan"
+	"github.com/org/foreman-action/triage"
+)
+
+// sticky returns the id of our comment with a key; 0: there is none. ErrTruncated: the issue
+// has more comments than are read, and neither the newest nor the memory have it.
+func (x *execution) sticky(ctx context.Context, s *plan.Step, key string) (int64, error) {
+	known, err := x.remembered(ctx, s, key, false)
+	if known != 0 || err != nil {
+		return known, err
+	}
+	ours := func(c triage.Comment) bool { return x.Identity.Latest([]triage.Comment{c}, key) != 0 }
+	list, err := x.Host.Comments(ctx, x.Identity.Ref, time.Time{}, ours)
+	if !errors.Is(err, triage.ErrTruncated) {
+		return x.Identity.Latest(list, key), err
+	}
+	known, merr := x.remembered(ctx, s, key, true)
+	if known != 0 || merr != nil {
+		return known, merr
+	}
+	return 0, err
+}
+
+// remembered returns the id of our comment with a key if the memory has it and the comment is
+// still there; else 0.
+func (x *execution) remembered(ctx context.Context, s *plan.Step, key string, load bool) (int64, error) {
+	if x.Sticky == nil {
+		return 0, nil
+	}
+	id := x.Sticky(ctx, s.Source.ID(), load)
+	if id == 0 {
+		return 0, nil
+	}
+	c, err := x.Host.Comment(ctx, x.Identity.Ref, id)
+	if err != nil && !errors.Is(err, triage.ErrNotFound) {
+		return 0, err
+	}
+	return x.Identity.Latest([]triage.Comment{c}, key), nil
+}
+
+// tooMany reports whether a step has to be skipped because a list is too long to be read, such
+// as that of the comments in which its own may be. This is a warning.
+func (x *execution) tooMany(s *plan.Step, err error) bool {
+	if !errors.Is(err, triage.ErrTruncated) || errors.Is(err, triage.ErrUncertain) {
+		return false
+	}
+	x.Warn("%d. %s was skipped: %v", s.Index+1, s.Action.Type, err)
+	return true
+}

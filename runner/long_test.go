@@ -1,0 +1,115 @@
+package runner_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/org/foreman-action/internal/github"
+	"github.com/org/foreman-action/internal/github/githubtest"
+	"github.com/org/foreman-action/runner"
+)
+
+// newLongWorld is an undoWorld on a GitHub whose answers are not validated: there are many.
+func newLongWorld(t *testing.T, src string) *undoWorld {
+	t.Helper()
+	w := newUndoWorld(t, src)
+	w.gh = githubtest.New(t, githubtest.Config{SkipValidation: true})
+	w.gh.Repo(repoName).AddLabel("bug", "docs", "triage").AddIssue(githubtest.Issue{Number: 1, Labels: []string{"bug"}})
+	w.gh.Repo(repoName).SetPermission("mona", "admin")
+	host, err := github.New(github.Options{BaseURL: w.gh.URL, Token: "t", Sleep: noSleep})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.o.Host = runner.HostOf(host)
+	return w
+}
+
+// chatter adds comments of a program, and lets a day pass.
+func (w *undoWorld) chatter(n int) {
+	for range n {
+		w.gh.Repo(repoName).AddComment(1, "ci[bot]", "build passed")
+	}
+	w.clock = w.clock.Add(25 * time.Hour)
+	w.gh.Advance(25 * time.Hour)
+}
+
+// timelineCalls counts the requests for the timeline.
+func (w *undoWorld) timelineCalls() int {
+	n := 0
+	for _, line := range w.gh.Log() {
+		if strings.Contains(line, "/timeline") {
+			n++
+		}
+	}
+	return n
+}
+
+// TestLongTimeline: rules, undo and the last word of people work on an issue with 2,000 events,
+// and no more of it is read than they need.
+func TestLongTimeline(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name, rules string
+		act         func(t *testing.T, w *undoWorld)
+		labels      string
+		said        string
+		calls       int
+	}{
+		{
+			name: "undo", rules: "{id: a, on: issues.edited, then: [{add_label: triage}]}",
+			act: func(t *testing.T, w *undoWorld) {
+				w.run(t, "a", w.now("edited"))
+				w.chatter(1000)
+				w.run(t, "undo", w.comment("/foreman undo"))
+			},
+			labels: "bug", said: "the label `triage` is taken off", calls: 1 + 12,
+		},
+		{
+			name: "undone by a person", rules: "{id: a, on: issues.edited, then: [{add_label: triage}]}, {id: b, on: issues.edited, when: label(\"triage\"), then: [{add_label: docs}]}",
+			act: func(t *testing.T, w *undoWorld) {
+				w.gh.Repo(repoName).LabelAs("mona", 1, "triage")
+				w.gh.Repo(repoName).UnlabelAs("mona", 1, "triage")
+				w.chatter(1990)
+				w.run(t, "a", w.now("edited"))
+			},
+			labels: "bug", calls: 21,
+		},
+		{
+			name: "the last person", rules: "{id: a, on: issues.edited, when: last_human().login == \"mona\", then: [{add_label: triage}]}",
+			act: func(t *testing.T, w *undoWorld) {
+				w.gh.Repo(repoName).AddComment(1, "mona", "hello")
+				w.chatter(1000)
+				w.run(t, "a", w.now("edited"))
+			},
+			labels: "bug triage", calls: 12,
+		},
+		{
+			name: "the last event of a label", rules: "{id: a, on: issues.edited, when: removed_by_human(\"triage\"), then: [{add_label: docs}]}",
+			act: func(t *testing.T, w *undoWorld) {
+				w.chatter(800)
+				w.gh.Repo(repoName).LabelAs("mona", 1, "triage")
+				w.gh.Repo(repoName).UnlabelAs("mona", 1, "triage")
+				w.gh.Repo(repoName).LabelAs("mona", 1, "docs")
+				w.gh.Repo(repoName).UnlabelAs("mona", 1, "docs")
+				w.chatter(700)
+				w.run(t, "a", w.now("edited"))
+			},
+			labels: "bug", calls: 9,
+		},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			w := newLongWorld(t, fmt.Sprintf("rules: [%s]\n", tt.rules))
+			tt.act(t, w)
+			if got := w.labels(); got != tt.labels || w.timelineCalls() != tt.calls {
+				t.Errorf("got the labels %q in %d requests for the timeline, want %q in %d", got, w.timelineCalls(), tt.labels, tt.calls)
+			}
+			if tt.said != "" && !strings.Contains(w.said(), tt.said) {
+				t.Errorf("got %q, want it to say %q", w.said(), tt.said)
+			}
+		})
+	}
+}

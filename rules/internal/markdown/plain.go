@@ -16,12 +16,12 @@ import (
 )
 
 // PlainLines returns the lines of a comment that people see as its author's own text: those
-// of the paragraphs and headings of the document itself, not in quotes, lists, code, HTML
-// comments or elements that show code or quotes. They are whole, as they were typed. It
-// follows CommonMark; where people would read a text in more than one way, it returns fewer
+// of the paragraphs and headings of the document itself, not in quotes, lists, tables, code,
+// math, HTML comments or HTML elements. They are whole, as they were typed. It follows
+// CommonMark; where people would read a text in more than one way, it returns fewer
 // lines: none that comes in its paragraph after a "[", which may begin a link, a definition or
-// a footnote, and none after HTML that is not well nested. A text with more than maxPrefix
-// signs of quotes and lists before a line has none.
+// a footnote, or after "$$", and none after HTML that is not well nested. A text with more than
+// maxPrefix signs of quotes and lists before a line has none.
 func PlainLines(comment string) []string {
 	comment = strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(comment)
 	comment = blankLines.ReplaceAllString(comment, "\n\n") // each costs time in every open list
@@ -54,13 +54,17 @@ var blankLines = regexp.MustCompile(`\n(?:[ \t]*\n){2,}`)
 // maxTags is how many open tags are kept.
 const maxTags = 16
 
-// quoting are the elements that show what is not their author's own text.
-var quoting = []string{"pre", "code", "blockquote", "q", "samp", "kbd", "tt", "script", "style", "textarea", "template"}
+// elements are those of HTML that have an end, and that GitHub shows or browsers hide. Others
+// stay without effect: GitHub drops their tags.
+var elements = strings.Fields("a abbr b bdo blockquote caption cite code dd del details dfn div dl dt em figcaption figure " +
+	"h1 h2 h3 h4 h5 h6 h7 h8 i ins kbd li mark ol p picture pre q rp rt ruby s samp script small span strike strong style " +
+	"sub summary sup table tbody td template textarea tfoot th thead time tr tt ul var")
 
 // A plainWalker goes through a document.
 type plainWalker struct {
 	source    []byte
-	tags      []string // open elements of quoting
+	tags      []string // open elements
+	outer     int      // how many of these were open before the block, where its end tags do not end them
 	swallowed bool     // by a tag or a comment that does not end
 	lines     []string
 }
@@ -73,6 +77,9 @@ func (w *plainWalker) block(n ast.Node) {
 			w.text(n)
 		}
 		return
+	}
+	if n.Kind() != ast.KindHTMLBlock {
+		defer w.within()()
 	}
 	_ = ast.Walk(n, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
 		if h, ok := n.(*ast.HTMLBlock); ok && entering {
@@ -88,6 +95,27 @@ func (w *plainWalker) block(n ast.Node) {
 		return ast.WalkContinue, nil
 	})
 }
+
+// within lets no end tag end an element that is open, until the function that it returns is
+// called: in a list, a quote or a table browsers ignore such a tag.
+func (w *plainWalker) within() func() {
+	w.outer = len(w.tags)
+	return func() { w.outer = 0 }
+}
+
+// tableAt returns the number of the first line of a table in a paragraph; all of its lines when
+// there is none.
+func (w *plainWalker) tableAt(lines []gmtext.Segment) int {
+	for i, l := range lines {
+		if i > 0 && delimiterRow.Match(l.Value(w.source)) {
+			return i - 1
+		}
+	}
+	return len(lines)
+}
+
+// delimiterRow matches the second line of a table.
+var delimiterRow = regexp.MustCompile(`^[ \t]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*\n?$`)
 
 // cutOff reports whether a block ends fenced code of a list or a quote that has no end of its
 // own: its author took it for code.
@@ -110,6 +138,11 @@ func (w *plainWalker) cutOff(n ast.Node) bool {
 // text takes in a paragraph or a heading, and keeps its plain lines.
 func (w *plainWalker) text(n ast.Node) {
 	var plain []gmtext.Segment
+	lines := n.Lines().Sliced(0, n.Lines().Len())
+	table := w.tableAt(lines)
+	if table < len(lines) {
+		defer w.within()()
+	}
 	for c := n.FirstChild(); c != nil; c = c.NextSibling() {
 		switch c := c.(type) {
 		case *ast.RawHTML:
@@ -121,14 +154,14 @@ func (w *plainWalker) text(n ast.Node) {
 		}
 	}
 	linked := false
-	for _, l := range n.Lines().Sliced(0, n.Lines().Len()) {
+	for _, l := range lines[:table] {
 		text := l.Value(w.source)
 		start := l.Start + len(text) - len(bytes.TrimLeft(text, " \t"))
 		for len(plain) > 0 && plain[0].Stop <= start {
 			plain = plain[1:]
 		}
 		after := linked
-		linked = linked || bytes.IndexByte(text, '[') >= 0
+		linked = linked || bytes.IndexByte(text, '[') >= 0 || bytes.Contains(text, []byte("$$"))
 		if after || len(plain) == 0 || start < plain[0].Start {
 			continue
 		}
@@ -148,7 +181,7 @@ func (w *plainWalker) html(s string) {
 		}
 		tag, _ := z.TagName()
 		name := string(tag)
-		if !slices.Contains(quoting, name) {
+		if !slices.Contains(elements, name) {
 			continue
 		}
 		switch kind {
@@ -157,7 +190,7 @@ func (w *plainWalker) html(s string) {
 			w.swallowed = len(w.tags) > maxTags
 		case html.EndTagToken:
 			last := len(w.tags) - 1
-			if last < 0 || w.tags[last] != name {
+			if last < w.outer || w.tags[last] != name {
 				w.swallowed = true
 				return
 			}

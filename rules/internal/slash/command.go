@@ -27,7 +27,7 @@ const (
 var commandName = regexp.MustCompile(`^[a-z][a-z0-9_-]{0,31}$`)
 
 // Commands returns the commands of a comment, in order: lines that begin with
-// "/foreman" and a name, in any case. Lines in quotes, lists, code and HTML comments are none;
+// "/foreman" and a name, in any case. Lines in quotes, lists, tables, code, math and HTML are none;
 // code that is never closed extends to the end. At most 10 are returned.
 func Commands(comment string) []Command {
 	var list []Command

@@ -22,6 +22,7 @@ const (
 	InBareAttribute              // in the value of an attribute without quotes
 	InTag                        // elsewhere in an HTML tag
 	InHTMLComment
+	AtLineStart // at the start of a line of text, of a list item or of a quote
 )
 
 // PlaceAt returns the place of what follows a text that a maintainer wrote. HTML in code
@@ -51,11 +52,16 @@ func PlaceAt(before string) Place {
 	if p, ok := inURL(lines[last]); ok {
 		return p
 	}
-	if m := destination.FindStringSubmatch(text); m != nil {
-		return inDestination(m[1])
+	if address, ok := destinationIn(text); ok {
+		return inDestination(address)
 	}
-	if m := urlAttribute.FindStringSubmatch(text); open >= 0 && m != nil {
-		return inDestination(m[1])
+	if open >= 0 {
+		if m := urlAttribute.FindStringSubmatch(text); m != nil {
+			return inDestination(m[1] + m[2])
+		}
+		if m := srcset.FindStringSubmatch(text); m != nil {
+			return inDestination(m[1])
+		}
 	}
 	switch {
 	case title.MatchString(text):
@@ -70,17 +76,67 @@ func PlaceAt(before string) Place {
 	if _, left := codeSpans(lines[last]); left {
 		return InCode
 	}
+	if lineStart.MatchString(lines[last]) {
+		return AtLineStart
+	}
 	return InText
+}
+
+// lineStart matches what may stand before the text of a line: signs of quotes and lists.
+var lineStart = regexp.MustCompile(`^[ \t]*(?:(?:>|[-+*]|[0-9]{1,9}[.)]|\[[ xX]\])[ \t]*)*$`)
+
+// digits matches what is the number of a list item in front of a dot or a bracket.
+var digits = regexp.MustCompile(`^[0-9]{1,9} *$`)
+
+// destinationIn returns the beginning of the destination of a link that a text ends in; ok is
+// false when it does not.
+func destinationIn(text string) (address string, ok bool) {
+	if m := definition.FindStringSubmatch(text); m != nil {
+		return m[1], true
+	}
+	for end := len(text); ; {
+		i := strings.LastIndex(text[:end], "](")
+		if i < 0 {
+			return "", false
+		}
+		address = strings.TrimPrefix(strings.TrimLeft(text[i+2:], " \t\n"), "<")
+		if strings.ContainsAny(address, " \t\n<>") {
+			return "", false // and so is that of every link before
+		}
+		if nested(address) {
+			return address, true
+		}
+		end = i
+	}
+}
+
+// nested reports whether no bracket of a text is closed that it did not open.
+func nested(s string) bool {
+	depth := 0
+	for _, c := range s {
+		switch c {
+		case '(':
+			depth++
+		case ')':
+			depth--
+		}
+		if depth < 0 {
+			return false
+		}
+	}
+	return true
 }
 
 // bareAttribute matches a tag that ends in the value of an attribute without quotes.
 var bareAttribute = regexp.MustCompile(`=\s*[^\s"'=<>\x60]*$`)
 
 var (
-	// destination matches a text that ends in the destination of a link.
-	destination = regexp.MustCompile(`(?:\]\(|(?m:^) {0,3}\[[^\]]*\]:)\s*<?([^\s()<>]*)$`)
-	// urlAttribute matches a tag that ends in an address.
-	urlAttribute = regexp.MustCompile(`(?i)\b(?:href|src|srcset|cite|longdesc)\s*=\s*["']\s*([^"'\s]*)$`)
+	// definition matches a text that ends in the destination of a link's definition.
+	definition = regexp.MustCompile(`(?m:^) {0,3}\[[^\]]*\]:\s*<?([^\s<>]*)$`)
+	// urlAttribute matches a tag that ends in an address, and srcset one that ends in a list of
+	// addresses.
+	urlAttribute = regexp.MustCompile(`(?i)\b(?:href|src|cite|longdesc)\s*=\s*(?:"\s*([^"]*)|'\s*([^']*))$`)
+	srcset       = regexp.MustCompile(`(?i)\bsrcset\s*=\s*["'](?:[^"']*[\s,])?([^"'\s,]*)$`)
 	// title matches a text that ends in the title of a link.
 	title = regexp.MustCompile(`(?:\]\(|(?m:^) {0,3}\[[^\]]*\]:)\s*\S+\s+(?:"[^"]*|'[^']*|\([^)]*)$`)
 )
@@ -140,7 +196,7 @@ func (p Place) Doubt() string {
 		return "a value stands in an attribute without quotes around it; of it only letters, digits and hyphens are kept"
 	case InTag:
 		return "a value stands in an HTML tag, and not in the value of an attribute; it is left out"
-	case InText, InCode, InURLPath, InURLQuery, InAttribute, InTitle, InHTMLComment:
+	case InText, InCode, InURLPath, InURLQuery, InAttribute, InTitle, InHTMLComment, AtLineStart:
 	}
 	return ""
 }
@@ -173,6 +229,11 @@ func ValueAt(s string, p Place) string {
 		return strings.NewReplacer(`"`, "”", "'", "’", "(", "❨", ")", "❩").Replace(Value(s))
 	case InHTMLComment:
 		return strings.NewReplacer("<", "", ">", "", "-", "\u2010", ":", "\u2236").Replace(Value(s)) // no end, and no marker of ours
+	case AtLineStart:
+		if s = unemphasized(Value(s)); digits.MatchString(s) {
+			return zwsp + s // what follows may make it the number of a list item
+		}
+		return s
 	case InText:
 		return unemphasized(Value(s))
 	case InCode:

@@ -185,9 +185,13 @@ var places = []struct {
 	text  string
 	place Place
 }{
-	{"a * b", InText}, {"*", InText}, {"`*`", InCode}, {"```\n*\n```", InCode}, {"```\n<a href=\"*\">\n```", InCode}, {"<b>*</b>", InText},
-	{"__a * b__ _c_", InText}, {"~~* b~~", InText}, {"- a\n- *\n- _c_", InText}, {"`a` *, `b`", InText}, {"| a |\n| - |\n| * |", InText},
+	{"a * b", InText}, {"*", AtLineStart}, {"`*`", InCode}, {"```\n*\n```", InCode}, {"```\n<a href=\"*\">\n```", InCode}, {"<b>*</b>", InText},
+	{"__a * b__ _c_", InText}, {"~~* b~~", InText}, {"- a\n- *\n- _c_", AtLineStart}, {"`a` *, `b`", InText}, {"| a |\n| - |\n| * |", InText},
 	{"<!-- a --> *", InText}, {"a < b *", InText}, {"https://example.com *", InText},
+	{"*. text", AtLineStart}, {"a\n\n *) text", AtLineStart}, {"> - *. text", AtLineStart}, {"1. [ ] *. text", AtLineStart}, {"a *. text", InText},
+	{"[x](a(b)/*)", InURLPath}, {"[x](a(b)/*/c)", InURLPath}, {"[x](b) [y](c(d)?e=*)", InURLQuery}, {"[x](a)b*", InText}, {"(see [x](a)*)", InText},
+	{"<a href=\"docs/a b/*\">x</a>", InURLPath}, {"<a href='a \"b\"/*'>x</a>", InURLPath}, {"<img srcset=\"a.png 1x, b/*\">", InURLPath},
+	{"<img srcset=\"a.png 1x, *\">", InDestination}, {"<img src=\"docs\" title=\"*\">", InAttribute},
 	{"<img title=\"*\" alt='x'>", InAttribute}, {"<img title='a *'>", InAttribute}, {"<div\ntitle=\"a=*\">x</div>", InAttribute},
 	{"<details>\n\n<p title=\"*\">", InAttribute}, {"<img title=\"a > b *\">", InAttribute},
 	{"<img title=*>", InBareAttribute}, {"<img width = 1*>", InBareAttribute}, {"<img *>", InTag}, {"<img title=\"a\" *>", InTag}, {"</p*>", InTag},
@@ -199,7 +203,7 @@ var places = []struct {
 	{"[x](/*)", InURLPath}, {"[x]: /*\n\n[x]", InURLPath}, {"[x](/a?b=*)", InURLQuery}, {"<a href=\"/*\">x</a>", InURLPath}, {"<a href=\"//*\">x</a>", InURLHost},
 	{"<a href=\"*\">x</a>", InDestination}, {"[x](\n*)", InDestination}, {"[x](mailto:*)", InURLHost}, {"[*](https://example.com)", InText}, {"![*](https://example.com/)", InText},
 	{"[x](https://example.com \"by *\")", InTitle}, {"[x](/a 'by *')", InTitle}, {"[x](/a (by *))", InTitle}, {"[x]: /a \"by *\"\n\n[x]", InTitle},
-	{"*\n\n[docs]: https://example.com", InText}, {"[x](*)", InDestination}, {"[x](<*>)", InDestination}, {"[x]: *\n\n[x]", InDestination},
+	{"*\n\n[docs]: https://example.com", AtLineStart}, {"[x](*)", InDestination}, {"[x](<*>)", InDestination}, {"[x]: *\n\n[x]", InDestination},
 }
 
 func TestPlaceAt(t *testing.T) {
@@ -212,11 +216,53 @@ func TestPlaceAt(t *testing.T) {
 	}
 }
 
+// TestPathsStay puts values into the paths of relative links, which must not lead above the
+// folder before the value.
+func TestPathsStay(t *testing.T) {
+	t.Parallel()
+	for _, tt := range places {
+		if tt.place != InURLPath || strings.Contains(tt.text, "example.com") {
+			continue
+		}
+		for _, v := range []string{"..", ".", "../..", "../../evil", "/evil", "a/../../b", ". .", "%2e%2e"} {
+			before, after, _ := strings.Cut(tt.text, "*")
+			want := paths(render(t, before+"x"+after))
+			got := paths(render(t, before+ValueAt(v, tt.place)+after))
+			if len(got) != 1 || len(want) != 1 {
+				t.Fatalf("%q: got the paths %q, want one", tt.text, got)
+			}
+			folder, _, _ := strings.Cut(want[0], "x")
+			if !strings.HasPrefix(got[0], folder) {
+				t.Errorf("%q in %q: it leads to %q, and not below %q", v, tt.text, got[0], folder)
+			}
+		}
+	}
+}
+
+// paths returns where the links and images of a document lead, seen from an issue.
+func paths(doc *nethtml.Node) []string {
+	issue := &url.URL{Scheme: "https", Host: "github.com", Path: "/octo/hello/issues/7"}
+	var list []string
+	for n := range doc.Descendants() {
+		for _, a := range n.Attr {
+			if a.Key == "srcset" {
+				a.Val = a.Val[strings.LastIndexAny(a.Val, " ,")+1:]
+			} else if a.Key != "href" && a.Key != "src" {
+				continue
+			}
+			if to, err := issue.Parse(strings.NewReplacer(" ", "%20", `"`, "%22").Replace(a.Val)); err == nil {
+				list = append(list, to.EscapedPath())
+			}
+		}
+	}
+	return list
+}
+
 // FuzzPlaces puts a value in every place, where it must change neither the elements around
 // it nor where they lead.
 func FuzzPlaces(f *testing.F) {
 	seed(f)
-	for _, s := range []string{`" onclick="x`, "' title='", "-->", "--!> x", "../../evil", "..", "/evil/repo/issues/1", "?a=b#c", "x) [y](https://evil.example", "/evil.example", "https://evil.example/", "a] b", "a\" b", "a) b", "[docs]", `\*a\*`, "foremAn:", "http://example.org/discussions(htt[s://git", "ok, (http://evil.example/a_(", "ht\ufffdU://evil.example/a_(b", ".evil.example", "@evil.example", "a b", "<b>", ">", "`x`", "%2e%2e/"} {
+	for _, s := range []string{`" onclick="x`, "' title='", "-->", "--!> x", "../../evil", "..", "/evil/repo/issues/1", "?a=b#c", "x) [y](https://evil.example", "/evil.example", "https://evil.example/", "a] b", "a\" b", "a) b", "[docs]", `\*a\*`, "foremAn:", "http://example.org/discussions(htt[s://git", "ok, (http://evil.example/a_(", "ht\ufffdU://evil.example/a_(b", ".evil.example", "@evil.example", "a b", "<b>", ">", "`x`", "%2e%2e/", "1", "7", "."} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
@@ -230,7 +276,7 @@ func FuzzPlaces(f *testing.F) {
 				t.Errorf("%q: more than a line", value)
 			}
 			got, want := render(t, posted(Trusted(before+value+after))), render(t, posted(Trusted(before+"x"+after)))
-			links := tt.place != InText && tt.place != InCode && tt.place != InURLHost
+			links := tt.place != InText && tt.place != AtLineStart && tt.place != InCode && tt.place != InURLHost
 			if a, b := shape(got, links), shape(want, links); a != b {
 				t.Errorf("%q in %q: the elements are\n%s\nand were\n%s", value, tt.text, a, b)
 			}

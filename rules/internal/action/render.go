@@ -34,7 +34,7 @@ func escape(p protocol.Param, before string) (e template.Escape, doubt string) {
 	place := sanitize.PlaceAt(before)
 	return func(s string, after bool) string {
 		s = sanitize.ValueAt(text.Shorten(s, MaxForeign), place)
-		if s != "" && after && (place == sanitize.InText || place == sanitize.InCode) {
+		if s != "" && after && (place == sanitize.InText || place == sanitize.AtLineStart || place == sanitize.InCode) {
 			return "\u200b" + s
 		}
 		return s

@@ -77,15 +77,6 @@ func TestLongTimeline(t *testing.T) {
 			labels: "bug", calls: 21,
 		},
 		{
-			name: "the last person", rules: "{id: a, on: issues.edited, when: last_human().login == \"mona\", then: [{add_label: triage}]}",
-			act: func(t *testing.T, w *undoWorld) {
-				w.gh.Repo(repoName).AddComment(1, "mona", "hello")
-				w.chatter(1000)
-				w.run(t, "a", w.now("edited"))
-			},
-			labels: "bug triage", calls: 12,
-		},
-		{
 			name: "the last event of a label", rules: "{id: a, on: issues.edited, when: removed_by_human(\"triage\"), then: [{add_label: docs}]}",
 			act: func(t *testing.T, w *undoWorld) {
 				w.chatter(800)

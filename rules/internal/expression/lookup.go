@@ -46,15 +46,8 @@ func (r *run) lookup() (facts.Lookup, error) {
 
 // past returns the past for a function that goes through it.
 func (r *run) past() (facts.Past, error) {
-	l, err := r.lookup()
-	if err != nil {
-		return facts.Past{}, err
-	}
-	p, err := l.Past()
-	if err != nil {
-		return facts.Past{}, err
-	}
-	return p, r.meter.Steps.Charge(1 + len(p.Changes))
+	_, _, p, err := r.newest(func(facts.Change) bool { return true })
+	return p, err
 }
 
 // newest returns the newest change that matches, and the past back to it, or as far as it can

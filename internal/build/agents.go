@@ -19,6 +19,7 @@ import (
 	"github.com/org/foreman-action/internal/build/process"
 	"github.com/org/foreman-action/internal/build/prompt"
 	"github.com/org/foreman-action/internal/build/workspace"
+	"github.com/org/foreman-action/internal/sanitize"
 	"github.com/org/foreman-action/internal/workdir"
 )
 
@@ -48,7 +49,7 @@ func (r *run) build(ctx context.Context) (machine.Event, error) {
 	}
 	event.Summary, event.Complexity = result.Work.Summary, string(result.Work.Complexity)
 	author := workspace.Author{Name: r.config.Commit.Name, Email: r.config.Commit.Email}
-	head, err := r.tree.Commit(ctx, start, author, r.message(result.Work.Summary), r.handoffFiles())
+	head, err := r.tree.Commit(ctx, start, author, r.message(result.Work.Summary), HandoffFiles(r.config))
 	if err != nil {
 		return nil, err
 	}
@@ -64,7 +65,8 @@ func (r *run) build(ctx context.Context) (machine.Event, error) {
 // message returns the message of Foreman's own commit: the Builder's summary, its first
 // line as the subject.
 func (r *run) message(summary string) string {
-	summary = strings.TrimSpace(summary)
+	// Words of agents in a commit's message would close issues and mention people.
+	summary = strings.TrimSpace(sanitize.Comment(summary, sanitize.Options{}))
 	subject, rest, _ := strings.Cut(summary, "\n")
 	const most = 72
 	if runes := []rune(subject); len(runes) > most {
@@ -77,9 +79,9 @@ func (r *run) message(summary string) string {
 	return text + "\nTask: " + r.rec.TaskID + "\n"
 }
 
-// handoffFiles are the paths that no commit may have.
-func (r *run) handoffFiles() []string {
-	files := []string{handoffFolder, r.config.Builder.Result, r.config.Inspector.Result, handoff.Builder.ResultFile(), handoff.Inspector.ResultFile()}
+// HandoffFiles returns the paths by which agents hand over, which no commit may have.
+func HandoffFiles(c config.Config) []string {
+	files := []string{handoffFolder, c.Builder.Result, c.Inspector.Result, handoff.Builder.ResultFile(), handoff.Inspector.ResultFile()}
 	slices.Sort(files)
 	return slices.Compact(files)
 }

@@ -42,7 +42,12 @@ type Options struct {
 	// Worktrees is the folder for worktrees, outside of the checkout where possible, for
 	// other tools would look into them.
 	Worktrees string
-	Runner    process.Runner
+	// Bundle is a file that gets the commits of the branch at the end, where there are any;
+	// empty: none. See [git-bundle].
+	//
+	// [git-bundle]: https://git-scm.com/docs/git-bundle
+	Bundle string
+	Runner process.Runner
 	Now       func() time.Time
 	Mark      func() string  // returns a random line that delimits quoted text in prompts
 	Progress  func(Progress) // called from one goroutine at a time; nil: dropped
@@ -239,6 +244,9 @@ func (r *run) run(ctx context.Context) (Report, error) {
 	// The end is written even when the context has ended.
 	ctx = context.WithoutCancel(ctx)
 	err = errors.Join(err, r.repo.Remove(ctx, r.folder()))
+	if r.o.Bundle != "" && r.rec.Head != r.rec.Base {
+		err = errors.Join(err, r.repo.Bundle(ctx, r.o.Bundle, r.rec.Branch, r.rec.Base))
+	}
 	ended := r.o.Now()
 	r.rec.Ended = &ended
 	report := newReport(r.rec, err)

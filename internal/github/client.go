@@ -43,6 +43,9 @@ func New(o Options) (*Client, error) {
 // Budget returns the calls that are left in this hour. See [runner.Search].
 func (c *Client) Budget() (left int, ok bool) { return c.caller.Left() }
 
+// Pulls returns the pull requests of a repository.
+func (c *Client) Pulls(owner, repo string) Pulls { return Pulls{c.caller, owner, repo} }
+
 // Viewer returns the login that the token belongs to. Tokens of installations and of
 // workflows belong to none: PermissionError.
 func (c *Client) Viewer(ctx context.Context) (string, error) {

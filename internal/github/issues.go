@@ -185,3 +185,24 @@ func (c *Client) Reactions(ctx context.Context, ref triage.Ref, comment int64, c
 	}
 	return list, nil
 }
+
+// maxCommentPages is how far [Client.FindComment] looks.
+const maxCommentPages = 30
+
+// FindComment returns the first comment of an issue that matches; found is false when there
+// is none. ErrTruncated when there is none among the first 3,000.
+func (c *Client) FindComment(ctx context.Context, ref triage.Ref, match func(triage.Comment) bool) (one triage.Comment, found bool, err error) {
+	o := rest.ReadIssue("list comments of", ref)
+	o.Pages = maxCommentPages
+	for page, err := range rest.Pages[comment](ctx, c.caller, o, issuePath(ref, "/comments?")) {
+		if err != nil {
+			return triage.Comment{}, false, err
+		}
+		for _, one := range page {
+			if match(one.comment()) {
+				return one.comment(), true, nil
+			}
+		}
+	}
+	return triage.Comment{}, false, nil
+}

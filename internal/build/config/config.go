@@ -5,6 +5,7 @@ package config
 
 import (
 	"fmt"
+	"path"
 	"reflect"
 	"slices"
 	"strconv"
@@ -104,6 +105,42 @@ type Publish struct {
 	Draft bool `default:"true" yaml:"draft"`
 	// Protected are globs of paths that no published change may touch.
 	Protected []string `yaml:"protected"`
+	// Submodules allows changes of submodules, which pull in code that no diff shows.
+	Submodules bool `default:"false" yaml:"submodules"`
+}
+
+// Protects returns the first glob that protects a path of the repository, in any case of
+// letters; "**" stands for any number of folders, "*" for any part of one name.
+func (p Publish) Protects(name string) (glob string, ok bool) {
+	parts := strings.Split(strings.ToLower(name), "/")
+	for _, glob := range p.Protected {
+		if matches(strings.Split(strings.ToLower(glob), "/"), parts) {
+			return glob, true
+		}
+	}
+	return "", false
+}
+
+// matches compares a glob with a path, both in parts. What stands at a protected path's
+// place instead of a folder is protected as well: "a/**" matches "a".
+func matches(glob, parts []string) bool {
+	for i, part := range glob {
+		if part == "**" {
+			for from := i; from <= len(parts); from++ {
+				if matches(glob[i+1:], parts[from:]) {
+					return true
+				}
+			}
+			return false
+		}
+		if i >= len(parts) {
+			return false
+		}
+		if ok, err := path.Match(part, parts[i]); err != nil || !ok {
+			return false
+		}
+	}
+	return len(glob) == len(parts)
 }
 
 // protected are the paths that a change may not touch where the file names none.
@@ -289,6 +326,9 @@ func relative(path string) bool {
 }
 
 func validGlob(glob string) bool {
+	if _, err := path.Match(glob, ""); err != nil {
+		return false
+	}
 	return relative(strings.TrimPrefix(glob, "**/")) || glob == "**"
 }
 

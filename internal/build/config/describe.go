@@ -52,6 +52,7 @@ func docs() map[string]string {
 		"publish":             "How the work becomes a pull request.",
 		"publish.draft":       "Whether the pull request is a draft.",
 		"publish.protected":   "Paths that no published change may touch, with * and ** for any part.",
+		"publish.submodules":  "Whether a published change may change submodules.",
 	}
 	for _, role := range []string{builder, inspector} {
 		all[role+".preset"] = "A known agent."

@@ -152,3 +152,11 @@ func (r *Repository) Exclude(patterns ...string) error {
 	}
 	return os.WriteFile(name, []byte(text), 0o644) //nolint:gosec // as git makes it
 }
+
+// Bundle writes the commits of a branch since a commit to a file.
+func (r *Repository) Bundle(ctx context.Context, file, branch, since string) error {
+	if _, err := r.git.Run(ctx, "bundle", "create", "--quiet", file, "refs/heads/"+branch, "^"+since); err != nil {
+		return fmt.Errorf("write the bundle %s: %w", file, err)
+	}
+	return nil
+}

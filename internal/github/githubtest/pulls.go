@@ -1,9 +1,12 @@
 package githubtest
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/org/foreman-action/internal/github/githubtest/internal/render"
@@ -22,6 +25,48 @@ func getPull(in *input) answer {
 		return notFound()
 	}
 	return reply(http.StatusOK, render.Pull(in.repo, in.issue))
+}
+
+// listPulls knows the filters state, head and base, and lists the newest first.
+func listPulls(in *input) answer {
+	q := in.r.URL.Query()
+	want := cmp.Or(q.Get("state"), "open")
+	owner, head, filtered := strings.Cut(q.Get("head"), ":")
+	var list []*state.Record
+	for _, i := range in.repo.Issues {
+		switch {
+		case !i.PullRequest || !i.Visible(), want != "all" && want != i.State:
+		case filtered && (i.Head != head || !strings.EqualFold(owner, in.repo.Owner)):
+		case q.Get("base") != "" && q.Get("base") != i.Base:
+		default:
+			list = append(list, i)
+		}
+	}
+	slices.SortFunc(list, func(a, b *state.Record) int { return b.Number - a.Number })
+	return listed(in.r, list, with(in.repo, render.ListedPull))
+}
+
+// createPull refuses a second open pull request of the same branches. It knows no
+// branches: any name will do.
+func createPull(in *input) answer {
+	var body struct {
+		Title, Head, Base, Body string
+		Draft                   bool
+	}
+	if !in.decode(&body) || body.Title == "" || body.Head == "" || body.Base == "" {
+		return invalid("PullRequest", "title", "missing_field", "")
+	}
+	for _, i := range in.repo.Issues {
+		if i.PullRequest && i.State == "open" && i.Head == body.Head && i.Base == body.Base {
+			return invalid("PullRequest", "head", "custom", fmt.Sprintf("A pull request already exists for %s:%s.", in.repo.Owner, body.Head))
+		}
+	}
+	i := in.repo.Insert(state.Issue{
+		Title: body.Title, Body: body.Body, Author: in.actor, PullRequest: true, Head: body.Head, Base: body.Base, Draft: body.Draft,
+	})
+	a := reply(http.StatusCreated, render.Pull(in.repo, i))
+	a.header.Set("Location", render.API(in.repo, "/pulls/%d", i.Number))
+	return a
 }
 
 // ReviewAs lets another user review a pull request: nobody asks them for it any more.

@@ -56,6 +56,8 @@ func routes() []route {
 		at("DELETE", one+"/lock", onIssue(unlock)),
 		at("GET", one+"/reactions", onIssue(listReactions)),
 		at("POST", one+"/reactions", onIssue(createReaction)),
+		at("GET", repo+"/pulls", inRepo(listPulls)),
+		at("POST", repo+"/pulls", inRepo(createPull)),
 		at("GET", repo+"/pulls/{number}", onIssue(getPull)),
 		at("GET", repo+"/pulls/{number}/files", onIssue(listFiles)),
 		at("GET", repo+"/pulls/{number}/commits", onIssue(listCommits)),

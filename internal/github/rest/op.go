@@ -13,6 +13,7 @@ import (
 const (
 	NeedIssuesRead   = "issues: read"
 	NeedPullsRead    = "pull-requests: read"
+	NeedPullsWrite   = "pull-requests: write"
 	NeedIssuesWrite  = "issues: write"
 	NeedContentsRead = "contents: read"
 )

@@ -39,6 +39,7 @@ func Run(env cli.Env) *cobra.Command {
 	}
 	flags.Register(c)
 	flags.RegisterText(c)
+	flags.RegisterBundle(c)
 	c.Flags().BoolVar(&asJSON, "json", false, "print the report as JSON")
 	return c
 }
@@ -87,6 +88,7 @@ func Resume(env cli.Env) *cobra.Command {
 		},
 	}
 	flags.Register(c)
+	flags.RegisterBundle(c)
 	c.Flags().BoolVar(&asJSON, "json", false, "print the report as JSON")
 	return c
 }

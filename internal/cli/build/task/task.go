@@ -35,12 +35,18 @@ type Flags struct {
 	Event      string
 	Base       string
 	Worktrees  string
+	Bundle     string
 }
 
 // Register adds the flags of every command that works on one run.
 func (f *Flags) Register(c *cobra.Command) {
 	c.Flags().StringVar(&f.TaskID, "task-id", "", "name of the run and of its branch, foreman/ID")
 	c.Flags().StringVar(&f.Worktrees, "worktrees", "", "folder for worktrees (default: in the user's cache)")
+}
+
+// RegisterBundle adds the flag of commands whose work another machine may publish.
+func (f *Flags) RegisterBundle(c *cobra.Command) {
+	c.Flags().StringVar(&f.Bundle, "bundle", "", "file for the commits of the branch at the end, which build publish reads")
 }
 
 // RegisterText adds the flags of commands that begin a run.
@@ -66,7 +72,7 @@ func (f *Flags) Options(ctx context.Context, env cli.Env) (build.Options, error)
 		return build.Options{}, command.Failed(err)
 	}
 	o := build.Options{
-		Dir: dir, Environ: env.Environ(), TaskID: f.TaskID, Base: f.Base, Worktrees: f.Worktrees,
+		Dir: dir, Environ: env.Environ(), TaskID: f.TaskID, Base: f.Base, Worktrees: f.Worktrees, Bundle: env.Path(f.Bundle),
 		Runner: process.Runner{Supervisor: []string{program, "build", "supervise"}, Now: env.Now}, Now: env.Now,
 		Mark: func() string { return "=====" + rand.Text() },
 	}

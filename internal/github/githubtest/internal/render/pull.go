@@ -1,7 +1,6 @@
 package render
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 
@@ -26,12 +25,24 @@ func Pull(r *state.Repository, i *state.Record) Object {
 		"merged_by": nil, "auto_merge": nil, "maintainer_can_modify": false, "draft": i.Draft,
 		"requested_reviewers": users(i.Reviewers), "requested_teams": []Object{}, "review_comments": 0, "commits": 1,
 		"additions": len(i.Files), "deletions": len(i.Files), "changed_files": len(i.Files),
-		"head": branch(r, cmp.Or(i.Head, "patch-1"), id), "base": branch(r, "main", fmt.Sprintf("%040x", 0)),
+		"head": branch(r, i.Head, id), "base": branch(r, i.Base, fmt.Sprintf("%040x", 0)),
 	})
 	o["_links"] = Object{
 		"self": link(at), "html": link(page), "issue": link(o["issue_url"]), "comments": link(links["comments_url"]),
 		"review_comments": link(links["review_comments_url"]), "review_comment": link(links["review_comment_url"]),
 		"commits": link(links["commits_url"]), "statuses": link(links["statuses_url"]),
+	}
+	return o
+}
+
+// ListedPull is a pull request as lists have it.
+func ListedPull(r *state.Repository, i *state.Record) Object {
+	o := Pull(r, i)
+	for _, key := range []string{
+		"additions", "deletions", "changed_files", "comments", "review_comments", "commits",
+		"merged", "merged_by", "mergeable", "rebaseable", "mergeable_state", "maintainer_can_modify",
+	} {
+		delete(o, key)
 	}
 	return o
 }

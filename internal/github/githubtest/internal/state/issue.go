@@ -30,7 +30,7 @@ type Issue struct {
 	Reviews     []Review          // of a pull request
 	Draft       bool              // of a pull request
 	Merged      bool              // of one that was closed
-	Head        string            // its branch; empty when set up: "patch-1"
+	Head, Base  string            // its branches; empty when set up: "patch-1" and "main"
 	Reviewers   []string          // whose review is asked for
 	CreatedAt   time.Time         // zero when set up: now
 	Comments    []Comment

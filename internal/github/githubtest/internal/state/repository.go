@@ -63,6 +63,9 @@ func (r *Repository) Insert(in Issue) *Record {
 	in.Title = cmp.Or(in.Title, fmt.Sprintf("Issue %d", in.Number))
 	in.State = cmp.Or(in.State, "open")
 	in.Author = cmp.Or(in.Author, "octocat")
+	if in.PullRequest {
+		in.Head, in.Base = cmp.Or(in.Head, "patch-1"), cmp.Or(in.Base, "main")
+	}
 	i := &Record{Issue: in, ID: r.clock.ID(), Updated: in.CreatedAt}
 	i.Issue = i.Snapshot() // the caller's slices stay the caller's
 	if i.State == "closed" {

@@ -1,0 +1,93 @@
+package build
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+
+	"github.com/org/foreman-action/internal/build/machine"
+	"github.com/org/foreman-action/internal/build/workspace"
+	"github.com/org/foreman-action/internal/workdir"
+)
+
+// An Ended is a run that has ended, as it is stored. No other process works on it until it
+// is closed.
+type Ended struct {
+	Report  Report
+	journal *journal
+}
+
+var objectName = regexp.MustCompile(`^([0-9a-f]{40}|[0-9a-f]{64})$`)
+
+// OpenEnded opens a run of a checkout. It may have been written by another machine: what is
+// in it is checked, as far as a report can be. The error is a [UsageError] when there is no
+// such run, or it has not ended.
+func OpenEnded(checkout, id string) (*Ended, error) {
+	if err := CheckTaskID(id); err != nil {
+		return nil, err
+	}
+	dir := filepath.Join(checkout, runsFolder, id)
+	if _, err := os.Stat(filepath.Join(dir, "state.json")); errors.Is(err, fs.ErrNotExist) {
+		return nil, usagef("there is no run %s here; foreman build status lists them", id)
+	}
+	j, err := openJournal(checkout, id)
+	if err != nil {
+		return nil, err
+	}
+	e := &Ended{journal: j}
+	if err := e.read(id); err != nil {
+		j.close()
+		return nil, err
+	}
+	return e, nil
+}
+
+// read reads the report, and compares it with the state.
+func (e *Ended) read(id string) error {
+	rec, _, err := e.journal.load()
+	if err != nil {
+		return err
+	}
+	if rec.Ended == nil {
+		return usagef("the run %s has not ended: go on with it by foreman build resume", id)
+	}
+	data, err := workdir.Dir(e.journal.dir).Read("report.json", maxRecord)
+	if err == nil {
+		err = json.Unmarshal(data, &e.Report)
+	}
+	if err != nil {
+		return fmt.Errorf("read the report of the run %s: %w", id, err)
+	}
+	r := e.Report
+	status := machine.Failed // of a machine that failed
+	if rec.State.End != nil {
+		status = rec.State.End.Status
+	}
+	switch {
+	case r.Version != 1:
+		err = fmt.Errorf("this program reads version 1, not %d", r.Version)
+	case r.TaskID != id, rec.TaskID != id, r.Branch != workspace.BranchPrefix+id:
+		err = fmt.Errorf("it is about the task %q on the branch %q", r.TaskID, r.Branch)
+	case r.Status != status, r.HeadSHA != rec.Head, r.BaseSHA != rec.Base, r.BaseBranch != rec.BaseBranch:
+		err = errors.New("it and state.json are not of the same run")
+	case !objectName.MatchString(r.BaseSHA), !objectName.MatchString(r.HeadSHA):
+		err = fmt.Errorf("%q and %q are not both names of commits", r.BaseSHA, r.HeadSHA)
+	}
+	if err != nil {
+		return fmt.Errorf("read the report of the run %s: %w", id, err)
+	}
+	return nil
+}
+
+// SetPullRequest stores the address of the pull request in the report.
+func (e *Ended) SetPullRequest(url string) error {
+	e.Report.PRURL = &url
+	return e.journal.writeReport(e.Report)
+}
+
+// Close lets other processes work on the run.
+func (e *Ended) Close() { e.journal.close() }

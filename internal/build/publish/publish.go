@@ -1,0 +1,233 @@
+// Package publish makes a pull request of what a run of Builder and Inspector leaves. It
+// starts no agent and runs nothing of the repository; it is the only part of the pipeline
+// that has a token.
+//
+// The run may come from another machine, on which agents worked: its report, its branch and
+// a bundle of it are checked again. All of git happens in a new repository of its own, which
+// reads the objects of the checkout and has none of its configuration, hooks and refs. Which
+// paths are protected comes from the base commit, and that has to be on the base branch on
+// GitHub.
+package publish
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path"
+	"strings"
+
+	"github.com/org/foreman-action/handoff"
+	"github.com/org/foreman-action/internal/build"
+	"github.com/org/foreman-action/internal/build/config"
+	"github.com/org/foreman-action/internal/build/machine"
+	"github.com/org/foreman-action/internal/build/workspace"
+	"github.com/org/foreman-action/internal/github"
+	"github.com/org/foreman-action/triage"
+)
+
+// Options are what publishing needs.
+type Options struct {
+	Dir     string   // a folder in the consumer's checkout, which has the run
+	Environ []string // of the program; git gets the search path and the proxies
+	TaskID  string
+	Owner   string // of the repository on GitHub
+	Repo    string
+	Issue   *triage.Ref // gets a comment with the report; nil: none
+	Bundle  string      // file with the commits of the branch; empty: the checkout has them
+	Server  string      // where repositories are, such as https://github.com
+	Token   string
+	GitHub  *github.Client // with the same token
+}
+
+// A Status is what publishing came to.
+type Status string
+
+// The statuses.
+const (
+	Published Status = "published" // there is a pull request
+	Reported  Status = "reported"  // the run was not approved; the issue has its report
+	Refused   Status = "refused"   // the change has what must not be published
+	Failed    Status = "failed"    // trying again may help
+)
+
+// A Result is what publishing came to.
+type Result struct {
+	Version int     `json:"version"` // 1
+	TaskID  string  `json:"task_id"`
+	Status  Status  `json:"status"`
+	PRURL   *string `json:"pr_url"` // nil: there is none
+	// CompareURL is where people can open the pull request; nil: the branch is not on
+	// GitHub.
+	CompareURL *string           `json:"compare_url"`
+	CommentURL *string           `json:"comment_url"` // nil: there is none
+	Branch     string            `json:"branch"`
+	HeadSHA    string            `json:"head_sha"`
+	Errors     []handoff.Problem `json:"errors"`
+}
+
+// The exit codes, besides 1 for a failure of this machine and 2 for usage.
+const (
+	exitPublished = 0
+	exitRefused   = 7
+	exitFailed    = 9
+)
+
+// ExitCode returns the exit code of a program that published.
+func (r Result) ExitCode() int {
+	switch r.Status {
+	case Refused:
+		return exitRefused
+	case Failed:
+		return exitFailed
+	case Published, Reported:
+	}
+	return exitPublished
+}
+
+// A problem is a reason why a run cannot be published.
+type problem struct {
+	status Status
+	list   []handoff.Problem
+}
+
+func (p *problem) Error() string { return p.list[0].Message }
+
+func failed(code string, err error) error {
+	return &problem{Failed, []handoff.Problem{{Path: "<publish>", Code: code, Message: err.Error()}}}
+}
+
+// Run publishes a run. The error is for a run that cannot be read, a [build.UsageError]
+// where the caller can mend it; every other failure is in the result.
+func Run(ctx context.Context, o Options) (Result, error) {
+	if err := build.CheckTaskID(o.TaskID); err != nil {
+		return Result{}, err
+	}
+	if o.Token == "" {
+		return Result{}, &build.UsageError{Err: errors.New("publish: set GITHUB_TOKEN, with the permissions contents: write, pull-requests: write and issues: write")}
+	}
+	checkout, err := workspace.Open(ctx, o.Dir, o.Environ)
+	if err != nil {
+		return Result{}, &build.UsageError{Err: err}
+	}
+	ended, err := build.OpenEnded(checkout.Root, o.TaskID)
+	if err != nil {
+		return Result{}, err
+	}
+	defer ended.Close()
+	p := &publication{Options: o, checkout: checkout, ended: ended, report: ended.Report}
+	p.result = Result{Version: 1, TaskID: o.TaskID, Status: Published, Branch: p.report.Branch, HeadSHA: p.report.HeadSHA, Errors: []handoff.Problem{}}
+	if p.report.Status != machine.Approved {
+		if o.Issue == nil {
+			return Result{}, &build.UsageError{Err: fmt.Errorf("the run %s was not approved: it ended as %s; only its report can be published, by --issue", o.TaskID, p.report.Status)}
+		}
+		p.result.Status = Reported
+	} else if err := p.record(p.publish(ctx)); err != nil {
+		return Result{}, err
+	}
+	if o.Issue != nil {
+		if err := p.record(p.comment(ctx)); err != nil {
+			return Result{}, err
+		}
+	}
+	return p.result, nil
+}
+
+// A publication is one run on its way to GitHub.
+type publication struct {
+	Options
+	checkout *workspace.Repository
+	ended    *build.Ended
+	report   build.Report
+	result   Result
+}
+
+// record puts a problem into the result, and returns every other error.
+func (p *publication) record(err error) error {
+	found, ok := errors.AsType[*problem](err)
+	if !ok {
+		return err
+	}
+	if p.result.Status != Refused {
+		p.result.Status = found.status
+	}
+	p.result.Errors = append(p.result.Errors, found.list...)
+	return nil
+}
+
+// publish checks the change, pushes it and opens the pull request.
+func (p *publication) publish(ctx context.Context) error {
+	source, err := p.checkout.File(ctx, p.report.BaseSHA, config.Name)
+	if err != nil {
+		return failed("base", fmt.Errorf("read the configuration of the base commit: %w; check out with fetch-depth: 0", err))
+	}
+	c, err := config.Parse(source)
+	if err != nil {
+		return failed("configuration", fmt.Errorf("read the configuration of the base commit: %w", err))
+	}
+	s, err := newScratch(ctx, p.Options)
+	if err != nil {
+		return failed("git", err)
+	}
+	defer s.close()
+	there, err := s.fetch(ctx, p.checkout.Root, p.report, p.Bundle)
+	if err != nil {
+		return err
+	}
+	if found, err := inspect(ctx, s.git, p.report, c); err != nil {
+		return failed("git", fmt.Errorf("check the change: %w", err))
+	} else if len(found) > 0 {
+		return &problem{Refused, found}
+	}
+	pulls := p.GitHub.Pulls(p.Owner, p.Repo)
+	pull, open, err := pulls.Find(ctx, p.report.Branch)
+	if err != nil {
+		return failed("github", err)
+	}
+	if err := s.push(ctx, p.report, there, publishedHead(pull.Body)); err != nil {
+		return err
+	}
+	compare := p.compareURL()
+	p.result.CompareURL = &compare
+	if pull, err = p.pullRequest(ctx, pull, open, c.Publish.Draft); err != nil {
+		return failed("pull_request", fmt.Errorf("%w; the branch %s is on GitHub, and people can open the pull request at %s", err, p.report.Branch, compare))
+	}
+	p.result.PRURL = &pull.URL
+	return p.ended.SetPullRequest(pull.URL)
+}
+
+// pullRequest opens the pull request, or updates the one that is open.
+func (p *publication) pullRequest(ctx context.Context, pull github.Pull, open bool, draft bool) (github.Pull, error) {
+	pulls, text := p.GitHub.Pulls(p.Owner, p.Repo), pullText(p.report, p.Owner+"/"+p.Repo, p.Issue)
+	if !open {
+		made, err := pulls.Open(ctx, github.NewPull{PullText: text, Head: p.report.Branch, Base: p.report.BaseBranch, Draft: draft})
+		if err == nil {
+			return made, nil
+		}
+		// It may be there: GitHub did it and the answer was lost, or another run was faster.
+		var findErr error
+		if pull, open, findErr = pulls.Find(ctx, p.report.Branch); findErr != nil || !open {
+			return made, advice(err)
+		}
+	}
+	return pull, pulls.Edit(ctx, pull.Number, text)
+}
+
+// advice adds to the error of a pull request that could not be opened what to do.
+func advice(err error) error {
+	switch permission, denied := errors.AsType[*triage.PermissionError](err); {
+	case errors.Is(err, github.ErrPullsForbidden):
+		return fmt.Errorf("%w: switch on \"Allow GitHub Actions to create and approve pull requests\" in the settings of the repository or the organisation, or use another token", err)
+	case denied:
+		return fmt.Errorf("%w: give the job that publishes %s", err, permission.Need)
+	case errors.Is(err, triage.ErrUncertain):
+		return fmt.Errorf("%w: it is unknown whether there is a pull request; publish again, which opens no second one", err)
+	case strings.Contains(strings.ToLower(err.Error()), "draft"):
+		return fmt.Errorf("%w: where there are no drafts, write publish: {draft: false} into %s", err, config.Name)
+	}
+	return err
+}
+
+// compareURL returns the page on which people can open the pull request.
+func (p *publication) compareURL() string {
+	return p.Server + path.Join("/", p.Owner, p.Repo, "compare", escape(p.report.BaseBranch)+"..."+escape(p.report.Branch)) + "?expand=1"
+}

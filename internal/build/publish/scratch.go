@@ -1,0 +1,231 @@
+package publish
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/org/foreman-action/internal/build"
+	"github.com/org/foreman-action/internal/git"
+)
+
+// A scratch is a new repository beside the checkout: it has its objects, and neither its
+// configuration nor its hooks nor its refs.
+type scratch struct {
+	git    git.Repo
+	remote git.Repo // the same, for commands that reach GitHub
+	url    string   // of the repository on GitHub
+	hide   *strings.Replacer
+}
+
+// The refs of the scratch repository.
+const (
+	refBase = "refs/foreman/base" // the base branch as it is on GitHub
+	refHead = "refs/foreman/head" // the change, of a bundle
+)
+
+// newScratch makes the repository. The caller closes it.
+func newScratch(ctx context.Context, o Options) (*scratch, error) {
+	checkout := git.Repo{Dir: o.Dir, Environ: o.Environ}
+	var about [3]string
+	for i, args := range [][]string{{"--is-shallow-repository"}, {"--show-object-format"}, {"--path-format=absolute", "--git-path", "objects"}} {
+		out, err := checkout.Run(ctx, append([]string{"rev-parse"}, args...)...)
+		if err != nil {
+			return nil, err
+		}
+		about[i] = strings.TrimSuffix(string(out), "\n")
+	}
+	if about[0] != "false" {
+		return nil, errors.New("the checkout is shallow: check out with fetch-depth: 0")
+	}
+	dir, err := os.MkdirTemp("", "foreman-publish-")
+	if err != nil {
+		return nil, fmt.Errorf("make a repository: %w", err)
+	}
+	basic := base64.StdEncoding.EncodeToString([]byte("x-access-token:" + o.Token))
+	s := &scratch{
+		git:  git.Repo{Dir: dir, Environ: o.Environ},
+		url:  o.Server + "/" + o.Owner + "/" + o.Repo + ".git",
+		hide: strings.NewReplacer(o.Token, "***", basic, "***"),
+	}
+	s.remote = s.git
+	s.remote.Vars = network(o, basic)
+	if _, err = s.git.Run(ctx, "init", "--quiet", "--bare", "--template=", "--object-format="+about[1], "."); err == nil {
+		err = os.WriteFile(filepath.Join(dir, "objects", "info", "alternates"), []byte(about[2]+"\n"), 0o600)
+	}
+	if err != nil {
+		s.close()
+		return nil, fmt.Errorf("make a repository: %w", err)
+	}
+	return s, nil
+}
+
+// network returns the variables of git for commands that reach GitHub. The token is in none
+// of the arguments, which other users of the machine see, and goes to this server alone.
+func network(o Options, basic string) []string {
+	scheme, _, _ := strings.Cut(o.Server, ":")
+	vars := []string{"GIT_ALLOW_PROTOCOL=" + scheme}
+	config := [][2]string{
+		{"http." + o.Server + "/.extraHeader", "Authorization: Basic " + basic},
+		{"http.followRedirects", "false"},
+		// A connection that stands still ends.
+		{"http.lowSpeedLimit", "1"},
+		{"http.lowSpeedTime", "60"},
+	}
+	for i, entry := range config {
+		n := strconv.Itoa(i)
+		vars = append(vars, "GIT_CONFIG_KEY_"+n+"="+entry[0], "GIT_CONFIG_VALUE_"+n+"="+entry[1])
+	}
+	vars = append(vars, "GIT_CONFIG_COUNT="+strconv.Itoa(len(config)))
+	keep := []string{"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "SSL_CERT_FILE", "SSL_CERT_DIR", "GIT_SSL_CAINFO"}
+	for _, variable := range o.Environ {
+		if name, _, _ := strings.Cut(variable, "="); slices.Contains(keep, strings.ToUpper(name)) {
+			vars = append(vars, variable)
+		}
+	}
+	return vars
+}
+
+func (s *scratch) close() { _ = os.RemoveAll(s.git.Dir) } // what is left lies in the folder for temporary files
+
+// reach runs a command of git that reaches GitHub. Its error has no token.
+func (s *scratch) reach(ctx context.Context, args ...string) ([]byte, error) {
+	out, err := s.remote.Run(ctx, args...)
+	if err != nil {
+		return nil, errors.New(s.hide.Replace(err.Error()))
+	}
+	return out, nil
+}
+
+// fetch brings everything together: the base branch from GitHub, and the change, of the
+// checkout or of a bundle. It returns the commit of the change's branch on GitHub; empty:
+// there is none. Whatever a bundle holds besides is not looked at.
+func (s *scratch) fetch(ctx context.Context, checkout string, r build.Report, bundle string) (there string, err error) {
+	base, branch := "refs/heads/"+r.BaseBranch, "refs/heads/"+r.Branch
+	if _, err := s.git.Run(ctx, "check-ref-format", base); err != nil {
+		return "", failed("base", fmt.Errorf("the run did not start from a branch, but from %q: give it one by --base", r.BaseBranch))
+	}
+	out, err := s.reach(ctx, "ls-remote", "--refs", s.url, base, branch)
+	if err != nil {
+		return "", failed("git", fmt.Errorf("list the branches of %s: %w%s", s.url, err, access(err, "contents: read")))
+	}
+	found := false
+	for line := range strings.Lines(string(out)) {
+		switch commit, name, _ := strings.Cut(strings.TrimSpace(line), "\t"); name {
+		case base:
+			found = true
+		case branch:
+			there = commit
+		}
+	}
+	if !found {
+		return "", failed("base", fmt.Errorf("there is no branch %s on GitHub, from which the run started", r.BaseBranch))
+	}
+	if _, err := s.reach(ctx, "fetch", "--quiet", "--no-tags", "--no-write-fetch-head", s.url, "+"+base+":"+refBase); err != nil {
+		return "", failed("git", fmt.Errorf("fetch the branch %s: %w", r.BaseBranch, err))
+	}
+	if err := s.change(ctx, checkout, r, bundle); err != nil {
+		return "", err
+	}
+	// The configuration counts only where people put it.
+	for _, order := range []struct{ older, newer, message string }{
+		{r.BaseSHA, refBase, fmt.Sprintf("the base commit %.12s is not on the branch %s on GitHub: push it, or run again from there", r.BaseSHA, r.BaseBranch)},
+		{r.BaseSHA, r.HeadSHA, fmt.Sprintf("the change %.12s does not start from the base commit %.12s", r.HeadSHA, r.BaseSHA)},
+	} {
+		_, err := s.git.Run(ctx, "merge-base", "--is-ancestor", order.older, order.newer)
+		if exit, ok := errors.AsType[*exec.ExitError](err); ok && exit.ExitCode() == 1 {
+			return "", failed("base", errors.New(order.message))
+		}
+		if err != nil {
+			return "", failed("git", err)
+		}
+	}
+	return there, nil
+}
+
+// change finds the commit of the report, of a bundle or of the branch in the checkout.
+func (s *scratch) change(ctx context.Context, checkout string, r build.Report, bundle string) error {
+	g, ref, where := git.Repo{Dir: checkout, Environ: s.git.Environ}, "refs/heads/"+r.Branch, "the branch "+r.Branch
+	if bundle != "" {
+		where = "the bundle " + bundle
+		if err := s.unbundle(ctx, bundle, ref); err != nil {
+			return failed("bundle", fmt.Errorf("read %s: %w", where, err))
+		}
+		g, ref = s.git, refHead
+	}
+	commit, err := g.Resolve(ctx, ref)
+	if err != nil {
+		return failed("branch", fmt.Errorf("find %s: %w; run again, or give the bundle of the run by --bundle", where, err))
+	}
+	if commit != r.HeadSHA {
+		return failed("moved", fmt.Errorf("%s is at %.12s, and the report is about %.12s: foreman build review --task-id %s inspects it again", where, commit, r.HeadSHA, r.TaskID))
+	}
+	return nil
+}
+
+// unbundle reads one branch of a bundle, and nothing else of it.
+func (s *scratch) unbundle(ctx context.Context, bundle, branch string) error {
+	info, err := os.Lstat(bundle)
+	if err != nil {
+		return err
+	}
+	if !info.Mode().IsRegular() { // git would take a folder for a repository
+		return errors.New("it is not a regular file")
+	}
+	g := s.git
+	g.Vars = []string{"GIT_ALLOW_PROTOCOL=file", "GIT_CONFIG_KEY_0=fetch.fsckObjects", "GIT_CONFIG_VALUE_0=true", "GIT_CONFIG_COUNT=1"}
+	_, err = g.Run(ctx, "fetch", "--quiet", "--no-tags", "--no-write-fetch-head", bundle, "+"+branch+":"+refHead)
+	return err
+}
+
+// push pushes the change, unless it is there. What somebody else pushed to the branch is
+// never overwritten: only what the open pull request shows as ours, ours.
+func (s *scratch) push(ctx context.Context, r build.Report, there, ours string) error {
+	if there == r.HeadSHA {
+		return nil
+	}
+	branch := "refs/heads/" + r.Branch
+	args := []string{"push", "--quiet", "--no-verify", "--no-follow-tags"}
+	if there != "" && there == ours {
+		args = append(args, "--force-with-lease="+branch+":"+there)
+	}
+	_, err := s.reach(ctx, append(args, s.url, r.HeadSHA+":"+branch)...)
+	if err == nil {
+		return nil
+	}
+	return failed("push", fmt.Errorf("push the branch %s: %w%s", r.Branch, err, pushAdvice(err, r.Branch)))
+}
+
+// pushAdvice returns what to do about a push that failed.
+func pushAdvice(err error, branch string) string {
+	text := strings.ToLower(err.Error())
+	switch {
+	case strings.Contains(text, "refusing to allow"):
+		return ": the change has files of workflows, which GITHUB_TOKEN may never push; use a token with the permission workflows: write"
+	case strings.Contains(text, "fetch first"), strings.Contains(text, "non-fast-forward"), strings.Contains(text, "stale info"):
+		return ": the branch has commits that are not of this run; remove it on GitHub, or use another task id"
+	}
+	return access(err, "contents: write")
+}
+
+// access returns what to do about a refused token.
+func access(err error, need string) string {
+	text := strings.ToLower(err.Error())
+	for _, refusal := range []string{"403", "denied", "not granted", "401", "authentication failed", "could not read username", "not found"} {
+		if strings.Contains(text, refusal) {
+			return ": the token needs the permission " + need
+		}
+	}
+	return ""
+}
+
+// escape escapes the name of a branch for a path, but for its slashes.
+func escape(name string) string { return (&url.URL{Path: name}).EscapedPath() }

@@ -181,7 +181,7 @@ func (s *scratch) unbundle(ctx context.Context, bundle, branch string) error {
 		return errors.New("it is not a regular file")
 	}
 	g := s.git
-	g.Vars = []string{"GIT_ALLOW_PROTOCOL=file", "GIT_CONFIG_KEY_0=fetch.fsckObjects", "GIT_CONFIG_VALUE_0=true", "GIT_CONFIG_COUNT=1"}
+	g.Vars = []string{"GIT_ALLOW_PROTOCOL=file"}
 	_, err = g.Run(ctx, "fetch", "--quiet", "--no-tags", "--no-write-fetch-head", bundle, "+"+branch+":"+refHead)
 	return err
 }

@@ -1,0 +1,679 @@
+//go:build unix
+
+package publish_test
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"net/http/cgi"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/org/foreman-action/internal/build"
+	"github.com/org/foreman-action/internal/build/process"
+	"github.com/org/foreman-action/internal/build/publish"
+	"github.com/org/foreman-action/internal/github"
+	"github.com/org/foreman-action/internal/github/githubtest"
+	"github.com/org/foreman-action/triage"
+)
+
+const token = "ghs_0123456789abcdefSECRET"
+
+var basic = base64.StdEncoding.EncodeToString([]byte("x-access-token:" + token))
+
+// argvLog is the file with the arguments of every git that a test starts.
+var argvLog string
+
+// The test binary is the supervisor of agents as well. Every git that it starts is a script
+// that writes down its arguments.
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == "supervise" {
+		os.Exit(process.Supervise(os.Stderr, os.Args[2:]))
+	}
+	os.Exit(run(m))
+}
+
+func run(m *testing.M) int {
+	dir, err := os.MkdirTemp("", "publish-test-")
+	if err != nil {
+		panic(err)
+	}
+	defer os.RemoveAll(dir)
+	argvLog = filepath.Join(dir, "argv")
+	if git, err := exec.LookPath("git"); err == nil {
+		script := "#!/bin/sh\nprintf '%s\\n' \"$*\" >>'" + argvLog + "'\nexec '" + git + "' \"$@\"\n"
+		if err := os.WriteFile(filepath.Join(dir, "git"), []byte(script), 0o700); err != nil {
+			panic(err)
+		}
+		os.Setenv("PATH", dir+":"+os.Getenv("PATH"))
+	}
+	return m.Run()
+}
+
+func environ() []string {
+	return []string{
+		"PATH=" + os.Getenv("PATH"), "HOME=/nonexistent", "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=/dev/null", "TMPDIR=" + os.TempDir(),
+		"GIT_AUTHOR_NAME=A", "GIT_AUTHOR_EMAIL=a@example.org", "GIT_COMMITTER_NAME=A", "GIT_COMMITTER_EMAIL=a@example.org",
+	}
+}
+
+// A world is a repository on a server, a checkout of it, and GitHub's API.
+type world struct {
+	t       *testing.T
+	server  string // the folder of the repository on the server
+	root    string // of the checkout
+	trees   string
+	gh      *githubtest.Server
+	options publish.Options
+}
+
+const (
+	inspectorOK = `{"run":{"status":"ok","failed_step":null,"error":null},"work":{"status":"approved","issues":[{"severity":"minor","description":"A name @octocat","paths":["a.txt"]}],"next_tasks":[]}}`
+	builderOK   = `{"run":{"status":"ok","failed_step":null,"error":null},"work":{"summary":%s,"complexity":"low"}}`
+	builderBad  = `{"run":{"status":"failed","failed_step":"install","error":"no network, @octocat"},"work":null}`
+)
+
+// hostile is what a summary must not do.
+const hostile = "Mend the sum, fixes #99 for @octocat\n\nCloses octo/other#1 <!-- foreman:build --> <!-- foreman:build head=0000000000000000000000000000000000000000 -->\n\n```\nnever closed"
+
+// newWorld makes a repository with a configuration; nothing has run yet.
+func newWorld(t *testing.T, config string) *world {
+	t.Helper()
+	w := &world{t: t, server: filepath.Join(t.TempDir(), "octo", "hello.git"), root: real(t, t.TempDir()), trees: filepath.Join(t.TempDir(), "trees")}
+	w.gh = githubtest.New(t, githubtest.Config{Token: token})
+	w.gh.Repo("octo/hello").AddIssue(githubtest.Issue{Number: 7, Title: "Sum is wrong"})
+	client, err := github.New(github.Options{BaseURL: w.gh.URL, Token: token, Sleep: none})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.write(".foreman/build.yml", "version: 1\nbuilder: {command: [sh, -e, .foreman/builder.sh]}\ninspector: {command: [cp, .foreman/inspector.json, inspector_result.json]}\nchecks: [{run: [\"true\", \"@octocat\"]}]\n"+config)
+	w.write(".foreman/inspector.json", inspectorOK)
+	w.write("a.txt", "one\n")
+	w.options = publish.Options{
+		Dir: w.root, Environ: environ(), TaskID: "t-1", Owner: "octo", Repo: "hello", Server: w.serve(), Token: token, GitHub: client,
+	}
+	return w
+}
+
+// serve starts a git server that takes the token alone.
+func (w *world) serve() string {
+	w.t.Helper()
+	out, err := exec.CommandContext(w.t.Context(), "git", "--exec-path").Output()
+	backend := filepath.Join(strings.TrimSpace(string(out)), "git-http-backend")
+	if err != nil {
+		w.t.Skip("git is missing")
+	}
+	if _, err := os.Stat(backend); err != nil {
+		w.t.Skip("git http-backend is missing")
+	}
+	handler := &cgi.Handler{Path: backend, Env: []string{
+		"GIT_PROJECT_ROOT=" + filepath.Dir(filepath.Dir(w.server)), "GIT_HTTP_EXPORT_ALL=1", "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=/dev/null",
+	}}
+	s := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Authorization") != "Basic "+basic {
+			rw.Header().Set("WWW-Authenticate", `Basic realm="GitHub"`)
+			http.Error(rw, "no", http.StatusUnauthorized)
+			return
+		}
+		handler.ServeHTTP(rw, r)
+	}))
+	w.t.Cleanup(s.Close)
+	return s.URL
+}
+
+// build pushes the base and runs the pipeline with a script as the Builder. It gets the
+// result of the Builder as the file result.
+func (w *world) build(script, result string) build.Report {
+	w.t.Helper()
+	w.write(".foreman/builder.sh", script+"\ncp .foreman/result.json builder_result.json\n")
+	w.write(".foreman/result.json", result)
+	w.sh("git init -q -b main . && git add -A && git commit -qm first")
+	w.sh("mkdir -p " + w.server + " && git init -q --bare -b main " + w.server + " && git -C " + w.server + " config http.receivepack true && git push -q " + w.server + " main")
+	return w.again()
+}
+
+// again runs the pipeline once more, from nothing.
+func (w *world) again() build.Report {
+	w.t.Helper()
+	bundle := filepath.Join(w.root, ".foreman", "runs", "change.bundle")
+	report, err := build.Run(w.t.Context(), build.Options{
+		Dir: w.root, Environ: environ(), TaskID: "t-1", Prompt: "Mend it", Source: "prompt", Worktrees: w.trees, Bundle: bundle,
+		Runner: process.Runner{Supervisor: []string{os.Args[0], "supervise"}, Now: time.Now}, Now: time.Now, Mark: func() string { return "=====mark" },
+	})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return report
+}
+
+// change is a run that is approved. Worlds with the same configuration get copies of one.
+func (w *world) change() build.Report {
+	w.t.Helper()
+	config := w.sh("cat .foreman/build.yml")
+	made.Lock()
+	defer made.Unlock()
+	kept := filepath.Join(filepath.Dir(argvLog), base64.RawURLEncoding.EncodeToString([]byte(config[len(config)-min(len(config), 60):])))
+	if _, err := os.Stat(kept); err != nil {
+		report := w.approved()
+		w.sh("mkdir -p " + kept + " && cp -a . " + kept + "/root && cp -a " + w.server + " " + kept + "/server")
+		return report
+	}
+	w.sh("cp -a " + kept + "/root/. . && mkdir -p " + filepath.Dir(w.server) + " && cp -a " + kept + "/server " + w.server)
+	var report build.Report
+	if err := json.Unmarshal([]byte(w.sh("cat .foreman/runs/t-1/report.json")), &report); err != nil {
+		w.t.Fatal(err)
+	}
+	return report
+}
+
+// made guards the worlds that are copied.
+var made sync.Mutex
+
+func (w *world) approved() build.Report {
+	w.t.Helper()
+	summary, err := json.Marshal(hostile)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return w.build("echo two >> a.txt", fmt.Sprintf(builderOK, summary))
+}
+
+func (w *world) write(name, text string) {
+	w.t.Helper()
+	path := filepath.Join(w.root, name)
+	if err := os.MkdirAll(filepath.Dir(path), 0o750); err != nil {
+		w.t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+func (w *world) sh(script string) string {
+	w.t.Helper()
+	cmd := exec.CommandContext(w.t.Context(), "sh", "-e", "-c", script)
+	cmd.Dir, cmd.Env = w.root, environ()
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		w.t.Fatalf("%s: %v\n%s", script, err, out)
+	}
+	return strings.TrimSpace(string(out))
+}
+
+// publish publishes, and compares the status and the codes of the problems.
+func (w *world) publish(status publish.Status, codes ...string) publish.Result {
+	w.t.Helper()
+	result, err := publish.Run(w.t.Context(), w.options)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	var got []string
+	for _, p := range result.Errors {
+		got = append(got, p.Code)
+	}
+	if result.Status != status || strings.Join(got, " ") != strings.Join(codes, " ") {
+		w.t.Fatalf("got %s %v, want %s %v", result.Status, result.Errors, status, codes)
+	}
+	if want := map[publish.Status]int{publish.Published: 0, publish.Reported: 0, publish.Refused: 7, publish.Failed: 9}[status]; result.ExitCode() != want {
+		w.t.Errorf("exit code %d, want %d", result.ExitCode(), want)
+	}
+	w.secret(fmt.Sprint(result))
+	return result
+}
+
+// secret checks that the token is in no file, argument or text.
+func (w *world) secret(text string) {
+	w.t.Helper()
+	argv, err := os.ReadFile(argvLog)
+	if err != nil || !strings.Contains(string(argv), "ls-remote") && strings.Contains(text, "published") {
+		w.t.Fatalf("the log of git's arguments: %v", err)
+	}
+	places := map[string]string{"the result": text, "the arguments of git": string(argv)}
+	for _, dir := range []string{w.root, filepath.Dir(w.server)} {
+		err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+			if err != nil || !d.Type().IsRegular() {
+				return err
+			}
+			data, err := os.ReadFile(path)
+			places[path] = string(data)
+			return err
+		})
+		if err != nil {
+			w.t.Fatal(err)
+		}
+	}
+	for _, pull := range w.pulls() {
+		places["pull request"] = pull.Title + pull.Body
+	}
+	for where, content := range places {
+		if strings.Contains(content, token) || strings.Contains(content, basic) {
+			w.t.Errorf("the token is in %s", where)
+		}
+	}
+}
+
+// pulls returns the pull requests on GitHub.
+func (w *world) pulls() []githubtest.Issue {
+	var all []githubtest.Issue
+	for n := 1; n < 20; n++ {
+		if i := w.gh.Issue("octo/hello", n); i.PullRequest {
+			all = append(all, i)
+		}
+	}
+	return all
+}
+
+// pushed returns the commit of the branch on the server; empty: there is none.
+func (w *world) pushed() string {
+	return w.sh("git -C " + w.server + " for-each-ref --format='%(objectname)' refs/heads/foreman/t-1")
+}
+
+// branches returns every ref on the server.
+func (w *world) branches() string {
+	return w.sh("git -C " + w.server + " for-each-ref --format='%(refname)'")
+}
+
+func real(t *testing.T, dir string) string {
+	t.Helper()
+	dir, err := filepath.EvalSymlinks(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+func TestPublished(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, "")
+	report := w.change()
+	w.options.Issue = &triage.Ref{Owner: "octo", Repo: "hello", Number: 7}
+	result := w.publish(publish.Published)
+	if got := w.pushed(); got != report.HeadSHA {
+		t.Errorf("the branch is at %q, want %s", got, report.HeadSHA)
+	}
+	pulls := w.pulls()
+	if len(pulls) != 1 || !pulls[0].Draft || pulls[0].Head != "foreman/t-1" || pulls[0].Base != "main" {
+		t.Fatalf("got %+v, want a draft", pulls)
+	}
+	pull := pulls[0]
+	if result.PRURL == nil || *result.PRURL != fmt.Sprintf("https://github.com/octo/hello/pull/%d", pull.Number) {
+		t.Errorf("got the address %v", result.PRURL)
+	}
+	if stored := w.sh("cat .foreman/runs/t-1/report.json"); !strings.Contains(stored, *result.PRURL) {
+		t.Errorf("the report has no address: %s", stored)
+	}
+	for _, want := range []string{"The Inspector approved", "1 round", "check true", "minor: A name", "\n\nCloses #7\n\n", "head=" + report.HeadSHA} {
+		if !strings.Contains(pull.Body, want) {
+			t.Errorf("no %q in %s", want, pull.Body)
+		}
+	}
+	comments := w.gh.Issue("octo/hello", 7).Comments
+	if len(comments) != 1 || !strings.Contains(comments[0].Body, *result.PRURL) || result.CommentURL == nil {
+		t.Fatalf("got the comments %+v", comments)
+	}
+	message := w.sh("git log -1 --format=%B foreman/t-1")
+	for where, text := range map[string]string{"title": pull.Title, "body": pull.Body, "comment": comments[0].Body, "commit": message} {
+		for _, bad := range []string{"#99", "@octocat", "octo/other#1", "head=0000"} {
+			if strings.Contains(text, bad) && bad != "head=0000" || strings.Contains(text, "<!-- foreman:build "+bad) {
+				t.Errorf("the %s has %q: %s", where, bad, text)
+			}
+		}
+	}
+	if strings.Count(comments[0].Body, "<!-- foreman") != 1 || strings.Count(pull.Body, "<!-- foreman") != 1 {
+		t.Errorf("want one marker in each: %s\n%s", comments[0].Body, pull.Body)
+	}
+}
+
+// TestAgain publishes twice, then a second run of the same task: there is one pull request
+// and one comment.
+func TestAgain(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, "publish: {draft: false}\n")
+	w.change()
+	w.options.Issue = &triage.Ref{Owner: "octo", Repo: "hello", Number: 7}
+	first := w.publish(publish.Published)
+	w.publish(publish.Published)
+	w.sh("rm -r .foreman/runs && git branch -qD foreman/t-1 && git commit -q --allow-empty -m other && git push -q " + w.server + " main")
+	report := w.again()
+	second := w.publish(publish.Published)
+	if *first.PRURL != *second.PRURL || len(w.pulls()) != 1 || len(w.gh.Issue("octo/hello", 7).Comments) != 1 || w.pulls()[0].Draft {
+		t.Errorf("got %+v and %+v", w.pulls(), w.gh.Issue("octo/hello", 7).Comments)
+	}
+	if w.pushed() != report.HeadSHA {
+		t.Errorf("the second run was not pushed")
+	}
+	// Then a person pushes to the branch, and nothing of ours replaces that.
+	w.sh("git checkout -q foreman/t-1 && git commit -q --allow-empty -m mine && git push -q " + w.server + " foreman/t-1 && git checkout -q main")
+	theirs := w.pushed()
+	w.sh("rm -r .foreman/runs && git branch -qD foreman/t-1 && git commit -q --allow-empty -m more && git push -q " + w.server + " main")
+	w.again()
+	if r := w.publish(publish.Failed, "push"); w.pushed() != theirs || !strings.Contains(r.Errors[0].Message, "commits that are not of this run") {
+		t.Errorf("got %v", r.Errors)
+	}
+}
+
+// TestGitHubFails lets the API fail, then publishes again.
+func TestGitHubFails(t *testing.T) {
+	t.Parallel()
+	const pulls = "/repos/octo/hello/pulls"
+	tests := []struct {
+		name   string
+		faults []githubtest.Fault
+		want   string
+	}{
+		{"permission", []githubtest.Fault{{Method: "POST", Path: pulls, Status: 403, Body: `{"message":"Resource not accessible by integration"}`}}, "pull-requests: write"},
+		{"setting", []githubtest.Fault{{Method: "POST", Path: pulls, Status: 403, Body: `{"message":"GitHub Actions is not permitted to create or approve pull requests."}`}}, "Allow GitHub Actions to create"},
+		{"server error", []githubtest.Fault{{Method: "POST", Path: pulls, Status: 500}}, "publish again"},
+		{"lost answer", []githubtest.Fault{
+			{Method: "POST", Path: pulls, CutAfter: true}, {Method: "GET", Path: pulls, Nth: 2, Times: 3, Status: 502},
+		}, "publish again"},
+		{"listing", []githubtest.Fault{{Method: "GET", Path: pulls, Times: 3, Status: 502}}, "502"},
+		{"drafts", []githubtest.Fault{{Method: "POST", Path: pulls, Status: 422, Body: `{"message":"Draft pull requests are not supported in this repository."}`}}, "draft: false"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, "")
+			report := w.change()
+			for _, f := range tt.faults {
+				if f.Times == 0 {
+					f.Nth, f.Times = 1, 1
+				}
+				w.gh.Fault(f)
+			}
+			code := "pull_request"
+			if tt.name == "listing" {
+				code = "github"
+			}
+			r := w.publish(publish.Failed, code)
+			if !strings.Contains(r.Errors[0].Message, tt.want) {
+				t.Errorf("got %q, want %q in it", r.Errors[0].Message, tt.want)
+			}
+			if code == "pull_request" && (w.pushed() != report.HeadSHA || r.CompareURL == nil || !strings.HasSuffix(*r.CompareURL, "/octo/hello/compare/main...foreman/t-1?expand=1")) {
+				t.Errorf("got the link %v", r.CompareURL)
+			}
+			// No agent could run any more.
+			w.sh("rm .foreman/builder.sh")
+			w.publish(publish.Published)
+			if n := len(w.pulls()); n != 1 {
+				t.Errorf("got %d pull requests", n)
+			}
+		})
+	}
+}
+
+// TestLostAnswer finds the pull request whose answer was lost at once.
+func TestLostAnswer(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, "")
+	w.change()
+	w.options.Issue = &triage.Ref{Owner: "octo", Repo: "hello", Number: 7}
+	w.gh.Fault(githubtest.Fault{Method: "POST", Path: "/repos/octo/hello/pulls", CutAfter: true, Times: 1})
+	w.gh.Fault(githubtest.Fault{Method: "POST", Path: "/repos/octo/hello/issues/7/comments", CutAfter: true, Times: 1})
+	w.publish(publish.Published)
+	if len(w.pulls()) != 1 || len(w.gh.Issue("octo/hello", 7).Comments) != 1 {
+		t.Errorf("got %+v", w.pulls())
+	}
+}
+
+func TestPushRejected(t *testing.T) {
+	t.Parallel()
+	tests := []struct{ name, hook, want string }{
+		{"workflows", "refusing to allow a GitHub App to create or update workflow x.yml without workflows permission", "workflows: write"},
+		{"other", "the branch is frozen " + token + " " + basic, "the branch is frozen *** ***"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, "")
+			w.change()
+			hook := filepath.Join(w.server, "hooks", "pre-receive")
+			if err := os.WriteFile(hook, []byte("#!/bin/sh\necho '"+strings.ReplaceAll(tt.hook, token+" "+basic, "'\"$(cat "+w.secretFile()+")\"'")+"' >&2\nexit 1\n"), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			r := w.publish(publish.Failed, "push")
+			if !strings.Contains(r.Errors[0].Message, tt.want) || len(w.pulls()) != 0 || r.CompareURL != nil {
+				t.Errorf("got %+v", r)
+			}
+		})
+	}
+	t.Run("wrong token", func(t *testing.T) {
+		t.Parallel()
+		w := newWorld(t, "")
+		w.change()
+		w.options.Token = "wrong-" + "token"
+		if r := w.publish(publish.Failed, "git"); !strings.Contains(r.Errors[0].Message, "contents: read") || strings.Contains(r.Errors[0].Message, w.options.Token) {
+			t.Errorf("got %v", r.Errors)
+		}
+	})
+}
+
+// secretFile is a file with the token outside of what is searched for it.
+func (w *world) secretFile() string {
+	name := filepath.Join(w.t.TempDir(), "secret")
+	if err := os.WriteFile(name, []byte(token+" "+basic), 0o600); err != nil {
+		w.t.Fatal(err)
+	}
+	return name
+}
+
+// forge replaces the change of an approved run by what a script makes of it, as an agent
+// could that reaches the files of the run.
+func (w *world) forge(script string) {
+	w.t.Helper()
+	old := w.change().HeadSHA
+	w.sh("git checkout -q foreman/t-1")
+	w.sh(script)
+	head := w.sh("git rev-parse HEAD")
+	w.sh("git checkout -q -f main && sed -i.old s/" + old + "/" + head + "/ .foreman/runs/t-1/report.json .foreman/runs/t-1/state.json && git bundle create -q " +
+		filepath.Join(w.root, ".foreman", "runs", "change.bundle") + " --all ^main")
+}
+
+func TestRefused(t *testing.T) {
+	t.Parallel()
+	const commit = " && git add -A && git commit -qm x"
+	tests := []struct {
+		name, script, config string
+		codes                []string
+	}{
+		{"protected", "mkdir -p .github/workflows && echo x > .github/workflows/x.yml" + commit, "", []string{"protected"}},
+		{"protected in another case", "echo x > agents.md" + commit, "", []string{"protected"}},
+		{"protected and taken back", "echo x > CLAUDE.md" + commit + " && git rm -q CLAUDE.md && git commit -qm y", "", []string{"protected"}},
+		{"the change cannot allow itself", "sed -i.old '$d' .foreman/build.yml" + commit, "publish: {protected: [a.txt, .foreman/**]}\n", []string{"protected", "protected", "protected"}},
+		{"handoff file", "echo x > builder_result.json" + commit, "", []string{"handoff_file"}},
+		{"link out of the tree", "ln -s ../../etc/passwd l" + commit, "", []string{"symlink"}},
+		{"link through a link", "mkdir -p a/b && ln -s ../.. a/b/up && ln -s up/../x a/b/l" + commit, "", []string{"symlink"}},
+		{"absolute link", "ln -s /etc/passwd l" + commit, "", []string{"symlink"}},
+		{"submodule", "git update-index --add --cacheinfo 160000,$(git rev-parse HEAD),sub && git commit -qm x", "", []string{"submodule"}},
+		{"in a merge", "git checkout -q -b side main && echo x > AGENTS.md" + commit + " && git checkout -q foreman/t-1 && git merge -q --no-edit side && git branch -qD side", "", []string{"protected"}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, tt.config)
+			w.forge(tt.script)
+			w.publish(publish.Refused, tt.codes...)
+			if w.pushed() != "" || len(w.pulls()) != 0 {
+				t.Error("it was published")
+			}
+		})
+	}
+	t.Run("a submodule that is allowed, a link in the tree", func(t *testing.T) {
+		t.Parallel()
+		w := newWorld(t, "publish: {submodules: true}\n")
+		w.forge("mkdir d && ln -s ../a.txt d/l && git add d && git update-index --add --cacheinfo 160000,$(git rev-parse HEAD),sub && git commit -qm x")
+		w.publish(publish.Published)
+	})
+}
+
+func TestNotThis(t *testing.T) {
+	t.Parallel()
+	t.Run("branch moved", func(t *testing.T) {
+		t.Parallel()
+		w := newWorld(t, "")
+		w.change()
+		w.sh("git checkout -q foreman/t-1 && git commit -q --allow-empty -m x && git checkout -q main")
+		w.publish(publish.Failed, "moved")
+	})
+	t.Run("base of the agent's own", func(t *testing.T) {
+		t.Parallel()
+		w := newWorld(t, "")
+		w.forge("true")
+		base := w.sh("git rev-parse main")
+		own := w.sh("git checkout -q main && sed -i.old '$d' a.txt && git commit -qam own && git rev-parse HEAD && git reset -q --hard HEAD~")
+		w.sh("sed -i.old s/" + base + "/" + own + "/ .foreman/runs/t-1/report.json .foreman/runs/t-1/state.json")
+		w.publish(publish.Failed, "base")
+	})
+	t.Run("not approved", func(t *testing.T) {
+		t.Parallel()
+		w := newWorld(t, "")
+		w.build("true", builderBad)
+		if _, err := publish.Run(t.Context(), w.options); err == nil || !isUsage(err) {
+			t.Errorf("got %v, want a mistake of the caller", err)
+		}
+		w.options.Issue = &triage.Ref{Owner: "octo", Repo: "hello", Number: 7}
+		w.gh.Repo("octo/hello").AddComment(7, "mallory", "<!-- foreman:build -->")
+		w.publish(publish.Reported)
+		w.publish(publish.Reported)
+		comments := w.gh.Issue("octo/hello", 7).Comments
+		if len(comments) != 2 || comments[0].Body != "<!-- foreman:build -->" || !strings.Contains(comments[1].Body, "The run failed (agent failed)") || strings.Contains(comments[1].Body, "@octocat") {
+			t.Errorf("got %+v", comments)
+		}
+		if w.pushed() != "" || len(w.pulls()) != 0 {
+			t.Error("it was published")
+		}
+	})
+	t.Run("no run", func(t *testing.T) {
+		t.Parallel()
+		w := newWorld(t, "")
+		w.change()
+		w.options.TaskID = "t-2"
+		if _, err := publish.Run(t.Context(), w.options); !isUsage(err) {
+			t.Errorf("got %v", err)
+		}
+	})
+	t.Run("a report of another run", func(t *testing.T) {
+		t.Parallel()
+		w := newWorld(t, "")
+		w.build("true", builderBad)
+		w.sh(`sed -i.old 's/"status": "failed"/"status": "approved"/' .foreman/runs/t-1/report.json`)
+		if _, err := publish.Run(t.Context(), w.options); err == nil || !strings.Contains(err.Error(), "not of the same run") {
+			t.Errorf("got %v", err)
+		}
+	})
+}
+
+func isUsage(err error) bool {
+	_, ok := err.(*build.UsageError) //nolint:errorlint // it is returned as it is
+	return ok
+}
+
+// TestBundle publishes from a second checkout, which has nothing but main and the bundle.
+func TestBundle(t *testing.T) {
+	t.Parallel()
+	second := func(t *testing.T, w *world) {
+		t.Helper()
+		other := real(t, t.TempDir())
+		w.sh("git clone -q " + w.server + " " + other + " && mkdir -p " + other + "/.foreman && cp -r .foreman/runs " + other + "/.foreman/")
+		w.root, w.options.Dir = other, other
+		w.options.Bundle = filepath.Join(other, ".foreman", "runs", "change.bundle")
+	}
+	t.Run("published", func(t *testing.T) {
+		t.Parallel()
+		w := newWorld(t, "")
+		report := w.change()
+		second(t, w)
+		w.publish(publish.Published)
+		if w.pushed() != report.HeadSHA {
+			t.Error("it was not pushed")
+		}
+	})
+	t.Run("refs of its own", func(t *testing.T) {
+		t.Parallel()
+		w := newWorld(t, "")
+		w.forge("git commit -q --allow-empty -m x && git tag v1 && git branch other && git update-ref refs/heads/main2 HEAD")
+		second(t, w)
+		before := w.sh("git for-each-ref")
+		w.publish(publish.Published)
+		if got := w.branches(); got != "refs/heads/foreman/t-1\nrefs/heads/main" {
+			t.Errorf("on the server: %s", got)
+		}
+		if after := w.sh("git for-each-ref"); after != before {
+			t.Errorf("in the checkout: %s, want %s", after, before)
+		}
+	})
+	t.Run("protected", func(t *testing.T) {
+		t.Parallel()
+		w := newWorld(t, "")
+		w.forge("echo x > AGENTS.md && git add -A && git commit -qm x")
+		second(t, w)
+		w.publish(publish.Refused, "protected")
+	})
+	for name, script := range map[string]string{
+		"none":            "rm .foreman/runs/change.bundle",
+		"a folder":        "rm .foreman/runs/change.bundle && git clone -q --bare . .foreman/runs/change.bundle",
+		"a link":          "mv .foreman/runs/change.bundle b && ln -s ../../b .foreman/runs/change.bundle",
+		"no bundle":       "echo x > .foreman/runs/change.bundle",
+		"cut":             "head -c 300 .foreman/runs/change.bundle > b && mv b .foreman/runs/change.bundle",
+		"another branch":  "git checkout -q -b o && git commit -q --allow-empty -m o && git bundle create -q .foreman/runs/change.bundle o ^main",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, "")
+			w.change()
+			second(t, w)
+			w.sh(script)
+			w.publish(publish.Failed, "bundle")
+			if w.pushed() != "" {
+				t.Error("it was pushed")
+			}
+		})
+	}
+	t.Run("another commit", func(t *testing.T) {
+		t.Parallel()
+		w := newWorld(t, "")
+		w.change()
+		second(t, w)
+		w.sh("git checkout -q -b foreman/t-1 && git commit -q --allow-empty -m o && git bundle create -q .foreman/runs/change.bundle foreman/t-1 ^main && git checkout -q main")
+		w.publish(publish.Failed, "moved")
+	})
+	t.Run("shallow", func(t *testing.T) {
+		t.Parallel()
+		w := newWorld(t, "")
+		w.change()
+		w.sh("git commit -q --allow-empty -m x && git push -q " + w.server + " main")
+		other := real(t, t.TempDir())
+		w.sh("git clone -q --depth 1 file://" + w.server + " " + other + " && cp -r .foreman/runs " + other + "/.foreman/")
+		w.options.Dir = other
+		if r := w.publish(publish.Failed, "base"); !strings.Contains(r.Errors[0].Message, "fetch-depth: 0") {
+			t.Errorf("got %v", r.Errors)
+		}
+	})
+}
+
+// TestHostileConfiguration publishes from a checkout whose configuration sends git to
+// another server and runs programs.
+func TestHostileConfiguration(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, "")
+	w.change()
+	w.sh("mkdir -p h && printf '#!/bin/sh\\ntouch " + w.root + "/ran\\n' > h/pre-push && chmod +x h/pre-push && git config core.hooksPath h && git config url.http://127.0.0.1:1/.insteadOf " + w.options.Server +
+		"/ && git config http.proxy http://127.0.0.1:1 && git config credential.helper '!touch " + w.root + "/ran; false' && git config remote.origin.url x")
+	w.publish(publish.Published)
+	if _, err := os.Stat(filepath.Join(w.root, "ran")); err == nil {
+		t.Error("a program of the configuration ran")
+	}
+}
+
+// none is a wait that takes no time.
+func none(ctx context.Context, _ time.Duration) error { return ctx.Err() }

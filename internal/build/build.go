@@ -46,11 +46,11 @@ type Options struct {
 	// empty: none. See [git-bundle].
 	//
 	// [git-bundle]: https://git-scm.com/docs/git-bundle
-	Bundle string
-	Runner process.Runner
-	Now       func() time.Time
-	Mark      func() string  // returns a random line that delimits quoted text in prompts
-	Progress  func(Progress) // called from one goroutine at a time; nil: dropped
+	Bundle   string
+	Runner   process.Runner
+	Now      func() time.Time
+	Mark     func() string  // returns a random line that delimits quoted text in prompts
+	Progress func(Progress) // called from one goroutine at a time; nil: dropped
 }
 
 // A Progress is what a run does now.

@@ -77,3 +77,22 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
+
+func TestProtects(t *testing.T) {
+	t.Parallel()
+	p := config.Publish{Protected: []string{".github/**", "AGENTS.md", "**/*.pem", "a/*/c", "docs/[ab].md"}}
+	tests := map[string]string{
+		".github/workflows/x.yml": ".github/**", ".github": ".github/**", ".GitHub/x": ".github/**", ".githubx/a": "",
+		"agents.MD": "AGENTS.md", "sub/AGENTS.md": "", "AGENTS.md/x": "",
+		"k.pem": "**/*.pem", "a/b/k.pem": "**/*.pem", "k.pem.txt": "",
+		"a/b/c": "a/*/c", "a/b/b/c": "", "a/c": "", "docs/a.md": "docs/[ab].md", "docs/c.md": "",
+	}
+	for name, want := range tests {
+		if got, ok := p.Protects(name); got != want || ok != (want != "") {
+			t.Errorf("%s: got %q, %t, want %q", name, got, ok, want)
+		}
+	}
+	if _, err := config.Parse([]byte("version: 1\nbuilder: {command: [x]}\ninspector: {command: [x]}\npublish: {protected: [\"[\"]}\n")); err == nil {
+		t.Error("a pattern that cannot be read is accepted")
+	}
+}

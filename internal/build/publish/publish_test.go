@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io/fs"
 	"net/http"
@@ -89,7 +90,7 @@ const hostile = "Mend the sum, fixes #99 for @octocat\n\nCloses octo/other#1 <!-
 // newWorld makes a repository with a configuration; nothing has run yet.
 func newWorld(t *testing.T, config string) *world {
 	t.Helper()
-	w := &world{t: t, server: filepath.Join(t.TempDir(), "octo", "hello.git"), root: real(t, t.TempDir()), trees: filepath.Join(t.TempDir(), "trees")}
+	w := &world{t: t, server: filepath.Join(t.TempDir(), "octo", "hello.git"), root: resolved(t, t.TempDir()), trees: filepath.Join(t.TempDir(), "trees")}
 	w.gh = githubtest.New(t, githubtest.Config{Token: token})
 	w.gh.Repo("octo/hello").AddIssue(githubtest.Issue{Number: 7, Title: "Sum is wrong"})
 	client, err := github.New(github.Options{BaseURL: w.gh.URL, Token: token, Sleep: none})
@@ -283,7 +284,7 @@ func (w *world) branches() string {
 	return w.sh("git -C " + w.server + " for-each-ref --format='%(refname)'")
 }
 
-func real(t *testing.T, dir string) string {
+func resolved(t *testing.T, dir string) string {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(dir)
 	if err != nil {
@@ -562,19 +563,35 @@ func TestNotThis(t *testing.T) {
 			t.Errorf("got %v", err)
 		}
 	})
-	t.Run("a report of another run", func(t *testing.T) {
+	for name, tt := range map[string]struct{ script, want string }{
+		"a report of another run":  {`sed -i.old 's/"status": "approved"/"status": "failed"/' .foreman/runs/t-1/report.json`, "not of the same run"},
+		"a report of another task": {`sed -i.old 's/"task_id": "t-1"/"task_id": "t-2"/' .foreman/runs/t-1/report.json`, "about the task \"t-2\""},
+		"another branch":           {`sed -i.old 's,foreman/t-1,main,' .foreman/runs/t-1/report.json .foreman/runs/t-1/state.json`, "on the branch \"main\""},
+		"an option for a commit":   {`sed -i.old -E 's,"head_sha": "[^"]*","head_sha": "--output=x",' .foreman/runs/t-1/report.json .foreman/runs/t-1/state.json`, "names of commits"},
+		"a newer version":          {`sed -i.old 's/"version": 1/"version": 2/' .foreman/runs/t-1/report.json`, "reads version 1"},
+		"no JSON":                  {`echo x > .foreman/runs/t-1/report.json`, "read the report"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, "")
+			w.change()
+			w.sh(tt.script)
+			if _, err := publish.Run(t.Context(), w.options); err == nil || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("got %v, want %q in it", err, tt.want)
+			}
+		})
+	}
+	t.Run("a base that is no branch", func(t *testing.T) {
 		t.Parallel()
 		w := newWorld(t, "")
-		w.build("true", builderBad)
-		w.sh(`sed -i.old 's/"status": "failed"/"status": "approved"/' .foreman/runs/t-1/report.json`)
-		if _, err := publish.Run(t.Context(), w.options); err == nil || !strings.Contains(err.Error(), "not of the same run") {
-			t.Errorf("got %v", err)
-		}
+		w.change()
+		w.sh(`sed -i.old 's/"base_branch": "main"/"base_branch": "--upload-pack=x y"/' .foreman/runs/t-1/report.json .foreman/runs/t-1/state.json`)
+		w.publish(publish.Failed, "base")
 	})
 }
 
 func isUsage(err error) bool {
-	_, ok := err.(*build.UsageError) //nolint:errorlint // it is returned as it is
+	_, ok := errors.AsType[*build.UsageError](err)
 	return ok
 }
 
@@ -583,7 +600,7 @@ func TestBundle(t *testing.T) {
 	t.Parallel()
 	second := func(t *testing.T, w *world) {
 		t.Helper()
-		other := real(t, t.TempDir())
+		other := resolved(t, t.TempDir())
 		w.sh("git clone -q " + w.server + " " + other + " && mkdir -p " + other + "/.foreman && cp -r .foreman/runs " + other + "/.foreman/")
 		w.root, w.options.Dir = other, other
 		w.options.Bundle = filepath.Join(other, ".foreman", "runs", "change.bundle")
@@ -620,12 +637,12 @@ func TestBundle(t *testing.T) {
 		w.publish(publish.Refused, "protected")
 	})
 	for name, script := range map[string]string{
-		"none":            "rm .foreman/runs/change.bundle",
-		"a folder":        "rm .foreman/runs/change.bundle && git clone -q --bare . .foreman/runs/change.bundle",
-		"a link":          "mv .foreman/runs/change.bundle b && ln -s ../../b .foreman/runs/change.bundle",
-		"no bundle":       "echo x > .foreman/runs/change.bundle",
-		"cut":             "head -c 300 .foreman/runs/change.bundle > b && mv b .foreman/runs/change.bundle",
-		"another branch":  "git checkout -q -b o && git commit -q --allow-empty -m o && git bundle create -q .foreman/runs/change.bundle o ^main",
+		"none":           "rm .foreman/runs/change.bundle",
+		"a folder":       "rm .foreman/runs/change.bundle && git clone -q --bare . .foreman/runs/change.bundle",
+		"a link":         "mv .foreman/runs/change.bundle b && ln -s ../../b .foreman/runs/change.bundle",
+		"no bundle":      "echo x > .foreman/runs/change.bundle",
+		"cut":            "head -c 300 .foreman/runs/change.bundle > b && mv b .foreman/runs/change.bundle",
+		"another branch": "git checkout -q -b o && git commit -q --allow-empty -m o && git bundle create -q .foreman/runs/change.bundle o ^main",
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -652,7 +669,7 @@ func TestBundle(t *testing.T) {
 		w := newWorld(t, "")
 		w.change()
 		w.sh("git commit -q --allow-empty -m x && git push -q " + w.server + " main")
-		other := real(t, t.TempDir())
+		other := resolved(t, t.TempDir())
 		w.sh("git clone -q --depth 1 file://" + w.server + " " + other + " && cp -r .foreman/runs " + other + "/.foreman/")
 		w.options.Dir = other
 		if r := w.publish(publish.Failed, "base"); !strings.Contains(r.Errors[0].Message, "fetch-depth: 0") {

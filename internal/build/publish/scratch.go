@@ -201,11 +201,11 @@ func (s *scratch) push(ctx context.Context, r build.Report, there, ours string) 
 	if err == nil {
 		return nil
 	}
-	return failed("push", fmt.Errorf("push the branch %s: %w%s", r.Branch, err, pushAdvice(err, r.Branch)))
+	return failed("push", fmt.Errorf("push the branch %s: %w%s", r.Branch, err, pushAdvice(err)))
 }
 
 // pushAdvice returns what to do about a push that failed.
-func pushAdvice(err error, branch string) string {
+func pushAdvice(err error) string {
 	text := strings.ToLower(err.Error())
 	switch {
 	case strings.Contains(text, "refusing to allow"):

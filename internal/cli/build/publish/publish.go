@@ -150,16 +150,17 @@ func summarize(env cli.Env, r publish.Result) error {
 	if name == "" {
 		return nil
 	}
-	text := fmt.Sprintf("### %s: %s\n\n", sanitize.Markdown(r.TaskID), r.Status)
+	var b strings.Builder
+	fmt.Fprintf(&b, "### %s: %s\n\n", sanitize.Markdown(r.TaskID), r.Status)
 	if r.PRURL != nil {
-		text += *r.PRURL + "\n"
+		b.WriteString(*r.PRURL + "\n")
 	}
 	for _, p := range r.Errors {
-		text += "- " + sanitize.Cell(p.Message, 0) + "\n"
+		b.WriteString("- " + sanitize.Cell(p.Message, 0) + "\n")
 	}
 	file, err := os.OpenFile(name, os.O_APPEND|os.O_WRONLY, 0)
 	if err == nil {
-		_, err = file.WriteString(text + "\n")
+		_, err = file.WriteString(b.String() + "\n")
 		err = errors.Join(err, file.Close())
 	}
 	if err != nil {

@@ -43,7 +43,9 @@ func runner() process.Runner {
 func shell(t *testing.T, script string) (process.Command, *strings.Builder) {
 	t.Helper()
 	var out strings.Builder
-	return process.Command{Args: []string{"sh", "-c", script}, Dir: t.TempDir(), Env: []string{"PATH=" + os.Getenv("PATH")}, Output: &out}, &out
+	// A test binary that measures coverage, which the supervisor is, asks for a folder.
+	env := []string{"PATH=" + os.Getenv("PATH"), "GOCOVERDIR=" + t.TempDir()}
+	return process.Command{Args: []string{"sh", "-c", script}, Dir: t.TempDir(), Env: env, Output: &out}, &out
 }
 
 func run(t *testing.T, c process.Command) process.Result {

@@ -13,7 +13,7 @@ import (
 
 // triggers are the events of a workflow.
 type triggers struct {
-	names  []string // of the events, without "_target"
+	names  []string // of the events
 	events []string // as "on" of a rule has them
 	guards []term   // filters of branches and paths
 	found  findings
@@ -60,9 +60,7 @@ func readTriggers(on *yaml.Node) triggers {
 // add adds an event with its settings.
 func (t *triggers) add(key, settings *yaml.Node) {
 	event := strings.TrimSuffix(key.Value, "_target")
-	if !slices.Contains(t.names, event) {
-		t.names = append(t.names, event)
-	}
+	t.names = append(t.names, key.Value)
 	switch {
 	case activities(event) != nil:
 		events, found := typesOf(event, yamlfile.Child(settings, "types"))

@@ -118,8 +118,8 @@ func newStep(root *yaml.Node, u use, events []string) (step, findings) {
 	var more findings
 	s.version, more = versionOf(yamlfile.Child(u.step, "uses"))
 	found = append(found, more...)
-	events = slices.DeleteFunc(slices.Clone(events), func(e string) bool { return !slices.Contains(on.names, e) })
-	return s, append(found, s.conditions(u, events)...)
+	names := slices.DeleteFunc(slices.Clone(on.names), func(e string) bool { return !slices.Contains(events, strings.TrimSuffix(e, "_target")) })
+	return s, append(found, s.conditions(u, names)...)
 }
 
 // configOf returns the file that a step of the tool reads.

@@ -20,8 +20,10 @@ const (
 	isPull              // whether it is a pull request
 )
 
-// assignees is the path of the logins of who is assigned.
-const assignees = "github.event.issue.assignees.*.login"
+const (
+	eventName = "github.event_name"         // the path of the name of the event
+	ownPull   = "github.event.pull_request" // the path of the pull request that it is about
+)
 
 // fields are the paths with a counterpart.
 func fields() map[string]field {
@@ -34,7 +36,7 @@ func fields() map[string]field {
 		"github.repository_owner":                     {"repo.owner", plainText},
 		"github.event.repository.owner.login":         {"repo.owner", plainText},
 		"github.event.repository.name":                {"repo.name", plainText},
-		"github.event_name":                           {"event.name", lowerText},
+		eventName:                                     {"event.name", lowerText},
 		"github.event.action":                         {"event.action", lowerText},
 		"github.event.label.name":                     {"event.label", plainText},
 		"github.event.assignee.login":                 {"event.assignee", plainText},
@@ -49,9 +51,9 @@ func fields() map[string]field {
 		"github.event.pull_request.draft":             {"pr.draft", flag},
 		"github.event.pull_request.merged":            {"pr.merged", flag},
 		"github.event.issue.pull_request":             {"issue.url matches `/pull/[0-9]+$`", isPull},
-		"github.event.pull_request":                   {"issue.url matches `/pull/[0-9]+$`", isPull},
+		ownPull:                                       {"issue.url matches `/pull/[0-9]+$`", isPull},
 		"github.event.pull_request.assignees.*.login": {"issue.assignees", names},
-		assignees: {"issue.assignees", names},
+		"github.event.issue.assignees.*.login":        {"issue.assignees", names},
 	}
 	for _, thread := range []string{"github.event.issue.", "github.event.pull_request."} {
 		for path, f := range map[string]field{

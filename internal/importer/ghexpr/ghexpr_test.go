@@ -17,7 +17,25 @@ func TestTranslate(t *testing.T) {
 		{"${{ !github.event.pull_request.draft }}", "not pr.draft"},
 		{"github.event.pull_request.draft != true", "not pr.draft"},
 		{"!(github.event.pull_request.draft)", "not pr.draft"},
-		{"'true' == github.event.pull_request.draft", "pr.draft"},
+		{"true == github.event.pull_request.draft", "pr.draft"},
+		// GitHub compares a value that is true or false as a number with a text: they differ, but for ''.
+		{"'true' == github.event.pull_request.draft", "never"},
+		{"github.event.pull_request.draft == 'false'", "never"},
+		{"github.event.pull_request.draft != 'true'", ""},
+		{"github.event.issue.locked == ''", "not issue.locked"},
+		{"contains(github.event.issue.title, 'x') == 'true'", "never"},
+		{"contains(github.event.issue.title, 'x') != 'true'", ""},
+		// An object is neither true nor false.
+		{"github.event.issue.pull_request == true", "never"},
+		{"github.event.issue.pull_request != true", ""},
+		{"github.event.issue.pull_request != false", "never"},
+		{"github.event.pull_request", `event.name == "pull_request"`},
+		{"github.event.pull_request == null", `not (event.name == "pull_request")`},
+		{"contains(github.event.pull_request.assignees.*.login, 'Mona')", `any(issue.assignees, lower(#) == "mona")`},
+		{"github.actor == 'a' && ((github.event.action == 'opened' || github.event.action == 'edited') || github.event_name == 'schedule')",
+			`lower(actor.login) == "a" | (event.action == "opened" or event.action == "edited")`},
+		{"github.event.label.name == 'a' || (github.actor == 'a' && ((github.event.action == 'opened' || github.event.action == 'edited') || false))",
+			`(lower(event.label) == "a" or (lower(actor.login) == "a" and (event.action == "opened" or event.action == "edited")))`},
 		{"github.repository == 'Octo-Org/hello'", `lower(repo.full_name) == "octo-org/hello"`},
 		{"github.repository_owner == 'octo' && !github.event.pull_request.draft", `lower(repo.owner) == "octo" | not pr.draft`},
 		{"github.actor != 'dependabot[bot]'", `lower(actor.login) != "dependabot[bot]"`},
@@ -30,11 +48,13 @@ func TestTranslate(t *testing.T) {
 		{"!contains(github.event.pull_request.labels.*.name, 'it''s')", `not label("it's")`},
 		{`contains(fromJSON('["OWNER","member"]'), github.event.issue.author_association)`, `issue.association in ["OWNER", "MEMBER"]`},
 		{`contains(fromJson('["a"]'), github.event.label.name)`, `lower(event.label) in ["a"]`},
-		{"github.event.issue.pull_request", "issue.url matches `/pull/[0-9]+$`"},
-		{"!github.event.issue.pull_request", "not (issue.url matches `/pull/[0-9]+$`)"},
-		{"github.event.issue.pull_request == null", "not (issue.url matches `/pull/[0-9]+$`)"},
+		{"github.event.issue.pull_request", "never"},
+		{"!github.event.issue.pull_request", ""},
+		{"github.event.issue.pull_request == null", ""},
 		{"github.event_name == 'issues' || github.event.pull_request.draft == false", `(event.name == "issues" or not pr.draft)`},
-		{"github.event_name == 'pull_request_target'", `event.name == "pull_request"`},
+		{"github.event_name == 'PULL_REQUEST'", `event.name == "pull_request"`},
+		{"github.event_name == 'pull_request_target'", "never"},
+		{"github.event_name != 'pull_request_target'", ""},
 		{"github.event_name == 'schedule'", "never"},
 		{"github.event_name != 'schedule'", ""},
 		{"(github.event.action == 'labeled' && github.event.label.name == 'x') || github.event.action == 'opened'",
@@ -65,6 +85,36 @@ func TestTranslate(t *testing.T) {
 		t.Run(tt.src, func(t *testing.T) {
 			t.Parallel()
 			if diff := cmp.Diff(tt.want, show(ghexpr.Translate(tt.src, []string{"issues", "pull_request"}))); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestTranslateEvents translates what means another thing with other events.
+func TestTranslateEvents(t *testing.T) {
+	t.Parallel()
+	tests := []struct{ events, src, want string }{
+		{"issues", "github.event.issue.pull_request", "never"},
+		{"issue_comment", "github.event.pull_request", "never"},
+		{"issue_comment", "!github.event.issue.pull_request", "not (issue.url matches `/pull/[0-9]+$`)"},
+		{"issue_comment", "github.event.issue.pull_request == null", "not (issue.url matches `/pull/[0-9]+$`)"},
+		{"issues issue_comment", "github.event.issue.pull_request != false", "issue.url matches `/pull/[0-9]+$`"},
+		{"issue_comment pull_request_target", "github.event.issue.pull_request", "event.name != \"pull_request\" and issue.url matches `/pull/[0-9]+$`"},
+		{"issue_comment pull_request_target", "!github.event.issue.pull_request", "not (event.name != \"pull_request\" and issue.url matches `/pull/[0-9]+$`)"},
+		{"issue_comment pull_request_target", "github.event.pull_request", `event.name == "pull_request"`},
+		{"pull_request_target", "github.event_name == 'pull_request'", "never"},
+		{"pull_request_target", "github.event_name == 'pull_request_target'", ""},
+		{"pull_request_target", "!github.event.pull_request", "never"},
+		{"issues pull_request_target", `contains(fromJSON('["pull_request_target", "push"]'), github.event_name)`, `event.name == "pull_request"`},
+		{"issues pull_request_target", "startsWith(github.event_name, 'Pull_')", `event.name == "pull_request"`},
+		{"issues pull_request_target", "endsWith(github.event_name, 'push')", "never"},
+		{"pull_request pull_request_target", "github.event_name == 'pull_request_target'", ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.events+": "+tt.src, func(t *testing.T) {
+			t.Parallel()
+			if diff := cmp.Diff(tt.want, show(ghexpr.Translate(tt.src, strings.Fields(tt.events)))); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})

@@ -28,7 +28,7 @@ type Condition struct {
 }
 
 // Translate translates an expression that is evaluated for one of the events, by their names
-// such as "pull_request".
+// such as "pull_request_target", which our rules know as "pull_request".
 func Translate(src string, events []string) Condition {
 	n, ok := parse(src)
 	if !ok {
@@ -110,6 +110,7 @@ func (t translation) joined(n *node) value {
 	}
 	var texts []string
 	var unknown *value
+	only := ""
 	for _, arg := range n.args {
 		v := t.truth(arg)
 		switch {
@@ -119,9 +120,9 @@ func (t translation) joined(n *node) value {
 			return sure(decides)
 		case v.known:
 		case v.op != op && (v.op == "and" || v.op == "or"):
-			texts = append(texts, "("+v.text+")")
+			texts, only = append(texts, "("+v.text+")"), ""
 		default:
-			texts = append(texts, v.text)
+			texts, only = append(texts, v.text), v.op
 		}
 	}
 	switch {
@@ -131,7 +132,7 @@ func (t translation) joined(n *node) value {
 		return sure(!decides)
 	}
 	if len(texts) == 1 {
-		op = "=="
+		op = only
 	}
 	return value{text: strings.Join(texts, " "+op+" "), op: op}
 }
@@ -145,7 +146,7 @@ func (t translation) given(n *node) value {
 	case f.kind == flag:
 		return value{text: f.text}
 	case f.kind == isPull:
-		return value{text: f.text, op: "=="}
+		return t.pull(n.text)
 	case f.kind == names:
 		return sure(true)
 	}
@@ -164,7 +165,11 @@ func (t translation) compared(n *node) value {
 	case left.kind != path && left.kind != function:
 		return lost(n, "it has no counterpart")
 	case left.kind == function && (right.text == "true" || right.text == "false") && (equal || n.text == "!="):
-		return t.truth(positive(left, (right.text == "true") == equal))
+		v := t.truth(positive(left, (right.text == "true") == equal))
+		if v.lost == nil && right.kind == literal {
+			return sure(!equal) // as a number, no text like this is true or false
+		}
+		return v
 	case left.kind == function:
 		return lost(left, left.name+"() has no counterpart here")
 	case !ok:
@@ -185,7 +190,7 @@ func (t translation) compared(n *node) value {
 		return value{text: f.text + " " + n.text + ` ""`, op: "=="}
 	case right.kind != literal || f.kind == names:
 		return lost(n, "it has no counterpart")
-	case left.text == "github.event_name":
+	case left.text == eventName:
 		return t.event(right.text, equal)
 	}
 	return value{text: f.lower(right.text) + " " + n.text + " " + strconv.Quote(f.literal(right.text)), op: "=="}
@@ -199,47 +204,71 @@ func positive(n *node, yes bool) *node {
 	return &node{kind: operator, text: "!", args: []*node{n}, at: n.at}
 }
 
-// flag translates the comparison of a field that is true or false, or there or not.
+// flag translates the comparison of a field that is true or false, or there or not. GitHub
+// compares what is not of the same kind as numbers: null and the empty text are 0 as false is,
+// and any other text, or an object, equals nothing.
 func (t translation) flag(f field, left, right *node, equal bool) value {
 	var yes bool
 	switch {
-	case right.kind == word && right.text == "true" || right.kind == literal && right.text == "true":
+	case right.kind == literal && (right.text == "true" || right.text == "false"), f.kind == isPull && right.kind == word && right.text == "true":
+		return sure(!equal)
+	case right.kind == word && right.text == "true":
 		yes = true
 	case right.kind == word && (right.text == "false" || right.text == "null"):
-	case right.kind == literal && (right.text == "false" || right.text == ""):
+	case right.kind == literal && right.text == "":
 	default:
 		return lost(left, left.name+" is true or false")
 	}
-	if yes == equal {
-		return value{text: f.text, op: op(f)}
-	}
-	if f.kind == isPull {
-		return value{text: "not (" + f.text + ")", op: "not"}
-	}
-	return value{text: "not " + f.text, op: "not"}
+	return t.truth(positive(left, yes == equal))
 }
 
-func op(f field) string {
-	if f.kind == isPull {
-		return "and"
+// pull translates a path that is there for a pull request: the one in the payload of an issue
+// or comment, or the payload's own.
+func (t translation) pull(path string) value {
+	pulls := "pull_request"
+	if !slices.Contains(t.events, pulls) {
+		pulls = "pull_request_target"
 	}
-	return ""
+	if path == ownPull {
+		return t.event(pulls, true)
+	}
+	if !slices.Contains(t.events, "issue_comment") {
+		return sure(false) // an event of issues is about none, and that of a pull request has no issue
+	}
+	text := fields()[path].text
+	if others := t.event(pulls, false); !others.known {
+		return value{text: others.text + " and " + text, op: "and"}
+	}
+	return value{text: text, op: "=="}
 }
 
 // event translates a comparison of the event's name.
 func (t translation) event(name string, equal bool) value {
-	name = strings.TrimSuffix(strings.ToLower(name), "_target")
+	ours := func(event string) string { return strings.TrimSuffix(event, "_target") }
+	name = strings.ToLower(name)
 	switch {
 	case !slices.Contains(t.events, name):
 		return sure(!equal)
-	case len(t.events) == 1:
+	case !slices.ContainsFunc(t.events, func(e string) bool { return ours(e) != ours(name) }):
 		return sure(equal)
 	}
 	op := " != "
 	if equal {
 		op = " == "
 	}
-	return value{text: "event.name" + op + strconv.Quote(name), op: "=="}
+	return value{text: "event.name" + op + strconv.Quote(ours(name)), op: "=="}
+}
+
+// anyEvent translates that the event is one of those for which a function holds.
+func (t translation) anyEvent(holds func(event string) bool) value {
+	one := &node{kind: operator, text: "||"}
+	for _, e := range t.events {
+		if holds(e) {
+			is := []*node{{kind: path, text: eventName}, {kind: literal, text: e}}
+			one.args = append(one.args, &node{kind: operator, text: "==", args: is})
+		}
+	}
+	return t.truth(one)
 }
 
 // call translates a call.
@@ -270,6 +299,10 @@ func (t translation) within(n *node, op string) value {
 		return lost(n.args[1], describe(n.args[1])+" has no counterpart here")
 	}
 	part := n.args[1].text
+	if n.args[0].text == eventName {
+		parts := map[string]func(s, part string) bool{"contains": strings.Contains, "startsWith": strings.HasPrefix, "endsWith": strings.HasSuffix}
+		return t.anyEvent(func(e string) bool { return parts[op](e, strings.ToLower(part)) })
+	}
 	return value{text: f.lower(part) + " " + op + " " + strconv.Quote(f.literal(part)), op: "=="}
 }
 
@@ -278,7 +311,7 @@ func (t translation) contains(n *node) value {
 	in, part := n.args[0], n.args[1]
 	f, ok := fields()[in.text]
 	switch {
-	case in.kind == path && ok && f.kind == names && part.kind == literal && in.text != assignees:
+	case in.kind == path && ok && f.kind == names && part.kind == literal && f.text == "issue.labels":
 		return value{text: "label(" + strconv.Quote(part.text) + ")"}
 	case in.kind == path && ok && f.kind == names && part.kind == literal:
 		return value{text: "any(" + f.text + ", lower(#) == " + strconv.Quote(strings.ToLower(part.text)) + ")"}
@@ -295,6 +328,11 @@ func (t translation) oneOf(in, part *node) value {
 	if !ok || !f.isText() || len(in.args) != 1 || in.args[0].kind != literal ||
 		json.Unmarshal([]byte(in.args[0].text), &list) != nil || len(list) == 0 {
 		return lost(part, describe(part)+" has no counterpart here")
+	}
+	if part.text == eventName {
+		return t.anyEvent(func(e string) bool {
+			return slices.ContainsFunc(list, func(s string) bool { return strings.EqualFold(s, e) })
+		})
 	}
 	plain := f.text
 	for i, s := range list {

@@ -106,3 +106,24 @@ func TestAgesUnknown(t *testing.T) {
 		t.Errorf("no lookup: got %v", err)
 	}
 }
+
+// TestIdleOfOldCommits measures from the opening of a pull request whose commits are older.
+func TestIdleOfOldCommits(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 4, 30, 12, 0, 0, 0, time.UTC)
+	known := facts.Known{History: facts.Past{Changes: []facts.Change{{Kind: "committed", Human: true, At: now.AddDate(-1, 0, 0)}}}}
+	for _, src := range []string{
+		`idle() == duration("24h")`, `idle("bots") == duration("24h")`, `last_human().login == "mona"`, `not (idle() > duration("2d"))`,
+	} {
+		x, err := NewCompiler(symbols.New()).compile(src, Bool)
+		if err != nil {
+			t.Fatal(err)
+		}
+		v := NewEvaluation(facts.Facts{
+			Now: now, Lookup: known, Issue: triage.Issue{PullRequest: true, Author: "mona", CreatedAt: now.AddDate(0, 0, -1), UpdatedAt: now},
+		})
+		if got, err := eval(&v.machine, x, v.env); err != nil || got != true {
+			t.Errorf("%s: got %v, %v", src, got, err)
+		}
+	}
+}

@@ -274,14 +274,14 @@ func (r *run) lastHuman() (Person, error) {
 
 // last returns who did something last, of those that count. It fails when the past is too
 // short to tell; it was the author when nobody did anything since the issue was opened, also
-// when that is a program.
+// when that is a program. The commits of a pull request may be older than it.
 func (r *run) last(counts func(facts.Change) bool, bots bool) (Person, error) {
 	c, found, p, err := r.newest(func(c facts.Change) bool { return counts(c) && active(c.Kind) })
 	if err != nil {
 		return Person{}, err
 	}
 	last := Person{r.facts.Issue.Author, r.facts.Issue.CreatedAt}
-	if found {
+	if found && !c.At.Before(last.At) {
 		last = Person{c.Login, c.At}
 	}
 	if who, ok := r.present(bots); ok && who.At.After(last.At) {

@@ -204,6 +204,7 @@ func TestChangedFiles(t *testing.T) {
 	}{
 		{"moved, all", `all_files("docs/**")`, []string{"docs/auth.md"}, 1, false, ""},
 		{"moved, any", `any_file("src/**")`, []string{"docs/auth.md"}, 1, true, ""},
+		{"fewer since a later push", `all_files("docs/**")`, docs(2), 5, true, ""},
 		{"most", `all_files("docs/**")`, docs(3000), 3000, true, ""},
 		{"more", `all_files("docs/**")`, docs(3001), 3001, false, "lists 3000 of the 3001"},
 		{"more, any", `any_file("src/**")`, append(docs(3000), "src/a.go"), 3001, false, "never more than 3,000"},

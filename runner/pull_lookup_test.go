@@ -28,6 +28,7 @@ func TestPullLookups(t *testing.T) {
 	}{
 		{"none", `pr.draft and len(pr.commit_messages) > 0`, nil, nil, false, "", ""},
 		{"messages", `any(pr.commit_messages, # startsWith "feat") and len(pr.commit_messages) == 2`, []string{"fix: a", "feat: b\n\nfeat"}, nil, true, "GET commits, ", ""},
+		{"fewer since a later push", `len(pr.commit_messages) == 1`, []string{"fix: a"}, nil, true, "GET commits, ", ""},
 		{"no such message", `any(pr.commit_messages, # startsWith "feat")`, []string{"fix: a"}, nil, false, "GET commits, ", ""},
 		{"a long message", `len(pr.commit_messages[0]) <= 10000`, []string{strings.Repeat("x", 20_000)}, nil, true, "GET commits, ", ""},
 		{"many commits", `len(pr.commit_messages) == 250`, messages, nil, true, "GET commits, GET commits, GET commits, ", ""},
@@ -67,12 +68,15 @@ func TestPullLookups(t *testing.T) {
 			repo.AddIssue(githubtest.Issue{Number: 17, Author: "u"})
 			repo.AddIssue(githubtest.Issue{Number: 1, Author: "someone", PullRequest: true})
 			repo.AddIssue(githubtest.Issue{Number: 27, Author: "u", PullRequest: true, Commits: tt.commits, Reviews: tt.reviews})
-			number, calls := 27, tt.calls
-			if tt.name == "the author" {
+			number, commits := 27, len(tt.commits)
+			switch tt.name {
+			case "the author":
 				number = 7
+			case "fewer since a later push":
+				commits = 9
 			}
 			e, err := triage.ParseEvent(triage.EventSource{Name: "pull_request", Payload: fmt.Appendf(nil, `{"action": "opened", "repository": {"full_name": "o/r"}, "sender": {"login": "u"},
-				"pull_request": {"number": %d, "title": "T", "user": {"login": "U"}, "labels": [], "commits": %d, "created_at": "2026-04-10T12:00:00Z"}}`, number, len(tt.commits))})
+				"pull_request": {"number": %d, "title": "T", "user": {"login": "U"}, "labels": [], "commits": %d, "created_at": "2026-04-10T12:00:00Z"}}`, number, commits)})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -87,8 +91,8 @@ func TestPullLookups(t *testing.T) {
 			for _, c := range gh.Calls() {
 				got.WriteString(c.Method + " " + c.Path[strings.LastIndexByte(c.Path, '/')+1:] + ", ")
 			}
-			if got.String() != calls {
-				t.Errorf("got the calls %s, want %s", got.String(), calls)
+			if got.String() != tt.calls {
+				t.Errorf("got the calls %s, want %s", got.String(), tt.calls)
 			}
 		})
 	}

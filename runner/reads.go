@@ -276,7 +276,7 @@ func (r *reads) Files(ctx context.Context) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	if r.d.Pull != nil || len(files) >= maxFiles {
+	if len(files) >= maxFiles { // a later push may have left fewer than the event tells
 		p, err := r.Pull(ctx)
 		if err != nil {
 			return nil, err
@@ -328,7 +328,7 @@ func (r *reads) Messages(ctx context.Context) ([]string, error) {
 		for i, message := range list {
 			list[i] = text.Shorten(message, maxMessage)
 		}
-		if err != nil || r.d.Pull == nil && len(list) < maxCommits {
+		if err != nil || len(list) < maxCommits {
 			return list, err
 		}
 		p, err := r.Pull(ctx)

@@ -352,7 +352,7 @@ func (r *reviewer) stayOpen(s *Step) bool {
 		giveWay(s, why)
 		return true
 	case !r.h.Complete:
-		return r.overrideKinds(s, "reopened", "reopened it", "reopened")
+		return r.overrideKinds(s, "reopened", "reopened it", "reopened") && r.overrideKinds(s, "closed", "closed it", "closed", "reopened")
 	}
 	var closed triage.TimelineEvent
 	for _, e := range r.h.Events {

@@ -96,7 +96,7 @@ func (g gathering) sameActions() gathering {
 		if len(r.labels) == 0 {
 			return ""
 		}
-		return fmt.Sprint(r.on, r.when, r.elseUndo, r.override, r.then)
+		return fmt.Sprintf("%#v", []any{r.on, r.when, r.elseUndo, r.override, r.then})
 	}
 	for _, slots := range g.groups(same) {
 		if len(slots) == 1 {

@@ -86,33 +86,40 @@ func (t translation) truth(n *node) value {
 	}
 	switch n.text {
 	case "!":
-		v := t.truth(n.args[0])
-		switch {
-		case v.lost != nil:
-			return v
-		case v.known:
-			return sure(!v.holds)
-		case v.op != "":
-			v.text = "(" + v.text + ")"
-		}
-		return value{text: "not " + v.text, op: "not"}
+		return negated(t.truth(n.args[0]))
 	case "&&", "||":
-		return t.joined(n)
+		list := make([]value, len(n.args))
+		for i, arg := range n.args {
+			list[i] = t.truth(arg)
+		}
+		return joined(n.text, list...)
 	}
 	return t.compared(n)
 }
 
+// negated translates "!".
+func negated(v value) value {
+	switch {
+	case v.lost != nil:
+		return v
+	case v.known:
+		return sure(!v.holds)
+	case v.op != "":
+		v.text = "(" + v.text + ")"
+	}
+	return value{text: "not " + v.text, op: "not"}
+}
+
 // joined translates "&&" and "||".
-func (t translation) joined(n *node) value {
+func joined(sign string, list ...value) value {
 	op, decides := "and", false
-	if n.text == "||" {
+	if sign == "||" {
 		op, decides = "or", true
 	}
 	var texts []string
 	var unknown *value
 	only := ""
-	for _, arg := range n.args {
-		v := t.truth(arg)
+	for _, v := range list {
 		switch {
 		case v.lost != nil:
 			unknown = &v
@@ -137,20 +144,35 @@ func (t translation) joined(n *node) value {
 	return value{text: strings.Join(texts, " "+op+" "), op: op}
 }
 
+// there translates that the event has what a path begins with: an issue, or a pull request.
+// Elsewhere the path is null.
+func (t translation) there(path string) value {
+	issues := strings.HasPrefix(path, "github.event.issue.")
+	pulls := strings.HasPrefix(path, ownPull+".") || path == "github.head_ref" || path == "github.base_ref"
+	ofNone := strings.HasPrefix(fields()[path].text, "pr.") && !slices.Contains(t.events, "issue_comment") // then it is empty for an issue
+	if len(t.events) == 0 || !issues && !pulls || ofNone {
+		return sure(true)
+	}
+	return t.anyEvent(func(e string) bool {
+		return pulls && strings.HasPrefix(e, "pull_request") || issues && (e == "issues" || e == "issue_comment")
+	})
+}
+
 // given translates a path that stands for whether it has a value.
 func (t translation) given(n *node) value {
 	f, ok := fields()[n.text]
+	there := t.there(n.text)
 	switch {
 	case !ok:
 		return lost(n, n.name+" has no counterpart")
 	case f.kind == flag:
-		return value{text: f.text}
+		return joined("&&", there, value{text: f.text})
 	case f.kind == isPull:
 		return t.pull(n.text)
 	case f.kind == names:
-		return sure(true)
+		return there
 	}
-	return value{text: f.text + ` != ""`, op: "=="}
+	return joined("&&", there, value{text: f.text + ` != ""`, op: "=="})
 }
 
 // compared translates a comparison.
@@ -177,6 +199,11 @@ func (t translation) compared(n *node) value {
 	case !equal && n.text != "!=":
 		return lost(n, "the operator "+n.text+" has no counterpart")
 	}
+	there, sign := joined("&&", t.there(left.text), t.there(right.text)), n.text
+	if !there.known && !equal {
+		sign = "=="
+	}
+	same := value{op: "=="}
 	switch {
 	case f.kind == flag || f.kind == isPull:
 		return t.flag(f, left, right, equal)
@@ -185,15 +212,29 @@ func (t translation) compared(n *node) value {
 		if !ok || !other.isText() {
 			return lost(right, right.name+" has no counterpart")
 		}
-		return value{text: "lower(" + f.text + ") " + n.text + " lower(" + other.text + ")", op: "=="}
+		same.text = "lower(" + f.text + ") " + sign + " lower(" + other.text + ")"
 	case right.kind == word && right.text == "null":
-		return value{text: f.text + " " + n.text + ` ""`, op: "=="}
+		same.text = f.text + " " + sign + ` ""`
 	case right.kind != literal || f.kind == names:
 		return lost(n, "it has no counterpart")
 	case left.text == eventName:
 		return t.event(right.text, equal)
+	default:
+		same.text = f.lower(right.text) + " " + sign + " " + strconv.Quote(f.literal(right.text))
 	}
-	return value{text: f.lower(right.text) + " " + n.text + " " + strconv.Quote(f.literal(right.text)), op: "=="}
+	null := right.kind == word || right.kind == literal && right.text == ""
+	switch {
+	case there.known && there.holds:
+		return same
+	case null:
+		same = joined("||", negated(there), same)
+	default:
+		same = joined("&&", there, same)
+	}
+	if !equal {
+		return negated(same)
+	}
+	return same
 }
 
 // positive returns the node, or its negation.
@@ -229,10 +270,10 @@ func (t translation) pull(path string) value {
 	if !slices.Contains(t.events, pulls) {
 		pulls = "pull_request_target"
 	}
-	if path == ownPull {
+	if path == ownPull && len(t.events) > 0 {
 		return t.event(pulls, true)
 	}
-	if !slices.Contains(t.events, "issue_comment") {
+	if len(t.events) > 0 && !slices.Contains(t.events, "issue_comment") {
 		return sure(false) // an event of issues is about none, and that of a pull request has no issue
 	}
 	text := fields()[path].text
@@ -261,14 +302,21 @@ func (t translation) event(name string, equal bool) value {
 
 // anyEvent translates that the event is one of those for which a function holds.
 func (t translation) anyEvent(holds func(event string) bool) value {
-	one := &node{kind: operator, text: "||"}
+	var list, others []value
 	for _, e := range t.events {
 		if holds(e) {
-			is := []*node{{kind: path, text: eventName}, {kind: literal, text: e}}
-			one.args = append(one.args, &node{kind: operator, text: "==", args: is})
+			list = append(list, t.event(e, true))
+		} else {
+			others = append(others, t.event(e, false))
 		}
 	}
-	return t.truth(one)
+	switch {
+	case len(others) == 0:
+		return sure(len(list) > 0)
+	case len(others) < len(list):
+		return joined("&&", others...)
+	}
+	return joined("||", list...)
 }
 
 // call translates a call.
@@ -303,7 +351,7 @@ func (t translation) within(n *node, op string) value {
 		parts := map[string]func(s, part string) bool{"contains": strings.Contains, "startsWith": strings.HasPrefix, "endsWith": strings.HasSuffix}
 		return t.anyEvent(func(e string) bool { return parts[op](e, strings.ToLower(part)) })
 	}
-	return value{text: f.lower(part) + " " + op + " " + strconv.Quote(f.literal(part)), op: "=="}
+	return joined("&&", t.there(n.args[0].text), value{text: f.lower(part) + " " + op + " " + strconv.Quote(f.literal(part)), op: "=="})
 }
 
 // contains translates contains(list or text, part).
@@ -312,9 +360,10 @@ func (t translation) contains(n *node) value {
 	f, ok := fields()[in.text]
 	switch {
 	case in.kind == path && ok && f.kind == names && part.kind == literal && f.text == "issue.labels":
-		return value{text: "label(" + strconv.Quote(part.text) + ")"}
+		return joined("&&", t.there(in.text), value{text: "label(" + strconv.Quote(part.text) + ")"})
 	case in.kind == path && ok && f.kind == names && part.kind == literal:
-		return value{text: "any(" + f.text + ", lower(#) == " + strconv.Quote(strings.ToLower(part.text)) + ")"}
+		one := "any(" + f.text + ", lower(#) == " + strconv.Quote(strings.ToLower(part.text)) + ")"
+		return joined("&&", t.there(in.text), value{text: one})
 	case in.kind == function && in.text == "fromjson" && part.kind == path:
 		return t.oneOf(in, part)
 	}
@@ -341,7 +390,7 @@ func (t translation) oneOf(in, part *node) value {
 		}
 		list[i] = strconv.Quote(f.literal(s))
 	}
-	return value{text: plain + " in [" + strings.Join(list, ", ") + "]", op: "=="}
+	return joined("&&", t.there(part.text), value{text: plain + " in [" + strings.Join(list, ", ") + "]", op: "=="})
 }
 
 // describe names a part in a message.

@@ -21,10 +21,15 @@ import (
 // CommonMark; where people would read a text in more than one way, it returns fewer
 // lines: none that comes in its paragraph after a "[", which may begin a link, a definition or
 // a footnote, or after "$$", and none after HTML that is not well nested. A text with more than
-// maxPrefix signs of quotes and lists before a line has none.
+// maxPrefix signs of quotes and lists before a line has none, nor has one with form feeds or
+// vertical tabs, which count as space to some.
 func PlainLines(comment string) []string {
+	if strings.ContainsAny(comment, "\f\v") {
+		return nil
+	}
 	comment = strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(comment)
 	comment = blankLines.ReplaceAllString(comment, "\n\n") // each costs time in every open list
+	comment = tabInTag.ReplaceAllString(comment, "$1 ")    // where the parser expects a space
 	for line := range strings.Lines(comment) {
 		if len(line)-len(strings.TrimLeft(line, " \t>-+*0123456789.)")) > maxPrefix {
 			return nil
@@ -51,13 +56,16 @@ const maxPrefix = 64
 // blankLines matches several blank lines.
 var blankLines = regexp.MustCompile(`\n(?:[ \t]*\n){2,}`)
 
+// tabInTag matches a tab behind the name of a tag.
+var tabInTag = regexp.MustCompile(`(</?[A-Za-z][A-Za-z0-9]*)\t`)
+
 // maxTags is how many open tags are kept.
 const maxTags = 16
 
-// elements are those of HTML that have an end, and that GitHub shows or browsers hide. Others
-// stay without effect: GitHub drops their tags.
+// elements are those of HTML that have an end, and that GitHub shows or browsers hide, and select,
+// in which end tags are ignored. Others stay without effect: GitHub drops their tags.
 var elements = strings.Fields("a abbr b bdo blockquote caption cite code dd del details dfn div dl dt em figcaption figure " +
-	"h1 h2 h3 h4 h5 h6 h7 h8 i ins kbd li mark ol p picture pre q rp rt ruby s samp script small span strike strong style " +
+	"h1 h2 h3 h4 h5 h6 h7 h8 i ins kbd li mark ol p picture pre q rp rt ruby s samp script select small span strike strong style " +
 	"sub summary sup table tbody td template textarea tfoot th thead time tr tt ul var")
 
 // A plainWalker goes through a document.
@@ -66,6 +74,7 @@ type plainWalker struct {
 	tags      []string // open elements
 	outer     int      // how many of these were open before the block, where its end tags do not end them
 	swallowed bool     // by a tag or a comment that does not end
+	until     int      // offset up to which GitHub may take lines for HTML
 	lines     []string
 }
 
@@ -82,19 +91,43 @@ func (w *plainWalker) block(n ast.Node) {
 		defer w.within()()
 	}
 	_ = ast.Walk(n, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
-		if h, ok := n.(*ast.HTMLBlock); ok && entering {
-			text := string(h.Lines().Value(w.source))
-			if h.HasClosure() {
-				text += string(h.ClosureLine.Value(w.source))
+		if !entering {
+			return ast.WalkContinue, nil
+		}
+		switch n := n.(type) {
+		case *ast.HTMLBlock:
+			text := string(n.Lines().Value(w.source))
+			if n.HasClosure() {
+				text += string(n.ClosureLine.Value(w.source))
 			}
 			w.html(text)
-		}
-		if h, ok := n.(*ast.RawHTML); ok && entering {
-			w.html(string(h.Segments.Value(w.source)))
+		case *ast.RawHTML:
+			w.inline(n)
+		case *ast.Paragraph, *ast.TextBlock:
+			w.lazy(n)
 		}
 		return ast.WalkContinue, nil
 	})
 }
+
+// lazy looks for a line of a list or a quote without their signs that begins with a tag. GitHub
+// begins a block of HTML with it, up to the next blank line; CommonMark goes on with the
+// paragraph.
+func (w *plainWalker) lazy(n ast.Node) {
+	for i := 1; i < n.Lines().Len(); i++ {
+		text := w.source[n.Lines().At(i).Start:]
+		if !startsTag.Match(text) {
+			continue
+		}
+		text, _, _ = bytes.Cut(text, []byte("\n\n"))
+		w.until = max(w.until, n.Lines().At(i).Start+len(text))
+		w.swallowed = w.swallowed || sanitize.Unclosed(string(text))
+		return
+	}
+}
+
+// startsTag matches a text that may begin with a tag.
+var startsTag = regexp.MustCompile(`^[ \t]*</?[A-Za-z]`)
 
 // within lets no end tag end an element that is open, until the function that it returns is
 // called: in a list, a quote or a table browsers ignore such a tag.
@@ -146,7 +179,7 @@ func (w *plainWalker) text(n ast.Node) {
 	for c := n.FirstChild(); c != nil; c = c.NextSibling() {
 		switch c := c.(type) {
 		case *ast.RawHTML:
-			w.html(string(c.Segments.Value(w.source)))
+			w.inline(c)
 		case *ast.Text:
 			if len(w.tags) == 0 && !w.swallowed {
 				plain = append(plain, c.Segment)
@@ -162,13 +195,21 @@ func (w *plainWalker) text(n ast.Node) {
 		}
 		after := linked
 		linked = linked || bytes.IndexByte(text, '[') >= 0 || bytes.Contains(text, []byte("$$"))
-		if after || len(plain) == 0 || start < plain[0].Start {
+		if after || len(plain) == 0 || start < plain[0].Start || start < w.until {
 			continue
 		}
 		begin := bytes.LastIndexByte(w.source[:l.Start], '\n') + 1
 		line, _, _ := bytes.Cut(w.source[begin:], []byte("\n"))
 		w.lines = append(w.lines, string(line))
 	}
+}
+
+// inline takes in HTML within a line. GitHub takes fewer declarations and comments for such
+// than CommonMark does today, and then sees the tags in them.
+func (w *plainWalker) inline(n *ast.RawHTML) {
+	text := string(n.Segments.Value(w.source))
+	w.swallowed = w.swallowed || strings.HasPrefix(text, "<!") && strings.Contains(text[1:], "<")
+	w.html(text)
 }
 
 // html takes in HTML. What browsers would mend in a way of their own swallows the rest.
@@ -179,6 +220,7 @@ func (w *plainWalker) html(s string) {
 		if kind == html.ErrorToken {
 			return
 		}
+		z.NextIsNotRawText() // GitHub shows the tags of raw text as typed, and so sees those within it
 		tag, _ := z.TagName()
 		name := string(tag)
 		if !slices.Contains(elements, name) {

@@ -20,11 +20,15 @@ type History struct {
 	Issue triage.Issue
 }
 
-// Covers reports whether the timeline has every event since a time. An empty timeline, whose
-// end cannot be found, counts as covered: it is no sign of many events.
+// Covers reports whether the timeline has every event since a time. One that is [History.Lost]
+// counts as covered: it is no sign of many events.
 func (h History) Covers(since time.Time) bool {
-	return h.Complete || len(h.Events) == 0 || !h.Events[0].At.After(since)
+	return h.Complete || h.Lost() || len(h.Events) > 0 && !h.Events[0].At.After(since)
 }
+
+// Lost reports whether the end of the timeline cannot be found, so that it is empty. A long one
+// whose newest part has only commits is empty as well.
+func (h History) Lost() bool { return !h.Complete && len(h.Events) == 0 && h.Size == 0 }
 
 // Last returns the newest event that matches.
 func (h History) Last(match func(triage.TimelineEvent) bool) (triage.TimelineEvent, bool) {

@@ -201,6 +201,11 @@ func TestCovers(t *testing.T) {
 			t.Errorf("%q: got %v", tt.timeline, got)
 		}
 	}
+	onlyCommits := historyOf(t, "…")
+	onlyCommits.Size = 600
+	if onlyCommits.Covers(minute(5)) {
+		t.Error("a long timeline of which only commits were read counts as covered")
+	}
 }
 
 func TestOurs(t *testing.T) {

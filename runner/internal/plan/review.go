@@ -169,7 +169,7 @@ func (r *reviewer) past() bool {
 		return false
 	}
 	r.h = history.History{Timeline: *r.seen.Timeline, Bot: r.a.Login, Issue: r.issue}
-	if !r.h.Complete && len(r.h.Events) == 0 {
+	if r.h.Lost() {
 		r.warn("the end of the timeline of " + r.a.Ref.String() + " cannot be found: what we did before is not counted")
 	}
 	// An earlier attempt may have commented of which nothing is recorded: the record may be a
@@ -227,13 +227,16 @@ func (r *reviewer) ends() bool {
 		r.need.Timeline, r.need.Earlier = true, true
 		return false
 	}
-	if !r.h.Complete && len(r.h.Events) > 0 {
-		size := "more events than can be read"
+	if !r.h.Complete && !r.h.Lost() {
+		size, back := "more events than can be read", ""
 		if r.h.Size > 0 {
 			size = fmt.Sprintf("about %d events", r.h.Size)
 		}
-		r.warn(fmt.Sprintf("%s has %s; the newest %d, back to %s, do not show all that the actions depend on: those that may contradict an earlier event are skipped",
-			r.a.Ref, size, len(r.h.Events), r.h.Events[0].At.UTC().Format(time.DateOnly)))
+		if len(r.h.Events) > 0 {
+			back = ", back to " + r.h.Events[0].At.UTC().Format(time.DateOnly) + ","
+		}
+		r.warn(fmt.Sprintf("%s has %s; the newest %d%s do not show all that the actions depend on: those that may contradict an earlier event are skipped",
+			r.a.Ref, size, len(r.h.Events), back))
 	}
 	return true
 }

@@ -227,8 +227,10 @@ func (c *reviewCase) readTimeline(t *testing.T, src string) {
 	t.Helper()
 	unescape := strings.NewReplacer(`\n`, "\n", "$TASK", reviewTask)
 	for line := range strings.Lines(src) {
-		if line = strings.TrimSpace(line); line == "…" {
+		line = strings.TrimSpace(line)
+		if size, cut := strings.CutPrefix(line, "…"); cut { // and about how many events there are
 			c.timeline.Complete = false
+			c.timeline.Size, _ = strconv.Atoi(strings.TrimSpace(size))
 			continue
 		}
 		at, rest := clockOf(t, strings.Fields(line))

@@ -1,6 +1,7 @@
 package sanitize
 
 import (
+	"cmp"
 	"net/url"
 	"regexp"
 	"strings"
@@ -15,6 +16,7 @@ const (
 	InCode                       // in a fence, or where code in a line may be open
 	InURLHost                    // in the host of an address
 	InURLPath                    // in the path or the fragment of an address
+	InURLRoot                    // after the slash that an address without a host begins with
 	InURLQuery                   // in the query of an address
 	InDestination                // at the start of the destination of a Markdown link
 	InAttribute                  // in the quoted value of an attribute of an HTML tag
@@ -146,6 +148,8 @@ func inDestination(before string) Place {
 	switch {
 	case before == "":
 		return InDestination
+	case before == "/":
+		return InURLRoot
 	case strings.HasPrefix(before, "//") || strings.Contains(before, ":"):
 		return InURLHost
 	case strings.Contains(before, "?") && !strings.Contains(before, "#"):
@@ -196,7 +200,7 @@ func (p Place) Doubt() string {
 		return "a value stands in an attribute without quotes around it; of it only letters, digits and hyphens are kept"
 	case InTag:
 		return "a value stands in an HTML tag, and not in the value of an attribute; it is left out"
-	case InText, InCode, InURLPath, InURLQuery, InAttribute, InTitle, InHTMLComment, AtLineStart:
+	case InText, InCode, InURLPath, InURLRoot, InURLQuery, InAttribute, InTitle, InHTMLComment, AtLineStart:
 	}
 	return ""
 }
@@ -213,6 +217,8 @@ func ValueAt(s string, p Place) string {
 			}
 			return -1
 		}, s)
+	case InURLRoot:
+		return cmp.Or(ValueAt(s, InURLPath), ".") // two slashes would begin a host
 	case InURLPath:
 		s = oneLine(s)
 		if s == "." || s == ".." {

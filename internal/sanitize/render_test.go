@@ -200,7 +200,7 @@ var places = []struct {
 	{"<a href=\"https://example.com/*\">x</a>", InURLPath}, {"www.example.com/*", InURLPath}, {"https://example.com/?a#*", InURLPath},
 	{"https://example.com/?q=*&r", InURLQuery}, {"![x](https://img.example.com/badge?*)", InURLQuery},
 	{"https://*", InURLHost}, {"https://*.example.com/", InURLHost}, {"https://example.com*", InURLHost}, {"https://example.com:*", InURLHost},
-	{"[x](/*)", InURLPath}, {"[x]: /*\n\n[x]", InURLPath}, {"[x](/a?b=*)", InURLQuery}, {"<a href=\"/*\">x</a>", InURLPath}, {"<a href=\"//*\">x</a>", InURLHost},
+	{"[x](/*)", InURLRoot}, {"[x]: /*\n\n[x]", InURLRoot}, {"[x](/a?b=*)", InURLQuery}, {"<a href=\"/*\">x</a>", InURLRoot}, {"<a href=\"//*\">x</a>", InURLHost},
 	{"<a href=\"*\">x</a>", InDestination}, {"[x](\n*)", InDestination}, {"[x](mailto:*)", InURLHost}, {"[*](https://example.com)", InText}, {"![*](https://example.com/)", InText},
 	{"[x](https://example.com \"by *\")", InTitle}, {"[x](/a 'by *')", InTitle}, {"[x](/a (by *))", InTitle}, {"[x]: /a \"by *\"\n\n[x]", InTitle},
 	{"*\n\n[docs]: https://example.com", AtLineStart}, {"[x](*)", InDestination}, {"[x](<*>)", InDestination}, {"[x]: *\n\n[x]", InDestination},
@@ -221,7 +221,7 @@ func TestPlaceAt(t *testing.T) {
 func TestPathsStay(t *testing.T) {
 	t.Parallel()
 	for _, tt := range places {
-		if tt.place != InURLPath || strings.Contains(tt.text, "example.com") {
+		if tt.place != InURLPath && tt.place != InURLRoot || strings.Contains(tt.text, "example.com") {
 			continue
 		}
 		for _, v := range []string{"..", ".", "../..", "../../evil", "/evil", "a/../../b", ". .", "%2e%2e"} {
@@ -234,6 +234,33 @@ func TestPathsStay(t *testing.T) {
 			folder, _, _ := strings.Cut(want[0], "x")
 			if !strings.HasPrefix(got[0], folder) {
 				t.Errorf("%q in %q: it leads to %q, and not below %q", v, tt.text, got[0], folder)
+			}
+		}
+	}
+}
+
+// TestNothingInPaths puts a value that holds nothing in front of another one, which must not
+// become the host of the address.
+func TestNothingInPaths(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{"[x](/*/*)", "[x](/**/*)", "[x](</*/*>)", "[x]: /*/*\n\n[x]", "<a href=\"/*/*\">x</a>", "<img src='/*/*'>"} {
+		for _, nothing := range []string{"", " ", ".", "..", "\u200b"} {
+			var b, before strings.Builder
+			parts := strings.Split(text, "*")
+			for i, part := range parts {
+				b.WriteString(part)
+				before.WriteString(part)
+				switch i {
+				case len(parts) - 1:
+				case len(parts) - 2:
+					b.WriteString(ValueAt("evil.example", PlaceAt(before.String())))
+				default:
+					b.WriteString(ValueAt(nothing, PlaceAt(before.String())))
+				}
+				before.WriteString("x")
+			}
+			if got := hosts(render(t, b.String())); !slices.Equal(got, []string{""}) {
+				t.Errorf("%q with %q: %q leads to the hosts %q", text, nothing, b.String(), got)
 			}
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"path"
 	"strings"
 
+	"golang.org/x/text/cases"
 	"golang.org/x/text/unicode/norm"
 
 	"github.com/org/foreman-action/internal/text"
@@ -36,15 +37,20 @@ func (l Labels) Refuses(name string) string {
 	return ""
 }
 
-// denied returns the first glob of Deny that matches a name or what the name looks like:
-// in Unicode's form NFKC, full-width and other compatible letters are the usual ones.
+// denied returns the first glob of Deny that matches a name or what the name looks like.
 func (l Labels) denied(name string) (string, bool) {
 	for _, g := range l.Deny {
-		if matchGlob(g, name) || matchGlob(norm.NFKC.String(g), norm.NFKC.String(name)) {
+		if matchGlob(g, name) || matchGlob(looks(g), looks(name)) {
 			return g, true
 		}
 	}
 	return "", false
+}
+
+// looks returns a name in Unicode's form NFKC, in which full-width and other compatible letters
+// are the usual ones, with its case folded in full: "ß" as "ss".
+func looks(name string) string {
+	return norm.NFKC.String(cases.Fold().String(norm.NFKC.String(name)))
 }
 
 // Match returns the first glob that matches name.

@@ -26,6 +26,7 @@ func TestLabelsRefuses(t *testing.T) {
 		{"another case", policy.Labels{Allow: []string{"Kind/*"}}, "kINd/bug", ""},
 		{"a long s", policy.Labels{Deny: []string{"secret"}}, "ſecret", deny + "secret"},
 		{"full width", policy.Labels{Deny: []string{"deploy*"}}, "ｄｅｐｌｏｙ-now", deny + "deploy*"},
+		{"a sharp s", policy.Labels{Deny: []string{"pass*"}}, "Paßwort", deny + "pass*"},
 		{"the sign for kelvin", policy.Labels{Deny: []string{"key"}}, "\u212Aey", deny + "key"},
 		{"over slashes", policy.Labels{Allow: []string{"*bug"}}, "kind/a/bug", ""},
 		{"not allowed", policy.Labels{Allow: []string{"kind/*"}}, "docs", list},

@@ -59,7 +59,8 @@ var blankLines = regexp.MustCompile(`\n(?:[ \t]*\n){2,}`)
 // tabInTag matches a tab behind the name of a tag.
 var tabInTag = regexp.MustCompile(`(</?[A-Za-z][A-Za-z0-9]*)\t`)
 
-// maxTags is how many open tags are kept.
+// maxTags is how many open tags are kept, and how many lines are looked at that may begin a
+// block of HTML.
 const maxTags = 16
 
 // elements are those of HTML that have an end, and that GitHub shows or browsers hide, and select,
@@ -74,6 +75,7 @@ type plainWalker struct {
 	tags      []string // open elements
 	outer     int      // how many of these were open before the block, where its end tags do not end them
 	swallowed bool     // by a tag or a comment that does not end
+	lazies    int      // lines that lazy has found
 	until     int      // offset up to which GitHub may take lines for HTML
 	lines     []string
 }
@@ -119,10 +121,13 @@ func (w *plainWalker) lazy(n ast.Node) {
 		if !startsTag.Match(text) {
 			continue
 		}
+		if w.lazies++; w.lazies > maxTags {
+			w.swallowed = true
+			return
+		}
 		text, _, _ = bytes.Cut(text, []byte("\n\n"))
 		w.until = max(w.until, n.Lines().At(i).Start+len(text))
 		w.swallowed = w.swallowed || sanitize.Unclosed(string(text))
-		return
 	}
 }
 

@@ -148,6 +148,8 @@ func TestCommands(t *testing.T) {
 		{"comment that GitHub takes for text", "a <!-- x -- <details> -->\n/foreman undo", nil},
 		{"tag behind a quote, without its sign", "> a\n<br>\n<a title=\"\n\n/foreman undo\n\">", nil},
 		{"HTML behind a list, without its sign", "- a\n<br>\n***\n<a title=\"b\n/foreman undo\n\"c\">\n\n/foreman why", []Command{{"why", ""}}},
+		{"tags behind a list, of which one is none", "- a\n<b x=\"\n- a\n<br>\n<i y=\">\n\n/foreman undo", nil},
+		{"images in a list", "- a\n  <img src=x>\n- b\n  <img src=x>\n\n/foreman why", []Command{{"why", ""}}},
 		{"tags in what GitHub shows as typed", "<script><details></script>\n\n/foreman undo", nil},
 		{"code in what GitHub shows as typed", "<xmp>\n<pre>\n\n/foreman undo", nil},
 		{"selection in a quote", "> <select>\n\n/foreman undo", nil},
@@ -173,7 +175,7 @@ func TestCommands(t *testing.T) {
 
 // BenchmarkCommands reads comments that are as large as they may be and hard to parse.
 func BenchmarkCommands(b *testing.B) {
-	for _, line := range []string{"/foreman 1\n", "```\n", "```a\n", "````\n~~~\n```a\n", "`", ">", "<!--\n", "<pre>", "\r", "> ", "- ", "1. ", "<b>", "<a ", "`` ` ", "a`b``c", "- a\n", "-\n", "\\`", "- - - - - - - - - - - - - - - - - - - - - a\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n"} {
+	for _, line := range []string{"/foreman 1\n", "```\n", "```a\n", "````\n~~~\n```a\n", "`", ">", "<!--\n", "<pre>", "\r", "> ", "- ", "1. ", "<b>", "<a ", "- a\n<b>\n", "`` ` ", "a`b``c", "- a\n", "-\n", "\\`", "- - - - - - - - - - - - - - - - - - - - - a\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n"} {
 		comment := "/foreman why\n" + strings.Repeat(line, 65_536/len(line))
 		b.Run(line, func(b *testing.B) {
 			for b.Loop() {

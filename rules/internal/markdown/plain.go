@@ -53,8 +53,8 @@ func PlainLines(comment string) []string {
 // grows with the square of the depth.
 const maxPrefix = 64
 
-// blankLines matches several blank lines.
-var blankLines = regexp.MustCompile(`\n(?:[ \t]*\n){2,}`)
+// blankLines matches blank lines.
+var blankLines = regexp.MustCompile(`\n(?:[ \t]*\n)+`)
 
 // tabInTag matches a tab behind the name of a tag.
 var tabInTag = regexp.MustCompile(`(</?[A-Za-z][A-Za-z0-9]*)\t`)
@@ -76,7 +76,7 @@ type plainWalker struct {
 	outer     int      // how many of these were open before the block, where its end tags do not end them
 	swallowed bool     // by a tag or a comment that does not end
 	lazies    int      // lines that lazy has found
-	until     int      // offset up to which GitHub may take lines for HTML
+	until     int      // offset up to which GitHub may take lines for HTML or a table
 	lines     []string
 }
 
@@ -117,18 +117,24 @@ func (w *plainWalker) block(n ast.Node) {
 // paragraph.
 func (w *plainWalker) lazy(n ast.Node) {
 	for i := 1; i < n.Lines().Len(); i++ {
-		text := w.source[n.Lines().At(i).Start:]
-		if !startsTag.Match(text) {
+		if !startsTag.Match(w.source[n.Lines().At(i).Start:]) {
 			continue
 		}
 		if w.lazies++; w.lazies > maxTags {
 			w.swallowed = true
 			return
 		}
-		text, _, _ = bytes.Cut(text, []byte("\n\n"))
-		w.until = max(w.until, n.Lines().At(i).Start+len(text))
-		w.swallowed = w.swallowed || sanitize.Unclosed(string(text))
+		block := w.upToBlank(n.Lines().At(i).Start)
+		w.swallowed = w.swallowed || sanitize.Unclosed(block)
 	}
+}
+
+// upToBlank returns the text from an offset up to the next blank line, whose lines are none of
+// the comment's own.
+func (w *plainWalker) upToBlank(start int) string {
+	text, _, _ := bytes.Cut(w.source[start:], []byte("\n\n"))
+	w.until = max(w.until, start+len(text))
+	return string(text)
 }
 
 // startsTag matches a text that may begin with a tag.
@@ -180,6 +186,9 @@ func (w *plainWalker) text(n ast.Node) {
 	table := w.tableAt(lines)
 	if table < len(lines) {
 		defer w.within()()
+	}
+	if _, heading := n.(*ast.Heading); heading && table < len(lines) {
+		w.upToBlank(lines[table].Start) // what would underline a heading is a row to GitHub
 	}
 	for c := n.FirstChild(); c != nil; c = c.NextSibling() {
 		switch c := c.(type) {

@@ -150,6 +150,8 @@ func TestCommands(t *testing.T) {
 		{"HTML behind a list, without its sign", "- a\n<br>\n***\n<a title=\"b\n/foreman undo\n\"c\">\n\n/foreman why", []Command{{"why", ""}}},
 		{"tags behind a list, of which one is none", "- a\n<b x=\"\n- a\n<br>\n<i y=\">\n\n/foreman undo", nil},
 		{"images in a list", "- a\n  <img src=x>\n- b\n  <img src=x>\n\n/foreman why", []Command{{"why", ""}}},
+		{"row that looks like an underline", "| a |\n| - |\n===\n/foreman undo\n\n/foreman why", []Command{{"why", ""}}},
+		{"tag behind a quote, and a line of spaces", "> a\n<br>\n<a title=\"\n \n\">\n\n/foreman undo", nil},
 		{"tags in what GitHub shows as typed", "<script><details></script>\n\n/foreman undo", nil},
 		{"code in what GitHub shows as typed", "<xmp>\n<pre>\n\n/foreman undo", nil},
 		{"selection in a quote", "> <select>\n\n/foreman undo", nil},

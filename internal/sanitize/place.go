@@ -84,8 +84,8 @@ func PlaceAt(before string) Place {
 	return InText
 }
 
-// lineStart matches what may stand before the text of a line: signs of quotes and lists.
-var lineStart = regexp.MustCompile(`^[ \t]*(?:(?:>|[-+*]|[0-9]{1,9}[.)]|\[[ xX]\])[ \t]*)*$`)
+// lineStart matches what may stand before the text of a line: signs of quotes, lists and footnotes.
+var lineStart = regexp.MustCompile(`^[ \t]*(?:(?:>|[-+*]|[0-9]{1,9}[.)]|\[[ xX]\]|` + footnote + `)[ \t]*)*$`)
 
 // digits matches what is the number of a list item in front of a dot or a bracket.
 var digits = regexp.MustCompile(`^[0-9]{1,9} *$`)
@@ -129,18 +129,25 @@ func nested(s string) bool {
 	return true
 }
 
+// footnote matches what the definition of a footnote begins with, and label what that of a link
+// does.
+const (
+	footnote = `\[\^[^\]\s]+\]:`
+	label    = `(?m:^) {0,3}\[(?:[^\]^][^\]]*|\^(?:[^\]]*\s[^\]]*)?)?\]:`
+)
+
 // bareAttribute matches a tag that ends in the value of an attribute without quotes.
 var bareAttribute = regexp.MustCompile(`=\s*[^\s"'=<>\x60]*$`)
 
 var (
 	// definition matches a text that ends in the destination of a link's definition.
-	definition = regexp.MustCompile(`(?m:^) {0,3}\[[^\]]*\]:\s*<?([^\s<>]*)$`)
+	definition = regexp.MustCompile(label + `\s*<?([^\s<>]*)$`)
 	// urlAttribute matches a tag that ends in an address, and srcset one that ends in a list of
 	// addresses.
 	urlAttribute = regexp.MustCompile(`(?i)\b(?:href|src|cite|longdesc)\s*=\s*(?:"\s*([^"]*)|'\s*([^']*))$`)
 	srcset       = regexp.MustCompile(`(?i)\bsrcset\s*=\s*["'](?:[^"']*[\s,])?([^"'\s,]*)$`)
 	// title matches a text that ends in the title of a link.
-	title = regexp.MustCompile(`(?:\]\(|(?m:^) {0,3}\[[^\]]*\]:)\s*\S+\s+(?:"[^"]*|'[^']*|\([^)]*)$`)
+	title = regexp.MustCompile(`(?:\]\(|` + label + `)\s*\S+\s+(?:"[^"]*|'[^']*|\([^)]*)$`)
 )
 
 // inDestination returns the place after the beginning of an address without a host.

@@ -203,6 +203,7 @@ var places = []struct {
 	{"[x](/*)", InURLRoot}, {"[x]: /*\n\n[x]", InURLRoot}, {"[x](/a?b=*)", InURLQuery}, {"<a href=\"/*\">x</a>", InURLRoot}, {"<a href=\"//*\">x</a>", InURLHost},
 	{"<a href=\"*\">x</a>", InDestination}, {"[x](\n*)", InDestination}, {"[x](mailto:*)", InURLHost}, {"[*](https://example.com)", InText}, {"![*](https://example.com/)", InText},
 	{"[x](https://example.com \"by *\")", InTitle}, {"[x](/a 'by *')", InTitle}, {"[x](/a (by *))", InTitle}, {"[x]: /a \"by *\"\n\n[x]", InTitle},
+	{"[^1]\n\n[^1]: *", AtLineStart}, {"[^1]\n\n[^1]: see \"*\"", InText}, {"[^]\n\n[^]: /a \"*\"", InTitle},
 	{"*\n\n[docs]: https://example.com", AtLineStart}, {"[x](*)", InDestination}, {"[x](<*>)", InDestination}, {"[x]: *\n\n[x]", InDestination},
 }
 
@@ -213,6 +214,10 @@ func TestPlaceAt(t *testing.T) {
 		if got := PlaceAt(before); got != tt.place {
 			t.Errorf("%q: got %d, want %d", tt.text, got, tt.place)
 		}
+	}
+	// To GitHub, but not to the renderer of these tests, this is no footnote.
+	if got := PlaceAt("[^a b]\n\n[^a b]: "); got != InDestination {
+		t.Errorf("the definition of a link with a space in its label: got %d, want %d", got, InDestination)
 	}
 }
 

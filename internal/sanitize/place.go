@@ -231,7 +231,7 @@ func ValueAt(s string, p Place) string {
 		if s == "." || s == ".." {
 			return "" // would lead to another path
 		}
-		return strings.NewReplacer("$", "%24", "@", "%40", ":", "%3A").Replace(url.PathEscape(s))
+		return strings.NewReplacer("$", "%24", "@", "%40", ":", "%3A", "=", "%3D").Replace(url.PathEscape(s))
 	case InURLQuery:
 		return url.QueryEscape(oneLine(s))
 	case InDestination:

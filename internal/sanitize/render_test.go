@@ -203,7 +203,7 @@ var places = []struct {
 	{"[x](/*)", InURLRoot}, {"[x]: /*\n\n[x]", InURLRoot}, {"[x](/a?b=*)", InURLQuery}, {"<a href=\"/*\">x</a>", InURLRoot}, {"<a href=\"//*\">x</a>", InURLHost},
 	{"<a href=\"*\">x</a>", InDestination}, {"[x](\n*)", InDestination}, {"[x](mailto:*)", InURLHost}, {"[*](https://example.com)", InText}, {"![*](https://example.com/)", InText},
 	{"[x](https://example.com \"by *\")", InTitle}, {"[x](/a 'by *')", InTitle}, {"[x](/a (by *))", InTitle}, {"[x]: /a \"by *\"\n\n[x]", InTitle},
-	{"[^1]\n\n[^1]: *", AtLineStart}, {"[^1]\n\n[^1]: see \"*\"", InText}, {"[^]\n\n[^]: /a \"*\"", InTitle},
+	{"<img src=https://example.com/*>", InURLPath}, {"[^1]\n\n[^1]: *", AtLineStart}, {"[^1]\n\n[^1]: see \"*\"", InText}, {"[^]\n\n[^]: /a \"*\"", InTitle},
 	{"*\n\n[docs]: https://example.com", AtLineStart}, {"[x](*)", InDestination}, {"[x](<*>)", InDestination}, {"[x]: *\n\n[x]", InDestination},
 }
 
@@ -294,7 +294,7 @@ func paths(doc *nethtml.Node) []string {
 // it nor where they lead.
 func FuzzPlaces(f *testing.F) {
 	seed(f)
-	for _, s := range []string{`" onclick="x`, "' title='", "-->", "--!> x", "../../evil", "..", "/evil/repo/issues/1", "?a=b#c", "x) [y](https://evil.example", "/evil.example", "https://evil.example/", "a] b", "a\" b", "a) b", "[docs]", `\*a\*`, "foremAn:", "http://example.org/discussions(htt[s://git", "ok, (http://evil.example/a_(", "ht\ufffdU://evil.example/a_(b", ".evil.example", "@evil.example", "a b", "<b>", ">", "`x`", "%2e%2e/", "1", "7", "."} {
+	for _, s := range []string{`" onclick="x`, "' title='", "-->", "--!> x", "../../evil", "..", "/evil/repo/issues/1", "?a=b#c", "x) [y](https://evil.example", "/evil.example", "https://evil.example/", "a] b", "a\" b", "a) b", "[docs]", `\*a\*`, "foremAn:", "http://example.org/discussions(htt[s://git", "ok, (http://evil.example/a_(", "ht\ufffdU://evil.example/a_(b", ".evil.example", "@evil.example", "a b", "<b>", ">", "`x`", "%2e%2e/", "1", "7", ".", "a=b"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {

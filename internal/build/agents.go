@@ -50,6 +50,11 @@ func (r *run) build(ctx context.Context) (machine.Event, error) {
 	event.Summary, event.Complexity = result.Work.Summary, string(result.Work.Complexity)
 	author := workspace.Author{Name: r.config.Commit.Name, Email: r.config.Commit.Email}
 	head, err := r.tree.Commit(ctx, start, author, r.message(result.Work.Summary), HandoffFiles(r.config))
+	if unfit, ok := errors.AsType[*workspace.UnfitError](err); ok && r.noSpace() == nil {
+		event.Verdict, event.Problems = machine.Invalid, []handoff.Problem{problem("<worktree>", "not_committed", "the files cannot be committed: "+unfit.Error())}
+		event.Summary, event.Complexity = "", ""
+		return event, r.tree.Reset(ctx, start)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -252,6 +252,18 @@ func TestRuns(t *testing.T) {
 			builder: work + "head -c 100000000 /dev/zero >builder_result.json", inspector: "exit 1", more: "limits: {attempts: 1}\n",
 			round: 1, code: 5, reason: machine.HandoffInvalid, role: "builder",
 		},
+		"a repository within, then without": {
+			builder: once("b", work+"git init -q n; "+result("builder", built), work+result("builder", built)), inspector: result("inspector", approved),
+			round: 1, commits: "Foreman: Mend the sum",
+		},
+		"always a repository within": {
+			builder: work + "git init -q n; git -C n commit -q --allow-empty -m n; " + result("builder", built), inspector: "exit 1", more: "limits: {attempts: 2}\n",
+			round: 1, code: 5, reason: machine.HandoffInvalid, role: "builder",
+		},
+		"the Builder leaves git unusable": {
+			builder: work + "D=$(git rev-parse --git-dir); touch $D/index.lock; echo bad >$D/HEAD; " + result("builder", built), inspector: result("inspector", approved),
+			round: 1, commits: "Foreman: Mend the sum",
+		},
 		"handoff files lead elsewhere": {
 			builder: "rm -rf .foreman; ln -s /tmp .foreman; " + work + result("builder", built), inspector: result("inspector", approved),
 			round: 1, commits: "Foreman: Mend the sum",

@@ -54,9 +54,11 @@ const maxDirty = 64 << 20
 // Watch takes the state before an agent runs. With readOnly, the agent must not change the
 // worktree either, but for the paths in except.
 func Watch(ctx context.Context, w *Worktree, readOnly bool, except []string) (*Guard, error) {
-	at := place{root: w.repo.Root, own: w.repo.own, common: w.repo.common, dir: w.Dir, admin: w.admin, branch: w.Branch, git: w.repo.git}
+	at, err := w.place()
+	if err != nil {
+		return nil, err
+	}
 	g := &Guard{at: at, readOnly: readOnly}
-	var err error
 	if g.steering, err = at.steering(); err != nil {
 		return nil, err
 	}
@@ -100,15 +102,13 @@ func (g *Guard) Check(ctx context.Context, saved string, except []string) ([]str
 	}
 	changed = append(changed, outside...)
 	if g.readOnly {
-		now, err := g.at.work(ctx, except)
-		if err != nil {
-			return changed, err
+		inside := []string{"the worktree's folder of git"} // which git cannot read any more
+		if now, err := g.at.since(ctx, g.work, g.at.dir, g.at.adminDir(), except); err == nil {
+			inside = g.work.differences(now)
 		}
-		if inside := g.work.differences(now); len(inside) > 0 {
+		if len(inside) > 0 {
 			changed = append(changed, inside...)
-			worktree := g.at.git
-			worktree.Dir = g.at.dir
-			if err := reset(ctx, worktree, g.at.branch, g.head); err != nil {
+			if err := g.at.reset(ctx, g.head); err != nil {
 				return changed, err
 			}
 		}
@@ -129,6 +129,9 @@ func (p place) steering() (map[string]*entry, error) {
 		"config", "config.worktree", "info", "info/attributes", "info/exclude", "info/grafts", "info/sparse-checkout",
 		"objects", "objects/info", "objects/info/alternates", "shallow", "hooks", "worktrees", p.admin,
 		p.admin + "/gitdir", p.admin + "/commondir", p.admin + "/config.worktree",
+	}
+	if own, err := filepath.Rel(p.common, p.own); err == nil {
+		names = append(names, filepath.ToSlash(filepath.Join(own, "HEAD"))) // a broken one is no repository for git
 	}
 	if dir, err := root.Open("hooks"); err == nil {
 		hooks, err := dir.Readdirnames(-1)
@@ -159,6 +162,52 @@ func (p place) link() (*entry, error) {
 	return read(root, ".git")
 }
 
+// inPlace reports folders that a link has taken the place of: what would be put back below
+// them would change some other folder.
+func (p place) inPlace() error {
+	for _, dir := range []string{p.root, p.common, p.own} {
+		if now, err := filepath.EvalSymlinks(dir); err != nil {
+			return err
+		} else if now != dir {
+			return fmt.Errorf("%s leads to %s now: move the folder back to its place", dir, now)
+		}
+	}
+	return nil
+}
+
+// folder opens the folder of the worktree. The agent may have removed it, or put something
+// else in its place, such as a link to another folder; that goes, and replaced is set.
+func (p place) folder() (dir *os.Root, replaced bool, err error) {
+	above, name := filepath.Dir(p.dir), filepath.Base(p.dir)
+	if err := os.MkdirAll(above, 0o750); err != nil {
+		return nil, false, err
+	}
+	if now, err := filepath.EvalSymlinks(above); err != nil {
+		return nil, false, err
+	} else if now != above {
+		return nil, false, fmt.Errorf("the folder for worktrees %s leads to %s now: move it back to its place", above, now)
+	}
+	root, err := os.OpenRoot(above)
+	if err != nil {
+		return nil, false, err
+	}
+	defer root.Close()
+	info, err := root.Lstat(name)
+	if err == nil && !info.IsDir() {
+		replaced = true
+		if err := root.Remove(name); err != nil {
+			return nil, replaced, err
+		}
+	}
+	if err != nil || replaced {
+		if err := root.Mkdir(name, 0o750); err != nil {
+			return nil, replaced, err
+		}
+	}
+	dir, err = root.OpenRoot(name)
+	return dir, replaced, err
+}
+
 // restoreSteering puts back what steers git, without git.
 func (g *Guard) restoreSteering() ([]string, error) {
 	var changed []string
@@ -169,14 +218,17 @@ func (g *Guard) restoreSteering() ([]string, error) {
 		changed = append(changed, filepath.Join(root.Name(), name))
 		return restore(root, name, before)
 	}
-	if err := os.MkdirAll(g.at.dir, 0o750); err != nil { // the agent may have removed it
+	if err := g.at.inPlace(); err != nil {
 		return nil, err
 	}
-	dir, err := os.OpenRoot(g.at.dir)
+	dir, replaced, err := g.at.folder()
 	if err != nil {
 		return nil, err
 	}
 	defer dir.Close()
+	if replaced {
+		changed = append(changed, g.at.dir)
+	}
 	link, err := read(dir, ".git")
 	if err != nil {
 		return nil, err
@@ -206,18 +258,18 @@ func (g *Guard) restoreSteering() ([]string, error) {
 	return changed, nil
 }
 
-// refs returns all refs with their targets, but for the branches of runs: other runs may go
+// refs returns all refs with their commits and the refs that they stand for, but for the branches of runs: other runs may go
 // on at the same time.
 func (p place) refs(ctx context.Context) (map[string]string, error) {
-	out, err := p.git.Run(ctx, "for-each-ref", "--format=%(objectname) %(refname)")
+	out, err := p.git.Run(ctx, "for-each-ref", "--format=%(refname) %(objectname) %(symref)")
 	if err != nil {
 		return nil, err
 	}
 	refs := map[string]string{}
 	for line := range strings.Lines(string(out)) {
-		hash, name, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
+		name, target, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
 		if !strings.HasPrefix(name, "refs/heads/"+BranchPrefix) {
-			refs[name] = hash
+			refs[name] = target
 		}
 	}
 	return refs, nil
@@ -230,13 +282,13 @@ func (g *Guard) restoreRefs(ctx context.Context) ([]string, error) {
 		return nil, err
 	}
 	var changed []string
-	for name, hash := range now {
+	for name, target := range now {
 		before, known := g.refs[name]
 		switch {
 		case !known:
 			_, err = r.git.Run(ctx, "update-ref", "--no-deref", "-d", name)
-		case before != hash:
-			_, err = r.git.Run(ctx, "update-ref", "--no-deref", name, before)
+		case before != target:
+			err = r.setRef(ctx, name, before)
 		default:
 			continue
 		}
@@ -245,10 +297,10 @@ func (g *Guard) restoreRefs(ctx context.Context) ([]string, error) {
 			return changed, err
 		}
 	}
-	for name, hash := range g.refs {
+	for name, target := range g.refs {
 		if _, there := now[name]; !there {
 			changed = append(changed, name)
-			if _, err := r.git.Run(ctx, "update-ref", "--no-deref", name, hash); err != nil {
+			if err := r.setRef(ctx, name, target); err != nil {
 				return changed, err
 			}
 		}
@@ -256,9 +308,67 @@ func (g *Guard) restoreRefs(ctx context.Context) ([]string, error) {
 	return changed, nil
 }
 
+// setRef makes a ref lead to a commit, or where there is one behind it, stand for a ref.
+func (p place) setRef(ctx context.Context, name, target string) error {
+	hash, ref, _ := strings.Cut(target, " ")
+	if _, err := p.git.Run(ctx, "update-ref", "--no-deref", name, hash); err != nil || ref == "" {
+		return err
+	}
+	_, err := p.git.Run(ctx, "symbolic-ref", name, ref)
+	return err
+}
+
 // work returns the state of the worktree.
 func (p place) work(ctx context.Context, except []string) (tree, error) {
-	return p.state(ctx, p.dir, filepath.Join(p.common, p.admin), except)
+	return p.state(ctx, p.dir, p.adminDir(), except)
+}
+
+// adminDir returns the worktree's folder of git.
+func (p place) adminDir() string { return filepath.Join(p.common, p.admin) }
+
+// since puts HEAD and the index of a working tree back to an earlier state, and returns
+// what its state was. Files are compared with the earlier index: a later one can have marks
+// by which git takes a changed file for unchanged.
+func (p place) since(ctx context.Context, before tree, dir, admin string, except []string) (tree, error) {
+	own, err := os.OpenRoot(admin)
+	if err != nil {
+		return tree{}, err
+	}
+	defer own.Close()
+	head, err := read(own, "HEAD")
+	if err != nil {
+		return tree{}, err
+	}
+	if !head.equal(before.head) {
+		if err := restore(own, "HEAD", before.head); err != nil {
+			return tree{}, err
+		}
+	}
+	index, err := read(own, "index")
+	if err != nil {
+		return tree{}, err
+	}
+	staged := before.staged
+	if !index.equal(before.index) {
+		g := p.git
+		g.Dir = dir
+		if staged, err = listed(ctx, g); err != nil {
+			staged = "" // git cannot read it
+		}
+		if err := restore(own, "index", before.index); err != nil {
+			return tree{}, err
+		}
+	}
+	now, err := p.state(ctx, dir, admin, except)
+	now.head, now.staged = head, staged
+	return now, err
+}
+
+// listed returns a digest of what an index lists.
+func listed(ctx context.Context, g git.Repo) (string, error) {
+	out, err := g.Run(ctx, "ls-files", "--stage", "-z")
+	sum := sha256.Sum256(out)
+	return string(sum[:]), err
 }
 
 // state returns the state of a working tree, but for some paths.
@@ -285,12 +395,9 @@ func (p place) state(ctx context.Context, dir, admin string, except []string) (t
 	if t.commit, err = g.Resolve(ctx, "HEAD"); err != nil {
 		return t, err
 	}
-	staged, err := g.Run(ctx, "ls-files", "--stage", "-z")
-	if err != nil {
+	if t.staged, err = listed(ctx, g); err != nil {
 		return t, err
 	}
-	sum := sha256.Sum256(staged)
-	t.staged = string(sum[:])
 	changes, err := g.Status(ctx, true)
 	if err != nil {
 		return t, err
@@ -342,7 +449,7 @@ func (t tree) differences(now tree) []string {
 // folder saved.
 func (g *Guard) restoreCheckout(ctx context.Context, saved string) ([]string, error) {
 	r := g.at
-	now, err := r.state(ctx, r.root, r.own, nil)
+	now, err := r.since(ctx, g.checkout, r.root, r.own, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -353,21 +460,6 @@ func (g *Guard) restoreCheckout(ctx context.Context, saved string) ([]string, er
 	var named []string
 	for _, name := range changed {
 		named = append(named, "checkout: "+name)
-	}
-	own, err := os.OpenRoot(r.own)
-	if err != nil {
-		return named, err
-	}
-	defer own.Close()
-	if !g.checkout.head.equal(now.head) {
-		if err := restore(own, "HEAD", g.checkout.head); err != nil {
-			return named, err
-		}
-	}
-	if g.checkout.staged != now.staged {
-		if err := restore(own, "index", g.checkout.index); err != nil {
-			return named, err
-		}
 	}
 	files, err := os.OpenRoot(r.root)
 	if err != nil {

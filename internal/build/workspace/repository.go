@@ -48,7 +48,7 @@ func Open(ctx context.Context, dir string, environ []string) (*Repository, error
 	if _, err := g.Resolve(ctx, "HEAD"); errors.Is(err, git.ErrNoCommit) {
 		return nil, fmt.Errorf("open the repository in %s: it has no commit yet; make the first one", dir)
 	} else if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("open the repository in %s, whose working tree is %s: %w", dir, paths[0], err)
 	}
 	return &Repository{Root: paths[0], common: paths[1], own: paths[2], git: g}, nil
 }

@@ -2,6 +2,7 @@ package workspace_test
 
 import (
 	"context"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -95,7 +96,7 @@ func (p *place) during(readOnly bool, script string) (found []string, saved stri
 // snapshot is everything of the consumer's checkout that must stay.
 func (p *place) snapshot() string {
 	p.t.Helper()
-	return sh(p.t, p.root, `cat .git/config .git/HEAD; ls -l .git/hooks | wc -l; git for-each-ref | grep -v refs/heads/foreman/; git ls-files -s; git status --porcelain; cat a.txt b.txt dir/c.txt untracked.txt; ls -a`)
+	return sh(p.t, p.root, `cat .git/config .git/HEAD; ls -l .git/hooks | wc -l; git for-each-ref --format='%(refname) %(objectname) %(symref)' | grep -v refs/heads/foreman/; git ls-files -s; git status --porcelain; cat a.txt b.txt dir/c.txt untracked.txt; ls -a`)
 }
 
 func TestBuilderMayChangeItsWorktree(t *testing.T) {
@@ -135,14 +136,21 @@ func TestOutside(t *testing.T) {
 		"a removed file":           {`rm "$CHECKOUT/a.txt"`, "checkout: a.txt"},
 		"a folder as a link":       {`rm -r "$CHECKOUT/dir"; ln -s /tmp "$CHECKOUT/dir"`, "checkout: dir"},
 		"the index":                {`git -C "$CHECKOUT" add b.txt`, "checkout: the index"},
-		"the checkout's branch":    {`git -C "$CHECKOUT" symbolic-ref HEAD refs/heads/other`, "checkout: HEAD"},
+		"the checkout's branch":    {`git -C "$CHECKOUT" symbolic-ref HEAD refs/heads/other`, ".git/HEAD"},
 		"the worktree's link":      {`echo "gitdir: $CHECKOUT/.git" >.git`, ".git"},
 		"another repository":       {`rm .git; git init -q .`, ".git"},
+		"the worktree as a link":   {`W=$PWD; cd /; rm -rf "$W"; ln -s "$CHECKOUT" "$W"`, "w"},
+		"the worktree as a file":   {`W=$PWD; cd /; rm -rf "$W"; echo x >"$W"`, "w"},
+		"a branch for another":     {`git symbolic-ref refs/heads/other refs/heads/main`, "refs/heads/other"},
+		"a symbolic ref":           {`git symbolic-ref refs/remotes/origin/HEAD refs/heads/other`, "refs/remotes/origin/HEAD"},
+		"a hidden file":            {`git -C "$CHECKOUT" update-index --assume-unchanged a.txt; echo bad >"$CHECKOUT/a.txt"`, "checkout: a.txt"},
+		"a broken index":           {`echo bad >"$CHECKOUT/.git/index"`, "checkout: the index"},
+		"a broken HEAD":            {`echo bad >"$CHECKOUT/.git/HEAD"`, ".git/HEAD"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			p := &place{t: t, root: repository(t)}
-			sh(t, p.root, "git branch other; mkdir -p .git/hooks; printf '#!/bin/sh\n' >.git/hooks/known; chmod -x .git/hooks/known")
+			sh(t, p.root, "git branch other; git symbolic-ref refs/remotes/origin/HEAD refs/heads/main; mkdir -p .git/hooks; printf '#!/bin/sh\n' >.git/hooks/known; chmod -x .git/hooks/known")
 			p.open()
 			before := p.snapshot()
 			found, _ := p.during(false, c.script)
@@ -220,6 +228,11 @@ func TestInspectorChangesNothing(t *testing.T) {
 		"the index":              {`echo bad >a.txt; git add a.txt; git checkout -q HEAD -- a.txt; git rm -q --cached a.txt`, "the index"},
 		"a commit":               {`git commit -q --allow-empty -m x`, "HEAD"},
 		"another branch":         {`git checkout -q --detach`, "HEAD"},
+		"a hidden file":          {`git update-index --assume-unchanged a.txt; echo bad >>a.txt`, "a.txt"},
+		"a skipped file":         {`git update-index --skip-worktree a.txt; echo bad >>a.txt`, "a.txt"},
+		"a lock":                 {`echo bad >>a.txt; touch "$(git rev-parse --git-dir)/index.lock"`, "a.txt"},
+		"no branch":              {`git update-ref -d refs/heads/foreman/t1`, "the worktree's folder of git"},
+		"a broken index":         {`echo bad >"$(git rev-parse --git-dir)/index"`, "the index"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -268,6 +281,89 @@ func TestCommit(t *testing.T) {
 				t.Errorf("a branch has the result: %s", got)
 			}
 		})
+	}
+}
+
+// TestCommitAfter commits after commands of git that did not end, or that leave the branch
+// elsewhere. The commit contains the files, and comes after the base alone.
+func TestCommitAfter(t *testing.T) {
+	t.Parallel()
+	for name, script := range map[string]string{
+		"a lock of the index":   `touch "$D/index.lock"`,
+		"a lock of the branch":  `touch "$C/refs/heads/foreman/t1.lock"`,
+		"a lock of HEAD":        `touch "$D/HEAD.lock"`,
+		"a merge":               `git commit -qam x; T=$(git rev-parse HEAD); git reset -q --hard HEAD~1; git merge -q --no-ff --no-commit $T`,
+		"a history of its own":  `git checkout -q --orphan new; git commit -qam x; git branch -M foreman/t1`,
+		"an amended base":       `git commit -q --amend -am x`,
+		"a deleted branch":      `git update-ref -d refs/heads/foreman/t1`,
+		"a branch for main":     `git symbolic-ref refs/heads/foreman/t1 refs/heads/main`,
+		"a branch that is none": `echo bad >"$C/refs/heads/foreman/t1"`,
+		"another branch":        `git checkout -q -b foreman/other; git commit -qam x`,
+		"a broken HEAD":         `echo bad >"$D/HEAD"`,
+		"a broken index":        `echo bad >"$D/index"`,
+		"no index":              `rm "$D/index"`,
+		"a hidden file":         `git update-index --assume-unchanged a.txt`,
+		"a skipped file":        `git update-index --skip-worktree a.txt`,
+		"a handoff file merged": `git checkout -q -b foreman/side; mkdir -p .foreman/tmp; echo x >.foreman/tmp/x; git add -f .foreman; git commit -qm side; git checkout -q foreman/t1; git merge -q -s ours --no-ff foreman/side; git branch -qD foreman/side`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := newPlace(t)
+			before := p.snapshot()
+			sh(t, p.tree.Dir, `D=$(git rev-parse --git-dir); C=$(git rev-parse --path-format=absolute --git-common-dir); echo work >a.txt; `+script)
+			head, err := p.tree.Commit(t.Context(), p.base, author, "m", []string{".foreman/tmp"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := sh(t, p.root, "git rev-list "+p.base+".."+head+" | wc -l; git show "+head+":a.txt; git diff --name-only "+p.base+"..."+head+"; git rev-parse refs/heads/foreman/t1"); got != "1\nwork\na.txt\n"+head {
+				t.Errorf("the branch has %s", got)
+			}
+			if after := p.snapshot(); after != before {
+				t.Errorf("the checkout changed:\n%s\nwas:\n%s", after, before)
+			}
+			if err := p.tree.Reset(t.Context(), p.base); err != nil {
+				t.Error(err)
+			}
+			if got := sh(t, p.tree.Dir, "git status --porcelain; git rev-parse HEAD; cat a.txt"); got != p.base+"\none" {
+				t.Errorf("after a reset: %s", got)
+			}
+		})
+	}
+}
+
+func TestUnfit(t *testing.T) {
+	t.Parallel()
+	for name, script := range map[string]string{
+		"a repository":                    `git init -q n; echo x >n/f; git -C n add f; git -C n commit -qm n`,
+		"a repository that it committed":  `git init -q n; git -C n commit -q --allow-empty -m n; git add n; git commit -qm n`,
+		"a repository without commits":    `git init -q n; echo x >n/f`,
+		"a file that git cannot read":     `echo '*.u working-tree-encoding=UTF-16' >.gitattributes; echo odd >x.u`,
+		"a repository beside a submodule": `git init -q n; git -C n commit -q --allow-empty -m n; printf '[submodule "m"]\n\tpath = m\n' >.gitmodules`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := newPlace(t)
+			sh(t, p.tree.Dir, script)
+			_, err := p.tree.Commit(t.Context(), p.base, author, "m", nil)
+			if _, ok := errors.AsType[*workspace.UnfitError](err); !ok {
+				t.Errorf("got %v, want an UnfitError", err)
+			}
+			if err := p.tree.Reset(t.Context(), p.base); err != nil {
+				t.Fatal(err)
+			}
+			if got := sh(t, p.tree.Dir, "git status --porcelain; ls"); got != "a.txt\nb.txt\ndir" {
+				t.Errorf("after a reset: %s", got)
+			}
+		})
+	}
+}
+
+func TestSubmoduleIsFit(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	sh(t, p.tree.Dir, `git init -q n; git -C n commit -q --allow-empty -m n; printf '[submodule "n"]\n\tpath = n\n\turl = https://example.org/n\n' >.gitmodules`)
+	if _, err := p.tree.Commit(t.Context(), p.base, author, "m", nil); err != nil {
+		t.Error(err)
 	}
 }
 

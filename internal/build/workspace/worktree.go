@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 
@@ -148,12 +149,34 @@ func (w *Worktree) Head(ctx context.Context) (commit, tree string, err error) {
 	return commit, tree, nil
 }
 
+// An UnfitError is the error for files that cannot be committed.
+type UnfitError struct{ Err error }
+
+// Error returns why.
+func (e *UnfitError) Error() string { return e.Err.Error() }
+
+// Unwrap returns the cause.
+func (e *UnfitError) Unwrap() error { return e.Err }
+
+// unfit returns the error of a git that ended by itself as an [UnfitError].
+func unfit(ctx context.Context, err error) error {
+	if _, ok := errors.AsType[*exec.ExitError](err); ok && ctx.Err() == nil {
+		return &UnfitError{err}
+	}
+	return err
+}
+
 // Commit commits everything that differs from start, but for the paths in without, and
 // returns the new HEAD. Commits that were made since start stay, unless one of them has a
-// path that must not be there: then they become one. The message is for Foreman's own
-// commit.
+// path that must not be there, or they do not descend from start: then they become one. The
+// message is for Foreman's own commit. An error is an [UnfitError] where the files are the
+// cause.
 func (w *Worktree) Commit(ctx context.Context, start string, by Author, message string, without []string) (head string, err error) {
-	if _, err := w.git.Run(ctx, "symbolic-ref", "HEAD", "refs/heads/"+w.Branch); err != nil {
+	p, err := w.place()
+	if err != nil {
+		return "", err
+	}
+	if err := p.settle(ctx, start); err != nil {
 		return "", err
 	}
 	touched, err := w.touches(ctx, start, without)
@@ -166,7 +189,7 @@ func (w *Worktree) Commit(ctx context.Context, start string, by Author, message 
 		}
 	}
 	if _, err := w.git.Run(ctx, "add", "--all", "--", "."); err != nil {
-		return "", err
+		return "", unfit(ctx, err)
 	}
 	if len(without) > 0 {
 		// Back to what they are at the start, which may be nothing.
@@ -174,6 +197,9 @@ func (w *Worktree) Commit(ctx context.Context, start string, by Author, message 
 		if _, err := w.git.Run(ctx, reset...); err != nil {
 			return "", err
 		}
+	}
+	if err := w.checkNested(ctx, start); err != nil {
+		return "", err
 	}
 	head, _, err = w.Head(ctx)
 	if err != nil {
@@ -191,12 +217,34 @@ func (w *Worktree) Commit(ctx context.Context, start string, by Author, message 
 	return head, err
 }
 
+// checkNested refuses repositories within the worktree that are no submodules: of their
+// files, a commit has none.
+func (w *Worktree) checkNested(ctx context.Context, start string) error {
+	out, err := w.git.Run(ctx, "diff", "--cached", "--raw", "-z", "--no-renames", "--no-ext-diff", start, "--")
+	if err != nil {
+		return err
+	}
+	fields := strings.Split(string(out), "\x00")
+	for i := 0; i+1 < len(fields); i += 2 {
+		modes := strings.Fields(fields[i]) // :before after …
+		if len(modes) < 2 || modes[0] == ":160000" || modes[1] != "160000" {
+			continue
+		}
+		path := fields[i+1]
+		named, err := w.git.Run(ctx, "config", "--file", filepath.Join(w.Dir, ".gitmodules"), "--get-regexp", `^submodule\..*\.path$`)
+		if err != nil || !strings.Contains(string(named), " "+path+"\n") {
+			return &UnfitError{fmt.Errorf("%s is a repository of its own, so that its files would not be in the commit: remove %s/.git, or the folder", path, path)}
+		}
+	}
+	return nil
+}
+
 // touches reports whether a commit since start changes one of the paths.
 func (w *Worktree) touches(ctx context.Context, start string, paths []string) (bool, error) {
 	if len(paths) == 0 {
 		return false, nil
 	}
-	out, err := w.git.Run(ctx, append([]string{"log", "--format=%H", "--max-count=1", start + "..HEAD", "--"}, literal(paths)...)...)
+	out, err := w.git.Run(ctx, append([]string{"log", "--full-history", "--format=%H", "--max-count=1", start + "..HEAD", "--"}, literal(paths)...)...)
 	return len(bytes.TrimSpace(out)) > 0, err
 }
 
@@ -212,18 +260,11 @@ func literal(paths []string) []string {
 // Reset puts the branch, the index and the files back to a commit, and removes files that
 // git does not track; what it ignores stays.
 func (w *Worktree) Reset(ctx context.Context, commit string) error {
-	return reset(ctx, w.git, w.Branch, commit)
-}
-
-func reset(ctx context.Context, g git.Repo, branch, commit string) error {
-	if _, err := g.Run(ctx, "symbolic-ref", "HEAD", "refs/heads/"+branch); err != nil {
+	p, err := w.place()
+	if err != nil {
 		return err
 	}
-	if _, err := g.Run(ctx, "reset", "--quiet", "--hard", commit); err != nil {
-		return err
-	}
-	_, err := g.Run(ctx, "clean", "--quiet", "-d", "--force", "--force")
-	return err
+	return p.reset(ctx, commit)
 }
 
 // Diff returns the change from base to HEAD, at most limit bytes of it, and the list of its

@@ -1,0 +1,167 @@
+package workspace
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/org/foreman-action/internal/git"
+)
+
+// place returns where a worktree is. Its paths hold no links.
+func (w *Worktree) place() (place, error) {
+	p := place{root: w.repo.Root, own: w.repo.own, common: w.repo.common, dir: w.Dir, admin: w.admin, branch: w.Branch, git: w.repo.git}
+	above, err := filepath.EvalSymlinks(filepath.Dir(p.dir))
+	if err != nil {
+		return p, err
+	}
+	p.dir = filepath.Join(above, filepath.Base(p.dir))
+	for _, dir := range []*string{&p.root, &p.own, &p.common} {
+		if *dir, err = filepath.EvalSymlinks(*dir); err != nil {
+			return p, err
+		}
+	}
+	return p, nil
+}
+
+// reset puts the branch, the index and the files of the worktree back to a commit.
+func (p place) reset(ctx context.Context, commit string) error {
+	if err := p.settle(ctx, commit); err != nil {
+		return err
+	}
+	g := p.worktree()
+	if _, err := g.Run(ctx, "reset", "--quiet", "--hard", commit); err != nil {
+		return err
+	}
+	_, err := g.Run(ctx, "clean", "--quiet", "-d", "--force", "--force")
+	return err
+}
+
+func (p place) worktree() git.Repo {
+	g := p.git
+	g.Dir = p.dir
+	return g
+}
+
+// settle makes git work again in the worktree, whatever its last command there was and
+// however it ended: no lock and no merge in progress is left, the branch is checked out and
+// descends from start, and the index hides no file. Files stay as they are. No process may
+// work in the worktree.
+func (p place) settle(ctx context.Context, start string) error {
+	if err := p.settleFiles(); err != nil {
+		return err
+	}
+	if err := p.settleBranch(ctx, start); err != nil {
+		return err
+	}
+	return p.settleIndex(ctx, start)
+}
+
+// settleFiles removes what commands of git that did not end leave, and checks the branch out.
+func (p place) settleFiles() error {
+	root, err := os.OpenRoot(p.common)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	ref := "refs/heads/" + p.branch
+	if err := removeAll(root, ref+".lock"); err != nil {
+		return err
+	}
+	entries, err := os.ReadDir(p.adminDir())
+	if err != nil {
+		return err
+	}
+	for _, entry := range entries {
+		if unfinished(entry.Name()) {
+			if err := removeAll(root, p.admin+"/"+entry.Name()); err != nil {
+				return err
+			}
+		}
+	}
+	head := &entry{mode: 0o644, data: []byte("ref: " + ref + "\n")}
+	now, err := read(root, p.admin+"/HEAD")
+	if err != nil || now != nil && now.mode.IsRegular() && string(now.data) == string(head.data) {
+		return err
+	}
+	return restore(root, p.admin+"/HEAD", head)
+}
+
+// unfinished reports whether a file or folder of git belongs to a command that goes on: a
+// merge, a rebase, a cherry-pick, a bisection, or any that holds a lock.
+func unfinished(name string) bool {
+	for _, prefix := range []string{"MERGE_", "BISECT_", "rebase-"} {
+		if strings.HasPrefix(name, prefix) {
+			return true
+		}
+	}
+	for _, suffix := range []string{".lock", "_HEAD"} {
+		if strings.HasSuffix(name, suffix) {
+			return true
+		}
+	}
+	return name == "SQUASH_MSG" || name == "AUTO_MERGE" || name == "sequencer"
+}
+
+// settleBranch makes the branch start again where it does not descend from start, or stands
+// for another ref: commits would go there.
+func (p place) settleBranch(ctx context.Context, start string) error {
+	ref := "refs/heads/" + p.branch
+	_, notSymbolic := p.git.Run(ctx, "symbolic-ref", "--quiet", ref)
+	_, notBelow := p.git.Run(ctx, "merge-base", "--is-ancestor", start, ref)
+	if err := ctx.Err(); err != nil || notSymbolic != nil && notBelow == nil {
+		return err
+	}
+	if _, err := p.git.Run(ctx, "update-ref", "--no-deref", ref, start); err == nil || ctx.Err() != nil {
+		return err
+	}
+	// What stands there is no ref at all.
+	root, err := os.OpenRoot(p.common)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	if err := removeAll(root, ref); err != nil {
+		return err
+	}
+	_, err = p.git.Run(ctx, "update-ref", "--no-deref", ref, start)
+	return err
+}
+
+// settleIndex makes the index anew where git cannot read it, and takes away the marks by
+// which git takes a changed file for unchanged. Those of a sparse checkout stay.
+func (p place) settleIndex(ctx context.Context, start string) error {
+	g := p.worktree()
+	out, err := g.Run(ctx, "ls-files", "-v", "-z")
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if err != nil || len(out) == 0 {
+		if err := os.RemoveAll(filepath.Join(p.adminDir(), "index")); err != nil {
+			return err
+		}
+		_, err := g.Run(ctx, "read-tree", start)
+		return err
+	}
+	sparse, _ := g.Run(ctx, "config", "--type=bool", "core.sparseCheckout") // exits 1 where it is not set
+	assumed, skipped := []string{"update-index", "--no-assume-unchanged", "--"}, []string{"update-index", "--no-skip-worktree", "--"}
+	none := len(assumed)
+	for entry := range strings.SplitSeq(strings.TrimSuffix(string(out), "\x00"), "\x00") {
+		mark, path, _ := strings.Cut(entry, " ")
+		if strings.ToUpper(mark) != mark {
+			assumed = append(assumed, path)
+		}
+		if strings.EqualFold(mark, "S") && strings.TrimSpace(string(sparse)) != "true" {
+			skipped = append(skipped, path)
+		}
+	}
+	for _, args := range [][]string{assumed, skipped} {
+		if len(args) > none {
+			if _, err := g.Run(ctx, args...); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

@@ -53,8 +53,7 @@ func artifactStory(t *testing.T, host string) {
 	w.wantIssue("bug", "documentation")
 	w.wantQuiet(first)
 	// Only the timeline is read before the decision is carried out: another workflow may have
-	// commented. The first list then tells whether somebody else remembered the issue, and the second one whether somebody
-	// did so meanwhile.
+	// commented. The list shows whether another run stored a record of the issue meanwhile.
 	w.wantCalls(
 		"GET contents/.github/foreman.yml",
 		"POST agent/task",
@@ -62,7 +61,6 @@ func artifactStory(t *testing.T, host string) {
 		"GET labels/documentation",
 		"POST issues/1/labels",
 		"POST issues/1/comments",
-		"GET actions/artifacts",
 		"GET actions/artifacts",
 	)
 	w.wantArtifacts(1)

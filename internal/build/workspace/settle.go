@@ -1,6 +1,7 @@
 package workspace
 
 import (
+	"bytes"
 	"context"
 	"os"
 	"path/filepath"
@@ -82,7 +83,7 @@ func (p place) settleFiles() error {
 	}
 	head := &entry{mode: 0o644, data: []byte("ref: " + ref + "\n")}
 	now, err := read(root, p.admin+"/HEAD")
-	if err != nil || now != nil && now.mode.IsRegular() && string(now.data) == string(head.data) {
+	if err != nil || now != nil && now.mode.IsRegular() && bytes.Equal(now.data, head.data) {
 		return err
 	}
 	return restore(root, p.admin+"/HEAD", head)
